@@ -1,4 +1,4 @@
-//! The service behind nginx and HAProxy as packaged by Debian (docs/operating.md).
+//! The service with the nginx and HAProxy packages of Debian in front (docs/operating.md).
 
 use std::fmt::Write as _;
 use std::net::{TcpListener, TcpStream};

@@ -64,7 +64,7 @@ impl Made {
 }
 
 #[test]
-fn points_are_sent_and_seen() {
+fn sent_points_appear_in_balances() {
     on_each(|service| {
         let made = Made::by(client(service, &service.provider("Client", true)));
         let Made { client, users, company, .. } = &made;
@@ -77,7 +77,7 @@ fn points_are_sent_and_seen() {
         assert_eq!((preview.wallet, preview.points, preview.balance_after), (WalletType::Reserve, 20, 980));
         let send = || client.send_recognition(&wanted).with_idempotency_key("order-1").send().unwrap();
         let sent = send().recognitions;
-        assert_eq!(send().recognitions, sent, "the same, and nothing again");
+        assert_eq!(send().recognitions, sent, "the same response, without a second effect");
         assert_eq!(client.reserve(company).send().unwrap().points, 980);
         let rate = client.preview_rate(company, 100).send().unwrap();
         assert_eq!((rate.points_per_dollar.then, rate.reserve.now, rate.reserve.then), (100, 980, 1960));
@@ -85,7 +85,7 @@ fn points_are_sent_and_seen() {
         let balances = client.balances(users[0]).send().unwrap();
         assert_eq!(balances.points(WalletType::UserWallet), Some(10));
         let all: Vec<_> = client.company_balances(company).map(Result::unwrap).collect();
-        assert_eq!((all.len(), &all[1]), (6, &balances), "the owner is the first");
+        assert_eq!((all.len(), &all[1]), (6, &balances), "the owner comes first");
         let moved = client.transactions(users[0], WalletType::UserWallet).next().unwrap().unwrap();
         assert_eq!((moved.r#type, moved.reason.as_str()), (TransactionType::Credit, "recognition"));
         let reasons: Vec<_> = client.reserve_transactions(company).map(|it| it.unwrap().reason).collect();
@@ -103,7 +103,7 @@ fn points_are_sent_and_seen() {
         let filter = ReplayFilter { since: Some(one.created_at), state: Some(EventState::Unaddressed) };
         assert_eq!(client.replay_events(&filter).send().unwrap().replayed, 2);
         let again = client.replay_event(one.id).send().unwrap().replayed;
-        assert!(again <= 1, "an event that is being delivered does not count");
+        assert!(again <= 1, "an event in flight does not count");
     });
 }
 
@@ -135,7 +135,7 @@ fn lists_are_filtered() {
         let Made { client, users, company, group, .. } = &made;
         let (company, group) = (*company, *group);
         let all: Vec<_> = client.company_users(company).map(|it| it.unwrap().id).collect();
-        assert_eq!(all[1..], *users, "the owner is the first");
+        assert_eq!(all[1..], *users, "the owner comes first");
         let found = client.company_users(company).with_email("U1@client.example.com").next();
         assert_eq!(found.unwrap().unwrap().id, users[1]);
         let found: Vec<_> =

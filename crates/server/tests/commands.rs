@@ -9,7 +9,7 @@ use crate::support::service::{Provider, Service};
 use crate::support::{Sample, on_each};
 
 #[test]
-fn providers_are_made_listed_changed_and_given_new_secrets() {
+fn providers_are_created_listed_changed_and_given_new_secrets() {
     on_each(|service| {
         let made = service.json(&[
             "provider",
@@ -69,7 +69,7 @@ fn rotation(service: &Service, made: &Value) {
 }
 
 #[test]
-fn money_commands_are_safe_to_repeat_by_key() {
+fn money_commands_can_be_retried_with_a_key() {
     on_each(|service| {
         let sample = Sample::make(service, 3);
         let deposit = ["reserve", "deposit", &sample.company, "--points", "100", "--key", "d1"];
@@ -111,7 +111,7 @@ fn money_commands_are_safe_to_repeat_by_key() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_with_one_line_and_the_right_status() {
+fn invalid_arguments_fail_with_one_line_and_the_right_status() {
     on_each(|service| {
         let absent = "0193a5c0-0000-7000-8000-000000000001";
         let check = |words: &[&str], status: i32| {
@@ -136,7 +136,7 @@ fn what_is_wrong_is_refused_with_one_line_and_the_right_status() {
 }
 
 #[test]
-fn commands_work_without_a_service_and_never_make_a_database() {
+fn commands_work_without_a_service_and_never_create_a_database() {
     on_each(|service| {
         let provider = service.provider("Acme", false);
         service.running.terminate();
@@ -233,7 +233,7 @@ fn a_command_of_another_version_is_refused_by_the_running_service() {
 }
 
 #[test]
-fn a_company_named_beside_a_user_must_be_the_users_own() {
+fn a_company_given_with_a_user_must_be_the_users_company() {
     on_each(|service| {
         let (sample, other) = (Sample::make(service, 1), Sample::make(service, 1));
         sample.deposit(service, 100);

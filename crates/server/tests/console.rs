@@ -7,7 +7,7 @@ use crate::support::service::Service;
 use crate::support::{Sample, on_each, on_each_with, until};
 
 #[test]
-fn the_console_shows_what_there_is_and_nothing_more_may_run() {
+fn the_console_shows_all_objects_and_runs_no_scripts() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 10);
@@ -35,7 +35,7 @@ fn the_console_shows_what_there_is_and_nothing_more_may_run() {
 }
 
 #[test]
-fn a_callback_url_is_shown_without_what_may_be_secret_in_it() {
+fn a_callback_url_is_shown_without_possible_secrets() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         let url = "https://hooks.example:8443/hook/PATHTOKEN?token=QUERYTOKEN";
@@ -70,7 +70,7 @@ fn pages(service: &Service) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
+fn every_link_works_and_every_page_passes_in_a_browser() {
     let settings = [
         ("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"),
         ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true"),
@@ -86,7 +86,9 @@ fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
         for receiver in &sample.users[1..] {
             assert_eq!(sample.send(service, &sample.users[0], &[receiver], 7).status, 201);
         }
-        until("the figures should be counted", || service.running.page("/").2.contains(">2<").then_some(()));
+        until("the statistics should be computed", || {
+            service.running.page("/").2.contains(">2<").then_some(())
+        });
         until("the failing receiver should be shown", || {
             let page = service.running.page("/").2;
             (page.contains("The receiver of Sample is failing: 0 of 22") && page.contains(id)).then_some(())
@@ -105,7 +107,7 @@ fn every_link_leads_somewhere_and_a_browser_shows_what_is_there() {
 }
 
 #[test]
-fn a_name_that_was_made_to_lead_here_reads_nothing() {
+fn a_rebound_dns_name_reads_nothing() {
     on_each(|service| {
         let address = service.running.operator.trim_start_matches("http://").to_owned();
         let port = address.rsplit(':').next().unwrap().to_owned();

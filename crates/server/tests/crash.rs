@@ -21,7 +21,7 @@ struct Sent {
 }
 
 #[test]
-fn kill_nine_under_load_loses_and_doubles_nothing() {
+fn kill_nine_under_load_loses_and_duplicates_nothing() {
     on_each(|service| {
         let sample = Sample::make(service, CLIENTS + 1);
         sample.fund(service, 1_000_000);

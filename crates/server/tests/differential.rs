@@ -17,7 +17,7 @@ use twin::{Twin, in_both, start, verify};
 use crate::walk;
 
 #[test]
-fn both_databases_answer_the_walk_alike() {
+fn both_databases_give_the_same_responses_to_the_walk() {
     let Some(services) = start() else { return };
     let [sqlite, postgres] = in_both(&services, |service, _| walk::go(service));
     assert!(sqlite.len() > 300, "{}", sqlite.len());
@@ -30,7 +30,7 @@ fn both_databases_answer_the_walk_alike() {
 
 /// `DIFFERENTIAL_SEED` selects other requests, `DIFFERENTIAL_REQUESTS` their number.
 #[test]
-fn both_databases_answer_generated_requests_alike() {
+fn both_databases_give_the_same_responses_to_generated_requests() {
     let Some(services) = start() else { return };
     let given = |name: &str, default: u64| std::env::var(name).map_or(default, |it| it.parse().unwrap());
     let (seed, requests) = (given("DIFFERENTIAL_SEED", 1), given("DIFFERENTIAL_REQUESTS", 1_500));
@@ -51,7 +51,7 @@ fn both_databases_answer_generated_requests_alike() {
     println!("{statuses:?}");
     last(&mut twin, &generator);
     let met: Vec<u16> = statuses.into_keys().collect();
-    assert_eq!(met, [200, 201, 204, 400, 403, 404, 405], "each of these, and no other");
+    assert_eq!(met, [200, 201, 204, 400, 403, 404, 405], "exactly these statuses");
     twin.verify();
 }
 

@@ -65,7 +65,7 @@ fn crowd(service: &Service, company: &str, count: i64) {
 }
 
 #[test]
-fn schedules_are_made_listed_and_cancelled() {
+fn schedules_are_created_listed_and_cancelled() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         let made = schedule(service, &sample.company, "5", "9998-01-31");
@@ -96,7 +96,7 @@ fn schedules_are_made_listed_and_cancelled() {
 }
 
 #[test]
-fn what_is_wrong_with_a_schedule_is_refused() {
+fn invalid_schedules_are_refused() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         let absent = "0193a5c0-0000-7000-8000-000000000001";
@@ -149,7 +149,7 @@ fn two_services_on_one_postgresql_pay_each_date_once() {
 }
 
 #[test]
-fn what_a_reserve_does_not_cover_is_told_and_paid_later() {
+fn an_uncovered_date_is_reported_and_paid_later() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         schedule(service, &sample.company, "10", &months_ago(0));
@@ -233,7 +233,9 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
         }
         let dates = "(SELECT DISTINCT due_on FROM causes WHERE kind = 7) AS dates";
         until("four dates are paid", || (service.database.count(dates) == 4).then_some(()));
-        until("the last is given", || (service.database.count("distributions_under_way") == 0).then_some(()));
+        until("the last date is paid", || {
+            (service.database.count("distributions_under_way") == 0).then_some(())
+        });
         assert_eq!(all_or_nothing(service, &sample, FUNDS), 4);
     });
 }

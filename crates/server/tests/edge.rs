@@ -23,14 +23,14 @@ fn refused_connections(service: &Service) -> u64 {
 }
 
 #[test]
-fn an_address_has_so_many_connections_and_others_are_served() {
+fn connections_per_address_are_limited_and_others_are_served() {
     let most = ADDRESS_MAX.to_string();
     on_each_with(&[("GUERDON_HTTP__MAX_CONNECTIONS_PER_ADDRESS", &most)], |service| {
         let authorization = basic(&Sample::make(service, 0).provider);
         let address = service.running.api.split("://").nth(1).unwrap().to_owned();
         let idle: Vec<_> = (0..10 * ADDRESS_MAX).map(|_| TcpStream::connect(&address).unwrap()).collect();
         let dialer = Dialer::new(service);
-        assert!(dialer.dial().is_none(), "it is one too many of its address");
+        assert!(dialer.dial().is_none(), "exceeds the limit per address");
         let mut other = dialer.dial_from([127, 0, 0, 2].into()).unwrap();
         let answer = other.ask(get("/v1/companies", &authorization).as_bytes()).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
@@ -42,7 +42,7 @@ fn an_address_has_so_many_connections_and_others_are_served() {
 }
 
 #[test]
-fn there_are_so_many_connections_in_all() {
+fn total_connections_are_limited() {
     on_each_with(&[("GUERDON_HTTP__MAX_CONNECTIONS", "3")], |service| {
         let dialer = Dialer::new(service);
         let wires: Vec<_> = (1..=3).map(|it| dialer.dial_from([127, 0, 0, it].into()).unwrap()).collect();
@@ -54,7 +54,7 @@ fn there_are_so_many_connections_in_all() {
 }
 
 #[test]
-fn a_refused_request_keeps_its_connection_where_its_body_is_small() {
+fn a_refused_request_with_a_small_body_keeps_its_connection() {
     on_each(|service| {
         let sample = Sample::make(service, 0);
         let right = basic(&sample.provider);
@@ -106,7 +106,7 @@ fn a_refused_request_keeps_its_connection_where_its_body_is_small() {
 }
 
 #[test]
-fn large_answers_are_compressed_where_that_is_asked_for() {
+fn large_responses_are_compressed_on_request() {
     on_each(|service| {
         let sample = Sample::make(service, 5);
         let path = format!("/v1/companies/{}/users/balances", sample.company);
@@ -126,13 +126,13 @@ fn large_answers_are_compressed_where_that_is_asked_for() {
         let (zstd, encoding) = ask(&path, "br, zstd");
         assert_eq!((encoding.as_deref(), &zstd[..4]), (Some("zstd"), &[0x28, 0xb5, 0x2f, 0xfd][..]));
         let small = format!("/v1/companies/{}", sample.company);
-        assert!(ask(&small, "gzip").1.is_none(), "it is not worth it");
+        assert!(ask(&small, "gzip").1.is_none(), "too small to compress");
         assert!(ask("/v1/nothing", "gzip").1.is_none());
     });
 }
 
 #[test]
-fn right_credentials_are_let_in_although_others_fail_at_the_address() {
+fn valid_credentials_work_despite_failed_logins_from_the_address() {
     on_each_with(&[("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "2")], |service| {
         let known = Sample::make(service, 0).provider;
         let stranger = service.provider("stranger", false);
@@ -141,18 +141,18 @@ fn right_credentials_are_let_in_although_others_fail_at_the_address() {
             ask(&Provider { api_key: key.to_owned(), api_secret: "wrong".to_owned(), ..known.clone() })
         };
         assert_eq!([(); 3].map(|()| guess(&known.api_key)), [401, 401, 429]);
-        assert_eq!(ask(&known), 200, "its key is guessed at");
+        assert_eq!(ask(&known), 200, "while others guess at the same key");
         let others: Vec<u16> = (0..9).map(|it| guess(&format!("key-{it}"))).collect();
         assert_eq!(others, [401, 401, 401, 401, 401, 401, 401, 401, 429]);
-        assert_eq!(ask(&stranger), 200, "its first request");
-        assert_eq!(ask(&known), 200, "others fail at its address");
+        assert_eq!(ask(&stranger), 200, "first request of this provider");
+        assert_eq!(ask(&known), 200, "while others fail from the same address");
         let id = known.id.as_str();
         let rotated = service.json(&["provider", "rotate", id, "--api-secret"]);
         let until_seen = || (0..10_000).map(|_| ask(&known)).find(|it| *it != 200);
-        assert_eq!(until_seen(), Some(429), "a secret that was withdrawn is a wrong one");
+        assert_eq!(until_seen(), Some(429), "a withdrawn secret is wrong");
         assert_eq!(rotated["api_key"], json!(known.api_key));
         let refused = format!("were refused (API key: {})", known.api_key);
-        until("refused credentials should be told by their key", || {
+        until("refused credentials should be logged with their key", || {
             (service.running.says(&refused) >= 2).then_some(())
         });
         assert!(service.running.says("were refused (API key: none of ours)") >= 8);

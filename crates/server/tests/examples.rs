@@ -146,9 +146,7 @@ fn mails_given_up(service: &mut Service, sample: &Sample) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);
     assert_eq!(service.put(&sample.provider, &path, &alert).status, 200);
-    until("mails should be handed over", || {
-        (service.database.count("mails WHERE state = 2") > 1).then_some(())
-    });
+    until("mails should be sent", || (service.database.count("mails WHERE state = 2") > 1).then_some(()));
     let given_up = "UPDATE mails SET state = 3 WHERE state = 2";
     service.running.kill();
     service.database.tamper(given_up, given_up);

@@ -11,7 +11,7 @@ fn post_with(service: &Service, sample: &Sample, path: &str, body: &Value, heade
 }
 
 #[test]
-fn a_dry_run_says_what_the_real_one_does_and_changes_nothing() {
+fn a_dry_run_returns_the_real_outcome_and_changes_nothing() {
     on_each(|service| {
         let sample = Sample::make(service, 3);
         sample.fund(service, 100);
@@ -57,7 +57,7 @@ fn a_dry_run_says_what_the_real_one_does_and_changes_nothing() {
 }
 
 #[test]
-fn a_company_lists_its_users_by_what_is_asked() {
+fn a_companys_users_can_be_filtered() {
     on_each(|service| {
         let sample = Sample::make(service, 3);
         let list = |query: &str| {
@@ -100,7 +100,7 @@ fn a_company_lists_its_users_by_what_is_asked() {
 }
 
 #[test]
-fn a_reserve_tells_what_moved_it_and_another_rate_what_it_would_show() {
+fn a_company_shows_its_reserve_transactions_and_rate_previews() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 10);
@@ -131,7 +131,7 @@ fn a_reserve_tells_what_moved_it_and_another_rate_what_it_would_show() {
 }
 
 #[test]
-fn who_wants_strictness_or_problems_gets_them() {
+fn strict_mode_and_problem_details_are_opt_in() {
     on_each(|service| {
         let sample = Sample::make(service, 0);
         let mut body = user_body(&sample.company, "new");
@@ -168,7 +168,7 @@ fn who_wants_strictness_or_problems_gets_them() {
 }
 
 #[test]
-fn health_is_told_on_the_providers_port_without_credentials() {
+fn health_on_the_api_port_needs_no_credentials() {
     on_each(|service| {
         let health = service.running.request("GET", "/health", &[], None);
         assert_eq!((health.status, &*health.body), (200, ""));
@@ -183,14 +183,14 @@ fn health_is_told_on_the_providers_port_without_credentials() {
         assert_eq!(
             service.running.request("GET", "/health", &[], None).status,
             200,
-            "without the proxy's mark"
+            "without the proxy's header"
         );
         service.running.request("POST", "/health", &[], None).error(403);
     });
 }
 
 #[test]
-fn a_version_on_its_way_out_says_when_it_ends() {
+fn a_deprecated_version_announces_its_end() {
     on_each_with(&[("GUERDON_HTTP__SUNSETS", "v1=2027-06-30")], |service| {
         for (path, is_told) in [("/v1/companies", true), ("/v2/companies", false), ("/health", false)] {
             let answer = service.running.request("GET", path, &[], None);
@@ -218,7 +218,7 @@ fn follow(service: &Service, sample: &Sample, filter: &str, from: &str) -> (Vec<
 }
 
 #[test]
-fn a_reader_of_the_feed_meets_every_event_once() {
+fn a_feed_reader_receives_every_event_once() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 100);
@@ -256,7 +256,7 @@ fn a_reader_of_the_feed_meets_every_event_once() {
 }
 
 #[test]
-fn events_are_sent_again_by_whoever_they_are_for() {
+fn providers_can_replay_their_own_events() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 100);

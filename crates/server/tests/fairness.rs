@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::support::{Sample, on_each};
 
 #[test]
-fn requests_behind_a_locked_wallet_hold_nobody_else_up() {
+fn requests_blocked_by_a_locked_wallet_delay_no_others() {
     on_each(|service| {
         if service.database.is_embedded() {
             return; // only the service can take locks in it

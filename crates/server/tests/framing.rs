@@ -90,7 +90,7 @@ fn is_refusal(what: &str, answer: &Said) {
 }
 
 #[test]
-fn lengths_that_can_be_read_in_two_ways_are_refused() {
+fn ambiguous_lengths_are_refused() {
     on_each(|service| {
         let maker = Maker::new(service);
         let body = maker.body();
@@ -143,7 +143,7 @@ fn a_connection_stays_open_after_another_client_used_http_1_0() {
 }
 
 #[test]
-fn chunks_that_are_none_are_refused() {
+fn malformed_chunks_are_refused() {
     on_each(|service| {
         let maker = Maker::new(service);
         let body = maker.body();
@@ -169,7 +169,7 @@ fn chunks_that_are_none_are_refused() {
 }
 
 #[test]
-fn heads_that_are_none_are_refused() {
+fn malformed_heads_are_refused() {
     on_each(|service| {
         let maker = Maker::new(service);
         for lines in [
@@ -221,7 +221,7 @@ fn heads_that_are_none_are_refused() {
 }
 
 #[test]
-fn what_is_refused_behind_a_sound_request_takes_nothing_from_it() {
+fn a_refused_request_does_not_affect_the_valid_one_before_it() {
     on_each(|service| {
         let maker = Maker::new(service);
         let body = maker.body();
@@ -239,7 +239,7 @@ fn what_is_refused_behind_a_sound_request_takes_nothing_from_it() {
 }
 
 #[test]
-fn a_proxy_is_read_as_strictly() {
+fn requests_from_a_proxy_are_parsed_strictly() {
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
     on_each_with(&settings, |service| {
         let provider = service.provider("Acme", true);
@@ -259,7 +259,7 @@ fn a_proxy_is_read_as_strictly() {
 }
 
 #[test]
-fn sound_requests_are_served_however_they_are_framed() {
+fn valid_requests_are_served_in_any_framing() {
     on_each(|service| {
         let maker = Maker::new(service);
         let body = maker.body();
@@ -297,7 +297,7 @@ fn sound_requests_are_served_however_they_are_framed() {
 }
 
 #[test]
-fn whoever_waits_to_be_told_is_told_or_refused() {
+fn expect_100_continue_is_honoured_or_refused() {
     on_each(|service| {
         let maker = Maker::new(service);
         let good = maker.with("Host: localhost\r\nExpect: 100-continue", &maker.body());
@@ -318,14 +318,14 @@ fn whoever_waits_to_be_told_is_told_or_refused() {
             let answers = maker.finish(head.as_bytes());
             let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
             assert_eq!(statuses, [status], "{answers:?}");
-            assert!(answers[0].head.contains("connection: close"), "what follows may be the body");
+            assert!(answers[0].head.contains("connection: close"), "the following bytes may be the body");
         }
         assert_eq!(maker.users(), before);
     });
 }
 
 #[test]
-fn responses_are_not_lost_when_tcp_ends_without_an_end_of_tls() {
+fn responses_are_not_lost_when_tcp_closes_without_a_tls_close() {
     on_each(|service| {
         let maker = Maker::new(service);
         for count in [1, 3, 1, 3] {
@@ -344,7 +344,7 @@ fn responses_are_not_lost_when_tcp_ends_without_an_end_of_tls() {
 }
 
 #[test]
-fn a_complete_body_is_taken_although_the_client_ends_behind_it() {
+fn a_complete_body_is_accepted_if_the_client_closes_after_it() {
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
     on_each_with(&settings, |service| {
         for size in [140_000, 150_000, 160_000, 180_000, 200_000, 400_000] {
@@ -369,7 +369,7 @@ fn a_complete_body_is_taken_although_the_client_ends_behind_it() {
 }
 
 #[test]
-fn bodies_in_chunks_are_taken_with_any_method() {
+fn chunked_bodies_are_accepted_with_any_method() {
     on_each(|service| {
         let maker = Maker::new(service);
         let path = format!("/v1/companies/{}", maker.sample.company);
@@ -399,7 +399,7 @@ fn bodies_in_chunks_are_taken_with_any_method() {
 }
 
 #[test]
-fn slow_clients_are_cut() {
+fn slow_clients_are_disconnected() {
     on_each(|service| {
         let maker = Maker::new(service);
         let before = maker.users();

@@ -47,7 +47,7 @@ fn lines(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn pages_are_for_everybody_and_nothing_else_may_run_in_them() {
+fn pages_are_public_and_run_no_scripts() {
     on_each(|service| {
         let answer = service.running.request("GET", "/docs", &[], None);
         let header =
@@ -77,7 +77,7 @@ fn pages_are_for_everybody_and_nothing_else_may_run_in_them() {
 }
 
 #[test]
-fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
+fn unknown_paths_outside_the_versions_link_to_the_pages() {
     on_each(|service| {
         let told = |path: &str| service.running.request("GET", path, &[], None).error(404);
         for path in [
@@ -95,7 +95,7 @@ fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
                 "{path}"
             );
         }
-        assert_eq!(told("/v2/companies"), "there is no such version of the API");
+        assert_eq!(told("/v2/companies"), "unknown API version");
         let browser = [("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")];
         for (accepted, expected) in [("gzip", Some("gzip")), ("zstd", None)] {
             let headers = [browser[0], ("Accept-Encoding", accepted)];
@@ -120,9 +120,12 @@ fn whoever_is_lost_outside_the_versions_is_led_to_the_pages() {
 }
 
 #[test]
-fn the_root_leads_to_the_pages() {
+fn the_root_redirects_to_the_pages() {
     on_each(|service| {
-        assert!(page(service, "/").contains("<title>Guerdon for integrators"), "followed by the client");
+        assert!(
+            page(service, "/").contains("<title>Guerdon for integrators"),
+            "the client follows the redirect"
+        );
         let posted = service.running.request("POST", "/", &[], None);
         assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD")));
     });
@@ -158,7 +161,7 @@ fn run(exports: &str, line: &str) -> String {
 }
 
 #[test]
-fn a_browser_shows_every_page_at_both_widths_in_light_and_dark() {
+fn every_page_passes_in_a_browser_at_both_widths_in_light_and_dark() {
     let Some(browser) = Browser::find() else { return };
     let database = each().into_iter().next().unwrap();
     let service = Service::start(database, &[]);

@@ -6,7 +6,7 @@ use crate::support::service::Service;
 use crate::support::{Sample, on_each, user_body};
 
 #[test]
-fn a_repeat_by_key_gets_the_same_bytes_and_no_second_effect() {
+fn a_retry_with_a_key_gets_the_same_bytes_and_no_second_effect() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 100);
@@ -55,7 +55,7 @@ fn a_refused_request_is_not_stored() {
 }
 
 #[test]
-fn a_key_that_is_no_key_is_refused() {
+fn a_malformed_key_is_refused() {
     on_each(|service| {
         let sample = Sample::make(service, 0);
         for key in ["", " ", "a b", &"x".repeat(256)] {
@@ -70,7 +70,7 @@ fn a_key_that_is_no_key_is_refused() {
 }
 
 #[test]
-fn sixty_four_at_once_with_one_key_take_effect_once() {
+fn sixty_four_concurrent_requests_with_one_key_take_effect_once() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 1_000);

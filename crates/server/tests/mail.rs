@@ -36,7 +36,7 @@ fn pay(service: &Service, sample: &Sample, points: i64) {
 }
 
 #[test]
-fn without_a_mail_server_each_mail_is_a_file() {
+fn without_a_mail_server_each_mail_is_written_to_a_file() {
     on_each(|service| {
         let sample = guarded(service);
         let folder = service.data.path().join("mail");
@@ -77,9 +77,9 @@ fn says_what_to_do(text: &str, sample: &Sample, left: i64, missing: i64) {
     );
 }
 
-/// The mails in the folder by recipient, oldest first, as soon as there are `count`.
+/// The mails in the folder by recipient, oldest first, as soon as it contains `count` mails.
 fn files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
-    let mut names = until("so many mails should be in the folder", || {
+    let mut names = until("the mails should be in the folder", || {
         let all = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
         let whole = all.filter(|it| it.ends_with(".eml") && !it.starts_with('.'));
         let names: Vec<String> = whole.collect();
@@ -102,7 +102,7 @@ fn decoded(text: &str) -> String {
 }
 
 #[test]
-fn while_the_mail_server_is_away_the_alerts_wait() {
+fn alerts_wait_while_the_mail_server_is_unavailable() {
     let away = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = away.local_addr().unwrap().port();
     drop(away);
@@ -116,8 +116,8 @@ fn while_the_mail_server_is_away_the_alerts_wait() {
             pay(service, &sample, 51);
             sample.deposit(service, 51);
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "nobody waits for a mail server");
-        until("it should be tried in vain", || (failed(service) > 0).then_some(()));
+        assert!(began.elapsed() < Duration::from_secs(5), "no request waits for the mail server");
+        until("the mail should have a failed attempt", || (failed(service) > 0).then_some(()));
         assert_eq!(service.database.count("mails WHERE state = 1"), 12);
         service.running.kill();
         let due = "UPDATE mails SET next_attempt_at = created_at WHERE state = 1";
@@ -134,14 +134,14 @@ fn while_the_mail_server_is_away_the_alerts_wait() {
             *told.entry(mail.to).or_default() += 1;
         }
         assert_eq!(told, TOLD.map(|it| (it.to_owned(), 4)).into());
-        until("all should be handed over", || {
+        until("all mails should be sent", || {
             (service.database.count("mails WHERE state = 2") == 12).then_some(())
         });
         pay(service, &sample, 51); // later mails are new ones
         for _ in 0..3 {
             assert!(TOLD.contains(&server.next().to.as_str()));
         }
-        until("all should be handed over", || {
+        until("all mails should be sent", || {
             (service.database.count("mails WHERE state = 2") == 15).then_some(())
         });
         assert_eq!(server.so_far(), 0);
@@ -153,7 +153,7 @@ fn failed(service: &Service) -> i64 {
 }
 
 #[test]
-fn who_administers_a_company_is_told_once_that_its_certificate_has_ended() {
+fn administrators_are_notified_once_of_an_expired_certificate() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         let saml = json!({"idp_id": "https://idp.example", "idp_url": "https://idp.example/sso",
@@ -168,7 +168,7 @@ fn who_administers_a_company_is_told_once_that_its_certificate_has_ended() {
                 page.lines().any(|it| it == "guerdon_saml_certificates_ending 1").then_some(())
             });
             // A killed process may have been sending the mail, so wait until its lease ends.
-            until("the mail should be handed over", || {
+            until("the mail should be sent", || {
                 (service.database.count("mails WHERE state = 2") == 1).then_some(())
             });
             assert_eq!(service.database.count("mails"), 1);

@@ -31,7 +31,7 @@ struct Load {
 }
 
 #[test]
-fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
+fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
     on_each(|service| {
         let sample = Sample::make(service, 0);
         let other = Sample::make(service, 2);
@@ -48,12 +48,16 @@ fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
         let sent = load(service, &other, post, &[201, 503]);
         tell(service, "POST", &sent);
         let done = sent.answers.iter().filter(|it| it.0 == 201).count();
-        assert!(done > 0 || !is_measured(), "nothing was done");
+        assert!(done > 0 || !is_measured(), "no request succeeded");
         assert_eq!(recognitions(service, &sample), done * RECEIVERS);
         let (refused, first) = (sent.answers.iter().position(|it| it.0 == 503), &sent.answers);
         let late = refused.and_then(|n| until_done(|| post(n)));
         if let Some(late) = &late {
-            assert_eq!(late.header("idempotency-replayed"), None, "it had committed something");
+            assert_eq!(
+                late.header("idempotency-replayed"),
+                None,
+                "the refused request had committed something"
+            );
         }
         if let Some(n) = first.iter().position(|it| it.0 == 201)
             && let Some(repeat) = until_done(|| post(n))
@@ -88,7 +92,7 @@ fn the_largest_requests_and_answers_stay_within_256_mebibytes() {
 }
 
 #[test]
-fn connections_without_credentials_hold_little_and_keep_nobody_out() {
+fn unauthenticated_connections_use_little_memory_and_block_no_others() {
     raise_descriptors();
     on_each(|service| {
         let provider = service.provider("Acme", true);
@@ -131,21 +135,21 @@ fn connections_without_credentials_hold_little_and_keep_nobody_out() {
         let statuses: Vec<u16> = wires.into_iter().map(|it| it.finish(b"")[0].status).collect();
         let [cut, busy] = [400, 503].map(|status| statuses.iter().filter(|it| **it == status).count());
         assert_eq!(cut + busy, statuses.len(), "{statuses:?}");
-        assert!(cut > 0 && busy > 0, "{cut} took too long, {busy} found no room");
-        until("nothing should be held any more", || (metric(service, HELD) == 0).then_some(()));
+        assert!(cut > 0 && busy > 0, "{cut} took too long, {busy} exceeded the memory limit");
+        until("no bytes should be held", || (metric(service, HELD) == 0).then_some(()));
     });
 }
 
 #[test]
-fn a_page_is_not_held_once_the_client_has_it() {
+fn a_page_is_released_after_the_client_has_received_it() {
     on_each(|service| {
         let asked = |method: &str, path: &str| format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
         let mut wire = Dialer::new(service).dial().unwrap();
         let page = wire.ask(asked("GET", "/openapi.json").as_bytes()).unwrap();
         assert!(page.starts_with("HTTP/1.1 200"), "{page}");
-        until("the page should not be held any more", || (metric(service, HELD) == 0).then_some(()));
+        until("the page should be released", || (metric(service, HELD) == 0).then_some(()));
         let next = wire.ask(asked("GET", "/").as_bytes()).unwrap();
-        assert!(next.starts_with("HTTP/1.1 303"), "the connection should have stayed: {next}");
+        assert!(next.starts_with("HTTP/1.1 303"), "the connection should have stayed open: {next}");
         assert_eq!(metric(service, HELD), 0);
     });
 }
@@ -227,7 +231,7 @@ fn until_done(one: impl Fn() -> Answer) -> Option<Answer> {
         }
         assert!(answer.header("retry-after").is_some());
     }
-    assert!(!is_measured(), "nothing but 503");
+    assert!(!is_measured(), "every response was 503");
     None
 }
 

@@ -52,7 +52,7 @@ fn provider(service: &Service, callback_url: &str) -> (Provider, String) {
 }
 
 #[test]
-fn projects_outside_send_a_recognition_and_verify_its_event() {
+fn external_projects_send_a_recognition_and_verify_its_event() {
     let sender = build(
         "sender",
         include_str!("outside/sender.rs"),

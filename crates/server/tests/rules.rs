@@ -36,7 +36,7 @@ fn sixty_four_clients_spend_a_wallet_exactly_once() {
 }
 
 #[test]
-fn the_owner_stays_and_a_single_word_leaves_the_last_name_empty() {
+fn the_owner_cannot_be_deleted_and_a_single_word_leaves_the_last_name_empty() {
     on_each(|service| {
         let provider = service.provider("Acme", true);
         let mut body = crate::support::company_body("single.example.com");

@@ -8,14 +8,14 @@ use crate::support::wire::Dialer;
 use crate::support::{Sample, on_each, until};
 
 #[test]
-fn a_stop_cuts_no_request_and_exits_with_zero() {
+fn a_stop_completes_all_requests_and_exits_with_zero() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 1_000_000);
         let answered = load_then_stop(service, &sample);
         assert_eq!(service.running.ended(), Some(0));
         assert!(answered > 20, "the load must have been real: {answered}");
-        until("the end is logged", || (service.running.says(": stopped\n") == 1).then_some(()));
+        until("the stop should be logged", || (service.running.says(": stopped\n") == 1).then_some(()));
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();
         assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(left));
@@ -31,24 +31,24 @@ const EXPIRED: [&str; 2] = [
 ];
 
 #[test]
-fn what_goes_on_beside_the_requests_holds_no_stop_for_long() {
+fn background_work_does_not_delay_a_stop() {
     on_each(|service| {
         service.running.kill();
         service.database.tamper(EXPIRED[0], EXPIRED[1]);
         service.restart(); // the restarted service begins to prune
-        until("some should have gone", || {
+        until("some records should be deleted", || {
             (service.database.count("idempotency_records") < 500_000).then_some(())
         });
         service.running.terminate();
         assert_eq!(service.running.ended(), Some(0));
-        assert!(service.database.count("idempotency_records") > 0, "it waited for all of them");
+        assert!(service.database.count("idempotency_records") > 0, "the stop waited for all deletions");
         service.restart();
         assert_eq!(service.guerdon(&["verify"]).status, 0);
     });
 }
 
 #[test]
-fn a_start_that_is_refused_leaves_nothing_behind() {
+fn a_refused_start_creates_no_files() {
     on_each(|service| {
         let folder = tempfile::tempdir().unwrap();
         let taken = service.running.api.trim_start_matches("https://");
@@ -84,8 +84,8 @@ fn a_start_that_is_refused_leaves_nothing_behind() {
     });
 }
 
-/// Clients send, each on a kept-alive connection until told to close it, until no new connection succeeds. Every
-/// request on an established connection must get a 201. Returns the number of responses.
+/// Each client sends on a kept-alive connection until the response says to close it, and reconnects until no
+/// connection succeeds. Every request on an established connection must get a 201. Returns the number of responses.
 fn load_then_stop(service: &Service, sample: &Sample) -> usize {
     let answered = AtomicUsize::new(0);
     let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 1).to_string();
@@ -101,7 +101,7 @@ fn load_then_stop(service: &Service, sample: &Sample) -> usize {
                 while let Some(mut wire) = dialer.dial() {
                     loop {
                         let answer =
-                            wire.ask(request.as_bytes()).expect("a request that was sent is answered");
+                            wire.ask(request.as_bytes()).expect("every sent request gets a response");
                         assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
                         answered.fetch_add(1, Ordering::Relaxed);
                         if answer.to_lowercase().contains("connection: close") {

@@ -33,7 +33,7 @@ fn plain_http_to_the_tls_port_fails() {
 }
 
 #[test]
-fn own_certificate_files_are_served_and_taken_up_when_they_change() {
+fn custom_certificate_files_are_served_and_reloaded() {
     let folder = tempfile::TempDir::new().unwrap();
     let write = || {
         let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
@@ -61,7 +61,7 @@ fn own_certificate_files_are_served_and_taken_up_when_they_change() {
 }
 
 #[test]
-fn every_answer_carries_its_headers() {
+fn every_response_has_the_standard_headers() {
     on_each(|service| {
         let provider = service.provider("Acme", true);
         let authorization = basic(&provider);
@@ -99,7 +99,7 @@ fn the_date_is_not_before_the_times_in_the_body() {
 }
 
 #[test]
-fn a_proxy_must_be_trusted_and_must_say_that_it_was_https() {
+fn a_proxy_must_be_trusted_and_must_forward_https() {
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
     on_each_with(&settings, |service| {
         let authorization = basic(&service.provider("Acme", true));
@@ -121,7 +121,7 @@ fn a_proxy_must_be_trusted_and_must_say_that_it_was_https() {
 }
 
 #[test]
-fn nothing_that_follows_the_last_answer_is_handled() {
+fn nothing_after_the_last_response_is_handled() {
     on_each(|service| {
         let sample = Sample::make(service, 0);
         let create = |more: &str, body: &str| {
@@ -143,13 +143,17 @@ fn nothing_that_follows_the_last_answer_is_handled() {
             assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
             assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
             let after = service.database.count("occasions");
-            assert_eq!(after - before, i64::from(status == "201"), "the follower must not be handled");
+            assert_eq!(
+                after - before,
+                i64::from(status == "201"),
+                "the following request must not be handled"
+            );
         }
     });
 }
 
 #[test]
-fn versions_that_are_retired_are_410_and_those_that_never_were_404() {
+fn retired_versions_are_410_and_unknown_versions_404() {
     on_each_with(&[("GUERDON_HTTP__RETIRED_VERSIONS", "v0")], |service| {
         for (path, status) in
             [("/v0/companies", 410), ("/v2/companies", 404), ("/companies", 404), ("/v01/x", 404)]
@@ -160,7 +164,7 @@ fn versions_that_are_retired_are_410_and_those_that_never_were_404() {
 }
 
 #[test]
-fn maintenance_answers_503_within_a_second_and_health_goes_on() {
+fn maintenance_returns_503_within_a_second_and_health_stays_available() {
     on_each(|service| {
         let sample = Sample::make(service, 0);
         let path = format!("/v1/companies/{}", sample.company);
@@ -182,7 +186,7 @@ fn maintenance_answers_503_within_a_second_and_health_goes_on() {
 }
 
 #[test]
-fn the_limits_answer_429_with_their_headers() {
+fn rate_limits_return_429_with_their_headers() {
     let settings = [
         ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND", "1"),
         ("GUERDON_RATE_LIMIT__BURST", "5"),
@@ -204,7 +208,7 @@ fn the_limits_answer_429_with_their_headers() {
             }
         };
         let limited = format!("provider {} sends more requests than its limit", busy.id);
-        until("who is limited should be told", || (service.running.says(&limited) >= 1).then_some(()));
+        until("the rate limit should be logged", || (service.running.says(&limited) >= 1).then_some(()));
         assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
         assert_eq!(service.get(&quiet, "/v1/companies/example.com").status, 404);
         let mut wrong = quiet.clone();

@@ -17,7 +17,7 @@ pub fn text<'a>(it: &'a Value, key: &str) -> &'a str {
 }
 
 #[test]
-fn a_reserve_is_emptied_again_and_dollars_are_points() {
+fn a_reserve_can_be_emptied_and_dollars_convert_to_points() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         let domain = domain(&sample);
@@ -53,7 +53,7 @@ fn a_reserve_is_emptied_again_and_dollars_are_points() {
 }
 
 #[test]
-fn names_serve_as_well_as_ids() {
+fn names_work_in_place_of_ids() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         let (domain, email) = (domain(&sample), "u0@example.com");
@@ -78,7 +78,7 @@ fn names_serve_as_well_as_ids() {
 }
 
 #[test]
-fn who_did_what_is_told_newest_first() {
+fn the_audit_log_lists_actors_newest_first() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.deposit(service, 100);
@@ -113,7 +113,7 @@ fn who_did_what_is_told_newest_first() {
 }
 
 #[test]
-fn a_statement_adds_up_and_is_the_same_twice() {
+fn a_statement_adds_up_and_is_reproducible() {
     on_each(|service| {
         let sample = Sample::make(service, 2);
         sample.fund(service, 30);
@@ -165,7 +165,7 @@ fn a_statement_adds_up_and_is_the_same_twice() {
 }
 
 #[test]
-fn users_come_from_a_file_and_a_second_run_changes_nothing() {
+fn users_are_imported_from_a_file_and_a_second_run_changes_nothing() {
     on_each(|service| {
         let sample = Sample::make(service, 1);
         let file = service.data.path().join("people.csv");
@@ -224,7 +224,7 @@ fn users_come_from_a_file_and_a_second_run_changes_nothing() {
 }
 
 #[test]
-fn what_is_done_with_goes_and_a_deleted_person_can_be_erased() {
+fn completed_records_are_pruned_and_a_deleted_user_can_be_erased() {
     let keep_nothing = [("GUERDON_RETENTION__EVENTS_DAYS", "1"), ("GUERDON_RETENTION__MAILS_DAYS", "0")];
     on_each_with(&keep_nothing, |service| {
         let sample = Sample::make(service, 3);
@@ -234,7 +234,7 @@ fn what_is_done_with_goes_and_a_deleted_person_can_be_erased() {
         let counts = ["events", "mails", "idempotency_records"].map(|it| gone[it].clone());
         assert_eq!(counts, [0, 0, 0].map(Value::from), "nothing is old enough: {gone}");
         let user = &sample.users[1];
-        assert_eq!(service.guerdon(&["user", "erase", user]).status, 1, "an active user is the provider's");
+        assert_eq!(service.guerdon(&["user", "erase", user]).status, 1, "an active user cannot be erased");
         assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{user}")).status, 204);
         service.json(&["user", "erase", user]);
         let shown = service.get(&sample.provider, &format!("/v1/users/{user}")).json();
@@ -262,7 +262,7 @@ fn global_occasions_are_listed_changed_and_removed() {
 }
 
 #[test]
-fn mails_are_listed_and_tested_and_the_service_tells_how_it_stands() {
+fn mails_are_listed_and_tested_and_the_service_reports_its_status() {
     on_each(|service: &mut Service| {
         assert_eq!(service.json(&["mail", "list", "--state", "given-up"]), json!([]));
         assert_eq!(service.guerdon(&["mail", "retry", "01a2052a-e21a-709c-95a1-218edf798ec9"]).status, 1);
@@ -322,7 +322,7 @@ fn single_sign_on_is_set_up_from_metadata() {
 }
 
 #[test]
-fn what_the_settings_name_is_tried() {
+fn check_tries_the_files_and_servers_in_the_settings() {
     on_each(|service| {
         let tried = service.guerdon(&["config", "check", "--connect"]);
         assert_eq!(tried.status, 0, "{}", tried.err);
@@ -360,7 +360,7 @@ fn what_the_settings_name_is_tried() {
 }
 
 #[test]
-fn nobody_makes_files_in_a_folder_of_another() {
+fn commands_create_no_files_in_another_users_folder() {
     on_each(|service| {
         let folder = tempfile::tempdir().unwrap();
         if std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_err() {

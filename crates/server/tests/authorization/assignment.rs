@@ -81,7 +81,7 @@ fn ignored(answer: &Answer) -> BTreeSet<String> {
 }
 
 #[test]
-fn names_of_columns_in_a_body_change_nothing_and_are_told() {
+fn column_names_in_a_body_change_nothing_and_are_listed_as_ignored() {
     on_each(|service| {
         let (world, other) = (World::make(service, "zebra"), World::make(service, "okapi"));
         for row in rows(&world).iter().filter(|it| it.body.is_some()) {
@@ -124,7 +124,7 @@ fn added(service: &Service, world: &World, row: &Row, body: &Value) -> (Answer, 
 }
 
 #[test]
-fn a_corporation_admin_is_made_only_in_a_corporation() {
+fn a_corporation_admin_is_created_only_in_a_corporation() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let company = crate::support::company_body("outside.example.com");

@@ -51,7 +51,7 @@ fn bad_credentials(service: &Service, owner: &Provider) -> Vec<Option<String>> {
 }
 
 #[test]
-fn nobody_passes_without_valid_credentials() {
+fn invalid_credentials_are_refused_on_every_route() {
     on_each_with(&UNLIMITED, |service| {
         let world = World::make(service, "zebra");
         let credentials = bad_credentials(service, world.provider());
@@ -68,13 +68,13 @@ fn nobody_passes_without_valid_credentials() {
                 bodies.insert(answer.body);
             }
         }
-        assert_eq!(bodies.len(), 1, "one body for every cause: {bodies:?}");
+        assert_eq!(bodies.len(), 1, "all causes have the same body: {bodies:?}");
         assert_eq!(world.picture(service), before);
     });
 }
 
 #[test]
-fn credentials_are_asked_for_before_anything_else_is_told() {
+fn credentials_are_checked_before_anything_else() {
     on_each_with(&UNLIMITED, |service| {
         let world = World::make(service, "zebra");
         let check = |method: &str, path: &str, body: Option<&str>| {
@@ -92,7 +92,7 @@ fn credentials_are_asked_for_before_anything_else_is_told() {
 }
 
 #[test]
-fn a_scheme_is_named_in_any_case() {
+fn the_authorization_scheme_is_case_insensitive() {
     on_each_with(&UNLIMITED, |service| {
         let provider = service.provider("Acme", false);
         for scheme in ["Basic", "basic", "BASIC"] {

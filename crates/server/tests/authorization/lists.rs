@@ -17,7 +17,7 @@ fn list(service: &Service, provider: &Provider, path: &str) -> (i64, Vec<String>
 }
 
 #[test]
-fn a_provider_without_anything_sees_nothing() {
+fn a_provider_without_objects_gets_empty_lists() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let empty = service.provider("Empty", false);
@@ -30,7 +30,7 @@ fn a_provider_without_anything_sees_nothing() {
 }
 
 #[test]
-fn lists_hold_and_count_ones_own_rows_only() {
+fn lists_return_and_count_only_own_rows() {
     on_each(|service| {
         let (one, two) = (World::make(service, "zebra"), World::make(service, "okapi"));
         for (mine, other) in [(&one, &two), (&two, &one)] {
@@ -56,7 +56,7 @@ fn lists_hold_and_count_ones_own_rows_only() {
 }
 
 #[test]
-fn a_foreign_company_in_ones_corporation_is_in_no_list_of_it() {
+fn corporation_lists_exclude_foreign_companies() {
     on_each(|service| {
         let (mine, theirs) = (World::make(service, "okapi"), World::make(service, "zebra"));
         let forge = "UPDATE companies SET corporation_id = (SELECT id FROM corporations WHERE name = 'okapi group') \
@@ -78,7 +78,7 @@ fn a_foreign_company_in_ones_corporation_is_in_no_list_of_it() {
 }
 
 #[test]
-fn a_companys_lists_hold_nothing_of_another_company_of_the_same_provider() {
+fn a_companys_lists_exclude_other_companies_of_the_provider() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let body = crate::support::company_body("second.example.com");

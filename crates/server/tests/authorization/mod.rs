@@ -191,7 +191,7 @@ fn send(
 }
 
 #[test]
-fn every_route_of_the_service_has_its_row_here() {
+fn every_route_has_a_row() {
     let nobody = Provider { id: String::new(), api_key: String::new(), api_secret: String::new() };
     let [company, occasion] = [ABSENT.to_owned(), ABSENT.to_owned()];
     let world = World {

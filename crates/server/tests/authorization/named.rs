@@ -59,7 +59,7 @@ fn places<'a>(world: &World, other: &'a World) -> Vec<(Named, &'a str)> {
 }
 
 #[test]
-fn an_id_in_a_body_or_query_is_judged_as_one_in_the_path() {
+fn ids_in_bodies_and_queries_are_authorized_like_ids_in_paths() {
     on_each(|service| {
         let (mine, theirs) = (World::make(service, "mine"), World::make(service, "zebra"));
         let before = [mine.picture(service), theirs.picture(service)];
@@ -96,7 +96,7 @@ fn an_id_in_a_body_or_query_is_judged_as_one_in_the_path() {
 }
 
 #[test]
-fn one_is_named_in_upper_case_and_shown_in_lower_case() {
+fn upper_case_ids_are_accepted_and_returned_in_lower_case() {
     on_each(|service| {
         let world = World::make(service, "mine");
         for (place, own) in places(&world, &world) {
@@ -113,7 +113,7 @@ fn one_is_named_in_upper_case_and_shown_in_lower_case() {
 }
 
 #[test]
-fn an_id_names_an_object_of_its_own_kind_only() {
+fn an_id_of_another_kind_of_object_is_404() {
     on_each(|service| {
         let (mine, theirs) = (World::make(service, "mine"), World::make(service, "zebra"));
         let before = [mine.picture(service), theirs.picture(service)];
@@ -147,7 +147,7 @@ fn an_id_names_an_object_of_its_own_kind_only() {
 }
 
 #[test]
-fn one_foreign_receiver_among_a_hundred_stops_the_whole() {
+fn one_foreign_receiver_among_a_hundred_refuses_the_request() {
     on_each(|service| {
         let (mine, theirs) = (World::make(service, "mine"), World::make(service, "zebra"));
         let sample = &mine.sample;
@@ -174,7 +174,7 @@ fn one_foreign_receiver_among_a_hundred_stops_the_whole() {
 }
 
 #[test]
-fn a_domain_taken_by_another_provider_does_not_tell_by_whom() {
+fn a_taken_domain_does_not_reveal_its_provider() {
     on_each(|service| {
         let (mine, theirs) = (World::make(service, "mine"), World::make(service, "zebra"));
         let before = [mine.picture(service), theirs.picture(service)];
@@ -189,7 +189,7 @@ fn a_domain_taken_by_another_provider_does_not_tell_by_whom() {
 }
 
 #[test]
-fn a_supervisor_is_an_address_and_no_door_to_anothers_user() {
+fn a_supervisor_address_reveals_no_foreign_user() {
     on_each(|service| {
         let (mine, theirs) = (World::make(service, "mine"), World::make(service, "zebra"));
         let mut body = world::user(&mine.sample.company, "mine", "eve");

@@ -12,7 +12,7 @@ fn with_object(world: &World) -> Vec<Row> {
 }
 
 #[test]
-fn another_providers_objects_are_403_and_nothing_of_them_is_told() {
+fn foreign_objects_are_403_and_reveal_nothing() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let strangers = [service.provider("Designated", true), service.provider("Undesignated", false)];
@@ -27,7 +27,7 @@ fn another_providers_objects_are_403_and_nothing_of_them_is_told() {
             for row in with_object(&world) {
                 let body = row.body.as_ref().map(ToString::to_string);
                 let message = told_by(row.method, &row.path, body.as_deref()).error(403);
-                assert!(!message.contains("designated"), "the object is judged first: {message}");
+                assert!(!message.contains("designated"), "the object is checked first: {message}");
                 if row.method == "PUT" {
                     for garbage in ["", "{", "[]", r#"{"name": 1}"#] {
                         told_by(row.method, &row.path, Some(garbage)).error(403); // checked before the body
@@ -47,7 +47,7 @@ fn another_providers_objects_are_403_and_nothing_of_them_is_told() {
 }
 
 #[test]
-fn what_does_not_exist_is_404() {
+fn absent_objects_are_404() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let undesignated = service.provider("Undesignated", false);
@@ -137,7 +137,7 @@ fn malformed(id: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_path_id_that_is_no_uuid_is_404() {
+fn a_malformed_id_in_a_path_is_404() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let before = world.picture(service);
@@ -233,7 +233,7 @@ fn global_occasion(service: &Service) -> String {
 }
 
 #[test]
-fn a_global_occasion_is_everybodys_to_use_and_nobodys_to_change() {
+fn every_provider_may_use_and_none_may_change_a_global_occasion() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let undesignated = service.provider("Undesignated", false);

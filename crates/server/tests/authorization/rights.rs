@@ -13,7 +13,7 @@ use crate::support::{on_each, on_each_with};
 fn within_a_second(is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(1), "it took longer than a second");
+        assert!(started.elapsed() < Duration::from_secs(1), "the change took longer than a second");
     }
 }
 
@@ -27,7 +27,7 @@ fn is_designated(service: &Service, provider: &Provider) -> bool {
 }
 
 #[test]
-fn designation_is_asked_for_by_the_operations_that_the_spec_names_and_no_other() {
+fn exactly_the_specified_operations_require_designation() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         designate(service, world.provider(), false);
@@ -57,7 +57,7 @@ fn designation_is_asked_for_by_the_operations_that_the_spec_names_and_no_other()
 }
 
 #[test]
-fn everything_is_open_to_a_designated_provider() {
+fn a_designated_provider_may_use_every_operation() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         for row in rows(&world) {
@@ -69,7 +69,7 @@ fn everything_is_open_to_a_designated_provider() {
 }
 
 #[test]
-fn a_kept_answer_is_not_replayed_to_one_who_lost_the_right() {
+fn a_stored_response_is_not_replayed_after_the_right_was_withdrawn() {
     on_each(|service| {
         let provider = service.provider("Acme", true);
         let body = json!({"name": "Group"});
@@ -89,7 +89,7 @@ fn a_kept_answer_is_not_replayed_to_one_who_lost_the_right() {
 }
 
 #[test]
-fn what_is_withdrawn_stops_within_a_second() {
+fn withdrawn_rights_stop_within_a_second() {
     on_each(|service| {
         let world = World::make(service, "zebra");
         let provider = world.provider();
@@ -104,7 +104,7 @@ fn what_is_withdrawn_stops_within_a_second() {
         let rotated = service.json(&["provider", "rotate", &provider.id, "--api-secret"]);
         let mut renewed = provider.clone();
         rotated["api_secret"].as_str().unwrap().clone_into(&mut renewed.api_secret);
-        assert!(is(&renewed, 200), "the new secret works at once");
+        assert!(is(&renewed, 200), "the new secret works immediately");
         within_a_second(|| is(provider, 401));
         designate(service, &renewed, false);
         within_a_second(|| !is_designated(service, &renewed));
@@ -114,7 +114,7 @@ fn what_is_withdrawn_stops_within_a_second() {
 }
 
 #[test]
-fn a_new_secret_works_while_a_worker_at_the_same_address_repeats_the_old_one() {
+fn a_new_secret_works_while_a_client_at_the_same_address_retries_the_old_one() {
     on_each_with(&[("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "2")], |service| {
         let old = service.provider("Rotated", true);
         let status = |provider: &Provider| service.get(provider, "/v1/companies").status;
@@ -129,7 +129,7 @@ fn a_new_secret_works_while_a_worker_at_the_same_address_repeats_the_old_one() {
             assert_eq!((status(&first), status(&old)), (200, 429));
         }
         let second = rotate();
-        assert_eq!(status(&second), 200, "its first request comes during the lockout");
+        assert_eq!(status(&second), 200, "the first request arrives during the lockout");
         within_a_second(|| status(&first) == 429);
         let suspend = |yes: &str| service.json(&["provider", "set", &old.id, "--suspended", yes]);
         suspend("true");
@@ -140,7 +140,7 @@ fn a_new_secret_works_while_a_worker_at_the_same_address_repeats_the_old_one() {
 }
 
 #[test]
-fn a_secret_with_a_grace_works_beside_the_new_one() {
+fn an_old_secret_works_during_its_grace_period() {
     on_each(|service| {
         let first = service.provider("Graceful", true);
         let is = |provider: &Provider, status: u16| service.get(provider, "/v1/companies").status == status;
@@ -152,10 +152,10 @@ fn a_secret_with_a_grace_works_beside_the_new_one() {
         assert!(is(&second, 200) && is(&first, 200), "both work");
         let third = rotate(&["--grace", "1"]);
         within_a_second(|| is(&first, 401));
-        assert!(is(&third, 200) && is(&second, 200), "the last two work");
+        assert!(is(&third, 200) && is(&second, 200), "the last two secrets work");
         let fourth = rotate(&[]);
         within_a_second(|| is(&third, 401));
-        assert!(is(&second, 401) && is(&fourth, 200), "without a grace all older ones stop");
+        assert!(is(&second, 401) && is(&fourth, 200), "without a grace period all older secrets stop");
         for wrong in ["0", "8761", "x"] {
             let words = ["provider", "rotate", first.id.as_str(), "--api-secret", "--grace", wrong];
             assert_eq!(service.guerdon(&words).status, 2, "{wrong}");
@@ -164,7 +164,7 @@ fn a_secret_with_a_grace_works_beside_the_new_one() {
 }
 
 #[test]
-fn a_company_that_was_handed_over_is_foreign_at_once() {
+fn a_transferred_company_is_foreign_immediately() {
     on_each(|service| {
         let (world, heir) = (World::make(service, "zebra"), service.provider("Heir", true));
         service.json(&["company", "transfer", &world.sample.company, "--to", &heir.id]);

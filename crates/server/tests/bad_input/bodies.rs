@@ -39,7 +39,7 @@ fn utf_16(text: &str, little: bool, mark: bool) -> Vec<u8> {
     units.flat_map(|it: u16| if little { it.to_le_bytes() } else { it.to_be_bytes() }).collect()
 }
 
-/// A good body, made invalid in every possible manner.
+/// Invalid variants of a valid body.
 #[expect(clippy::too_many_lines, reason = "a table of texts")]
 fn spoilt(good: &str) -> Vec<Vec<u8>> {
     let inside = &good[1..good.len() - 1];
@@ -125,7 +125,7 @@ fn nested(depth: usize) -> String {
 }
 
 #[test]
-fn what_is_no_json_object_in_utf_8_is_400() {
+fn a_body_that_is_not_a_json_object_in_utf_8_is_400() {
     on_bench(|bench| {
         let dialer = Dialer::new(bench.service);
         for endpoint in bench.endpoints() {
@@ -177,7 +177,7 @@ fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
 }
 
 #[test]
-fn depth_of_127_and_a_hundred_thousand_names_are_read() {
+fn depth_of_127_and_a_hundred_thousand_names_are_accepted() {
     on_bench(|bench| {
         let many: Vec<String> = (0..90_000).map(|it| format!("\"{it}\":1")).collect();
         for endpoint in bench.endpoints() {
@@ -193,7 +193,7 @@ fn depth_of_127_and_a_hundred_thousand_names_are_read() {
 }
 
 #[test]
-fn unknown_fields_are_ignored_and_named_where_their_names_are_plain() {
+fn unknown_fields_are_ignored_and_listed_if_their_names_are_plain() {
     on_bench(|bench| {
         let long = "x".repeat(64);
         let names = ["id", "created_at", "b.c", "x-y_Z", "0", &long];
@@ -218,7 +218,7 @@ fn unknown_fields_are_ignored_and_named_where_their_names_are_plain() {
 }
 
 #[test]
-fn an_unknown_field_holds_no_nul_either() {
+fn an_unknown_field_must_not_contain_nul() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             bench.unchanged(|| {

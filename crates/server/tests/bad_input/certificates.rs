@@ -44,7 +44,7 @@ fn altered(change: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 #[test]
-fn what_is_not_one_certificate_is_400() {
+fn a_value_that_is_not_one_certificate_is_400() {
     on_bench(|bench| {
         let (good, key) = fresh();
         let labelled = |label: &str| good.replace("CERTIFICATE", label);
@@ -98,7 +98,7 @@ fn what_is_not_one_certificate_is_400() {
 }
 
 #[test]
-fn a_certificate_is_taken_however_old_or_weak_and_never_shown() {
+fn old_and_weak_certificates_are_accepted_and_never_returned() {
     on_bench(|bench| {
         let (good, _) = fresh();
         let windows = good.replace('\n', "\r\n");
@@ -119,7 +119,7 @@ fn a_certificate_is_taken_however_old_or_weak_and_never_shown() {
 }
 
 #[test]
-fn active_settings_are_complete() {
+fn active_settings_must_be_complete() {
     on_bench(|bench| {
         let path = path(bench);
         let unset = json!({"idp_id": null, "idp_url": null, "idp_certificate": null});

@@ -16,7 +16,7 @@ fn refused(bench: &Bench<'_>, endpoint: &Endpoint, field: &str, body: &str) {
 }
 
 #[test]
-fn what_a_field_refuses_is_400_by_its_name() {
+fn an_invalid_value_is_400_and_names_the_field() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             bench.unchanged(|| {
@@ -31,7 +31,7 @@ fn what_a_field_refuses_is_400_by_its_name() {
 }
 
 #[test]
-fn what_cannot_be_unset_is_400_as_null_as_blank_and_as_absent() {
+fn a_required_field_is_400_if_null_blank_or_absent() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             bench.unchanged(|| {
@@ -54,7 +54,7 @@ fn what_cannot_be_unset_is_400_as_null_as_blank_and_as_absent() {
 }
 
 #[test]
-fn every_fault_is_named_at_once() {
+fn one_response_names_every_fault() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             bench.unchanged(|| {
@@ -85,7 +85,7 @@ fn is_a_rule(endpoint: &Endpoint, field: &str, value: &str) -> bool {
 }
 
 #[test]
-fn numbers_that_no_machine_holds_are_400() {
+fn out_of_range_numbers_are_400() {
     on_bench(|bench| {
         let huge = "9".repeat(400);
         let vast = format!("1{}", "0".repeat(1_000_000));

@@ -151,7 +151,7 @@ fn taken(bench: &Bench<'_>, endpoint: &Endpoint, values: &[(&str, &(Value, Value
             assert_eq!(value, shown, "{name} of {what}");
         }
         match object.get(*name) {
-            Some(value) => assert_eq!(value, shown, "{name} of {what} when read"),
+            Some(value) => assert_eq!(value, shown, "{name} of {what} when fetched"),
             None => assert!(matches!(*name, "logo_url" | "idp_certificate"), "{name}: {object}"),
         }
     }
@@ -173,7 +173,7 @@ fn object(bench: &Bench<'_>, endpoint: &Endpoint, told: &Value) -> Value {
 }
 
 #[test]
-fn what_a_field_takes_is_shown_as_it_was_sent() {
+fn valid_values_are_returned_as_sent() {
     on_bench(|bench| {
         for (endpoint, tag) in bench.endpoints().iter().zip('a'..) {
             let fields = endpoint.fields.iter().filter(|it| !is_immutable(endpoint, it));
@@ -193,7 +193,7 @@ fn is_immutable(endpoint: &Endpoint, field: &Field) -> bool {
 }
 
 #[test]
-fn what_may_be_unset_is_unset_by_null_and_blank() {
+fn null_and_blank_unset_optional_fields() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             for field in
@@ -242,7 +242,7 @@ fn default(bench: &Bench<'_>, field: &str) -> Value {
 }
 
 #[test]
-fn a_blank_message_takes_the_occasions_default() {
+fn a_blank_message_uses_the_occasions_default() {
     on_bench(|bench| {
         let default = default(bench, "message");
         for endpoint in bench.endpoints().iter().filter(|it| it.path == "/v1/recognitions") {

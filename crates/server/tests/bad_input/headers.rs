@@ -6,7 +6,7 @@ use super::on_bench;
 use crate::support::wire::Dialer;
 
 #[test]
-fn only_json_in_utf_8_without_encoding_is_taken() {
+fn only_unencoded_json_in_utf_8_is_accepted() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             let ask = |headers: &[(&str, &str)]| {
@@ -106,7 +106,7 @@ fn a_known_path_with_another_method_is_405_with_its_methods() {
 }
 
 #[test]
-fn head_answers_as_get_without_the_body() {
+fn head_responds_like_get_without_the_body() {
     on_bench(|bench| {
         for route in guerdon_http_api::ROUTES.iter().filter(|it| it.method == "GET") {
             let sent =
@@ -134,7 +134,7 @@ fn head_answers_as_get_without_the_body() {
 }
 
 #[test]
-fn a_body_is_ignored_where_none_is_read() {
+fn a_body_is_ignored_if_the_endpoint_reads_none() {
     on_bench(|bench| {
         let dialer = Dialer::new(bench.service);
         for (method, path, status) in [

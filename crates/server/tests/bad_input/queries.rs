@@ -54,7 +54,7 @@ const NO_PAGES: &[&str] = &[
 ];
 
 #[test]
-fn what_is_no_page_is_400_by_its_name() {
+fn an_invalid_page_is_400_and_names_the_parameter() {
     on_bench(|bench| {
         for (list, _) in lists(bench) {
             for name in ["page", "per_page"] {
@@ -77,7 +77,7 @@ fn what_is_no_page_is_400_by_its_name() {
 }
 
 #[test]
-fn pages_are_cut_clamped_and_empty_past_the_end() {
+fn pages_are_limited_and_empty_past_the_end() {
     on_bench(|bench| {
         for (list, most) in lists(bench) {
             let whole = bench.get(&list);
@@ -126,7 +126,7 @@ fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool
 }
 
 #[test]
-fn a_wallet_is_named_once_and_rightly() {
+fn a_wallet_type_must_be_valid_and_given_once() {
     on_bench(|bench| {
         let path = format!("/v1/users/{}/transactions", bench.sample.users[0]);
         for query in [
@@ -170,7 +170,7 @@ fn a_wallet_is_named_once_and_rightly() {
 }
 
 #[test]
-fn a_corporation_in_a_query_is_one_uuid() {
+fn a_corporation_in_a_query_must_be_one_uuid() {
     on_bench(|bench| {
         let id = &bench.corporation;
         let list = "/v1/companies?corporation_id=";
@@ -206,7 +206,7 @@ fn a_corporation_in_a_query_is_one_uuid() {
 }
 
 #[test]
-fn queries_are_ignored_where_the_endpoint_knows_none() {
+fn queries_are_ignored_if_the_endpoint_has_no_parameters() {
     on_bench(|bench| {
         let query = "?page=0&per_page=x&type=x&corporation_id=x&unknown=%ff";
         for endpoint in bench.endpoints() {

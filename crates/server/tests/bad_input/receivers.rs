@@ -22,7 +22,7 @@ fn nobody(count: usize) -> String {
 }
 
 #[test]
-fn receivers_that_break_a_rule_stop_the_whole() {
+fn one_invalid_receiver_refuses_the_request() {
     on_bench(|bench| {
         let [ann, bob, cid] = [0, 1, 2].map(|at| bench.sample.users[at].as_str());
         let gone = &bench.spare_user;
@@ -72,7 +72,7 @@ fn receivers_that_break_a_rule_stop_the_whole() {
 }
 
 #[test]
-fn blanks_around_commas_are_ignored_and_the_order_is_kept() {
+fn blanks_around_commas_are_ignored_and_the_order_is_preserved() {
     on_bench(|bench| {
         let [ann, bob, cid] = [0, 1, 2].map(|at| bench.sample.users[at].as_str());
         let order = |receivers: &str, expected: &[&str]| {

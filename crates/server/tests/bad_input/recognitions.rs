@@ -14,7 +14,7 @@ fn shows(bench: &Bench<'_>, user: usize, wallet: &str) -> i64 {
 }
 
 #[test]
-fn points_out_of_range_are_told_in_the_specs_words_before_the_funds() {
+fn points_out_of_range_are_reported_before_insufficient_funds() {
     on_bench(|bench| {
         let sample = &bench.sample;
         let mut body = sample.recognition("user", &sample.users[2], &[&sample.users[1]], 1);
@@ -44,7 +44,7 @@ fn points_out_of_range_are_told_in_the_specs_words_before_the_funds() {
 }
 
 #[test]
-fn points_that_are_no_integer_are_told_with_the_other_faults() {
+fn non_integer_points_are_reported_with_the_other_faults() {
     on_bench(|bench| {
         bench.unchanged(|| {
             let body = json!({"occasion_id": "x", "sender_type": "x", "sender_id": 1, "receiver_ids": [], "share": 1,
@@ -58,7 +58,7 @@ fn points_that_are_no_integer_are_told_with_the_other_faults() {
 }
 
 #[test]
-fn no_points_are_sent_where_the_company_allows_it() {
+fn zero_points_are_accepted_if_the_company_allows_them() {
     on_bench(|bench| {
         let sample = &bench.sample;
         let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 0);
@@ -78,7 +78,7 @@ fn no_points_are_sent_where_the_company_allows_it() {
 }
 
 #[test]
-fn a_wallet_pays_all_that_it_shows_and_not_a_point_more() {
+fn a_wallet_pays_its_displayed_points_and_no_more() {
     on_each(|service| {
         for (at, rate) in [50, 3, 7, 9_999].into_iter().enumerate() {
             let provider = service.provider("Acme", true);
@@ -141,7 +141,7 @@ fn a_wallet_pays_all_that_it_shows_and_not_a_point_more() {
 }
 
 #[test]
-fn occasion_sender_and_receivers_are_of_one_company() {
+fn occasion_sender_and_receivers_must_belong_to_one_company() {
     on_bench(|bench| {
         let sample = &bench.sample;
         let other = created(bench.post("/v1/companies", &company_body("other.example.com")));
@@ -183,7 +183,7 @@ fn a_disabled_occasion_is_refused_and_an_invisible_one_allowed() {
 }
 
 #[test]
-fn a_threshold_beyond_all_points_stops_nothing() {
+fn a_threshold_above_any_balance_refuses_nothing() {
     on_bench(|bench| {
         let path = format!("/v1/companies/{}", bench.sample.company);
         for alert in [i64::MAX, i64::MAX - 1, 9_223_372_036, 9_223_372_037_i64 * 50] {

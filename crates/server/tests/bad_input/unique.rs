@@ -6,7 +6,7 @@ use super::on_bench;
 use crate::support::{company_body, created, user_body};
 
 #[test]
-fn a_domain_is_taken_in_whatever_form_it_is_written() {
+fn domains_are_unique_across_spellings() {
     on_bench(|bench| {
         let other = bench.service.provider("Other", true);
         created(bench.post("/v1/companies", &company_body("bücher.example.com")));
@@ -39,7 +39,7 @@ fn a_domain_is_taken_in_whatever_form_it_is_written() {
 }
 
 #[test]
-fn an_email_is_taken_in_whatever_case_it_is_written() {
+fn emails_are_unique_regardless_of_case() {
     on_bench(|bench| {
         let company = &bench.sample.company;
         let taken = [

@@ -20,7 +20,7 @@ fn paths(bench: &Bench<'_>) -> Vec<String> {
 }
 
 #[test]
-fn what_was_read_is_written_back_and_changes_nothing() {
+fn writing_read_values_back_changes_nothing() {
     on_bench(|bench| {
         let full = json!({"birthday": "02/29", "country_code": "deu", "work_start_date": "02/29/2020", "groups": " a ,b",
             "manager": true, "corporation_admin": true, "department": " x "});
@@ -46,7 +46,7 @@ fn what_was_read_is_written_back_and_changes_nothing() {
 }
 
 #[test]
-fn names_and_saml_that_were_never_set_are_written_back() {
+fn unset_names_and_saml_can_be_written_back() {
     on_bench(|bench| {
         let mut body = company_body("single.example.com");
         body["owner_name"] = json!("Cher");
@@ -68,14 +68,14 @@ fn names_and_saml_that_were_never_set_are_written_back() {
         assert_eq!(
             bench.put(&path, &read.json()).status,
             200,
-            "a name longer than may be set is still the stored one"
+            "a stored name longer than the limit is unchanged"
         );
         assert_eq!(bench.get(&path).body, read.body);
     });
 }
 
 #[test]
-fn what_cannot_change_is_taken_as_it_is_and_refused_as_anything_else() {
+fn immutable_fields_accept_only_their_current_value() {
     on_bench(|bench| {
         let sample = &bench.sample;
         let second = created(bench.post("/v1/companies", &company_body("second.example.com")));
@@ -110,7 +110,7 @@ fn what_cannot_change_is_taken_as_it_is_and_refused_as_anything_else() {
 }
 
 #[test]
-fn one_bad_field_keeps_the_good_ones_from_changing() {
+fn one_invalid_field_prevents_all_changes() {
     on_bench(|bench| {
         for endpoint in bench.endpoints().iter().filter(|it| it.method == "PUT") {
             bench.unchanged(|| {
@@ -155,7 +155,7 @@ fn the_owner_stays_admin_until_ownership_moves() {
 }
 
 #[test]
-fn a_user_who_was_deleted_is_400_whatever_is_sent() {
+fn any_update_of_a_deleted_user_is_400() {
     on_bench(|bench| {
         let user = created(bench.post("/v1/users", &user_body(&bench.sample.company, "gone")));
         let path = format!("/v1/users/{user}");

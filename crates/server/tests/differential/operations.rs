@@ -171,7 +171,7 @@ const USER: &[Field] = &[
 ];
 
 #[test]
-fn every_route_of_the_service_is_known_here() {
+fn the_generator_knows_every_route() {
     let kinds = ["{company}", "{corporation}", "{occasion}", "{user}"];
     let pattern = |path: &str| kinds.iter().fold(path.to_owned(), |path, kind| path.replace(kind, "{id}"));
     let mut known: Vec<_> = OPERATIONS.iter().map(|it| (it.method, pattern(it.path))).collect();

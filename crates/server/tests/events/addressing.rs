@@ -26,7 +26,7 @@ fn events_of_a_provider_without_a_url_wait_for_a_replay() {
         let url = receiver.url();
         service.json(&["provider", "set", id, "--callback-url", &url]);
         let sent = sample.send(service, &users[0], &[&users[1]], 1).json();
-        assert_eq!(receiver.next().json()["data"]["id"], sent["recognitions"][0]["id"], "what is new comes");
+        assert_eq!(receiver.next().json()["data"]["id"], sent["recognitions"][0]["id"], "new events arrive");
         let words = ["event", "replay", "--provider", id, "--state", "unaddressed"];
         assert_eq!(service.json(&words), json!({"replayed": 2}));
         let mut came: Vec<String> = Vec::new();
@@ -43,7 +43,7 @@ fn events_of_a_provider_without_a_url_wait_for_a_replay() {
 }
 
 #[test]
-fn events_of_a_suspended_provider_wait_and_then_go_on() {
+fn events_of_a_suspended_provider_wait_until_it_is_resumed() {
     on_each_with(&LOCAL, |service| {
         let (post, other) = (Post::make(service, 2), Post::make(service, 2));
         let id = post.sample.provider.id.as_str();
@@ -80,7 +80,7 @@ fn events_of_a_suspended_provider_wait_and_then_go_on() {
 }
 
 #[test]
-fn an_attempt_uses_the_url_and_the_secret_in_force() {
+fn an_attempt_uses_the_current_url_and_secret() {
     on_each_with(&HASTY, |service| {
         let (post, new) = (Post::make(service, 2), Receiver::start());
         post.receiver.answer(Reply::Status(500));

@@ -25,7 +25,7 @@ struct Sent {
 }
 
 #[test]
-fn kill_nine_loses_no_event_and_doubles_few() {
+fn kill_nine_loses_no_event_and_duplicates_few() {
     let campaign = std::env::var("TEST_EVENT_CRASH_CYCLES").ok().map(|it| it.parse().unwrap());
     let cycles = campaign.unwrap_or(CYCLES);
     on_each_with(&LOCAL, |service| {
@@ -88,13 +88,13 @@ fn all_of(post: &Post, committed: &HashSet<String>, patience: Duration) -> Vec<A
         for arrival in post.receiver.so_far() {
             assert_eq!(arrival.verified(&post.url, &post.secret), Ok(()));
             let id = arrival.json()["data"]["id"].as_str().unwrap().to_owned();
-            assert!(committed.contains(&id), "nobody committed {id}");
+            assert!(committed.contains(&id), "{id} was not committed");
             let (event, body) =
                 events.entry(id).or_insert_with(|| (arrival.event_id().to_owned(), arrival.body.clone()));
             assert_eq!((event.as_str(), &*body), (arrival.event_id(), &arrival.body));
             arrivals.push(arrival);
         }
-        assert!(began.elapsed() < patience, "{} of {} events came", events.len(), committed.len());
+        assert!(began.elapsed() < patience, "{} of {} events arrived", events.len(), committed.len());
         std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
     }
     arrivals

@@ -13,7 +13,7 @@ use crate::support::on_each_with;
 use crate::support::receiver::{PATIENCE, Receiver, Reply};
 
 #[test]
-fn whatever_is_not_200_is_tried_again() {
+fn every_status_other_than_200_is_retried() {
     on_each_with(&HASTY, |service| {
         let (post, elsewhere) = (Post::make(service, 2), Receiver::start());
         let mut events = Vec::new();
@@ -55,7 +55,7 @@ fn faults(elsewhere: &str) -> Vec<Reply> {
 }
 
 #[test]
-fn a_200_confirms_whatever_its_body_does() {
+fn a_200_confirms_regardless_of_its_body() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         let bodies = [
@@ -70,9 +70,9 @@ fn a_200_confirms_whatever_its_body_does() {
             let arrival = post.next();
             let row = in_state(service, arrival.event_id(), "delivered");
             assert_eq!(row["attempts"], 1, "{reply:?}");
-            assert!(arrival.at.elapsed().as_secs() < 4, "a body takes a second at most: {reply:?}");
+            assert!(arrival.at.elapsed().as_secs() < 4, "reading a body takes at most a second: {reply:?}");
         }
-        assert_eq!(service.database.count("attempts WHERE length(answer) = 1024"), 1, "a kilobyte is kept");
+        assert_eq!(service.database.count("attempts WHERE length(answer) = 1024"), 1, "a kibibyte is stored");
         post.recognise(service);
         post.next();
         assert_eq!(post.receiver.so_far().len(), 0);
@@ -80,7 +80,7 @@ fn a_200_confirms_whatever_its_body_does() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_is_not_believed() {
+fn an_untrusted_certificate_is_rejected() {
     on_each_with(&HASTY, |service| {
         let post = Post::make(service, 2);
         let (port, handshakes) = self_signed();

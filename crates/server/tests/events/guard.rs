@@ -56,7 +56,7 @@ fn urls_that_are_not_public_https_are_refused_at_registration() {
 }
 
 #[test]
-fn what_was_allowed_at_registration_is_refused_at_the_attempt() {
+fn the_egress_policy_is_checked_again_at_each_attempt() {
     let only_http = [LOCAL[0], HASTY[2]];
     for (database, stricter) in each().into_iter().zip([&only_http[..], &only_http[1..]]) {
         let service = Service::start(database, &LOCAL);
@@ -76,7 +76,7 @@ fn what_was_allowed_at_registration_is_refused_at_the_attempt() {
         for post in &posts {
             let id = post.sample.provider.id.as_str();
             service.json(&["event", "replay", "--provider", id, "--state", "unaddressed"]);
-            until("it should be tried in vain", || {
+            until("the event should have a failed attempt", || {
                 let events = post.events(&service);
                 assert_eq!(events[0]["state"], "pending");
                 (events[0]["attempts"].as_u64().unwrap() >= 3).then_some(())

@@ -11,7 +11,7 @@ const RECEIVERS: usize = 25;
 const WAITING: usize = 200;
 
 #[test]
-fn a_receiver_that_hangs_holds_up_nobody_else() {
+fn a_receiver_that_hangs_delays_no_other() {
     on_each_with(&LOCAL, |service| {
         let (stuck, well) = (Post::make(service, RECEIVERS + 1), Post::make(service, 2));
         stuck.receiver.answer(Reply::Held(200));
@@ -28,7 +28,7 @@ fn a_receiver_that_hangs_holds_up_nobody_else() {
         }
         eprintln!("the slowest of ten: {slowest:?} from request to arrival");
         assert!(slowest < Duration::from_secs(1), "{slowest:?}");
-        assert_eq!(stuck.receiver.connections(), 8, "eight at a time");
+        assert_eq!(stuck.receiver.connections(), 8, "eight concurrently");
         stuck.receiver.release();
         let rest = stuck.receiver.take(WAITING - 8);
         let ids: HashSet<&str> = under_way.iter().chain(&rest).map(|it| it.event_id()).collect();

@@ -8,7 +8,7 @@ use crate::support::receiver::Arrival;
 use crate::support::service::Service;
 
 #[test]
-fn a_recognition_by_a_user_is_told_to_the_letter_for_each_receiver() {
+fn a_recognition_by_a_user_has_an_exact_event_per_receiver() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 4);
         let users = &post.sample.users;
@@ -32,7 +32,7 @@ fn a_recognition_by_a_user_is_told_to_the_letter_for_each_receiver() {
 }
 
 #[test]
-fn a_company_has_no_email_and_a_private_message_is_not_told() {
+fn events_omit_company_emails_and_private_messages() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         post.sample.deposit(service, 100);
@@ -58,7 +58,7 @@ fn from_company(service: &Service, post: &Post, message: &str, share: bool) -> V
 }
 
 #[test]
-fn an_update_is_told_where_something_changed() {
+fn only_updates_with_changes_emit_events() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         let mut recognition = post.recognise(service);
@@ -86,7 +86,7 @@ fn an_update_is_told_where_something_changed() {
 }
 
 #[test]
-fn a_redemption_tells_the_sum_so_far_and_nothing_else_is_told() {
+fn a_redemption_event_contains_the_total_and_nothing_else_emits_events() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         let user = post.sample.users[1].as_str();

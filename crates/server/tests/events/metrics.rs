@@ -48,13 +48,13 @@ fn outbox(service: &Service, post: &Post) {
     let (pending, oldest) = ("guerdon_outbox_pending_events", "guerdon_outbox_oldest_event_age_seconds");
     post.receiver.answer(Reply::Held(200));
     post.recognise(service);
-    until("an event should wait", || {
+    until("an event should be pending", || {
         (metric(service, pending)? >= 1.0 && metric(service, oldest)? > 0.0).then_some(())
     });
     assert_eq!(metric(service, "guerdon_webhook_attempts_in_flight"), Some(1.0));
     assert!(metric(service, "guerdon_feed_held_seconds").is_some_and(|it| it < 60.0));
     post.receiver.release();
-    until("no event should wait", || {
+    until("no event should be pending", || {
         (metric(service, pending)? == 0.0 && metric(service, oldest)? == 0.0).then_some(())
     });
 }

@@ -11,7 +11,7 @@ use crate::support::until;
 use crate::support::{Sample, on_each_with};
 
 #[test]
-fn an_attempt_ends_after_15_seconds_whatever_the_receiver_does() {
+fn an_attempt_ends_after_15_seconds() {
     std::thread::scope(|scope| {
         for database in each() {
             scope.spawn(|| hangs(database));
@@ -39,7 +39,7 @@ fn hangs(database: TestDatabase) {
 }
 
 #[test]
-fn a_stop_waits_for_the_attempt_under_way() {
+fn a_stop_waits_for_the_attempt_in_flight() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         post.receiver.answer(Reply::Held(200));
@@ -57,7 +57,7 @@ fn a_stop_waits_for_the_attempt_under_way() {
 }
 
 #[test]
-fn events_go_on_in_maintenance() {
+fn events_are_delivered_during_maintenance() {
     on_each_with(&LOCAL, |service| {
         let post = Post::make(service, 2);
         let recognition = post.recognise(service);

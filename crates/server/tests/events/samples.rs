@@ -13,12 +13,12 @@ use crate::support::on_each_with;
 use crate::support::receiver::{Arrival, PATIENCE, Reply, forward};
 
 #[test]
-fn the_python_sample_takes_what_is_genuine_and_nothing_else() {
+fn the_python_sample_accepts_only_genuine_events() {
     takes_what_is_genuine("python3", "receiver.py");
 }
 
 #[test]
-fn the_javascript_sample_takes_what_is_genuine_and_nothing_else() {
+fn the_javascript_sample_accepts_only_genuine_events() {
     takes_what_is_genuine("node", "receiver.mjs");
 }
 
@@ -67,7 +67,7 @@ fn takes_what_is_genuine(program: &str, script: &str) {
 }
 
 #[test]
-fn the_samples_say_what_is_missing() {
+fn the_samples_report_missing_settings() {
     for (program, script) in [("python3", "receiver.py"), ("node", "receiver.mjs")] {
         let Some(program) = require_program(program) else { continue };
         let output = Command::new(program)
@@ -181,7 +181,7 @@ impl Drop for Process {
 }
 
 fn line(lines: &Lines<String>) -> String {
-    lines.recv_timeout(PATIENCE).expect("the sample should say something")
+    lines.recv_timeout(PATIENCE).expect("the sample should print something")
 }
 
 fn lines(pipe: impl Read + Send + 'static) -> Lines<String> {

@@ -17,7 +17,7 @@ const WAITS: [f64; 10] = [15.0, 18.0, 95.0, 582.0, 2_319.0, 6_890.0, 16_863.0, 3
 const LATE_MAX: Duration = Duration::from_secs(1);
 
 #[test]
-fn an_event_is_tried_eleven_times_kept_and_replayed() {
+fn an_event_is_tried_eleven_times_stored_and_replayed() {
     let settings = [LOCAL[0], LOCAL[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "100000")];
     on_each_with(&settings, |service| {
         let post = Post::make(service, 2);
@@ -97,7 +97,7 @@ fn replays(service: &Service, post: &Post, ids: &[&String], before: &HashMap<Str
         assert_eq!(service.guerdon(&words).status, 2);
     }
     let sentinel = post.recognise(service);
-    assert_eq!(post.next().json()["data"]["id"], sentinel["id"], "nothing more of the others");
+    assert_eq!(post.next().json()["data"]["id"], sentinel["id"], "no more requests for the others");
 }
 
 #[test]
@@ -132,6 +132,6 @@ fn a_pending_event_is_listed_with_its_next_attempt_and_a_replay_makes_it_due_now
             listed(service, &["--state", "pending"]).into_iter().find(|it| it["attempts"] == 2)
         });
         let wait = moment(&again["next_attempt_at"]) - moment(&row["next_attempt_at"]);
-        assert!(wait < Duration::from_secs(18), "it goes on where it was: {wait}");
+        assert!(wait < Duration::from_secs(18), "the schedule continues where it was: {wait}");
     });
 }

@@ -33,7 +33,7 @@ fn on_postgres() -> impl Iterator<Item = TestDatabase> {
 }
 
 #[test]
-fn sessions_that_are_ended_during_settlements_lose_and_double_nothing() {
+fn sessions_terminated_during_settlements_lose_and_duplicate_nothing() {
     for database in on_postgres() {
         let service = Service::start(database, &HASTY);
         let cuts = AtomicUsize::new(0);
@@ -50,7 +50,7 @@ fn sessions_that_are_ended_during_settlements_lose_and_double_nothing() {
 }
 
 #[test]
-fn commits_that_nobody_hears_of_lose_and_double_nothing() {
+fn unacknowledged_commits_lose_and_duplicate_nothing() {
     for database in on_postgres() {
         let Some(proxy) = Proxy::before(&database.url) else { continue };
         let through = proxy.url();
@@ -110,7 +110,7 @@ fn nothing_is_stuck_or_doubled(service: &Service, post: &Post) {
     assert!(events > 100, "the load must have been real: {events}");
     assert_eq!(count("deliveries WHERE state = 2"), events);
     assert_eq!(count("deliveries WHERE lease_id IS NOT NULL"), 0);
-    assert_eq!(count("attempts WHERE status = 200"), events, "each is confirmed once");
+    assert_eq!(count("attempts WHERE status = 200"), events, "each event is confirmed once");
     let miscounted = "(SELECT count(*) FROM attempts WHERE attempts.event_id = deliveries.event_id)";
     assert_eq!(count(&format!("deliveries WHERE attempts <> {miscounted}")), 0);
     assert_eq!(count("(SELECT DISTINCT event_id, number FROM attempts) AS numbers"), attempts);
@@ -119,7 +119,7 @@ fn nothing_is_stuck_or_doubled(service: &Service, post: &Post) {
     let rows: Vec<_> = came.iter().map(|(event, times)| format!("('{event}'::uuid, {times})")).collect();
     let differing =
         format!("(VALUES {}) AS came (id, times) JOIN deliveries ON event_id = id", rows.join(", "));
-    assert_eq!(count(&format!("{differing} WHERE times <> attempts")), 0, "each request has its attempt");
+    assert_eq!(count(&format!("{differing} WHERE times <> attempts")), 0, "each request has an attempt");
     // No delivery slot is leaked: another event is delivered.
     post.recognise(service);
     in_state(service, post.next().event_id(), "delivered");

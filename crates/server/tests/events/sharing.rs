@@ -29,7 +29,7 @@ fn with_two(test: impl Fn(&mut Service, Running)) {
 }
 
 #[test]
-fn no_event_is_delivered_by_both() {
+fn two_services_never_deliver_the_same_event() {
     with_two(|service, other| {
         let post = Post::make(service, USERS);
         queue(&post, [&service.running, &other], EVENTS);
@@ -46,7 +46,7 @@ fn no_event_is_delivered_by_both() {
 }
 
 #[test]
-fn what_a_dead_service_leaves_the_other_delivers() {
+fn the_events_of_a_dead_service_are_delivered_by_the_other() {
     with_two(|service, mut other| {
         let post = Post::make(service, USERS);
         let id = post.sample.provider.id.as_str();
@@ -65,7 +65,7 @@ fn what_a_dead_service_leaves_the_other_delivers() {
         other.kill();
         let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
         service.database.tamper("", over); // simulates that a minute has passed
-        until("the rest should come", || {
+        until("the remaining events should arrive", || {
             arrivals.extend(post.receiver.so_far());
             (distinct(&arrivals) == 40).then_some(())
         });

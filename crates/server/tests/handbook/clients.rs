@@ -12,7 +12,7 @@ use crate::support::service::Provider;
 use crate::support::{Sample, on_each};
 
 #[test]
-fn the_sample_clients_walk_and_say_what_they_miss() {
+fn the_sample_clients_work_and_report_missing_settings() {
     for (program, script) in [("python3", "client.py"), ("node", "client.mjs")] {
         let Some(program) = require_program(program) else { continue };
         let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients").join(script);
@@ -82,7 +82,7 @@ fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String
 }
 
 #[test]
-fn the_python_sample_repeats_what_may_pass_under_one_key_and_follows_nobody() {
+fn the_python_sample_retries_with_one_key_and_follows_no_redirect() {
     let Some(python) = require_program("python3") else { return };
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients");
     let ask = |base: &str| {

@@ -42,7 +42,7 @@ impl MailServer {
 
     /// The next mail.
     pub(super) fn next(&self) -> Mail {
-        self.mails.recv_timeout(PATIENCE).expect("a mail should come")
+        self.mails.recv_timeout(PATIENCE).expect("a mail should arrive")
     }
 
     /// The number of mails that were received and not read by the test.

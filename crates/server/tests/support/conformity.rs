@@ -58,7 +58,7 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
     let (place, response) = resolved(&place).unwrap_or_else(|| panic!("no such status: {}", told()));
     for name in answer.headers.keys().map(|it| it.as_str()).filter(|it| !KNOWN.contains(it)) {
         let listed = response["headers"].as_object().unwrap().keys().any(|it| it.eq_ignore_ascii_case(name));
-        assert!(listed, "{name} is no header of {}", told());
+        assert!(listed, "{name} is not a header of {}", told());
     }
     if answer.body.is_empty() {
         return;

@@ -128,7 +128,7 @@ pub fn first_event(service: &Service, provider: &Provider) -> Value {
     })
 }
 
-/// Polls until there is a result.
+/// Polls until `ask` returns a result.
 pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {

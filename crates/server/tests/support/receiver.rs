@@ -123,7 +123,7 @@ impl Receiver {
 
     /// The next request.
     pub fn next(&self) -> Arrival {
-        self.came().expect("a request should come")
+        self.came().expect("a request should arrive")
     }
 
     /// The next request, if one arrives in time.
@@ -243,7 +243,7 @@ fn whole(bytes: &[u8]) -> Option<(Arrival, usize)> {
     Some((Arrival { line, headers, body, at: Instant::now() }, length))
 }
 
-/// Sends the same request to another receiver. Returns the status of the response, or 0 if there is none.
+/// Sends the same request to another receiver. Returns the response status, or 0 without a response.
 pub fn forward(port: u16, arrival: &Arrival) -> u16 {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();

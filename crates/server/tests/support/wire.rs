@@ -123,11 +123,11 @@ pub struct Said {
 pub fn said(mut all: &str) -> Vec<Said> {
     let mut answers = Vec::new();
     while !all.is_empty() {
-        let (head, rest) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {all:?}"));
+        let (head, rest) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("not a response: {all:?}"));
         let (body, rest) = rest.split_at(declared(head));
         let line = head.strip_prefix("HTTP/1.1 ").or(head.strip_prefix("HTTP/1.0 "));
         let status = line.and_then(|it| it.get(..3)?.parse().ok());
-        let status = status.unwrap_or_else(|| panic!("no answer: {head:?}"));
+        let status = status.unwrap_or_else(|| panic!("not a response: {head:?}"));
         answers.push(Said { status, head: head.to_lowercase(), body: body.to_owned() });
         all = rest;
     }

@@ -44,7 +44,7 @@ impl World {
         sample.deposit(service, 1_000_000);
         sample.fund(service, 1_000);
         let sent = sample.send(service, &sample.company, &[&sample.users[0]], 3).json();
-        let event = sent["recognitions"][0]["id"].as_str().unwrap().to_owned(); // the recognition's id
+        let event = sent["recognitions"][0]["id"].as_str().unwrap().to_owned(); // also the event's id
         assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 2).status, 201);
         let mark = mark.to_owned();
         Self { sample, corporation, owner, domain, mark, spare_user, spare_occasion, event }

@@ -68,9 +68,9 @@ fn deactivated(walk: &mut Walk<'_>) {
     assert_eq!(walk.reserve(), reserve);
     let again = r#"{"company_id":"@2","email":"bob@example.com","first_name":"Bob","last_name":"Two"}"#;
     let answer = walk.send("POST", "/v1/users", Some(again));
-    assert_eq!(answer.status, 201, "the email is free again: {}", answer.body);
+    assert_eq!(answer.status, 201, "the email is available again: {}", answer.body);
     let owner = walk.send("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"eve@example.com"}"#)).json();
-    assert_ne!(owner["owner_id"], json!(walk.id(15)), "a deleted user is handed nothing");
+    assert_ne!(owner["owner_id"], json!(walk.id(15)), "a deleted user cannot become the owner");
     assert_eq!(owner["owner_name"], "Olive Owner");
     let back = walk.send("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"olive@example.com"}"#)).json();
     assert_eq!(back["owner_id"], json!(walk.id(3)));

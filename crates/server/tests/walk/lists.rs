@@ -83,7 +83,7 @@ fn pages(walk: &mut Walk<'_>, path: &str, results: &[&str; 2]) {
     check(2, &[link(1, "first"), link(1, "prev"), link(2, "last")]);
 }
 
-/// The two lists without an envelope: their links lead from page to page, and there is no link to a last page.
+/// The two lists without an envelope: their links lead from page to page, without a link to the last page.
 fn without_total(walk: &mut Walk<'_>) {
     let balances = "/v1/companies/@2/users/balances?";
     let transactions = "/v1/users/@4/transactions?type=peer_wallet&";

@@ -3,7 +3,7 @@
 use crate::support::{Sample, on_each};
 
 #[test]
-fn no_more_than_100_balances_and_transactions_come_at_once() {
+fn a_page_has_at_most_100_balances_or_transactions() {
     on_each(|service| {
         let sample = Sample::make(service, 101); // plus the owner
         sample.deposit(service, 1_000);

@@ -72,7 +72,7 @@ fn renamed(walk: &mut Walk<'_>) {
     walk.get(PATH, &fetched(&owned("@15", "evelyn@example.com", "Evelyn van Dyke"), 5, 50));
     let user = walk.read("/v1/users/@15");
     walk.round_trip(PATH);
-    assert_eq!(walk.read("/v1/users/@15"), user, "an equal name is not split anew");
+    assert_eq!(walk.read("/v1/users/@15"), user, "an equal name is not split again");
 }
 
 /// Ownership is transferred, after which the previous owner can be deleted.

@@ -27,7 +27,7 @@ pub fn run(walk: &mut Walk<'_>) {
     assert_eq!(answer.header("x-ignored-fields"), Some("sp_id"));
     for field in ["idp_id", "idp_url", "idp_certificate"] {
         let told = walk.send("PUT", PATH, Some(&json!({ field: null }).to_string())).error(400);
-        assert!(told.contains(field), "an active one needs it: {told}");
+        assert!(told.contains(field), "active settings require it: {told}");
     }
     walk.get(PATH, &active);
     let cleared = r#"{"active":false,"idp_id":null,"idp_url":null,"idp_certificate":null}"#;
