@@ -50,7 +50,7 @@ fn unguard(database: &TestDatabase) {
     database.tamper(&sqlite, postgres);
 }
 
-/// A sealed ledger that contains every kind of journal entry.
+/// A ledger with all kinds of journal entries. All but the last entry are sealed.
 fn eventful(database: TestDatabase) -> (World, [u8; 32]) {
     let world = World::at_rate(database, 7);
     let (ann, bob) = (world.user("ann"), world.user("bob"));

@@ -6,7 +6,7 @@ use guerdon_domain::ports::AuditWanted;
 use crate::support::on_each;
 
 #[test]
-fn stretches_of_the_log_tell_of_each_cause_once() {
+fn log_pages_contain_each_entry_once() {
     on_each(|world| {
         let moment = world.context().clock.now();
         for points in 1..=9 {
@@ -26,7 +26,7 @@ fn stretches_of_the_log_tell_of_each_cause_once() {
             before = Some(last.id);
             told.extend(some.into_iter().map(|it| it.id));
         }
-        assert!(all.len() > 9, "the company's founding too: {all:?}");
+        assert!(all.len() > 9, "includes the creation of the company: {all:?}");
         assert_eq!(told, all);
     });
 }

@@ -58,7 +58,7 @@ fn a_reserve_pays_as_many_as_it_can_and_refuses_the_rest() {
 }
 
 #[test]
-fn whoever_is_refused_fails_no_neighbour() {
+fn a_refused_command_does_not_fail_others_in_its_batch() {
     on_each(|world| {
         let (there, gone) = (world.user("there"), world.user("gone"));
         world.delete(gone).unwrap();
@@ -73,7 +73,7 @@ fn whoever_is_refused_fails_no_neighbour() {
 }
 
 #[test]
-fn a_wallet_that_one_command_fills_and_another_empties_is_right_after_both() {
+fn credits_and_debits_of_one_wallet_in_a_batch_add_up() {
     on_each(|world| {
         let users: Vec<UserId> = (0..6)
             .map(|it| {
@@ -134,7 +134,7 @@ fn a_command_that_cannot_be_written_fails_alone() {
 }
 
 #[test]
-fn a_connection_that_is_lost_before_the_commit_costs_nobody_anything() {
+fn a_connection_lost_before_the_commit_fails_no_command() {
     one_that_cannot_be_written("PERFORM pg_terminate_backend(pg_backend_pid())");
 }
 
@@ -220,7 +220,7 @@ fn mixed(number: usize, bound: usize) -> usize {
 /// Concurrent commands that pay from one reserve, enough for many batches and more than the reserve covers, with
 /// refusals, faults and retries among them, have the same outcomes as when they are executed one after the other.
 #[test]
-fn ten_thousand_commands_that_meet_end_as_they_would_one_after_the_other() {
+fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
     const COMMANDS: usize = 10_000;
     const AT_ONCE: usize = 256;
     on_each(|world| {
@@ -271,7 +271,10 @@ fn ten_thousand_commands_that_meet_end_as_they_would_one_after_the_other() {
         }
         assert_eq!(ended.len(), COMMANDS);
         assert_eq!(world.reserve(), reserve);
-        assert!(reserve < 25 && expected.iter().any(|it| it == "short"), "the reserve lasted: {reserve}");
+        assert!(
+            reserve < 25 && expected.iter().any(|it| it == "short"),
+            "the reserve must run out: {reserve}"
+        );
         assert!(expected.iter().filter(|it| it.starts_with("repeated")).count() > 100);
     });
 }

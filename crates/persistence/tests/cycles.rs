@@ -28,7 +28,7 @@ fn ten_cycles_of_deposit_distribute_and_delete_refuse_nothing_and_lose_nothing()
 }
 
 #[test]
-fn ten_cycles_of_redeem_and_refund_refuse_nothing_and_what_was_spent_stops_at_the_largest_number() {
+fn ten_cycles_of_redeem_and_refund_refuse_nothing_and_points_spent_saturate() {
     for database in each() {
         let world = World::at_rate(database, 1);
         let ann = world.user("ann");

@@ -62,7 +62,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
         let at = now(world);
         let first = claim(world, at, 1, 3);
         assert_eq!(first.len(), 3);
-        assert_eq!(claim(world, at, 2, 10).len(), 2, "what the first left");
+        assert_eq!(claim(world, at, 2, 10).len(), 2, "the deliveries left by the first claim");
         assert_eq!(claim(world, at, 3, 10).len(), 0);
         let due = world.store.transaction(|tx| tx.next_event_due()).unwrap();
         assert_eq!(due, Some(at + Duration::from_secs(60)));
@@ -79,7 +79,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
 }
 
 #[test]
-fn each_fate_is_written_with_its_attempt() {
+fn each_fate_is_stored_with_its_attempt() {
     on_each(|world| {
         cause_events(world, 5);
         let at = now(world);
@@ -108,7 +108,7 @@ fn each_fate_is_written_with_its_attempt() {
 }
 
 #[test]
-fn the_last_failure_is_found_behind_many_that_were_not_tried() {
+fn the_last_failure_is_found_among_many_untried_deliveries() {
     on_each(|world| {
         cause_events(world, 30);
         let last = || {
@@ -133,7 +133,7 @@ fn the_last_failure_is_found_behind_many_that_were_not_tried() {
 }
 
 #[test]
-fn of_two_settlements_under_one_lease_the_first_counts() {
+fn the_first_of_two_settlements_under_one_lease_wins() {
     on_each(|world| {
         cause_events(world, 1);
         let at = now(world);
@@ -149,7 +149,7 @@ fn of_two_settlements_under_one_lease_the_first_counts() {
 }
 
 #[test]
-fn many_claim_at_once_and_none_gets_what_another_has() {
+fn concurrent_claims_never_overlap() {
     on_each(|world| {
         cause_events(world, 40);
         let at = now(world);
@@ -166,7 +166,7 @@ fn many_claim_at_once_and_none_gets_what_another_has() {
 }
 
 #[test]
-fn a_replay_makes_an_event_due_that_waits_and_leaves_one_that_is_under_way() {
+fn a_replay_makes_waiting_events_due_and_leaves_events_in_flight() {
     on_each(|world| {
         cause_events(world, 2);
         let at = now(world);
@@ -176,9 +176,9 @@ fn a_replay_makes_an_event_due_that_waits_and_leaves_one_that_is_under_way() {
         let replay = |which: usize| {
             world.store.transaction(|tx| tx.replay_event(claimed[which].id, at)).unwrap().unwrap()
         };
-        assert!(replay(0), "it waited");
-        assert!(!replay(0), "it is due");
-        assert!(!replay(1), "it is under way");
+        assert!(replay(0), "waiting for its retry");
+        assert!(!replay(0), "already due");
+        assert!(!replay(1), "in flight");
         let again = claim(world, at, 2, 9);
         assert_eq!(again.len(), 1);
         assert_eq!((again[0].id, again[0].attempts, again[0].attempts_before_replay), (claimed[0].id, 1, 0));
@@ -269,7 +269,7 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
         run(&|tx| tx.queue_mails(&[mail(1), mail(2), mail(3)]));
         run(&|tx| tx.claim_mails(at, lease_end, lease(10), 2).map(drop));
         let retry = |number| world.store.transaction(|tx| tx.retry_mail(lease(number))).unwrap();
-        assert!(!retry(1), "it is being sent");
+        assert!(!retry(1), "in flight");
         run(&|tx| tx.settle_mail(lease(1), lease(10), MailFate::RetryAt(later)));
         run(&|tx| tx.settle_mail(lease(2), lease(10), MailFate::GivenUp));
         let next = || world.store.transaction(|tx| tx.next_mail_due()).unwrap();

@@ -23,7 +23,7 @@ fn certificate(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn a_server_is_believed_by_its_certificate_alone() {
+fn a_server_is_trusted_only_by_its_certificate() {
     for database in each() {
         let folder = TempDir::new().unwrap();
         set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();

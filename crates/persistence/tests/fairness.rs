@@ -80,7 +80,7 @@ fn sixteen<T>(
 }
 
 #[test]
-fn sixteen_behind_a_locked_wallet_end_in_time_and_leave_the_others_alone() {
+fn payments_blocked_by_a_locked_wallet_time_out_and_delay_no_others() {
     on_postgres(|world| {
         let (locked, free) = (payer(world, "locked"), payer(world, "free"));
         let (to, elsewhere) = ([world.user("a"), world.user("b"), world.user("c")], world.user("d"));
@@ -119,7 +119,7 @@ fn sixteen_behind_a_locked_wallet_end_in_time_and_leave_the_others_alone() {
 }
 
 #[test]
-fn sixteen_behind_a_locked_wallet_all_pay_once_it_is_free() {
+fn payments_blocked_by_a_locked_wallet_succeed_when_it_is_unlocked() {
     on_postgres(|world| {
         let locked = payer(world, "locked");
         let ended = sixteen(world, locked, &[world.user("a"), world.user("b")], drop);
@@ -132,7 +132,7 @@ fn sixteen_behind_a_locked_wallet_all_pay_once_it_is_free() {
 }
 
 #[test]
-fn writes_that_take_every_connection_leave_reads_and_the_background_theirs() {
+fn writes_cannot_take_the_connections_of_reads_and_background_work() {
     on_postgres(|world| {
         let (begun, end) = (Barrier::new(13), Barrier::new(13));
         std::thread::scope(|scope| {
@@ -159,7 +159,7 @@ fn writes_that_take_every_connection_leave_reads_and_the_background_theirs() {
 }
 
 #[test]
-fn reads_that_take_every_connection_leave_the_background_its_own() {
+fn reads_cannot_take_the_connections_of_background_work() {
     on_each(|world| {
         let (begun, end) = (Barrier::new(9), Barrier::new(9));
         std::thread::scope(|scope| {
@@ -181,7 +181,7 @@ fn reads_that_take_every_connection_leave_the_background_its_own() {
 }
 
 #[test]
-fn a_statement_that_takes_too_long_is_cut_off_and_not_run_again() {
+fn a_statement_that_exceeds_its_timeout_is_cancelled_and_not_retried() {
     on_postgres(|world| {
         let slow = "CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS \
                     $$ BEGIN PERFORM pg_sleep(60); RETURN NEW; END $$; \
@@ -234,7 +234,7 @@ fn nothing_commits_after_the_deadline() {
 }
 
 #[test]
-fn what_takes_its_time_and_what_nobody_waits_for_has_no_deadline() {
+fn long_and_background_operations_have_no_deadline() {
     on_postgres(|world| {
         let short = Duration::from_millis(300);
         let hasty = world.database.opened_within(short);
@@ -260,7 +260,7 @@ fn what_takes_its_time_and_what_nobody_waits_for_has_no_deadline() {
 }
 
 #[test]
-fn after_its_first_failure_a_unit_runs_no_statement() {
+fn a_failed_unit_of_work_runs_no_more_statements() {
     on_each(|world| {
         let told = Cell::new(0);
         let fate = world.store.run(&mut |tx| {

@@ -52,7 +52,7 @@ fn send(world: &World, count: usize) -> Vec<EventId> {
 }
 
 #[test]
-fn each_event_is_met_once_in_order() {
+fn each_event_is_read_once_in_order() {
     on_each(|world| {
         world.deposit(1_000_000);
         let (none, start) = follow(world, None, None);
@@ -68,7 +68,7 @@ fn each_event_is_met_once_in_order() {
 }
 
 #[test]
-fn a_reader_may_begin_at_a_moment() {
+fn a_reader_may_start_at_a_timestamp() {
     on_each(|world| {
         world.deposit(1_000_000);
         let from = |since: Timestamp| {
@@ -86,17 +86,17 @@ fn a_reader_may_begin_at_a_moment() {
         let begun = world.context().clock.now();
         assert_eq!(from(begun), (Vec::new(), None));
         let first = send(world, 20);
-        assert_eq!(from(begun).0, first, "what was caused within a minute may be among them");
+        assert_eq!(from(begun).0, first, "may include events of the minute before");
         let later = begun.saturating_add(Duration::from_secs(3_600));
         let (none, place) = from(later);
         assert_eq!(none, []);
         let then = send(world, 3);
-        assert_eq!(follow(world, place, None).0, then, "nothing is missed behind that place");
+        assert_eq!(follow(world, place, None).0, then, "no event after that position is missed");
     });
 }
 
 #[test]
-fn one_whose_transaction_is_slow_is_met_once_too() {
+fn an_event_of_a_slow_transaction_is_read_once() {
     on_each(|world| {
         if !world.database.url.starts_with("postgres") {
             return; // one writer, so no other transaction commits concurrently
@@ -123,7 +123,7 @@ fn one_whose_transaction_is_slow_is_met_once_too() {
             written.recv().unwrap();
             let beside = send(world, 100);
             let (met, after) = follow(world, None, None);
-            assert_eq!(met, before, "what is behind the slow one waits for it");
+            assert_eq!(met, before, "events after the slow transaction wait for it");
             go_on.send(()).unwrap();
             let late = late.join().unwrap();
             let (mut rest, _) = follow(world, after, None);
@@ -145,7 +145,7 @@ fn feed_held(world: &World) -> Duration {
 }
 
 #[test]
-fn a_transaction_of_somebody_else_does_not_hold_the_feed_back() {
+fn transactions_of_other_programs_do_not_delay_the_feed() {
     on_each(|world| {
         let Some(mut stranger) = stranger(world) else { return };
         world.deposit(1_000_000);
@@ -162,7 +162,7 @@ fn a_transaction_of_somebody_else_does_not_hold_the_feed_back() {
 }
 
 #[test]
-fn somebody_else_cannot_add_to_what_the_feed_has_passed() {
+fn other_programs_cannot_insert_events() {
     on_each(|world| {
         let Some(mut stranger) = stranger(world) else { return };
         world.deposit(1_000_000);
@@ -175,7 +175,7 @@ fn somebody_else_cannot_add_to_what_the_feed_has_passed() {
 }
 
 #[test]
-fn the_age_of_the_transaction_that_the_feed_waits_for_is_known() {
+fn the_age_of_the_transaction_that_delays_the_feed_is_reported() {
     on_each(|world| {
         let Some(mut writer) = stranger(world) else {
             assert_eq!(feed_held(world), Duration::ZERO);

@@ -22,7 +22,7 @@ fn configure_saml(world: &World, idp_id: &str) {
 }
 
 #[test]
-fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
+fn a_database_restored_into_another_cluster_continues_its_positions() {
     for database in each().into_iter().filter(|it| !it.is_embedded()) {
         let world = World::new(database);
         world.deposit(10);
@@ -57,7 +57,7 @@ fn a_database_restored_into_another_cluster_goes_on_where_it_stopped() {
 }
 
 #[test]
-fn concurrent_changes_of_one_row_are_journaled_in_the_order_in_which_they_happen() {
+fn concurrent_changes_of_one_row_are_journaled_in_commit_order() {
     const WRITERS: usize = 10;
     const ROUNDS: usize = 20;
     for database in each().into_iter().filter(|it| !it.is_embedded()) {

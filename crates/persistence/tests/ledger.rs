@@ -31,7 +31,7 @@ fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet() {
 }
 
 #[test]
-fn the_wallets_of_a_sender_are_never_mixed() {
+fn a_payment_never_combines_two_wallets() {
     on_each(|world| {
         let boss = world.user_with("boss", |it| it.manager = true);
         let ann = world.user("ann");
@@ -48,7 +48,7 @@ fn the_wallets_of_a_sender_are_never_mixed() {
 }
 
 #[test]
-fn a_refused_recognition_leaves_nothing_behind() {
+fn a_refused_recognition_writes_nothing() {
     on_each(|world| {
         let (ann, bob) = (world.user("ann"), world.user("bob"));
         world.deposit(19);
@@ -89,7 +89,7 @@ fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
 }
 
 #[test]
-fn the_reserve_alert_goes_once_per_crossing_to_each_administrator_and_the_bcc() {
+fn the_reserve_alert_is_sent_once_per_crossing_to_each_administrator_and_the_bcc() {
     on_each(|world| {
         let alert = UpdateCompany {
             reserve_alert: Update::Set(Points::new(50).unwrap()),
@@ -97,7 +97,11 @@ fn the_reserve_alert_goes_once_per_crossing_to_each_administrator_and_the_bcc() 
             ..UpdateCompany::default()
         };
         world.update(&alert).unwrap();
-        assert_eq!(world.database.count("mails"), 2, "a threshold above nothing is a crossing");
+        assert_eq!(
+            world.database.count("mails"),
+            2,
+            "setting a first threshold above the reserve is a crossing"
+        );
         world.deposit(50);
         let swept = "DELETE FROM mails";
         world.database.tamper(swept, swept);
@@ -114,7 +118,7 @@ fn the_reserve_alert_goes_once_per_crossing_to_each_administrator_and_the_bcc() 
         assert_eq!(world.database.count("mails"), 3, "already below");
         world.deposit(2);
         give(1);
-        assert_eq!(world.database.count("mails"), 6, "a crossing of its own");
+        assert_eq!(world.database.count("mails"), 6, "a separate crossing");
         assert_eq!(world.database.count("mails WHERE recipient = 'bcc@example.com'"), 2);
         world.deposit(51);
         let rate = PointsPerDollar::new(10).unwrap();
@@ -151,7 +155,7 @@ fn deleting_a_user_returns_its_funds_once() {
 }
 
 #[test]
-fn a_company_is_given_at_most_nine_billion_dollars_in_all() {
+fn a_company_receives_at_most_nine_billion_dollars_in_total() {
     for database in each() {
         let world = World::at_rate(database, 1);
         let deposit = |points| world.try_deposit(points);
@@ -159,7 +163,7 @@ fn a_company_is_given_at_most_nine_billion_dollars_in_all() {
         assert!(out_of_range(deposit(9_000_000_001)));
         assert!(out_of_range(deposit(i64::MAX)));
         assert_eq!(deposit(9_000_000_000).unwrap(), 9_000_000_000);
-        assert!(out_of_range(deposit(1)), "whatever has left the reserve since");
+        assert!(out_of_range(deposit(1)), "regardless of earlier payments");
         assert_eq!(world.reserve(), 9_000_000_000);
         assert_eq!(world.audit(), []);
     }
@@ -187,7 +191,7 @@ fn transactions_page_newest_first() {
 }
 
 #[test]
-fn whoever_shows_points_can_pay_them_in_any_split_at_a_rate_that_is_no_fraction() {
+fn displayed_points_can_be_paid_in_any_split_at_an_inexact_rate() {
     for rate in [3, 7, 60, 9_999, 7_000] {
         for database in each() {
             let world = World::at_rate(database, rate);
@@ -224,7 +228,7 @@ fn a_new_rate_changes_what_balances_show_and_moves_nothing() {
 }
 
 #[test]
-fn a_recognition_of_zero_points_moves_nothing_where_it_is_allowed() {
+fn an_allowed_recognition_of_zero_points_moves_nothing() {
     on_each(|world| {
         let ann = world.user("ann");
         let sent = world.send(Sender::Company(world.company), &[ann], 0);

@@ -33,7 +33,7 @@ fn another(world: &World) -> ProviderId {
 }
 
 #[test]
-fn a_move_waits_for_requests_under_way_and_none_writes_for_the_old_provider_afterwards() {
+fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afterwards() {
     on_each(|world| {
         let (ann, other) = (world.user("ann"), another(world));
         world.deposit(100);
@@ -57,7 +57,7 @@ fn a_move_waits_for_requests_under_way_and_none_writes_for_the_old_provider_afte
                 })
             });
             let provider = || world.reading(|reads| reads.provider_of_company(world.company));
-            assert_eq!(provider(), Some(world.provider), "it waits");
+            assert_eq!(provider(), Some(world.provider), "the move waits");
             let_go.send(()).unwrap();
             moving.join().unwrap().unwrap();
             assert_eq!(provider(), Some(other));

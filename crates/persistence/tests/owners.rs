@@ -42,7 +42,7 @@ fn ownership_moves_to_a_user_of_the_company() {
 }
 
 #[test]
-fn a_new_address_makes_a_new_owner_named_as_asked_for_or_as_the_old_one() {
+fn a_new_address_creates_an_owner_with_the_given_or_the_previous_name() {
     on_each(|world| {
         let first = world.update(&to("first@example.com")).unwrap();
         assert_ne!(first.company.owner_id, world.owner);
@@ -66,7 +66,7 @@ fn a_new_address_makes_a_new_owner_named_as_asked_for_or_as_the_old_one() {
 }
 
 #[test]
-fn two_long_names_are_written_back_though_their_join_is_longer_than_a_name() {
+fn two_long_names_can_be_written_back_although_their_join_exceeds_the_limit() {
     on_each(|world| {
         let long = Line::parse(&"x".repeat(255)).unwrap();
         let names = UpdateUser {
@@ -86,7 +86,7 @@ fn two_long_names_are_written_back_though_their_join_is_longer_than_a_name() {
 }
 
 #[test]
-fn an_owner_is_never_deleted_whoever_hands_over_meanwhile() {
+fn an_owner_is_never_deleted_during_a_handover() {
     on_each(|world| {
         for round in 0..10 {
             let name = format!("heir{round}");
@@ -107,7 +107,7 @@ fn an_owner_is_never_deleted_whoever_hands_over_meanwhile() {
 }
 
 #[test]
-fn a_new_threshold_alerts_where_the_reserve_is_below_it() {
+fn a_new_threshold_above_the_reserve_sends_an_alert() {
     on_each(|world| {
         world.deposit(100);
         let threshold = |points| UpdateCompany { reserve_alert: points, ..UpdateCompany::default() };
@@ -115,9 +115,9 @@ fn a_new_threshold_alerts_where_the_reserve_is_below_it() {
         world.update(&at(100)).unwrap();
         assert_eq!(world.database.count("mails"), 0, "not below");
         world.update(&at(101)).unwrap();
-        assert_eq!(world.database.count("mails"), 1, "none counts as above");
+        assert_eq!(world.database.count("mails"), 1, "no threshold counts as above");
         world.update(&at(200)).unwrap();
-        assert_eq!(world.database.count("mails"), 1, "it was below already");
+        assert_eq!(world.database.count("mails"), 1, "already below");
         world.update(&threshold(Update::Clear)).unwrap();
         world.update(&at(200)).unwrap();
         assert_eq!(world.database.count("mails"), 2);
@@ -125,7 +125,7 @@ fn a_new_threshold_alerts_where_the_reserve_is_below_it() {
 }
 
 #[test]
-fn one_address_is_one_active_users_however_many_ask_for_it() {
+fn concurrent_requests_create_one_active_user_per_address() {
     on_each(|world| {
         let users: Vec<UserId> = (0..8).map(|it| world.user(&format!("u{it}"))).collect();
         let taken = UpdateUser { email: email("Same@example.com"), ..UpdateUser::default() };
@@ -139,7 +139,7 @@ fn one_address_is_one_active_users_however_many_ask_for_it() {
 }
 
 #[test]
-fn a_manager_wallet_opens_with_the_first_time_as_a_manager_and_stays() {
+fn a_manager_wallet_is_created_on_first_promotion_and_stays() {
     on_each(|world| {
         let ann = world.user("ann");
         let manager = |it| UpdateUser { manager: Some(it), ..UpdateUser::default() };
@@ -153,7 +153,7 @@ fn a_manager_wallet_opens_with_the_first_time_as_a_manager_and_stays() {
 }
 
 #[test]
-fn an_address_in_another_case_is_the_same_and_stays_as_it_was() {
+fn addresses_are_case_insensitive_and_stored_unchanged() {
     on_each(|world| {
         let ann = world.user("ann");
         let shout = UpdateUser {
@@ -179,7 +179,7 @@ fn an_address_in_another_case_is_the_same_and_stays_as_it_was() {
 }
 
 #[test]
-fn a_new_owner_is_made_though_another_request_makes_the_user() {
+fn a_new_owner_is_set_while_another_request_creates_the_user() {
     on_each(|world| {
         for round in 0..8 {
             let name = format!("heir{round}");

@@ -250,7 +250,7 @@ fn no_statement_of_a_request_reads_a_whole_table() {
         let reads = sent.len();
         sent.append(&mut statements(world, || changes(world, ann)));
         sent.retain(|it| ["SELECT", "UPDATE", "DELETE", "INSERT"].iter().any(|verb| it.starts_with(verb)));
-        assert!(reads >= 25 && sent.len() >= 45, "{reads} and {} statements overheard", sent.len());
+        assert!(reads >= 25 && sent.len() >= 45, "{reads} and {} statements recorded", sent.len());
         let told = sent.iter().map(|statement| (statement, world.database.plan(statement)));
         let faults: Vec<String> = told
             .filter(|(_, plan)| !scans(plan).is_empty())
@@ -279,7 +279,7 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             assert!(plan.contains(index), "not by {index}: {plan}");
         }
         let whole = world.database.plan("SELECT count(*) FROM transfers WHERE amount = 7");
-        assert!(!scans(&whole).is_empty(), "a scan would be seen: {whole:?}");
+        assert!(!scans(&whole).is_empty(), "a scan must be detected: {whole:?}");
     };
     on_filled(&SQLITE, judge);
     on_filled(&POSTGRES, judge);
@@ -318,13 +318,13 @@ fn pages(world: &World) {
 }
 
 #[test]
-fn no_page_of_the_console_walks_what_grows() {
+fn no_console_page_scans_a_growing_table() {
     let judge = |world: &World| {
         let sent = statements(world, || pages(world));
         let tables = ["deliveries", "accounts", "causes"];
         let asked: Vec<&String> =
             sent.iter().filter(|it| tables.iter().any(|name| it.contains(name))).collect();
-        assert!(asked.len() >= 16, "{} statements overheard", asked.len());
+        assert!(asked.len() >= 16, "{} statements recorded", asked.len());
         for statement in asked {
             let plan = world.database.plan(statement);
             let walks = |line: &&String| {
@@ -351,7 +351,7 @@ const OF_NO_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 
     'idempotency_records', 'provider_figures', 'providers', 'schema_migrations', 'seals', 'service_figures', 'settings'";
 
 #[test]
-fn each_row_that_may_be_one_of_many_names_its_company() {
+fn every_row_of_a_large_table_has_a_company_id() {
     for database in each() {
         let without = if database.is_embedded() {
             format!(

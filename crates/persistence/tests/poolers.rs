@@ -1,4 +1,4 @@
-//! The store behind PgBouncer as packaged by Debian (docs/operating.md).
+//! The store with connections through the PgBouncer package of Debian (docs/operating.md).
 
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -52,8 +52,8 @@ impl Pooler {
         let mut child = command.spawn().unwrap();
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended");
-            assert!(began.elapsed() < Duration::from_secs(20), "it does not listen");
+            assert!(child.try_wait().unwrap().is_none(), "PgBouncer exited");
+            assert!(began.elapsed() < Duration::from_secs(20), "PgBouncer does not listen");
             std::thread::yield_now();
         }
         Some(Self { child, user: user.to_owned(), port, database: name.to_owned(), _folder: folder })
@@ -74,7 +74,7 @@ impl Drop for Pooler {
 }
 
 #[test]
-fn a_pooler_that_keeps_a_session_for_a_connection_does() {
+fn a_pooler_in_session_mode_works() {
     for database in each() {
         let Some(pooler) = Pooler::start("pool_mode = session", &database) else { continue };
         migrate(&pooler.url("127.0.0.1", "")).unwrap();
@@ -83,7 +83,7 @@ fn a_pooler_that_keeps_a_session_for_a_connection_does() {
 }
 
 #[test]
-fn a_pooler_that_gives_each_transaction_another_session_is_refused() {
+fn a_pooler_in_transaction_mode_is_refused() {
     for database in each() {
         for round_robin in [0, 1] {
             let settings = format!("pool_mode = transaction\nserver_round_robin = {round_robin}");

@@ -147,7 +147,7 @@ fn rate_changes_against_recognitions_price_each_at_one_rate() {
 }
 
 #[test]
-fn deposits_at_once_stay_within_what_a_company_may_ever_be_given() {
+fn concurrent_deposits_stay_within_the_company_maximum() {
     on_each(|world| {
         let dollars = |millions: i64| millions * 1_000_000 * 50;
         let deposit = |points| world.try_deposit(points);

@@ -32,7 +32,11 @@ fn points_are_redeemed_and_returned_once() {
         assert!(matches!(world.redeem(ann, 0), Err(Refusal::Redeem(RedeemError::OutOfRange))));
         assert_eq!(world.refund(redemption.id).unwrap(), 30);
         assert!(matches!(world.refund(redemption.id), Err(Refusal::Refund(RefundError::AlreadyRefunded))));
-        assert_eq!(world.shows(WalletType::User, ann), Some((100, 30)), "a refund unspends nothing");
+        assert_eq!(
+            world.shows(WalletType::User, ann),
+            Some((100, 30)),
+            "a refund does not reduce the points spent"
+        );
         let told = history(world, ann, WalletType::User);
         assert_eq!(told[0], (Direction::Credit, 30, Reason::Refund));
         assert_eq!(told[1], (Direction::Debit, 30, Reason::Redemption));
@@ -40,7 +44,7 @@ fn points_are_redeemed_and_returned_once() {
 }
 
 #[test]
-fn a_refund_returns_the_money_whatever_the_rate_became() {
+fn a_refund_returns_the_money_despite_rate_changes() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 100);
@@ -52,7 +56,7 @@ fn a_refund_returns_the_money_whatever_the_rate_became() {
 }
 
 #[test]
-fn many_refunds_at_once_are_one() {
+fn concurrent_refunds_take_effect_once() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 10);
@@ -93,7 +97,7 @@ fn an_override_takes_the_difference_from_the_reserve_or_returns_it() {
 }
 
 #[test]
-fn overrides_meet_recognitions_and_nothing_is_lost() {
+fn concurrent_overrides_and_recognitions_lose_nothing() {
     on_each(|world| {
         let (ann, bob) = (world.user("ann"), world.user("bob"));
         world.fund(WalletType::Peer, ann, 1_000);
@@ -111,7 +115,7 @@ fn overrides_meet_recognitions_and_nothing_is_lost() {
 }
 
 #[test]
-fn nothing_is_done_for_a_deleted_user() {
+fn operations_on_a_deleted_user_are_refused() {
     on_each(|world| {
         let ann = world.user("ann");
         world.fund(WalletType::User, ann, 10);
@@ -127,7 +131,7 @@ fn nothing_is_done_for_a_deleted_user() {
 }
 
 #[test]
-fn a_changed_recognition_tells_of_itself() {
+fn a_changed_recognition_emits_an_event() {
     on_each(|world| {
         let (ann, bob) = (world.user("ann"), world.user("bob"));
         world.fund(WalletType::Peer, ann, 10);
@@ -153,7 +157,7 @@ fn a_changed_recognition_tells_of_itself() {
 }
 
 #[test]
-fn redemptions_and_refunds_at_once_wait_for_each_other_in_one_order() {
+fn concurrent_redemptions_and_refunds_lock_in_one_order() {
     on_each(|world| {
         let users: Vec<UserId> = (0..3).map(|it| world.user(&format!("u{it}"))).collect();
         for user in &users {

@@ -73,7 +73,7 @@ fn there(world: &World) -> BTreeSet<EventId> {
 
 /// Delivered events are deleted with their attempts, all other events remain, and the feed skips the deleted ones.
 #[test]
-fn delivered_events_go_with_their_attempts_and_all_others_stay() {
+fn delivered_events_and_their_attempts_are_deleted_and_all_others_stay() {
     on_each(|world| {
         let before_all = now(world);
         let fates = [Fate::Delivered, Fate::Exhausted, Fate::Unaddressed, Fate::Delivered, Fate::Delivered];
@@ -81,17 +81,17 @@ fn delivered_events_go_with_their_attempts_and_all_others_stay() {
         world.clock.jump(now(world) + HOUR);
         let since = now(world);
         let young = events(world, &[Fate::Delivered]);
-        assert_eq!(prune(world, before_all, 2), 0, "nothing is so old");
+        assert_eq!(prune(world, before_all, 2), 0, "nothing is old enough");
         assert_eq!(prune(world, since, 2), 3);
         assert_eq!(there(world), [old[1], old[2], young[0]].into());
         assert_eq!(world.database.count("attempts"), 3);
         assert_eq!(world.database.count("deliveries"), 3);
-        assert_eq!(prune(world, since, 2), 0, "what goes, goes once");
+        assert_eq!(prune(world, since, 2), 0, "each row is deleted once");
     });
 }
 
 #[test]
-fn where_all_have_gone_the_feed_goes_on_behind_the_last() {
+fn the_feed_continues_after_the_last_deleted_event() {
     on_each(|world| {
         events(world, &[Fate::Delivered, Fate::Delivered, Fate::Delivered]);
         let (met, last) = follow(world, None, None);

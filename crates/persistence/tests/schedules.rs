@@ -54,7 +54,7 @@ fn all_due(world: &World) -> Vec<(String, DateEnd)> {
 }
 
 #[test]
-fn eight_at_once_over_three_month_ends_pay_each_date_once() {
+fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
     on_each(|world| {
         let users: Vec<_> = (0..9).map(|n| world.user(&format!("u{n}"))).collect();
         world.deposit(1_000);
@@ -72,7 +72,7 @@ fn eight_at_once_over_three_month_ends_pay_each_date_once() {
                 match run_due(store, &commands, &mut StoodBack::default()) {
                     Ok(Some(Ran { ended: DateEnd::Overtaken, .. })) => {} // another one was faster
                     Ok(Some(ran)) => paid.lock().unwrap().push(ran),
-                    Ok(None) => {} // nothing is due, or somebody else has it
+                    Ok(None) => {} // nothing is due, or another worker has claimed it
                     Err(e) => panic!("{e}"),
                 }
             }
@@ -91,7 +91,7 @@ fn eight_at_once_over_three_month_ends_pay_each_date_once() {
 }
 
 #[test]
-fn dates_of_the_past_are_made_up_oldest_first() {
+fn missed_dates_are_paid_oldest_first() {
     on_each(|world| {
         world.deposit(1_000);
         schedule(world, Period::Week, "2026-10-28", 1);
@@ -112,7 +112,7 @@ fn dates_of_the_past_are_made_up_oldest_first() {
 }
 
 #[test]
-fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
+fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
     on_each(|world| {
         world.user_with("boss", |it| it.company_admin = true);
         let made = schedule(world, Period::Week, "2026-11-20", 5);
@@ -128,7 +128,7 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
         );
         assert_eq!(world.database.count("mails"), 2, "to each administrator");
         assert_eq!(world.database.count("causes WHERE kind = 7"), 0);
-        assert_eq!(step(world), None, "not before an hour has gone by");
+        assert_eq!(step(world), None, "not before an hour has passed");
         for hour in 1_i32..24 {
             world.clock.jump(first + (time::Duration::HOUR + time::Duration::SECOND) * hour);
             assert!(matches!(step(world).unwrap().ended, DateEnd::Refused { .. }), "hour {hour}");
@@ -136,7 +136,7 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
         }
         world.clock.jump(first + time::Duration::hours(25));
         assert!(matches!(step(world).unwrap().ended, DateEnd::GivenUp { .. }));
-        assert_eq!(world.database.count("mails"), 2, "once for a date");
+        assert_eq!(world.database.count("mails"), 2, "once per date");
         let missed = world.reading(|reads| reads.missed_dates(world.company));
         let missed: Vec<_> = missed.iter().map(|it| (it.due_on.to_string(), it.reason.as_str())).collect();
         assert_eq!(missed, [("2026-11-20".to_owned(), "Insufficient funds")]);
@@ -155,7 +155,7 @@ fn what_cannot_be_paid_is_told_once_tried_for_a_day_and_given_up() {
 }
 
 #[test]
-fn a_refused_schedule_keeps_no_other_from_its_turn() {
+fn a_refused_schedule_does_not_block_others() {
     on_each(|world| {
         world.deposit(3);
         let dear = schedule(world, Period::Month, "2026-11-01", 100).id;
@@ -167,7 +167,7 @@ fn a_refused_schedule_keeps_no_other_from_its_turn() {
 }
 
 #[test]
-fn a_schedule_without_receivers_is_refused_and_the_deleted_receive_nothing() {
+fn a_schedule_without_receivers_is_refused_and_deleted_users_receive_nothing() {
     on_each(|world| {
         let gone = world.user("gone");
         world.delete(gone).unwrap();
@@ -192,7 +192,7 @@ fn a_cancelled_schedule_pays_no_more() {
         assert_eq!(all_due(world).len(), 1);
         let cancel = |id| world.store.transaction(|tx| cancel_schedule(tx, id, &world.context()));
         let cancelled = cancel(id).unwrap();
-        assert_eq!(cancel(id).unwrap(), cancelled, "again changes nothing");
+        assert_eq!(cancel(id).unwrap(), cancelled, "a second cancellation changes nothing");
         world.clock.jump(moment("2027-11-01"));
         assert_eq!(step(world), None);
         assert_eq!(world.reserve(), 99);

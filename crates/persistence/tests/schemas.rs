@@ -93,7 +93,7 @@ fn every_function_is_bound_to_a_schema() {
 }
 
 #[test]
-fn what_is_not_as_it_was_made_is_found_in_any_schema() {
+fn schema_changes_are_found_in_any_schema() {
     on_postgres(|database| {
         let database = in_schema(database, "cell_7");
         migrate(&database.address()).unwrap();

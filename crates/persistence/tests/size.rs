@@ -39,7 +39,7 @@ pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
 }
 
 #[test]
-fn a_recognition_with_ten_thousand_receivers_works_or_refuses_whole() {
+fn a_recognition_with_ten_thousand_receivers_succeeds_or_fails_as_a_whole() {
     on_each(|world| {
         let users = crowd(world, 10_000);
         world.deposit(99_999);
@@ -95,7 +95,7 @@ fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not
 }
 
 #[test]
-fn a_distribution_to_a_hundred_thousand_users_works_or_refuses_whole() {
+fn a_distribution_to_a_hundred_thousand_users_succeeds_or_fails_as_a_whole() {
     on_each(|world| {
         let users = crowd(world, 100_000);
         let run = || {

@@ -29,7 +29,7 @@ const TABLE: [(&str, usize, usize); 10] = [
 ];
 
 #[test]
-fn each_request_sends_as_many_statements_as_the_table_says() {
+fn each_request_sends_the_expected_number_of_statements() {
     overheard::listen();
     for database in each() {
         let world = World::new(database);

@@ -29,7 +29,7 @@ fn one_step(world: &World) {
 }
 
 #[test]
-fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
+fn a_distribution_in_steps_is_sound_after_each_step_and_complete_at_the_end() {
     for database in each() {
         let world = &World::at_rate(database, 7); // a rate at which a point is not a whole fraction of a dollar
         let users = crowd(world, CROWD);
@@ -38,19 +38,19 @@ fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
         begin(world).unwrap();
         let in_transit = world.reading(|reads| reads.in_transit());
         assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
-        assert_eq!(world.reserve(), 0, "the whole is taken at once");
+        assert_eq!(world.reserve(), 0, "the full amount is debited immediately");
         assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 0)));
         assert_eq!(world.audit(), []);
         assert!(matches!(begin(world), Err(Refusal::Distribute(DistributeError::InsufficientFunds))));
         one_step(world);
-        assert_eq!(world.audit(), [], "under way");
+        assert_eq!(world.audit(), [], "in progress");
         world.delete(users[CROWD - 1]).unwrap();
         assert!(world.finish().is_empty());
         assert_eq!(world.reading(|reads| reads.in_transit()), InTransit::default());
         assert_eq!(world.shows(WalletType::Peer, users[0]), Some((3, 0)));
         assert_eq!(world.shows(WalletType::Peer, users[CROWD - 2]), Some((3, 0)));
         assert_eq!(world.shows(WalletType::Peer, users[CROWD - 1]), Some((0, 0)));
-        assert_eq!(world.reserve(), 3, "what the deleted user could not be given");
+        assert_eq!(world.reserve(), 3, "the points of the deleted user");
         assert_eq!(world.database.count("distributions_under_way"), 0);
         assert_eq!(world.database.count("distribution_steps"), 0);
         assert_eq!(world.audit(), []);
@@ -58,7 +58,7 @@ fn a_distribution_in_steps_is_sound_at_each_and_whole_at_the_end() {
 }
 
 #[test]
-fn a_seal_waits_for_a_distribution_that_is_under_way() {
+fn a_seal_waits_for_a_distribution_in_progress() {
     on_each(|world| {
         crowd(world, CROWD);
         world.deposit(10_000);
@@ -82,7 +82,7 @@ fn a_seal_waits_for_a_distribution_that_is_under_way() {
 }
 
 #[test]
-fn what_does_not_come_to_the_whole_is_found() {
+fn a_distribution_whose_steps_do_not_add_up_is_found() {
     let found = |tamper: &str| {
         let mut results = Vec::new();
         for database in each() {
@@ -99,12 +99,18 @@ fn what_does_not_come_to_the_whole_is_found() {
     };
     assert!(!found("SELECT 1"));
     assert!(found("DELETE FROM distribution_steps WHERE leg > 2000"), "a step was lost");
-    assert!(found("UPDATE distributions_under_way SET not_given = 1"), "one too many");
-    assert!(found("DELETE FROM distribution_steps; DELETE FROM distributions_under_way"), "it was forgotten");
-    assert!(found("INSERT INTO distributions_under_way VALUES (NOBODY, 0)"), "there is no such cause");
+    assert!(found("UPDATE distributions_under_way SET not_given = 1"), "an extra step");
+    assert!(
+        found("DELETE FROM distribution_steps; DELETE FROM distributions_under_way"),
+        "the distribution was forgotten"
+    );
+    assert!(
+        found("INSERT INTO distributions_under_way VALUES (NOBODY, 0)"),
+        "the journal entry does not exist"
+    );
     assert!(
         found("INSERT INTO distributions_under_way SELECT id, 1 FROM causes WHERE kind = 6"),
-        "a deposit is no distribution"
+        "a deposit is not a distribution"
     );
 }
 
@@ -112,7 +118,7 @@ fn what_does_not_come_to_the_whole_is_found() {
 const NIL: &str = "'00000000-0000-0000-0000-000000000000'";
 
 #[test]
-fn a_distribution_that_cannot_be_finished_keeps_no_other_from_being_finished() {
+fn an_unfinishable_distribution_does_not_block_others() {
     for database in each() {
         let world = World::new(database);
         crowd(&world, CROWD);
@@ -124,6 +130,10 @@ fn a_distribution_that_cannot_be_finished_keeps_no_other_from_being_finished() {
         assert!(found.contains(&"under way"), "{found:?}");
         let failed = world.finish();
         assert_eq!(failed.len(), 1, "{failed:?}");
-        assert_eq!(world.database.count("distributions_under_way"), 1, "the real one is finished");
+        assert_eq!(
+            world.database.count("distributions_under_way"),
+            1,
+            "the genuine distribution is finished"
+        );
     }
 }

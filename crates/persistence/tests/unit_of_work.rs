@@ -31,7 +31,7 @@ fn an_error_rolls_back_and_ok_commits() {
 }
 
 #[test]
-fn a_read_that_must_not_wait_fails_where_it_would() {
+fn a_no_wait_read_fails_instead_of_waiting() {
     on_each(|world| {
         let ask = || {
             let mut asked = 0;
@@ -42,7 +42,7 @@ fn a_read_that_must_not_wait_fails_where_it_would() {
         };
         assert_eq!(ask(), world.database.is_embedded());
         if world.database.is_embedded() {
-            within_readers(world, 0, &|| assert!(!ask(), "each reader is at work, and nobody waits for one"));
+            within_readers(world, 0, &|| assert!(!ask(), "every reader is busy, and the read does not wait"));
             assert!(ask());
         }
     });
@@ -50,7 +50,7 @@ fn a_read_that_must_not_wait_fails_where_it_would() {
 
 /// Runs `then` while every reader is occupied by an unfinished query.
 fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
-    assert!(held < 1_000, "readers are bounded");
+    assert!(held < 1_000, "the number of readers is bounded");
     let mut is_free = false;
     let _none_left = world.store.read(Consistency::PerStatementNoWait, &mut |_| {
         is_free = true;
@@ -62,7 +62,7 @@ fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
 }
 
 #[test]
-fn a_swallowed_failure_rolls_back_all_the_same() {
+fn a_swallowed_failure_still_rolls_back() {
     on_each(|world| {
         let fate = world.store.run(&mut |tx| {
             tx.set_setting(Setting::Maintenance, "on").unwrap();
@@ -77,7 +77,7 @@ fn a_swallowed_failure_rolls_back_all_the_same() {
 }
 
 #[test]
-fn a_panic_rolls_back_its_own_unit_alone() {
+fn a_panic_rolls_back_only_its_own_unit() {
     on_each(|world| {
         let barrier = Barrier::new(8);
         std::thread::scope(|scope| {
@@ -105,7 +105,7 @@ fn a_panic_rolls_back_its_own_unit_alone() {
 }
 
 #[test]
-fn a_record_is_kept_until_it_expires_and_then_replaced() {
+fn a_record_is_stored_until_it_expires_and_then_replaced() {
     on_each(|world| {
         let key = IdempotencyKey { scope: world.provider.as_uuid(), key: "k".into() };
         let at = |hours: i64| guerdon_domain::ports::Timestamp::UNIX_EPOCH + time::Duration::hours(hours);
@@ -153,7 +153,7 @@ fn a_claimed_key_is_held_until_the_transaction_ends() {
 }
 
 #[test]
-fn no_part_of_a_password_is_told() {
+fn errors_reveal_no_part_of_a_password() {
     for url in ["postgres://u:p%zzsecret@localhost:1/x", "postgres://u:secret@localhost:port/x"] {
         let Err(told) = open(&DatabaseUrl::Postgres(url.into()), Access::Command).map(drop) else { panic!() };
         assert!(!told.to_string().contains("secret"), "{told}");

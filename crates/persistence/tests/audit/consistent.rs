@@ -33,7 +33,7 @@ fn redemption_removed() -> String {
 }
 
 #[test]
-fn what_is_changed_or_removed_without_a_contradiction_breaks_the_seal() {
+fn consistent_changes_and_removals_break_the_seal() {
     let reference = "UPDATE causes SET reference = 'somebody else' WHERE kind = 6";
     let key = "UPDATE causes SET idempotency_key = 'k' WHERE kind = 6";
     let provider = "UPDATE causes SET actor = 1 WHERE kind = 8";
@@ -57,7 +57,7 @@ fn what_is_changed_or_removed_without_a_contradiction_breaks_the_seal() {
 }
 
 #[test]
-fn nothing_else_is_found_and_new_seals_hide_it_from_whoever_kept_no_head() {
+fn new_seals_hide_consistent_damage_without_a_known_head() {
     for damage in [redemption_removed(), "UPDATE causes SET reference = 'x' WHERE kind = 6".to_owned()] {
         for database in each() {
             let (world, head) = eventful(database);
@@ -74,17 +74,17 @@ fn nothing_else_is_found_and_new_seals_hide_it_from_whoever_kept_no_head() {
             assert_eq!(of_the_ledger(None), ["seal"], "{damage}");
             let forged = "DELETE FROM seals";
             world.database.tamper(forged, forged);
-            assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "the seals are gone with it");
+            assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "deleting all seals hides the damage");
             let new = world.seal();
-            assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "and can be made anew");
+            assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "new seals are valid");
             assert_eq!(of_the_ledger(Some(new)), Vec::<&str>::new());
-            assert_eq!(of_the_ledger(Some(head)), ["head"], "but not to the same head");
+            assert_eq!(of_the_ledger(Some(head)), ["head"], "but their head differs");
         }
     }
 }
 
 #[test]
-fn a_head_is_found_however_much_follows() {
+fn a_known_head_is_found_after_later_seals() {
     for database in each() {
         let (world, head) = eventful(database);
         for _ in 0..5 {
@@ -100,7 +100,7 @@ fn a_head_is_found_however_much_follows() {
 }
 
 #[test]
-fn delivered_events_may_be_gone_where_they_are_old_enough() {
+fn recorded_pruning_explains_missing_delivered_events() {
     for database in each() {
         let (world, _) = eventful(database);
         let deliver = "UPDATE deliveries SET state = 2, next_attempt_at = NULL \

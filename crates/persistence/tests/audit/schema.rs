@@ -17,7 +17,7 @@ fn check(sqlite: &str, postgres: &str, told: &str) {
 }
 
 #[test]
-fn a_guard_that_is_missing_or_loosened_is_found() {
+fn missing_or_weakened_schema_guards_are_found() {
     check(
         "DROP TRIGGER transfers_keep_deletes_out",
         "DROP TRIGGER transfers_keep ON transfers",
@@ -37,7 +37,7 @@ fn a_guard_that_is_missing_or_loosened_is_found() {
 }
 
 #[test]
-fn a_guard_of_postgres_that_is_turned_off_or_emptied_is_found() {
+fn disabled_or_emptied_postgres_guards_are_found() {
     for database in each().into_iter().filter(|it| !it.is_embedded()) {
         let world = World::new(database);
         for (damage, mend, told) in [

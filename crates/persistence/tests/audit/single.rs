@@ -21,7 +21,7 @@ fn changed_accounts() {
 }
 
 #[test]
-fn missing_and_strange_accounts() {
+fn missing_and_unexpected_accounts() {
     check("DELETE FROM accounts WHERE kind = 2 AND movements > 0", &["transfer's account", "peer wallet"]);
     check("DELETE FROM accounts WHERE kind = 8", &["company accounts"]);
     check("DELETE FROM accounts WHERE kind = 2 AND movements = 0", &["peer wallet"]);
@@ -54,7 +54,7 @@ fn changed_transfers() {
 }
 
 #[test]
-fn missing_and_strange_transfers() {
+fn missing_and_unexpected_transfers() {
     check("DELETE FROM transfers WHERE reason = 1 AND leg = 2", &["transfers of a cause", "places"]);
     check("DELETE FROM transfers WHERE reason = 8", &["places"]);
     check("DELETE FROM transfers WHERE reason = 5", &["transfers of a cause"]);
@@ -128,7 +128,7 @@ fn people() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_beside_what_can() {
+fn unreadable_rows_are_reported_together_with_other_violations() {
     for database in each().into_iter().filter(|it| it.is_embedded()) {
         let (world, _) = eventful(database);
         super::unguard(&world.database);
@@ -145,7 +145,7 @@ fn what_cannot_be_read_is_told_beside_what_can() {
 
 /// An index that has silently lost all of its entries.
 #[test]
-fn an_index_that_does_not_hold_what_its_table_holds() {
+fn an_index_that_differs_from_its_table() {
     for (index, table, columns, expected) in [
         ("transfers_debit", "transfers", "debit_owner, debit_kind, debit_place", "movements"),
         ("transfers_credit", "transfers", "credit_owner, credit_kind, credit_place", "movements"),

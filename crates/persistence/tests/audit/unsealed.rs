@@ -58,7 +58,7 @@ fn occasions_and_users() {
 }
 
 #[test]
-fn seals_say_when_they_were_made_and_how_far_they_reach() {
+fn seals_have_consistent_times_and_ranges() {
     check(
         "UPDATE seals SET before = before + 1000000 WHERE sequence = (SELECT max(sequence) FROM seals)",
         &["seal"],

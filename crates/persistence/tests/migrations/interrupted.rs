@@ -17,7 +17,7 @@ fn postgres_with_things(count: u32) -> Option<(TestDatabase, String)> {
 }
 
 #[test]
-fn an_index_that_an_interrupted_run_left_behind_is_made_anew() {
+fn an_index_left_by_an_interrupted_run_is_rebuilt() {
     let Some((database, url)) = postgres_with_things(3) else { return };
     let mut conn = PgConnection::establish(&url).unwrap();
     // Duplicate rows: the unique index cannot be created, and its remains are dropped.
@@ -33,7 +33,7 @@ fn an_index_that_an_interrupted_run_left_behind_is_made_anew() {
     let invalid = "pg_index WHERE indexrelid = to_regclass('things_half') AND NOT indisvalid";
     assert_eq!(database.count(invalid), 1);
     database.tamper("", "UPDATE things SET half = id");
-    assert_eq!(migrate().unwrap(), ["0002_index"], "its first step is not done twice");
+    assert_eq!(migrate().unwrap(), ["0002_index"], "the first step is not repeated");
     assert_eq!(database.count("pg_index WHERE indexrelid = to_regclass('things_half') AND indisvalid"), 1);
     // The index was created, but the process was killed before it recorded that.
     let forget = "UPDATE schema_migrations SET steps_done = 1, applied_at = NULL WHERE version = '0002'";
@@ -43,7 +43,7 @@ fn an_index_that_an_interrupted_run_left_behind_is_made_anew() {
 }
 
 #[test]
-fn batches_that_were_interrupted_go_on_where_they_stopped() {
+fn interrupted_batches_resume_where_they_stopped() {
     let Some((database, url)) = postgres_with_things(5_000) else { return };
     let mut conn = PgConnection::establish(&url).unwrap();
     // Another session holds a row lock for longer than the migration's lock timeout.
@@ -58,7 +58,7 @@ fn batches_that_were_interrupted_go_on_where_they_stopped() {
 }
 
 #[test]
-fn a_lock_that_is_never_free_ends_the_migration_with_an_error_that_says_who_has_it() {
+fn a_lock_timeout_fails_the_migration_and_names_the_lock_holders() {
     let Some((database, url)) = postgres_with_things(1) else { return };
     let mut reader = PgConnection::establish(&url).unwrap();
     reader.batch_execute("SET application_name = 'report'; BEGIN; SELECT FROM things").unwrap();

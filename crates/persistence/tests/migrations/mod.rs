@@ -75,7 +75,7 @@ fn with_things(database: TestDatabase, count: u32) -> TestDatabase {
 }
 
 #[test]
-fn eight_that_migrate_at_once_all_succeed_and_one_does_it() {
+fn eight_concurrent_migrations_succeed_and_one_does_the_work() {
     let at_once = |one: &(dyn Fn() -> usize + Sync)| -> usize {
         let barrier = Barrier::new(8);
         std::thread::scope(|scope| {
@@ -102,7 +102,7 @@ fn eight_that_migrate_at_once_all_succeed_and_one_does_it() {
 }
 
 #[test]
-fn what_is_missing_locked_newer_or_older_is_refused() {
+fn missing_locked_newer_and_older_databases_are_refused() {
     for database in each() {
         let open = |url: &DatabaseUrl| open(url, Access::Command).map(drop);
         if let DatabaseUrl::Sqlite(path) = database.address() {
@@ -138,7 +138,7 @@ fn what_is_missing_locked_newer_or_older_is_refused() {
 }
 
 #[test]
-fn a_program_works_beside_newer_migrations_down_to_their_floor() {
+fn a_program_works_with_newer_migrations_down_to_their_floor() {
     for database in each() {
         let url = emptied(&database);
         let ran = migrate_with(&url, &[FIRST, SECOND, THIRD], HASTY).unwrap();
@@ -148,7 +148,7 @@ fn a_program_works_beside_newer_migrations_down_to_their_floor() {
         assert_eq!(
             migrate_with(&url, &[FIRST, SECOND], HASTY).unwrap(),
             [""; 0],
-            "it is none of its business"
+            "unknown newer objects are ignored"
         );
         let Err(OpenError::Newer(name)) = check_with(&url, &[FIRST]) else { panic!() };
         assert_eq!(name, "0003_third");
@@ -174,7 +174,7 @@ fn a_migration_that_was_changed_after_it_was_applied_is_named() {
 }
 
 #[test]
-fn a_failed_migration_leaves_nothing_and_what_went_before_it_only_on_postgresql() {
+fn a_failed_migration_leaves_nothing_and_earlier_ones_remain_only_on_postgresql() {
     for database in each() {
         let url = emptied(&database);
         let broken = Migration::new("0002_broken", "CREATE TABLE more (id bigint); SELECT id FROM nowhere;");
@@ -188,7 +188,7 @@ fn a_failed_migration_leaves_nothing_and_what_went_before_it_only_on_postgresql(
 }
 
 #[test]
-fn batches_meet_every_row_once() {
+fn batches_process_every_row_once() {
     for database in each() {
         let database = with_things(database, 5_000);
         assert_eq!(migrate_with(&database.address(), &[FIRST, HALVES], HASTY).unwrap(), ["0002_halves"]);
@@ -197,7 +197,7 @@ fn batches_meet_every_row_once() {
 }
 
 #[test]
-fn a_row_that_would_name_no_other_stops_the_migration_on_sqlite() {
+fn a_dangling_foreign_key_fails_the_migration_on_sqlite() {
     let database = with_things(sqlite(), 3);
     database.tamper("INSERT INTO parts (id, thing_id) VALUES (7, 2)", "");
     // Recreates a table that foreign keys refer to. The old table can be dropped only while foreign keys are off.
@@ -218,7 +218,7 @@ fn a_row_that_would_name_no_other_stops_the_migration_on_sqlite() {
 }
 
 #[test]
-fn an_embedded_database_is_not_migrated_under_who_has_it_open() {
+fn an_embedded_database_in_use_is_not_migrated() {
     let database = sqlite();
     let forget = "DELETE FROM schema_migrations";
     let held = database.store();
@@ -228,7 +228,7 @@ fn an_embedded_database_is_not_migrated_under_who_has_it_open() {
 }
 
 #[test]
-fn what_the_migrations_make_is_what_they_are_held_against() {
+fn the_migrations_create_the_expected_schema() {
     for database in each() {
         assert_eq!(database.store().check_schema().unwrap(), Vec::<String>::new());
     }

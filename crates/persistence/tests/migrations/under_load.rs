@@ -80,7 +80,7 @@ fn read_for_long(url: &str, begun: &AtomicBool, is_over: &AtomicBool) {
     conn.batch_execute(&end).unwrap();
     let is_there = diesel::dsl::sql::<Bool>("to_regclass('big_n') IS NOT NULL");
     while !diesel::select(is_there.clone()).get_result::<bool>(&mut conn).unwrap() {
-        assert!(!is_over.load(Ordering::Relaxed), "no index was made");
+        assert!(!is_over.load(Ordering::Relaxed), "the index was not created");
         conn.batch_execute("SELECT pg_sleep(0.02)").unwrap();
     }
     conn.batch_execute(&begin).unwrap();
@@ -114,7 +114,7 @@ fn a_later_migration_of_a_big_table_fails_no_request() {
             assert_eq!(it.failed, [""; 0], "of {} requests", it.served);
             assert!(it.served > 100, "{}", it.served);
         }
-        assert!(took > Duration::from_secs(4), "it met both long readers");
+        assert!(took > Duration::from_secs(4), "it must overlap both long reads");
         assert_eq!(database.count("big WHERE half IS NULL"), 0);
         assert!(database.count("big") > i64::try_from(ROWS).unwrap());
         assert_eq!(database.count("pg_index WHERE indexrelid = to_regclass('big_n') AND indisvalid"), 1);

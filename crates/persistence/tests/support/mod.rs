@@ -110,7 +110,7 @@ pub fn on_each(test: impl Fn(&World)) {
         drop((store, commands, background)); // closing its sessions makes them report their counts
         if !database.is_embedded() {
             let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
-            assert_eq!(database.count(deadlocked), 0, "deadlocks, though run again");
+            assert_eq!(database.count(deadlocked), 0, "deadlocks despite retries");
         }
     }
 }
