@@ -44,14 +44,14 @@ fn no_redirect_is_followed() {
 }
 
 #[test]
-fn the_first_kibibyte_of_the_body_is_kept() {
+fn the_first_kibibyte_of_the_body_is_stored() {
     let body: String = (b'a'..=b'z').cycle().take(5_000).map(char::from).collect();
     let receiver = Receiver::saying(format!("HTTP/1.1 500 Oh\r\nContent-Length: 5000\r\n\r\n{body}"));
     let sender = sender(OPEN);
     for _ in 0..2 {
         assert_eq!(attempt(&sender, &receiver.url()).answer, &body.as_bytes()[..1024]);
     }
-    assert_eq!(receiver.connections(), 1, "it was read to its end, so the connection is kept");
+    assert_eq!(receiver.connections(), 1, "the body was read to its end, so the connection is kept open");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn an_endless_body_after_200_confirms() {
 }
 
 #[test]
-fn a_body_that_never_ends_after_200_confirms_within_its_second() {
+fn a_body_that_never_ends_after_200_confirms_within_a_second() {
     for head in [
         "HTTP/1.1 200 OK\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour",
@@ -95,7 +95,7 @@ fn a_broken_body_after_200_confirms() {
 }
 
 #[test]
-fn informational_answers_are_passed_over() {
+fn informational_responses_are_skipped() {
     let receiver = Receiver::saying(
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n\
          HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -104,7 +104,7 @@ fn informational_answers_are_passed_over() {
 }
 
 #[test]
-fn what_cannot_even_be_sent_is_a_failed_attempt() {
+fn an_unsendable_request_is_a_failed_attempt() {
     let sender = sender(OPEN);
     let check = |provider: &guerdon_domain::providers::Provider, cause: &str| {
         let outcome = sender.attempt(&Order { provider, event: event(), body: b"{}" });

@@ -14,7 +14,7 @@ fn anywhere() -> std::net::SocketAddr {
 }
 
 #[test]
-fn a_receiver_that_never_answers_is_given_up() {
+fn a_receiver_that_never_responds_times_out() {
     let silent = Receiver::answering(|stream| {
         wait_for_the_end(stream);
         Ok(())
@@ -28,7 +28,7 @@ fn a_receiver_that_never_answers_is_given_up() {
 }
 
 #[test]
-fn a_receiver_that_stops_in_the_middle_of_the_head_is_given_up() {
+fn a_receiver_that_stops_within_the_head_times_out() {
     for beginning in
         ["H", "HTTP/1.1 200 OK", "HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 100 Continue\r\n\r\n"]
     {
@@ -38,7 +38,7 @@ fn a_receiver_that_stops_in_the_middle_of_the_head_is_given_up() {
 }
 
 #[test]
-fn a_head_that_drips_is_given_up() {
+fn a_head_that_drips_times_out() {
     let receiver = Receiver::answering(|stream| {
         stream.set_read_timeout(Some(Duration::from_millis(10)))?;
         stream.write_all(b"HTTP/1.1 200 OK\r\nX: ")?;
@@ -54,7 +54,7 @@ fn a_head_that_drips_is_given_up() {
 }
 
 #[test]
-fn a_receiver_that_reads_nothing_is_given_up() {
+fn a_receiver_that_reads_nothing_times_out() {
     let receiver = Receiver::handling(anywhere(), |stream, _| {
         let (_stay, wait) = std::sync::mpsc::channel::<()>();
         let _stream = stream;
@@ -88,7 +88,7 @@ fn a_receiver_that_closes_or_resets_is_a_failed_attempt() {
 }
 
 #[test]
-fn nobody_listening_is_a_failed_attempt() {
+fn a_refused_connection_is_a_failed_attempt() {
     let url = {
         let gone = TcpListener::bind(anywhere()).unwrap();
         format!("http://{}/", gone.local_addr().unwrap())
@@ -115,7 +115,7 @@ fn an_endless_head_is_cut_off() {
 }
 
 #[test]
-fn a_flood_of_informational_answers_is_cut_off() {
+fn a_flood_of_informational_responses_is_cut_off() {
     for flood in ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"] {
         let receiver = Receiver::answering(|stream| write_for_ever(stream, flood.as_bytes()));
         let outcome = attempt(&sender(OPEN), &receiver.url());
@@ -126,7 +126,7 @@ fn a_flood_of_informational_answers_is_cut_off() {
 }
 
 #[test]
-fn what_is_not_http_is_a_failed_attempt() {
+fn a_response_that_is_not_http_is_a_failed_attempt() {
     for answer in
         ["SSH-2.0-OpenSSH_9.6\r\n\r\n", "\0\0\0\0", "HTTP/2 200\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n"]
     {
@@ -137,7 +137,7 @@ fn what_is_not_http_is_a_failed_attempt() {
             wait_for_the_end(&mut stream);
         });
         let outcome = attempt(&sender(OPEN), &receiver.url());
-        assert!(!cause(&outcome).contains("SSH"), "no answer is told");
+        assert!(!cause(&outcome).contains("SSH"), "the response must not be reported");
     }
 }
 

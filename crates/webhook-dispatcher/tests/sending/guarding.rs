@@ -37,7 +37,7 @@ fn a_private_address_is_refused_in_every_notation() {
 }
 
 #[test]
-fn a_name_that_leads_to_a_private_address_is_refused() {
+fn a_name_that_resolves_to_a_private_address_is_refused() {
     let trap = Trap::new();
     let url = format!("http://inside.example:{}/", trap.address().port());
     for address in
@@ -54,7 +54,7 @@ fn a_name_that_leads_to_a_private_address_is_refused() {
 }
 
 #[test]
-fn one_private_address_refuses_the_whole_answer() {
+fn one_private_address_refuses_the_whole_lookup() {
     let trap = Trap::new();
     let url = format!("http://mixed.example:{}/", trap.address().port());
     let answers: [&[&str]; 3] = [
@@ -76,7 +76,7 @@ fn one_private_address_refuses_the_whole_answer() {
 
 /// The check and the connection use the same lookup result, so no second lookup can differ from it.
 #[test]
-fn a_name_is_resolved_once_for_an_attempt_and_anew_for_the_next() {
+fn a_name_is_resolved_once_per_attempt() {
     let receiver = Receiver::saying(OK);
     let names = Names::one("moving.example", &[&["127.0.0.1"], &["127.0.0.1"], &["192.0.2.1", "::"]]);
     let sender = sender_with(OPEN, Arc::clone(&names));
@@ -88,7 +88,7 @@ fn a_name_is_resolved_once_for_an_attempt_and_anew_for_the_next() {
 }
 
 #[test]
-fn a_kept_connection_is_not_used_once_its_name_leads_elsewhere() {
+fn a_kept_connection_is_not_used_after_its_name_resolves_elsewhere() {
     let before = Receiver::saying(OK);
     let port = before.address.port();
     let after = Receiver::at(SocketAddr::new(Ipv4Addr::new(127, 0, 0, 2).into(), port), |stream| {
@@ -109,7 +109,7 @@ fn a_kept_connection_is_not_used_once_its_name_leads_elsewhere() {
 }
 
 #[test]
-fn an_address_that_does_not_answer_is_followed_by_the_next() {
+fn an_unreachable_address_is_followed_by_the_next() {
     let receiver = Receiver::saying(OK);
     let names = Names::one("several.example", &[&["127.0.0.3", "127.0.0.4", "127.0.0.1"]]);
     let url = format!("http://several.example:{}/", receiver.address.port());

@@ -127,7 +127,7 @@ impl Trap {
     /// The system accepts connections before the program does, so every connection attempt is visible here.
     pub(super) fn assert_untouched(&self) {
         let accepted = self.0.accept();
-        assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::WouldBlock, "somebody connected");
+        assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::WouldBlock, "a connection was made");
     }
 }
 

@@ -77,7 +77,7 @@ fn the_url_is_signed_as_registered_and_its_path_is_requested_as_registered() {
 }
 
 #[test]
-fn every_attempt_has_a_nonce_of_its_own_and_the_same_body() {
+fn every_attempt_has_a_new_nonce_and_the_same_body() {
     let receiver = Receiver::saying(OK);
     let sender = sender(OPEN);
     for body in [BODY, b"", b"\r\n", b"\xff\0", &[b'x'; 100_000]] {

@@ -121,7 +121,7 @@ pub(super) fn attempt_with(sender: &HttpCourier, url: &str, body: &[u8]) -> Outc
 /// The cause of failure of an attempt that got no response.
 pub(super) fn cause(outcome: &Outcome) -> &str {
     assert_eq!((outcome.status, outcome.answer.as_slice()), (None, [].as_slice()));
-    outcome.cause.as_deref().expect("it is confirmed")
+    outcome.cause.as_deref().expect("the attempt must have failed")
 }
 
 pub(super) fn assert_confirmed(outcome: &Outcome) {

@@ -64,7 +64,7 @@ fn url(receiver: &Receiver) -> String {
 }
 
 #[test]
-fn a_certificate_of_a_trusted_authority_is_believed_and_the_connection_kept() {
+fn a_certificate_of_a_trusted_authority_is_accepted_and_the_connection_kept() {
     let authority = Authority::new();
     let receiver = authority.receiver("receiver.example", 2099);
     let sender = sender(TrustedRoots::Only(authority.pem()));
@@ -87,13 +87,13 @@ fn a_certificate_of_a_trusted_authority_is_believed_and_the_connection_kept() {
 }
 
 #[test]
-fn a_certificate_that_is_not_in_order_is_a_failed_attempt() {
+fn an_invalid_certificate_is_a_failed_attempt() {
     let authority = Authority::new();
     let check = |receiver: Receiver, roots: TrustedRoots, expected: &str| {
         let outcome = attempt(&sender(roots), &url(&receiver));
         let cause = cause(&outcome);
         assert!(cause.starts_with("TLS: ") && cause.contains(expected), "{cause}");
-        assert_eq!(receiver.requests.try_iter().count(), 0, "something was sent");
+        assert_eq!(receiver.requests.try_iter().count(), 0, "no request may be sent");
     };
     let ours = || TrustedRoots::Only(authority.pem());
     check(authority.receiver("receiver.example", 2099), TrustedRoots::Public, "UnknownIssuer");
@@ -113,7 +113,7 @@ fn a_receiver_that_speaks_no_tls_is_a_failed_attempt() {
 }
 
 #[test]
-fn a_handshake_that_never_ends_is_given_up() {
+fn a_handshake_that_never_ends_times_out() {
     let silent = Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
         wait_for_the_end(&mut stream);
     });
