@@ -12,7 +12,7 @@ fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn nothing_is_loaded_but_the_style_and_nothing_is_written_into_a_page() {
+fn pages_load_only_the_style_sheet_and_escape_all_values() {
     for sample in samples::all() {
         let (name, page) = (sample.name, sample.page);
         assert_eq!(page.matches("<link ").count(), 1, "{name}");
@@ -30,7 +30,7 @@ fn nothing_is_loaded_but_the_style_and_nothing_is_written_into_a_page() {
 }
 
 #[test]
-fn a_page_can_be_read_without_seeing_it() {
+fn pages_are_accessible_to_screen_readers() {
     for sample in samples::all() {
         let (name, page) = (sample.name, sample.page);
         assert_eq!(page.matches("<h1").count(), 1, "{name}");
@@ -51,7 +51,7 @@ fn a_page_can_be_read_without_seeing_it() {
             "{name}"
         );
         let boxes = page.matches("class=\"table\"").count() + page.matches("<pre").count();
-        assert_eq!(boxes, page.matches(" tabindex=\"0\"").count(), "{name}: what scrolls takes the focus");
+        assert_eq!(boxes, page.matches(" tabindex=\"0\"").count(), "{name}: scrollable boxes are focusable");
         let labelled = values(&page, "aria-labelledby");
         let ids = values(&page, "id");
         assert!(labelled.iter().all(|it| ids.contains(it)), "{name}");
@@ -61,7 +61,7 @@ fn a_page_can_be_read_without_seeing_it() {
 }
 
 #[test]
-fn every_link_leads_to_a_page_of_the_console() {
+fn every_link_leads_to_a_console_page() {
     let places = ["/companies", "/providers", "/events", "/schedules", "/audit", STYLE_PATH];
     for sample in samples::all() {
         let (name, page) = (sample.name, sample.page);
@@ -78,7 +78,7 @@ fn every_link_leads_to_a_page_of_the_console() {
 }
 
 #[test]
-fn the_navigation_tells_where_one_is() {
+fn navigation_marks_the_current_page() {
     for sample in samples::all() {
         let nav = sample.page.split("</nav>").next().unwrap_or_default();
         let expected = usize::from(!["missing", "failed"].contains(&sample.name));
@@ -87,7 +87,7 @@ fn the_navigation_tells_where_one_is() {
 }
 
 #[test]
-fn persons_stay_out_of_an_event() {
+fn event_pages_hide_personal_data() {
     let event = samples::all().into_iter().find(|it| it.name == "event").unwrap();
     for hidden in ["Ada", "ada@example.com", "secret words"] {
         assert!(!event.page.contains(hidden), "{hidden}");
@@ -96,21 +96,24 @@ fn persons_stay_out_of_an_event() {
 }
 
 #[test]
-fn sorting_keeps_what_was_asked_for_and_begins_at_the_first_page() {
+fn sorting_keeps_the_filters_and_returns_to_the_first_page() {
     let companies = samples::all().into_iter().find(|it| it.name == "companies").unwrap();
     let links = values(&companies.page, "href");
-    assert!(links.contains(&"/companies?sort=reserve&amp;order=desc"), "the order turns round: {links:?}");
-    assert!(links.contains(&"/companies?sort=users&amp;order=desc"), "numbers begin with the largest");
+    assert!(links.contains(&"/companies?sort=reserve&amp;order=desc"), "the order is reversed: {links:?}");
+    assert!(
+        links.contains(&"/companies?sort=users&amp;order=desc"),
+        "numbers are sorted in descending order first"
+    );
     assert!(links.contains(&"/companies?sort=name&amp;order=asc"));
     assert!(links.contains(&"/companies?sort=reserve&amp;order=asc&amp;page=4"));
     assert!(companies.page.contains("aria-sort=\"ascending\""));
     assert!(companies.page.contains("101–150 of 1,234"));
     let beyond = samples::all().into_iter().find(|it| it.name == "companies_beyond").unwrap();
-    assert!(values(&beyond.page, "href").contains(&"/companies?page=3"), "back to the last that is there");
+    assert!(values(&beyond.page, "href").contains(&"/companies?page=3"), "links back to the last page");
 }
 
 #[test]
-fn a_log_goes_on_with_its_filters() {
+fn log_pagination_keeps_the_filters() {
     let events = samples::all().into_iter().find(|it| it.name == "events").unwrap();
     let provider = "provider=01a1fdd4%2D8a51%2D741c%2Da29d%2D000000000001";
     let older = format!("/events?state=exhausted&amp;{provider}&amp;before=older%3D1");
