@@ -108,7 +108,7 @@ fn an_incomplete_backup_is_refused() {
         let middle = bytes.len() / 2;
         bytes[middle..middle + 4096].fill(0xA5);
         fs::write(path("damaged.db"), bytes).unwrap();
-        refused(&path("damaged.db"), "damaged.db is refused");
+        refused(&path("damaged.db"), "damaged.db");
         // Changes a character of journaled data, which only the seal contradicts.
         let mut bytes = fs::read(path("copy.db")).unwrap();
         let places: Vec<usize> =

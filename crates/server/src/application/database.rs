@@ -85,7 +85,7 @@ mod tests {
     use crate::settings::Settings;
 
     #[test]
-    fn without_leave_to_migrate_an_older_database_is_refused_until_it_is_done_by_hand() {
+    fn without_automatic_migration_an_older_database_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let environment = |migrate: &str| {
             let folder = folder.path().as_os_str().to_owned();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_master_key_no_postgresql_is_asked_for_anything() {
+    fn without_a_master_key_no_postgresql_is_queried() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().as_os_str().to_owned();
         let url = OsString::from("postgres://guerdon@127.0.0.1:1/guerdon");

@@ -156,7 +156,7 @@ mod tests {
     use super::is_own_name;
 
     #[test]
-    fn an_own_name_is_an_address_or_localhost() {
+    fn a_local_host_is_an_address_or_localhost() {
         for own in ["localhost", "LocalHost:9090", "127.0.0.1", "127.0.0.1:9090", "[::1]", "[::1]:9090"] {
             assert!(is_own_name(own), "{own}");
         }

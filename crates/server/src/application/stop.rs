@@ -14,7 +14,7 @@ const SETTLE: Duration = Duration::from_millis(500);
 pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `again`
-/// becomes ready meanwhile, it stops at once.
+/// becomes ready meanwhile, it stops immediately.
 pub(super) async fn in_order<F: Future<Output = ()>>(
     gate: &Gate,
     drain: Duration,

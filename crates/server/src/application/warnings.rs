@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_to_everybody_is_told() {
+    fn world_accessible_files_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let data = ("GUERDON_DATA_DIR", folder.path().to_str().unwrap());
         set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_has_an_example_of_its_own() {
+    fn every_command_has_an_example() {
         fn look(command: &Command, path: &str) {
             for it in command.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set()) {
                 let path = format!("{path} {}", it.get_name()).trim_start().to_owned();

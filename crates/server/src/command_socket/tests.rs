@@ -1,4 +1,4 @@
-//! The way to the socket.
+//! Tests of sending commands over the socket.
 
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,7 +11,7 @@ fn seal() -> Command {
 }
 
 #[test]
-fn a_folder_deep_down_can_hold_a_socket() {
+fn a_long_folder_path_can_contain_a_socket() {
     let folder = tempfile::tempdir().unwrap();
     let deep = folder.path().join("d".repeat(100)).join("e".repeat(100));
     std::fs::create_dir_all(&deep).unwrap();
@@ -21,18 +21,18 @@ fn a_folder_deep_down_can_hold_a_socket() {
 }
 
 #[test]
-fn where_nobody_listens_nobody_takes_a_command() {
+fn without_a_listener_no_command_is_sent() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("guerdon.db");
     let handed = |data_dir: &std::path::Path| send_command(data_dir, &database, &seal());
     assert!(matches!(handed(folder.path()), Sent::NotServed));
     assert!(matches!(handed(&folder.path().join("missing")), Sent::NotServed));
-    drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap()); // a crash leaves its socket behind
+    drop(UnixListener::bind(folder.path().join(SOCKET)).unwrap()); // a crash does not remove its socket
     assert!(matches!(handed(folder.path()), Sent::NotServed));
 }
 
 #[test]
-fn a_command_says_of_which_version_it_is() {
+fn a_command_carries_its_version() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
     let heard = std::thread::spawn(move || {
@@ -47,11 +47,11 @@ fn a_command_says_of_which_version_it_is() {
 }
 
 #[test]
-fn an_answer_that_does_not_come_is_told() {
+fn a_missing_response_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
     let crash = std::thread::spawn(move || {
-        // One that dies before it has the whole line did not run it; this one has it.
+        // The service crashes after it received the whole line, so the command may have run.
         let (stream, _) = listener.accept().unwrap();
         BufReader::new(stream).read_line(&mut String::new()).unwrap();
     });

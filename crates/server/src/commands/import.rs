@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_fails_midway_leaves_the_report_of_what_it_did() {
+    fn a_failure_midway_still_reports_the_imported_rows() {
         let all = command(3 * ROWS_PER_REQUEST);
         let mut left = 1;
         let printed = all.in_requests(&Progress::default(), |_part| match left {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_did_a_part_of_its_rows_is_the_last() {
+    fn no_request_follows_a_partly_executed_one() {
         let mut requests = 0;
         let printed = command(3 * ROWS_PER_REQUEST).in_requests(&Progress::default(), |_part| {
             requests += 1;
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_leaves_one_line_in_the_log() {
+    fn an_import_writes_one_audit_entry() {
         let mut logged = Vec::new();
         let sent = command(3 * ROWS_PER_REQUEST).in_requests(&Progress::default(), |part| {
             logged.push(part.is_logged());

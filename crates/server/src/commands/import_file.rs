@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_texts_or_flags_and_empty_ones_are_absent() {
+    fn cells_are_strings_or_booleans_and_empty_ones_are_absent() {
         let text = "email,first_name,manager,title\nann@a.example, Ann ,true,\n\"b@a.example\",\"B, \"\"x\"\"\",no,t\nshort\n";
         let rows = from_csv(text).unwrap();
         let fields = |at: usize| Value::Object(rows[at].fields.clone().unwrap());

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_shortens_the_wait_and_the_numbers_go_on() {
+    fn a_replay_shortens_the_wait_and_numbers_continue() {
         let replayed = [made(11, 100, Some("refused")), made(12, 160, Some("refused"))];
         assert_eq!(waits(&replayed, Some(at(177))), [Some(58 * SECOND), Some(15 * SECOND)]);
     }

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_is_told_as_people_say_it() {
+    fn a_wait_is_formatted_in_units() {
         assert_eq!(words(Duration::from_secs(15)), "15 s");
         assert_eq!(words(Duration::from_secs(582)), "9 min 42 s");
         assert_eq!(words(Duration::from_secs(124_674)), "1 d 10 h 37 min 54 s");

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_secret_opens_for_its_provider_and_its_key_alone() {
+    fn a_secret_is_decrypted_only_for_its_provider_and_with_its_key() {
         let (provider, other) =
             (ProviderId::from_uuid(Uuid::from_u128(1)), ProviderId::from_uuid(Uuid::from_u128(2)));
         let sealed = keys("01").seal(provider, &SecretText::new("shared".into())).unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_seals_are_alike() {
+    fn two_encryptions_of_a_secret_differ() {
         let provider = ProviderId::from_uuid(Uuid::from_u128(1));
         let secret = SecretText::new("shared".into());
         assert_ne!(keys("01").seal(provider, &secret).unwrap(), keys("01").seal(provider, &secret).unwrap());

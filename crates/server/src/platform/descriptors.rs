@@ -25,7 +25,7 @@ pub(crate) fn count_open() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_limit_is_there_and_stays() {
+    fn the_descriptor_limit_is_known_and_stable() {
         let first = super::raise_limit();
         assert!(first > 0);
         assert_eq!(super::raise_limit(), first);

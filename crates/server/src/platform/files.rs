@@ -15,7 +15,7 @@ use super::{random, user};
 /// The largest file of settings or of a key that is read.
 const SMALL_FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Reads the text of a file or a pipe of at most 1 MiB. Fails if there is more, or if it is not UTF-8.
+/// Reads a file or a pipe of at most 1 MiB as UTF-8. Fails if it is larger or not UTF-8.
 pub(crate) fn read_small_text(path: &Path) -> std::io::Result<Zeroizing<String>> {
     let bytes =
         read_bounded(path, SMALL_FILE_BYTES_MAX)?.ok_or_else(|| Error::other("it is larger than 1 MiB"))?;
@@ -222,7 +222,7 @@ mod tests {
         let own = create_locked(&partial).unwrap().unwrap();
         assert!(
             is_at(&own, &partial) && !is_at(&left, &partial),
-            "whoever has the old one open sees nothing"
+            "a process that has the old file open cannot read the new one"
         );
         let metadata = own.metadata().unwrap();
         assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));

@@ -37,7 +37,7 @@ pub(super) fn name_of(id: u32) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn whoever_becomes_another_is_named_beside() {
+    fn login_user_and_process_user_are_joined() {
         let check = |login: Option<&str>, own: &str, expected: &str| {
             assert_eq!(super::join_names(login.map(str::to_owned), own.to_owned()), expected);
         };

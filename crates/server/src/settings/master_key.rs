@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_tells_keys_apart_and_debug_tells_nothing() {
+    fn fingerprints_of_keys_differ_and_debug_shows_nothing() {
         let (one, other) =
             (MasterKey::parse(&"01".repeat(32)).unwrap(), MasterKey::parse(&"02".repeat(32)).unwrap());
         assert_eq!(one.fingerprint().len(), 32);

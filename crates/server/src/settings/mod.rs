@@ -1,4 +1,4 @@
-//! The settings: a TOML file, environment variables over it, and a default for every key.
+//! The settings: a TOML file, environment variables that override it, and a default for every key.
 
 mod keys;
 mod master_key;
@@ -47,7 +47,7 @@ pub(crate) struct Settings {
     pub(crate) webhook_roots: Option<PathBuf>,
     /// The delivery of mails.
     pub(crate) mail: Mail,
-    /// How long records are kept.
+    /// How long records are stored.
     pub(crate) retention: Retention,
     /// The master key; `None` if it is in the file below or in the data folder.
     pub(crate) master_key: Option<MasterKey>,

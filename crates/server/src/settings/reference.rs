@@ -73,12 +73,12 @@ fn is_unset(key: &str) -> bool {
 }
 
 #[test]
-fn as_it_stands_it_changes_nothing() {
+fn the_reference_as_written_changes_nothing() {
     assert_eq!(load(REFERENCE).shown(), defaults().shown());
 }
 
 #[test]
-fn it_has_every_key_and_no_other() {
+fn the_reference_has_exactly_the_known_keys() {
     let mut keys: Vec<String> = values(&in_force(|_| true)).into_iter().map(|(key, _)| key).collect();
     keys.sort_unstable();
     let mut expected = KEYS;
@@ -87,7 +87,7 @@ fn it_has_every_key_and_no_other() {
 }
 
 #[test]
-fn every_default_that_it_shows_is_the_program_s() {
+fn every_shown_default_is_the_actual_one() {
     // Each key is checked separately, so that one error does not hide another and no key is left out.
     for key in KEYS.into_iter().filter(|it| !is_unset(it)) {
         let text = in_force(|it| it == key);
@@ -98,7 +98,7 @@ fn every_default_that_it_shows_is_the_program_s() {
 }
 
 #[test]
-fn a_key_without_a_default_is_said_to_be_unset_and_has_an_example_that_is_understood() {
+fn a_key_without_a_default_is_marked_unset_with_a_valid_example() {
     let mut environment = vec![(OsString::from("GUERDON_HTTP__TLS__MODE"), OsString::from("files"))];
     for (key, value) in values(&in_force(is_unset)) {
         let name = format!("GUERDON_{}", key.to_uppercase().replace('.', "__"));
@@ -114,10 +114,10 @@ fn a_key_without_a_default_is_said_to_be_unset_and_has_an_example_that_is_unders
 }
 
 #[test]
-fn every_setting_stands_under_words_about_it() {
+fn every_setting_has_a_comment() {
     let lines: Vec<&str> = REFERENCE.lines().collect();
     for pair in lines.windows(2).filter(|pair| is_setting(pair[1])) {
-        assert!(pair[0].starts_with("# "), "nothing is said about {}", pair[1]);
+        assert!(pair[0].starts_with("# "), "{} has no comment", pair[1]);
     }
     assert!(lines.iter().all(|it| it.chars().count() <= 118));
 }

@@ -1,4 +1,4 @@
-//! Defaults, overrides and refusals.
+//! Tests of defaults, overrides and invalid settings.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -23,7 +23,7 @@ fn refused(toml: &str, environment: &[(&str, &str)], part: &str) {
 }
 
 #[test]
-fn every_key_has_the_default_that_the_reference_tells() {
+fn every_key_has_the_documented_default() {
     let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
     assert_eq!(
         settings.shown().toml(),
@@ -77,7 +77,7 @@ fn tests_alone_allow_a_server_that_loses_commits() {
 }
 
 #[test]
-fn what_is_shown_can_be_read_back() {
+fn shown_settings_can_be_parsed() {
     let settings = load("data_dir = '/srv/g'\nwebhooks.time_scale = 60\n", &[]).unwrap();
     let again = load(&settings.shown().toml(), &[]).unwrap();
     assert_eq!(settings.shown(), again.shown());
@@ -154,7 +154,7 @@ fn a_wrong_value_is_refused_by_name() {
 }
 
 #[test]
-fn a_refusal_speaks_of_settings_and_not_of_libraries() {
+fn error_messages_name_settings_and_not_libraries() {
     let check = |toml: &str, environment: &[(&str, &str)], expected: &str| {
         let cause = load(toml, environment).err().expect("must be refused");
         assert_eq!(format!("{cause:#}"), expected);
@@ -181,14 +181,14 @@ fn a_refusal_speaks_of_settings_and_not_of_libraries() {
 }
 
 #[test]
-fn a_fault_in_the_file_has_its_line_and_no_other_text_of_it() {
+fn a_syntax_error_names_the_line_without_its_text() {
     let cause = load("# settings\nmaster_key = \"5e5e", &[]).err().unwrap();
     let line = format!("{cause:#}");
     assert!(line.contains("line 2: ") && !line.contains("5e5e") && !line.contains('|'), "{line}");
 }
 
 #[test]
-fn a_refused_master_key_is_not_repeated() {
+fn an_invalid_master_key_is_not_printed() {
     let cause = load("master_key = 'not-so-secret'", &[]).err().unwrap();
     assert!(!format!("{cause:#}").contains("not-so-secret"));
 }

@@ -83,7 +83,7 @@ mod tests {
     use log::{Level, Record};
 
     #[test]
-    fn what_a_line_is_about_has_fields_of_its_own_in_json() {
+    fn record_fields_are_separate_in_json() {
         let pairs = [("request_id", log::kv::Value::from("r-1")), ("status", log::kv::Value::from(201_u16))];
         let record = Record::builder().level(Level::Debug).target("t").key_values(&pairs).build();
         assert_eq!(

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_print_as_itself_is_escaped() {
+    fn unprintable_characters_are_escaped() {
         let check = |text: &str, expected: &str| assert_eq!(one_line(text), expected);
         check("plain ü 🎉 שלום", "plain ü 🎉 שלום");
         check("a\nb\r\tc", "a\\nb\\r\\tc");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_lines_stay_and_json_keeps_its_meaning() {
+    fn line_ends_are_kept_and_json_is_unchanged() {
         assert_eq!(lines("a\tb\nc\r\nd\re\u{1b}"), "a\tb\nc\r\nd\\re\\u001b");
         assert!(matches!(lines("a\nb"), Cow::Borrowed(_)));
         let value = serde_json::json!({"name": "a\u{202e}b\u{9b}"});

@@ -1,4 +1,4 @@
-//! The self-signed certificate's life, and the taking up of changed files.
+//! Tests of the self-signed certificate and of reloading changed files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -17,7 +17,7 @@ fn bytes(files: &Files) -> Vec<u8> {
 }
 
 #[test]
-fn it_is_made_once_and_kept_until_it_soon_ends() {
+fn the_certificate_is_created_once_and_renewed_before_it_expires() {
     let folder = tempfile::tempdir().unwrap();
     let ensure = |url: &str, now| bytes(&self_signed::ensure_certificate(folder.path(), url, now).unwrap());
     let first = ensure("https://guerdon.example.com", NOW);
@@ -31,7 +31,7 @@ fn it_is_made_once_and_kept_until_it_soon_ends() {
 }
 
 #[test]
-fn what_is_written_is_private() {
+fn created_files_are_private() {
     let folder = tempfile::tempdir().unwrap();
     let files = self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap();
     for path in [&files.certificate, &files.private_key] {
@@ -40,7 +40,7 @@ fn what_is_written_is_private() {
 }
 
 #[test]
-fn a_broken_one_is_made_anew() {
+fn a_broken_certificate_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let files = self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap();
     fs::write(&files.private_key, "gone").unwrap();
@@ -48,7 +48,7 @@ fn a_broken_one_is_made_anew() {
 }
 
 #[test]
-fn a_changed_pair_is_taken_up_and_a_bad_one_is_not() {
+fn valid_changed_files_are_reloaded_and_invalid_ones_ignored() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = self_signed::ensure_certificate(one.path(), "https://localhost", NOW).unwrap();
     let others = self_signed::ensure_certificate(other.path(), "https://localhost", NOW).unwrap();
@@ -57,7 +57,7 @@ fn a_changed_pair_is_taken_up_and_a_bad_one_is_not() {
     assert!(!reloading.refresh());
 
     fs::copy(&others.certificate, &files.certificate).unwrap();
-    assert!(!reloading.refresh(), "the key is still the old one's");
+    assert!(!reloading.refresh(), "the key does not match the new certificate yet");
     assert_eq!(reloading.current().cert, first);
     fs::remove_file(&files.private_key).unwrap();
     assert!(!reloading.refresh());

@@ -67,7 +67,7 @@ fn check_end(certificate: Option<OffsetDateTime>) -> Result<String> {
 fn try_folder(settings: &Settings) -> Result<String> {
     let folder = &settings.data_dir;
     let shown = folder.display();
-    if !folder.try_exists().with_context(|| format!("cannot look at {shown}"))? {
+    if !folder.try_exists().with_context(|| format!("cannot access {shown}"))? {
         return Ok(format!("data folder: {shown} does not exist yet, `guerdon serve` creates it"));
     }
     files::require_own_folder(folder)?;

@@ -112,7 +112,7 @@ impl Restore {
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
         own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint = migrate_and_verify(partial, settings)
-            .with_context(|| format!("{} is refused", self.file.display()))?;
+            .with_context(|| format!("cannot restore {}", self.file.display()))?;
         let found = read_configured(settings)?
             .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
         let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);

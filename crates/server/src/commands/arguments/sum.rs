@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dollars_are_taken_where_they_are_whole_points() {
+    fn dollars_must_be_whole_points() {
         let check = |text: &str, rate: i64, expected: Option<i64>| {
             let sum = Sum { points: None, dollars: Some(text.to_owned()) }.read().unwrap();
             let points = sum.points(PointsPerDollar::new(rate).unwrap());
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_whole_and_plain() {
+    fn points_are_plain_whole_numbers() {
         assert_eq!(parse_points("500"), Ok(500));
         for wrong in ["-5", "1,000", "5.0", "", "+5", "ten"] {
             assert!(parse_points(wrong).unwrap_err().contains("no comma"), "{wrong}");

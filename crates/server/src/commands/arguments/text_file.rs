@@ -29,7 +29,7 @@ mod tests {
     use super::read_text_file;
 
     #[test]
-    fn a_text_is_read_up_to_its_limit_and_faults_name_the_file() {
+    fn a_file_is_read_up_to_its_limit_and_errors_name_it() {
         let folder = tempfile::tempdir().unwrap();
         let check = |content: Option<&[u8]>, expected: Result<&str, &str>| {
             let path = folder.path().join("given.txt");

@@ -1,4 +1,4 @@
-//! Commands that read or seal the ledger and its log: `guerdon verify`, `seal`, `audit` and `statement`.
+//! Commands that read or seal the ledger and the audit log: `guerdon verify`, `seal`, `audit` and `statement`.
 
 pub(super) mod audit;
 pub(super) mod seal;

@@ -44,7 +44,7 @@ impl Runnable for Test {
         append_audit_entry(environment, |entry| entry.about(mail.id), Action::MailTested)?;
         let way = match &settings.mail.smtp_url {
             Some(_) => "accepted by the mail server".to_owned(),
-            None => format!("written into {}", settings.data_dir.join("mail").display()),
+            None => format!("written to {}", settings.data_dir.join("mail").display()),
         };
         let to = self.address.clone();
         WithText { text: format!("a mail to {to} was {way}"), fields: Tested { to, sent: true } }.output()

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn identifier_place_and_certificate_are_taken() {
+    fn entity_id_url_and_certificate_are_read() {
         let keys = key(r#" use="encryption""#, "WFhY") + &key("", "\n  QUJD\n  REVG\n") + &key("", "R0hJ");
         let places = service(POST, "https://idp.example/post")
             + &service(REDIRECT, "https://idp.example/r?x=1&amp;y=2");
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn missing_parts_are_reported() {
         let check = |text: &str, expected: &str| {
             let why = parse(text).unwrap_err();
             assert!(why.contains(expected), "{why}");

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{Setup, company};
 
 #[test]
-fn a_repeated_distribution_finishes_what_was_left_between_two_steps() {
+fn a_retried_distribution_finishes_its_remaining_steps() {
     const CROWD: usize = 1_500;
     let setup = Setup::new();
     let company = company(&setup);
@@ -40,7 +40,7 @@ fn a_repeated_distribution_finishes_what_was_left_between_two_steps() {
     let (wallet, sum) = (WalletType::Peer, Sum::Points(Points::new(1).unwrap()));
     let begun = RunDistribution { company_id: id.into(), wallet, sum, recipients, schedule: None };
     let by = context.origin.into();
-    // And its process ends here.
+    // The process ends here.
     setup.environment.commands.carry_out(provider, &by, Command::RunDistribution(begun)).unwrap();
     assert_eq!(store.snapshot(|reads| reads.in_transit()).unwrap().points, 1_501);
     assert_eq!(setup.run(&words).unwrap(), first);

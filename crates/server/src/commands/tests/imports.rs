@@ -9,7 +9,7 @@ use super::super::arguments::names::CompanyName;
 use super::super::import_file::Row;
 use super::{Setup, company};
 
-/// Rows in which the same few people come again and again, under keys that move from one to another.
+/// Rows about a few users, whose keys move from one user to another.
 fn rows(seed: u64) -> Vec<Row> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut below = |limit: u64| {
@@ -36,8 +36,8 @@ fn rows(seed: u64) -> Vec<Row> {
     (0..24).map(row).collect()
 }
 
-/// Imports the rows into a company of its own, in which two users have the same employee id, `at_once` in each batch:
-/// what became of each row, and who is there then.
+/// Imports the rows into a new company in which two users have the same employee id, `at_once` per batch. Returns the
+/// outcome of each row and the users afterwards.
 fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
     let setup = Setup::new();
     let company: CompanyId = company(&setup).parse().unwrap();
@@ -76,7 +76,7 @@ fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
 }
 
 #[test]
-fn a_batch_does_what_its_rows_do_one_after_the_other() {
+fn a_batch_has_the_same_result_as_single_rows() {
     let mut outcomes = std::collections::BTreeMap::new();
     for seed in 0..16 {
         let rows = rows(seed);

@@ -1,4 +1,4 @@
-//! The commands, run on an embedded database of their own.
+//! Runs the commands on a new embedded database.
 
 mod distributions;
 mod imports;
@@ -42,7 +42,7 @@ impl Setup {
         setup
     }
 
-    /// A database that does not know its master key.
+    /// A database without the fingerprint of its master key.
     fn without_fingerprint() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
@@ -56,12 +56,12 @@ impl Setup {
         }
     }
 
-    /// Runs a command as it arrives over the socket: parsed, written as JSON, read again.
+    /// Runs a command as if it arrived over the socket: parsed, serialized as JSON and deserialized.
     fn run(&self, words: &[&str]) -> Result<String, CommandError> {
         self.output(words).map(|it| it.json)
     }
 
-    /// What people read.
+    /// Returns the text output.
     fn text(&self, words: &[&str]) -> String {
         self.output(words).unwrap().text
     }
@@ -84,7 +84,7 @@ impl Setup {
     }
 }
 
-/// The names of an object's fields, in the order in which they were written.
+/// Returns the field names of an object in their order.
 fn names(json: &str) -> Vec<&str> {
     let before_colons = json.rsplit_once("\":").map_or("", |(before, _last_value)| before);
     before_colons.split("\":").filter_map(|it| it.rsplit('"').next()).collect()
@@ -164,7 +164,7 @@ fn a_rotated_secret_replaces_the_old_one() {
 }
 
 #[test]
-fn money_commands_on_nothing_are_refused() {
+fn money_commands_on_missing_companies_are_refused() {
     let setup = Setup::new();
     setup.refused(&["reserve", "show", NOBODY], "no company has this id");
     setup.refused(&["reserve", "deposit", NOBODY, "--points", "5"], "no company has this id");
@@ -197,7 +197,7 @@ fn a_global_occasion_is_shown_as_the_api_does() {
 }
 
 #[test]
-fn maintenance_is_kept_and_the_ledger_is_sound() {
+fn maintenance_mode_is_stored_and_the_ledger_is_valid() {
     let setup = Setup::new();
     assert_eq!(setup.run(&["maintenance", "on"]).unwrap(), r#"{"maintenance":"on"}"#);
     assert_eq!(setup.run(&["maintenance", "off"]).unwrap(), r#"{"maintenance":"off"}"#);
@@ -206,7 +206,7 @@ fn maintenance_is_kept_and_the_ledger_is_sound() {
     assert_eq!(setup.run(&["verify"]).unwrap(), sound);
 }
 
-/// A company of a provider, with its owner as the only user.
+/// Creates a company of a provider, with its owner as the only user.
 fn company(setup: &Setup) -> String {
     let provider = setup.json(&["provider", "create", "--name", "Acme"]);
     let scope = ProviderId::from_uuid(provider["id"].as_str().unwrap().parse().unwrap());
@@ -228,7 +228,7 @@ fn company(setup: &Setup) -> String {
 }
 
 #[test]
-fn a_deposit_with_a_key_is_made_once() {
+fn a_deposit_with_a_key_runs_once() {
     let setup = Setup::new();
     let id = company(&setup);
     let deposit = |points: &str, key: &[&str]| {
@@ -237,7 +237,7 @@ fn a_deposit_with_a_key_is_made_once() {
     let shown = |points: i64| format!(r#"{{"company_id":"{id}","points":{points}}}"#);
     assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100));
     assert_eq!(deposit("7", &[]).unwrap(), shown(107));
-    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100), "the first answer, again");
+    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100), "the stored response");
     setup.refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
     let run = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "100", "--key", "june"];
     setup.refused(&run, "another command");

@@ -1,4 +1,4 @@
-//! What commands print for people.
+//! The text output of commands.
 
 use super::{Setup, company};
 

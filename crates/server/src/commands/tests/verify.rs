@@ -1,4 +1,4 @@
-//! What `verify` checks with the master key.
+//! The checks of `verify` that need the master key.
 
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::providers::{CreateProvider, create};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{NOBODY, Setup, company, names};
 
-/// A company with points in its owner's user wallet; the ids of both.
+/// Creates a company with points in its owner's user wallet. Returns the ids of both.
 fn funded(setup: &Setup, points: &str) -> (String, String) {
     let id = company(setup);
     setup.json(&["reserve", "deposit", &id, "--points", "1000"]);
@@ -16,7 +16,7 @@ fn funded(setup: &Setup, points: &str) -> (String, String) {
 }
 
 #[test]
-fn a_redemption_with_a_key_is_made_once_and_refunded_once() {
+fn a_redemption_with_a_key_runs_once_and_is_refunded_once() {
     let setup = Setup::new();
     let (_, user) = funded(&setup, "100");
     let words = ["redemption", "create", &user, "--points", "30", "--key", "k"];
@@ -36,7 +36,7 @@ fn a_redemption_with_a_key_is_made_once_and_refunded_once() {
 }
 
 #[test]
-fn an_override_says_what_the_wallet_holds_afterwards() {
+fn an_override_shows_the_new_balance() {
     let setup = Setup::new();
     let (company, user) = funded(&setup, "100");
     let put = |points: &str| {
@@ -55,7 +55,7 @@ fn an_override_says_what_the_wallet_holds_afterwards() {
     let shown = |points: i64| format!(r#"{{"user_id":"{user}","wallet":"peer_wallet","points":{points}}}"#);
     assert_eq!(put("200").unwrap(), shown(200));
     assert_eq!(put("0").unwrap(), shown(0));
-    assert_eq!(put("200").unwrap(), shown(200), "the first answer, again");
+    assert_eq!(put("200").unwrap(), shown(200), "the stored response");
     assert_eq!(setup.json(&["reserve", "show", &company])["points"], 900);
     let too_many = ["wallet", "override", &user, "--wallet", "peer_wallet", "--points", "901"];
     setup.refused(&too_many, "Insufficient funds");
@@ -84,7 +84,11 @@ fn events_are_listed_and_replayed() {
     assert_eq!(setup.json(&["event", "list", "--state", "delivered"]), json!([]));
     assert_eq!(setup.json(&["event", "list", "--provider", NOBODY]), json!([]));
     assert_eq!(setup.json(&["event", "replay", &first]), json!({"replayed": 1}));
-    assert_eq!(setup.json(&["event", "replay", &first]), json!({"replayed": 0}), "it is pending as it is");
+    assert_eq!(
+        setup.json(&["event", "replay", &first]),
+        json!({"replayed": 0}),
+        "the event is already pending"
+    );
     setup.refused(&["event", "replay", &second, NOBODY], "no event has the id");
     let all = ["event", "replay", "--provider", &provider, "--state", "unaddressed"];
     assert_eq!(setup.json(&all), json!({"replayed": 1}), "the refused command replayed nothing");
@@ -118,7 +122,7 @@ fn a_replay_names_events_or_a_provider_and_a_state() {
 }
 
 #[test]
-fn a_recognition_that_is_not_there_is_not_changed() {
+fn updating_a_missing_recognition_is_refused() {
     let setup = Setup::new();
     setup.refused(&["recognition", "update", NOBODY, "--share", "false"], "no recognition has this id");
     setup.refused(&["recognition", "update", NOBODY, "--message", " "], "message must not be blank");

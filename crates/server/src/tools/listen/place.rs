@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_a_moment_and_then_a_cursor_and_is_found_again() {
+    fn a_position_is_a_time_then_a_cursor_and_is_restored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("place");
         let mut place = Place::read(file.clone());

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_told_with_what_was_said() {
+    fn a_refusal_includes_status_and_body() {
         let check = |answer, status, expected: &str| {
             assert_eq!(answered("http", answer), (status, expected.to_owned()));
         };
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_took_the_connection_was_there() {
+    fn only_an_accepted_connection_counts_as_available() {
         let check = |sent: (u16, String), expected: &str| {
             assert!(sent.0 == 0 && sent.1.starts_with(expected), "{sent:?}");
         };
