@@ -34,7 +34,7 @@ pub(super) async fn in_order<F: Future<Output = ()>>(
     tokio::select! {
         () = gentle => {}
         () = again() => {
-            log::warn!("stopping at once");
+            log::warn!("stopping immediately");
             api.stop(false).await;
         }
     }
