@@ -15,6 +15,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             let problem = format!("{now} lines with idioms, {limit} recorded");
             let mend = "find them by `cargo xtask language --lines`, and say it plainly";
             findings.push(Finding::new(format!("language of {area}"), problem, mend));
+        } else if now < limit {
+            let problem = format!("{now} lines with idioms, but {limit} recorded");
+            let mend = "keep the progress by `cargo xtask language --record`";
+            findings.push(Finding::new(format!("language of {area}"), problem, mend));
         }
     }
     Ok(findings)

@@ -14,7 +14,7 @@ pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     } else if version == CURRENT {
         Ok(())
     } else if is_version(version) {
-        Err(ApiError::not_found("there is no such version of the API"))
+        Err(ApiError::not_found("unknown API version"))
     } else {
         let other_method = health::other_method(path);
         let nothing =
