@@ -1,10 +1,10 @@
 //! The store over one SQLite writer. Concurrent units of work share one commit, and with it one fsync.
 //!
 //! A mutex holds the writer and its open batch. Each caller takes the mutex and runs its own unit on its own
-//! thread, inside a savepoint. A caller commits the batch if no other caller is waiting, or if its unit is
-//! the last of the batch, and reports the result to all units in it. So a single caller waits for no other,
-//! and callers that queue for the disk share one fsync. Refused units wait for the commit as well, because a
-//! refusal may depend on what an earlier unit of the batch wrote.
+//! thread, in a savepoint if it is not the first of the batch. A caller commits the batch if no other caller is
+//! waiting, or if its unit is the last of the batch, and reports the result to all units in it. So a single
+//! caller waits for no other, and callers that queue for the disk share one fsync. Refused units wait for the
+//! commit as well, because a refusal may depend on what an earlier unit of the batch wrote.
 //!
 //! Units that write much take turns, each with a separate commit: a unit that writes little waits for at
 //! most one of them.

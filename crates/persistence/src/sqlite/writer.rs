@@ -1,5 +1,4 @@
-//! The single writing connection, and its open batch: units of work, each in a savepoint, that share one
-//! commit.
+//! The single writing connection, and its open batch: units of work that share one commit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
