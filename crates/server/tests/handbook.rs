@@ -91,7 +91,7 @@ fn unknown_paths_outside_the_versions_link_to_the_pages() {
         ] {
             assert_eq!(
                 told(path),
-                "there is nothing under this path; GET /docs tells what there is",
+                "unknown path; GET /docs lists the API",
                 "{path}"
             );
         }

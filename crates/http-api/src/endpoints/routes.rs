@@ -165,7 +165,7 @@ pub(crate) const TAGS: &[(&str, &str)] = &[
 /// The tag of a path: what stands behind its version.
 pub(crate) fn tag_of(pattern: &str) -> &'static str {
     let segment = pattern.split('/').nth(2).unwrap_or_default();
-    TAGS.iter().map(|(name, _)| *name).find(|it| it.eq_ignore_ascii_case(segment)).unwrap_or_default()
+    TAGS.iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(segment)).unwrap_or_default()
 }
 
 /// What the id in a path names.
@@ -191,7 +191,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
     for pattern in patterns {
         let allowed = allowed(pattern);
         let mut resource = web::resource(pattern);
-        for route in ROUTES.iter().filter(|it| it.pattern == pattern) {
+        for route in ROUTES.iter().filter(|route| route.pattern == pattern) {
             resource = resource.route(serve(route));
         }
         config.service(resource.default_service(web::to(move |request: HttpRequest| {
@@ -200,7 +200,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         })));
     }
     config.default_service(web::to(|request: HttpRequest| async move {
-        ApiError::not_found("there is nothing under this path; GET /docs tells what there is")
+        ApiError::not_found("unknown path; GET /docs lists the API")
             .respond(&Arrival::of(&request).id)
     }));
 }
@@ -248,7 +248,7 @@ async fn answer(
 
 /// The methods of a pattern, as the `Allow` header lists them.
 fn allowed(pattern: &str) -> String {
-    let methods = ROUTES.iter().filter(|it| it.pattern == pattern).map(|it| match it.method {
+    let methods = ROUTES.iter().filter(|route| route.pattern == pattern).map(|route| match route.method {
         "GET" => "GET, HEAD",
         method => method,
     });
@@ -272,19 +272,20 @@ mod tests {
         let (table, _) = from_there.split_once("\n## ").unwrap();
         let listed: Vec<String> = table
             .lines()
-            .filter_map(|it| it.strip_prefix("| `")?.split_once('`'))
+            .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
             .map(|(endpoint, _)| endpoint.replace(":id_or_domain", "{id}").replace(":id", "{id}"))
             .collect();
-        let routed: Vec<String> = ROUTES.iter().map(|it| format!("{} {}", it.method, it.pattern)).collect();
+        let routed: Vec<String> =
+            ROUTES.iter().map(|route| format!("{} {}", route.method, route.pattern)).collect();
         assert_eq!(listed, routed);
     }
 
     #[test]
     fn every_route_is_named_once_and_routed_by_its_own_method() {
         for (at, route) in ROUTES.iter().enumerate() {
-            let same = |it: &&Route| it.method == route.method && it.pattern == route.pattern;
+            let same = |other: &&Route| other.method == route.method && other.pattern == route.pattern;
             assert_eq!(
-                ROUTES.iter().position(|it| same(&it)),
+                ROUTES.iter().position(|other| same(&other)),
                 Some(at),
                 "{} {}",
                 route.method,

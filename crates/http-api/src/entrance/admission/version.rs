@@ -8,8 +8,8 @@ const CURRENT: &str = "v1";
 /// Fails with 410 for a retired version, and with 404 for one that never existed (behaviour 21.1) or for a path without a
 /// version, with a hint where to find the paths.
 pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
-    let version = path.strip_prefix('/').and_then(|it| it.split('/').next()).unwrap_or_default();
-    if !version.is_empty() && retired.iter().any(|it| it == version) {
+    let version = path.strip_prefix('/').and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    if !version.is_empty() && retired.iter().any(|retired| retired == version) {
         Err(ApiError::gone())
     } else if version == CURRENT {
         Ok(())
@@ -18,20 +18,20 @@ pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
     } else {
         let other_method = health::other_method(path);
         let nothing =
-            || ApiError::not_found("there is nothing under this path; GET /docs tells what there is");
+            || ApiError::not_found("unknown path; GET /docs lists the API");
         Err(other_method.unwrap_or_else(nothing))
     }
 }
 
 /// Whether a path starts with a version, existing or not.
 pub(in crate::entrance) fn is_versioned(path: &str) -> bool {
-    path.strip_prefix('/').and_then(|it| it.split('/').next()).is_some_and(is_version)
+    path.strip_prefix('/').and_then(|rest| rest.split('/').next()).is_some_and(is_version)
 }
 
 /// Whether a segment has the form of a version.
 fn is_version(segment: &str) -> bool {
     let number = segment.strip_prefix('v').unwrap_or_default();
-    !number.is_empty() && number.bytes().all(|it| it.is_ascii_digit())
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -64,18 +64,18 @@ mod tests {
     }
 
     #[test]
-    fn only_what_looks_like_a_version_is_told_that_there_is_none() {
+    fn only_a_path_that_looks_like_a_version_names_an_unknown_version() {
         let check = |path: &str, expected: &str| {
             let told = super::check(path, &[]).map_err(|refusal| refusal.told().1.to_owned());
-            assert!(told.as_ref().is_err_and(|it| it.contains(expected)), "{path:?}: {told:?}");
+            assert!(told.as_ref().is_err_and(|message| message.contains(expected)), "{path:?}: {told:?}");
         };
         for path in ["/v2/companies", "/v99", "/v0/"] {
-            check(path, "no such version");
+            check(path, "unknown API version");
         }
         for path in
             ["", "/", "/nope", "/docs/guides", "/companies", "/v", "/vx/companies", "/v1x", "/V1/users"]
         {
-            check(path, "GET /docs tells what there is");
+            check(path, "GET /docs lists the API");
         }
     }
 }
