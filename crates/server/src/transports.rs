@@ -42,10 +42,10 @@ pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dy
         let opened = opened.with_context(|| format!("cannot create the folder {}", folder.display()))?;
         return Ok(Box::new(opened));
     };
-    let roots = mail.extra_roots.as_deref().map(|it| read_roots("mail.extra_roots", it)).transpose()?;
+    let roots = mail.extra_roots.as_deref().map(|path| read_roots("mail.extra_roots", path)).transpose()?;
     let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, &roots.unwrap_or_default())
         .context("mail.extra_roots")?;
-    Ok(match Url::parse(&settings.service_url).ok().and_then(|it| it.host_str().map(str::to_owned)) {
+    Ok(match Url::parse(&settings.service_url).ok().and_then(|url| url.host_str().map(str::to_owned)) {
         Some(host) => Box::new(transport.greeting_as(&host)),
         None => Box::new(transport),
     })
@@ -59,7 +59,7 @@ pub(crate) fn describe_mail_destination(settings: &Settings) -> String {
             format!("no mail server is configured (mail.smtp_url): mails are written to {}", folder.display())
         }
         Some(url) => {
-            let host = Url::parse(url.expose()).ok().and_then(|it| it.host_str().map(str::to_owned));
+            let host = Url::parse(url.expose()).ok().and_then(|url| url.host_str().map(str::to_owned));
             format!("mails go to the mail server {}", host.unwrap_or_default())
         }
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// The OpenAPI 3.1 description, as `GET /openapi.json` and `guerdon openapi` show it.
 pub(crate) fn describe_api() -> Value {
-    openapi(EventKind::ALL.iter().map(|it| describe_webhook(*it)).collect())
+    openapi(EventKind::ALL.iter().map(|kind| describe_webhook(*kind)).collect())
 }
 
 /// The pages that need no credentials, each also in its compressed form.
@@ -19,7 +19,7 @@ pub(super) fn render_api_pages() -> Vec<Page> {
     let handbook = guerdon_handbook::pages(&description);
     let mut pages: Vec<Page> = handbook
         .into_iter()
-        .map(|it| compress_page(it.path, it.content_type, it.body.into_bytes()))
+        .map(|page| compress_page(page.path, page.content_type, page.body.into_bytes()))
         .collect();
     let json = description.to_string().into_bytes();
     pages.push(compress_page("/openapi.json".to_owned(), "application/json", json));
@@ -46,6 +46,6 @@ fn describe_webhook(kind: EventKind) -> Webhook {
 mod tests {
     #[test]
     fn there_is_a_page_for_unknown_paths() {
-        assert!(super::render_api_pages().iter().any(|it| it.path == guerdon_http_api::NOT_FOUND_PATH));
+        assert!(super::render_api_pages().iter().any(|page| page.path == guerdon_http_api::NOT_FOUND_PATH));
     }
 }

@@ -197,7 +197,7 @@ struct Pruning {
 impl Pruning {
     fn run(&mut self) {
         let store = self.store.as_ref();
-        if self.all_at.is_some_and(|it| it.elapsed() < PRUNE_ALL_EVERY) {
+        if self.all_at.is_some_and(|at| at.elapsed() < PRUNE_ALL_EVERY) {
             if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {
                 log::warn!("cannot delete expired idempotency records: {cause}");
             }

@@ -69,7 +69,7 @@ pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
         files::require_own_folder(&settings.data_dir)?; // the system refuses other users
     }
     let Some(database) = settings.embedded_database() else { return Ok(()) };
-    if let Some(folder) = database.parent().filter(|it| !it.as_os_str().is_empty()) {
+    if let Some(folder) = database.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         files::ensure_private_folder(folder)?;
     }
     files::ensure_private_file(database)
@@ -113,7 +113,10 @@ mod tests {
         let url = OsString::from("postgres://guerdon@127.0.0.1:1/guerdon");
         let environment = [("GUERDON_DATA_DIR".into(), folder), ("GUERDON_DATABASE__URL".into(), url)];
         let settings = Settings::from_sources(None, environment.into_iter()).unwrap();
-        let line = crate::application::Application::build(&settings, |it| it).err().unwrap().to_string();
+        let line = crate::application::Application::build(&settings, |transport| transport)
+            .err()
+            .unwrap()
+            .to_string();
         assert!(line.starts_with("master_key must be set"), "{line}");
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn finish_started(settings: &Settings, store: &dyn Store, queue: &Arc
     };
     let commands = Commands { queue: Arc::clone(queue), surroundings: surroundings() };
     match finish(store, &commands, &mut go_on) {
-        Ok(failed) => failed.iter().filter(|it| it.is_lasting()).for_each(warn_of_unfinishable),
+        Ok(failed) => failed.iter().filter(|failure| failure.is_lasting()).for_each(warn_of_unfinishable),
         Err(cause) => log::warn!("cannot continue unfinished distributions: {cause}"),
     }
 }

@@ -34,7 +34,7 @@ impl Figures {
         let service =
             ServiceHour { hour, requests, client_errors, server_errors, micros, ..ServiceHour::default() };
         let mut providers: Vec<_> = deliveries.into_iter().collect();
-        providers.sort_by_key(|it| it.0); // one order for all processes, which prevents deadlocks
+        providers.sort_by_key(|delivery| delivery.0); // one order for all processes, which prevents deadlocks
         let written = self.store.transaction(|tx| -> Result<(), StoreError> {
             if requests > 0 {
                 tx.add_service_hour(&service)?;

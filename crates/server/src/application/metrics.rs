@@ -160,8 +160,8 @@ pub(super) fn look_at_outbox(store: &dyn Store) {
         Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
         Err(cause) => return log::warn!("cannot count pending events and mails: {cause}"),
     };
-    let age = depth.oldest.map_or(Duration::ZERO, |it| {
-        Duration::try_from(SystemClock.now() - it).unwrap_or_default() // negative if the clock was set back
+    let age = depth.oldest.map_or(Duration::ZERO, |oldest| {
+        Duration::try_from(SystemClock.now() - oldest).unwrap_or_default() // negative if the clock was set back
     });
     let many = |count: i64| u32::try_from(count).unwrap_or(u32::MAX);
     gauge!(PENDING).set(many(depth.pending));
@@ -180,7 +180,7 @@ pub(super) fn tell_maintenance(is_on: bool) {
 
 /// Measures when the certificate expires.
 pub(super) fn look_at_certificate(certificate: &Reloading) {
-    if let Some(end) = certificate.ends_at().and_then(|it| u32::try_from(it).ok()) {
+    if let Some(end) = certificate.ends_at().and_then(|end| u32::try_from(end).ok()) {
         gauge!(CERTIFICATE).set(end);
     }
 }
@@ -188,11 +188,11 @@ pub(super) fn look_at_certificate(certificate: &Reloading) {
 /// Measures the memory and descriptors of this process.
 pub(super) fn look_at_process() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let resident = status.lines().find_map(|it| it.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
-    if let Some(kilobytes) = resident.and_then(|it| it.parse::<u32>().ok()) {
+    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    if let Some(kilobytes) = resident.and_then(|digits| digits.parse::<u32>().ok()) {
         gauge!(MEMORY).set(f64::from(kilobytes) * 1_024.0);
     }
-    if let Some(open) = descriptors::count_open().and_then(|it| u32::try_from(it).ok()) {
+    if let Some(open) = descriptors::count_open().and_then(|count| u32::try_from(count).ok()) {
         gauge!(DESCRIPTORS).set(open);
     }
 }

@@ -102,7 +102,7 @@ impl Application {
         let payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
         let command_socket = command_socket(settings, &background, &commands, &keys)?;
         let terminated = tls::prepare(settings)?;
-        let (tls_config, certificate) = terminated.map(|it| (it.config, it.certificate)).unzip();
+        let (tls_config, certificate) = terminated.map(|tls| (tls.config, tls.certificate)).unzip();
         let address = settings.http.listen;
         let (counting, traffic) = (Arc::<Counting>::default(), Arc::<Traffic>::default());
         let api = guerdon_http_api::listen(

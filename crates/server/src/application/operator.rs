@@ -78,10 +78,10 @@ async fn by_own_name(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let listen = request.app_data::<Data<Service>>().map(|it| it.operator_listen.ip());
-    let host = request.headers().get(HOST).and_then(|it| it.to_str().ok());
+    let listen = request.app_data::<Data<Service>>().map(|service| service.operator_listen.ip());
+    let host = request.headers().get(HOST).and_then(|value| value.to_str().ok());
     let is_health = matches!(request.path(), "/healthz" | "/readyz");
-    if is_health || listen.is_none_or(|it| !it.is_loopback()) || host.is_none_or(is_own_name) {
+    if is_health || listen.is_none_or(|address| !address.is_loopback()) || host.is_none_or(is_own_name) {
         return Ok(next.call(request).await?.map_into_boxed_body());
     }
     let told = "this listener is on loopback: use localhost or an address as the host\n";
@@ -89,8 +89,8 @@ async fn by_own_name(
 }
 
 fn is_own_name(host: &str) -> bool {
-    let name = host.rsplit_once(':').filter(|it| !it.1.ends_with(']')).map_or(host, |it| it.0);
-    let address = name.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(name);
+    let name = host.rsplit_once(':').filter(|parts| !parts.1.ends_with(']')).map_or(host, |parts| parts.0);
+    let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 

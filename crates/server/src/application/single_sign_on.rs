@@ -32,7 +32,7 @@ fn ending(store: &dyn Store) -> Result<u32, StoreError> {
         let page = store.snapshot(|reads| reads.with_active_saml(behind, PAGE))?;
         let Some((last, _)) = page.last() else { return Ok(count) };
         behind = Some(*last);
-        for (company, _) in page.iter().filter(|(_, it)| ends_soon(it, now).is_some()) {
+        for (company, _) in page.iter().filter(|(_, settings)| ends_soon(settings, now).is_some()) {
             if let Some(end) = store.transaction(|tx| tell_of_end(tx, *company, &context))? {
                 log::warn!("the single sign-on certificate of company {company} expires at {end}");
                 count += 1;

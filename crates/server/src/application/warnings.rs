@@ -21,7 +21,7 @@ fn of(settings: &Settings) -> Vec<String> {
         ));
     }
     if let Tls::Proxy { trusted } = &settings.http.tls
-        && let Some(everybody) = trusted.iter().find(|it| it.prefix_len() == 0)
+        && let Some(everybody) = trusted.iter().find(|network| network.prefix_len() == 0)
     {
         lines.push(format!(
             "http.trusted_proxies includes {everybody}: any client of {} can claim HTTPS and forge its address",
@@ -68,7 +68,7 @@ mod tests {
             assert!(lines.iter().zip(expected).all(|(line, part)| line.contains(part)), "{lines:?}");
         };
         let proxy = ("GUERDON_HTTP__TLS__MODE", "proxy");
-        let trusted = |it| ("GUERDON_HTTP__TRUSTED_PROXIES", it);
+        let trusted = |proxies| ("GUERDON_HTTP__TRUSTED_PROXIES", proxies);
         check(&[], &[]);
         check(&[("GUERDON_OPERATOR__LISTEN", "[::1]:1")], &[]);
         check(&[("GUERDON_OPERATOR__LISTEN", "0.0.0.0:1")], &["operator.listen is 0.0.0.0:1"]);

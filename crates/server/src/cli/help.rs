@@ -11,10 +11,11 @@ pub(super) fn prepare_help(program: Command) -> Command {
 }
 
 fn wrap_usage_lines(mut command: Command, path: &str) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    let names: Vec<String> =
+        command.get_subcommands().map(|subcommand| subcommand.get_name().to_owned()).collect();
     for name in names {
         let path = format!("{path} {name}").trim_start().to_owned();
-        command = command.mut_subcommand(&name, |it| wrap_usage_lines(it, &path));
+        command = command.mut_subcommand(&name, |subcommand| wrap_usage_lines(subcommand, &path));
     }
     if !path.is_empty() {
         let name = format!("guerdon {path}");
@@ -72,13 +73,16 @@ mod tests {
     #[test]
     fn every_command_has_an_example() {
         fn look(command: &Command, path: &str) {
-            for it in command.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set()) {
-                let path = format!("{path} {}", it.get_name()).trim_start().to_owned();
-                if it.has_subcommands() {
-                    look(it, &path);
+            for subcommand in command
+                .get_subcommands()
+                .filter(|subcommand| subcommand.get_name() != "help" && !subcommand.is_hide_set())
+            {
+                let path = format!("{path} {}", subcommand.get_name()).trim_start().to_owned();
+                if subcommand.has_subcommands() {
+                    look(subcommand, &path);
                     continue;
                 }
-                let help = it.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
                 assert!(help.contains(&path), "`guerdon {path}` has no example");
             }
         }

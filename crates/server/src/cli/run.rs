@@ -96,8 +96,8 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
         What::Work(command) => run_with_progress(cli, command.may_take_long(), |progress| {
             let settings = settings()?;
             match command {
-                Command::Import(ImportCommand::Users(it)) if is_served(&settings) => {
-                    it.in_requests(progress, |part| {
+                Command::Import(ImportCommand::Users(import)) if is_served(&settings) => {
+                    import.in_requests(progress, |part| {
                         run_command(
                             &settings,
                             &Command::Import(ImportCommand::Users(part)),

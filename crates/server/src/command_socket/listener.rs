@@ -110,7 +110,7 @@ impl CommandSocket {
 }
 
 fn is_of(stream: &UnixStream, user: u32) -> bool {
-    stream.peer_cred().is_ok_and(|it| it.uid() == user)
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == user)
 }
 
 async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
@@ -151,7 +151,7 @@ impl CommandHandler {
     }
 
     fn reply(&self, line: &[u8]) -> Reply {
-        let version = serde_json::from_slice::<Envelope>(line).ok().and_then(|it| it.version);
+        let version = serde_json::from_slice::<Envelope>(line).ok().and_then(|envelope| envelope.version);
         if version.as_deref() != Some(VERSION) {
             return Reply::Refused(format!(
                 "the running guerdon has version {VERSION}, this command {}: use the same version, or restart the service",

@@ -89,7 +89,7 @@ impl Report {
 
     /// The output if the rows from `rest` on failed after others were imported.
     fn until(mut self, rest: &[Row], cause: impl Display) -> Result<Output, CommandError> {
-        let line = rest.first().map_or(0, |it| it.line);
+        let line = rest.first().map_or(0, |row| row.line);
         self.notes.push(format!(
             "stopped at line {line}: {cause}; later rows may not be imported: run the import again, which repeats \
              nothing twice"

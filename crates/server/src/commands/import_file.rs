@@ -33,7 +33,8 @@ pub(super) struct Row {
 
 /// Reads all rows of a file in the format of its extension. A failure is part of the value, for the command to report.
 pub(super) fn rows(name: &str) -> Result<Result<Rows, String>, Infallible> {
-    let ending = Path::new(name).extension().and_then(|it| it.to_str()).map(str::to_ascii_lowercase);
+    let ending =
+        Path::new(name).extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase);
     read_text_file(name, (BYTES_MAX, "larger than 256 MiB: import it in parts"), |text| {
         match ending.as_deref() {
             Some("csv") => from_csv(text).map(Rows),
@@ -47,10 +48,11 @@ fn from_csv(text: &str) -> Result<Vec<Row>, String> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let head = reader.headers().map_err(|cause| cause.to_string())?.clone();
     let known = imported_user_fields();
-    if let Some(unknown) = head.iter().find(|it| !known.iter().any(|name| name == it)) {
+    if let Some(unknown) = head.iter().find(|column| !known.iter().any(|name| name == column)) {
         return Err(format!("unknown column `{unknown}`; known columns: {}", known.join(", ")));
     }
-    if let Some(twice) = head.iter().enumerate().find(|(at, it)| head.iter().take(*at).any(|one| one == *it))
+    if let Some(twice) =
+        head.iter().enumerate().find(|(at, column)| head.iter().take(*at).any(|one| one == *column))
     {
         return Err(format!("duplicate column `{}`", twice.1));
     }
@@ -128,8 +130,8 @@ fn value(name: &str, cell: &str) -> Option<(String, Value)> {
 }
 
 fn from_lines(text: &str) -> Vec<Row> {
-    let lines = text.lines().enumerate().filter(|(_, it)| !it.trim().is_empty());
-    lines.map(|(at, it)| Row { line: at + 1, fields: object(it) }).collect()
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(at, line)| Row { line: at + 1, fields: object(line) }).collect()
 }
 
 fn too_long() -> String {
@@ -160,7 +162,7 @@ mod tests {
             json!({"email": "b@a.example", "first_name": "B, \"x\"", "manager": "no", "title": "t"})
         );
         assert_eq!(rows[2].fields.as_ref().unwrap_err(), "1 cell, but the header has 4");
-        assert_eq!(rows.iter().map(|it| it.line).collect::<Vec<_>>(), [2, 3, 4]);
+        assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 3, 4]);
         let unknown = from_csv("email,wage\n").err().unwrap();
         assert!(unknown.contains("`wage`") && unknown.contains("custom_field_5"), "{unknown}");
         assert!(from_csv("email,email\n").err().unwrap().contains("duplicate column"));
@@ -169,7 +171,7 @@ mod tests {
     #[test]
     fn a_row_has_the_line_number_of_an_editor() {
         let check = |text: &str, expected: &[usize]| {
-            let lines: Vec<usize> = from_csv(text).unwrap().iter().map(|it| it.line).collect();
+            let lines: Vec<usize> = from_csv(text).unwrap().iter().map(|row| row.line).collect();
             assert_eq!(lines, expected, "{text:?}");
         };
         let text = "email,title\na@a.example,t\n\nb@a.example,\"over\ntwo lines\"\nshort\n\n\nc@a.example,t";

@@ -16,14 +16,14 @@ impl Row {
 impl ImportRecord for Row {
     fn key(&self) -> Result<Option<Key>, String> {
         let fields = self.fields()?;
-        let text = |name| fields.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
+        let text = |name| fields.get(name).and_then(Value::as_str).filter(|value| !value.is_empty());
         let (employee_id, email) = (text("employee_id"), text("email"));
         if employee_id.is_none() && email.is_none() {
             return Ok(None);
         }
         Ok(Some(Key {
-            employee_id: employee_id.and_then(|it| Line::parse(it).ok()),
-            email: email.and_then(|it| EmailAddress::parse(it).ok()),
+            employee_id: employee_id.and_then(|id| Line::parse(id).ok()),
+            email: email.and_then(|email| EmailAddress::parse(email).ok()),
         }))
     }
 

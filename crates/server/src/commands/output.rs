@@ -77,11 +77,11 @@ pub(crate) fn fields(rows: &[(&str, &str)]) -> String {
 
 /// Formats rows under a head, with aligned columns.
 pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    let head: Vec<String> = head.iter().map(|it| it.to_uppercase()).collect();
+    let head: Vec<String> = head.iter().map(|title| title.to_uppercase()).collect();
     let all: Vec<&Vec<String>> = std::iter::once(&head).chain(rows).collect();
     let width = |column: usize| {
         let cells = all.iter().filter_map(|row| row.get(column));
-        cells.map(|it| it.chars().count()).max().unwrap_or(0)
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
     let line = |row: &&Vec<String>| {

@@ -67,7 +67,7 @@ impl Runnable for Create {
         carry_out(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
             let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
             let [spent, before, now] =
-                [wallet.points, wallet.before, wallet.after].map(|it| format_worth(it, wallet.rate));
+                [wallet.points, wallet.before, wallet.after].map(|points| format_worth(points, wallet.rate));
             let (id, domain) = (redemption.id.as_uuid(), &company.domain);
             let text = format!(
                 "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"

@@ -100,11 +100,11 @@ fn change_reserve(
     let request = (name, id.as_uuid(), &order.sum);
     let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.read()? });
     carry_out(environment, (company.provider_id, command), &order.key, &request, move |done| {
-        let Done::ReserveChanged(it) = done else { return Err(unexpected_outcome(&done)) };
+        let Done::ReserveChanged(change) = done else { return Err(unexpected_outcome(&done)) };
         let [moved, before, after] =
-            [it.points, it.before, it.after].map(|points| format_worth(points, it.rate));
+            [change.points, change.before, change.after].map(|points| format_worth(points, change.rate));
         let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");
-        WithText { fields: Reserve { company_id: id.as_uuid(), points: it.after.get() }, text }.output()
+        WithText { fields: Reserve { company_id: id.as_uuid(), points: change.after.get() }, text }.output()
     })
 }
 

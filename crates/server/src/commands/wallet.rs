@@ -57,11 +57,12 @@ impl Runnable for Override {
         let sum = self.order.sum.read()?;
         let command = Command::ReplaceBalance(ReplaceBalance { user_id: user, wallet: kind, sum });
         carry_out(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
-            let Done::Replaced(it) = done else { return Err(unexpected_outcome(&done)) };
-            let (before, now) = (format_worth(it.before, it.rate), format_worth(it.after, it.rate));
+            let Done::Replaced(replaced) = done else { return Err(unexpected_outcome(&done)) };
+            let (before, now) =
+                (format_worth(replaced.before, replaced.rate), format_worth(replaced.after, replaced.rate));
             let (name, domain) = (kind.name(), &company.domain);
             let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
-            let fields = Replaced { user_id: user.as_uuid(), wallet, points: it.points.get() };
+            let fields = Replaced { user_id: user.as_uuid(), wallet, points: replaced.points.get() };
             WithText { fields, text }.output()
         })
     }

@@ -16,7 +16,7 @@ const PER_PAGE: usize = 50;
 
 pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     let filter = AuditFilter::read(look.query);
-    let company = filter.company.as_deref().and_then(|it| it.parse::<CompanyId>().ok());
+    let company = filter.company.as_deref().and_then(|id| id.parse::<CompanyId>().ok());
     let before = match Place::read(look.query) {
         Place::Before(id) => id.parse().ok(),
         _ => None,
@@ -32,11 +32,11 @@ pub(super) fn audit(mut look: Look<'_>) -> Result<AuditLog, StoreError> {
     let mut found = newest(look.reads, &wanted)?;
     let is_more = found.len() > PER_PAGE;
     found.truncate(PER_PAGE);
-    let older = found.last().filter(|_| is_more).map(|it| it.id.to_string());
+    let older = found.last().filter(|_| is_more).map(|entry| entry.id.to_string());
     Ok(AuditLog {
         list: Stretch { rows: told(&mut look, &found)?, newer: None, older },
-        actions: Action::ALL.iter().map(|it| it.name().to_owned()).collect(),
-        company: company.map(|it| look.company_name(it)).transpose()?,
+        actions: Action::ALL.iter().map(|action| action.name().to_owned()).collect(),
+        company: company.map(|id| look.company_name(id)).transpose()?,
     })
 }
 
@@ -48,7 +48,7 @@ pub(super) fn entries(look: &mut Look<'_>, wanted: &AuditWanted) -> Result<Vec<A
 
 fn told(look: &mut Look<'_>, found: &[Entry]) -> Result<Vec<AuditEntry>, StoreError> {
     let providers = look.provider_names()?;
-    found.iter().map(|it| entry(look, &providers, it)).collect()
+    found.iter().map(|audited| entry(look, &providers, audited)).collect()
 }
 
 fn actor(kind: &str) -> Option<Who> {
@@ -75,8 +75,8 @@ fn entry(
         at: when(it.at),
         actor,
         action: it.action.name().to_owned(),
-        company: it.company_id.map(|it| look.company_name(it)).transpose()?,
-        object: it.object_or_provider().map(|it| it.to_string()),
+        company: it.company_id.map(|id| look.company_name(id)).transpose()?,
+        object: it.object_or_provider().map(|id| id.to_string()),
         detail: it.detail.clone(),
     })
 }

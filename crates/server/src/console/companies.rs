@@ -37,7 +37,7 @@ pub(super) fn companies(mut look: Look<'_>) -> Result<Companies, StoreError> {
     let names = look.provider_names()?;
     let filter = CompanyFilter::read(look.query);
     let lines = look.reads.company_lines(look.days_back(RECENT_DAYS))?;
-    let rows = lines.into_iter().map(|it| row(it, &names)).filter(|it| filter.admits(it));
+    let rows = lines.into_iter().map(|line| row(line, &names)).filter(|row| filter.admits(row));
     Ok(Companies { list: Listing::<CompanyColumn>::read(look.query).cut(rows.collect()) })
 }
 
@@ -57,36 +57,41 @@ pub(super) fn company(mut look: Look<'_>, id: &str) -> Result<Option<Company>, S
     let Ok(id) = id.parse::<CompanyId>() else { return Ok(None) };
     let Some(scope) = look.reads.provider_of_company(id)? else { return Ok(None) };
     let Lookup::Own(found) = look.reads.company(scope, id)? else { return Ok(None) };
-    let it = found.company;
+    let company = found.company;
     let balance = look.reads.balance(Account::Reserve(id))?.unwrap_or_default();
     let days = look.reads.company_days(id, look.days_back(i32::from(RESERVE_DAYS)))?;
     let recent = look.days_back(RECENT_DAYS);
     let used = look.reads.occasion_lines(id, recent, OCCASIONS)?;
     let names = look.provider_names()?;
-    let name = Named { id: id.to_string(), name: it.name.as_str().to_owned() };
+    let name = Named { id: id.to_string(), name: company.name.as_str().to_owned() };
     let missed = look.reads.missed_dates(id)?;
-    let schedules = look.reads.schedules(id)?.into_iter().filter(|it| it.cancelled_at.is_none());
-    let schedules = schedules.map(|it| {
-        let given_up = missed.iter().filter(|date| date.schedule_id == it.id).count();
-        schedule(&it, name.clone(), i64::try_from(given_up).unwrap_or(0))
+    let schedules =
+        look.reads.schedules(id)?.into_iter().filter(|repeating| repeating.cancelled_at.is_none());
+    let schedules = schedules.map(|repeating| {
+        let given_up = missed.iter().filter(|date| date.schedule_id == repeating.id).count();
+        schedule(&repeating, name.clone(), i64::try_from(given_up).unwrap_or(0))
     });
     Ok(Some(Company {
         id: id.to_string(),
-        domain: it.domain.as_str().to_owned(),
-        provider: named(&names, it.provider_id),
-        created_at: when(it.created_at),
-        points_per_dollar: u32::try_from(it.rate.get()).unwrap_or(0),
-        allow_zero_points: it.allow_zero_points,
+        domain: company.domain.as_str().to_owned(),
+        provider: named(&names, company.provider_id),
+        created_at: when(company.created_at),
+        points_per_dollar: u32::try_from(company.rate.get()).unwrap_or(0),
+        allow_zero_points: company.allow_zero_points,
         users: count(look.reads.active_user_count(id)?),
         recognitions_30d: count(
             days.iter().filter(|day| day.day >= recent).map(|day| day.recognitions).sum(),
         ),
-        reserve: reserve(balance, it.rate, it.reserve_alert),
-        reserve_by_day: past(&look, &it, &days, balance),
-        circulation: circulation(&it, &days),
+        reserve: reserve(balance, company.rate, company.reserve_alert),
+        reserve_by_day: past(&look, &company, &days, balance),
+        circulation: circulation(&company, &days),
         occasions: used
             .into_iter()
-            .map(|it| OccasionUse { name: it.name, recognitions: count(it.recognitions), points: it.points })
+            .map(|occasion| OccasionUse {
+                name: occasion.name,
+                recognitions: count(occasion.recognitions),
+                points: occasion.points,
+            })
             .collect(),
         schedules: schedules.collect(),
         audit: audit::entries(&mut look, &wanted(id))?,
@@ -102,7 +107,7 @@ fn wanted(id: CompanyId) -> AuditWanted {
 fn past(look: &Look<'_>, company: &Whole, days: &[CompanyDay], balance: Amount) -> Series {
     let (mut held, rate) = (balance, company.rate);
     let mut levels = Vec::new();
-    for day in days.iter().rev().filter(|it| it.day > 0) {
+    for day in days.iter().rev().filter(|day| day.day > 0) {
         levels.push((day_begins(day.day), rate.points(held).get()));
         held = held.checked_sub(day.reserve).unwrap_or(held);
     }
@@ -114,7 +119,7 @@ fn past(look: &Look<'_>, company: &Whole, days: &[CompanyDay], balance: Amount) 
 }
 
 fn circulation(it: &Whole, days: &[CompanyDay]) -> Vec<Circulation> {
-    let ever = days.iter().find(|it| it.day == 0).copied().unwrap_or_default();
+    let ever = days.iter().find(|day| day.day == 0).copied().unwrap_or_default();
     let wallets = [
         ("user_wallet", ever.user_wallets),
         ("peer_wallet", ever.peer_wallets),
@@ -136,17 +141,20 @@ fn schedule(it: &Repeating, company: Named, missed: i64) -> Schedule {
         points: it.points.get(),
         every: it.every.name().to_owned(),
         next_on: it.next_on.date(),
-        failing: it.failing.as_ref().map(|it| Failing { since: when(it.since), reason: it.reason.clone() }),
+        failing: it
+            .failing
+            .as_ref()
+            .map(|failing| Failing { since: when(failing.since), reason: failing.reason.clone() }),
         missed: count(missed),
     }
 }
 
 pub(super) fn schedules(mut look: Look<'_>) -> Result<Schedules, StoreError> {
     let mut rows = Vec::new();
-    for (it, missed) in look.reads.active_schedules()? {
-        if it.failing.is_some() || !is_failing_only(look.query) {
-            let company = look.company_name(it.company_id)?;
-            rows.push(schedule(&it, company, missed));
+    for (repeating, missed) in look.reads.active_schedules()? {
+        if repeating.failing.is_some() || !is_failing_only(look.query) {
+            let company = look.company_name(repeating.company_id)?;
+            rows.push(schedule(&repeating, company, missed));
         }
     }
     Ok(Schedules { list: Listing::<ScheduleColumn>::read(look.query).cut(rows) })

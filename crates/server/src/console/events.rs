@@ -24,14 +24,14 @@ fn state(it: EventState) -> State {
 fn wanted(look: &Look<'_>) -> EventsWanted {
     let filter = EventFilter::read(look.query);
     let place = Place::read(look.query);
-    let id = |it: &str| it.parse::<EventId>().ok();
+    let id = |text: &str| text.parse::<EventId>().ok();
     EventsWanted {
-        provider: filter.provider.and_then(|it| it.parse::<ProviderId>().ok()),
-        state: filter.state.and_then(|it| EventState::from_name(it.name())),
-        kind: filter.kind.and_then(|it| EventKind::from_name(&it)),
+        provider: filter.provider.and_then(|id| id.parse::<ProviderId>().ok()),
+        state: filter.state.and_then(|state| EventState::from_name(state.name())),
+        kind: filter.kind.and_then(|kind| EventKind::from_name(&kind)),
         since: None,
-        before: if let Place::Before(it) = &place { id(it) } else { None },
-        after: if let Place::After(it) = &place { id(it) } else { None },
+        before: if let Place::Before(cursor) = &place { id(cursor) } else { None },
+        after: if let Place::After(cursor) = &place { id(cursor) } else { None },
         limit: PER_PAGE + 1, // one more than is shown, to know whether there are more
     }
 }
@@ -40,23 +40,23 @@ pub(super) fn events(mut look: Look<'_>) -> Result<Events, StoreError> {
     let names = look.provider_names()?;
     let wanted = wanted(&look);
     let mut found = look.reads.events(&wanted)?;
-    let is_more = i64::try_from(found.len()).is_ok_and(|it| it > PER_PAGE);
+    let is_more = i64::try_from(found.len()).is_ok_and(|count| count > PER_PAGE);
     if is_more {
         let extra = if wanted.after.is_some() { 0 } else { found.len() - 1 };
         found.remove(extra);
     }
     let begins_behind = wanted.before.is_some() || (wanted.after.is_some() && is_more);
     let ends_before = wanted.after.is_some() || is_more;
-    let newer = found.first().filter(|_| begins_behind).map(|it| it.id.to_string());
-    let older = found.last().filter(|_| ends_before).map(|it| it.id.to_string());
-    let row = |it: &QueuedEvent| EventRow {
-        id: it.id.to_string(),
-        kind: it.kind.name().to_owned(),
-        state: state(it.state),
-        provider: named(&names, it.provider_id),
-        attempts: it.attempts,
-        created_at: when(it.created_at),
-        next_attempt_at: it.next_attempt_at.map(when),
+    let newer = found.first().filter(|_| begins_behind).map(|event| event.id.to_string());
+    let older = found.last().filter(|_| ends_before).map(|event| event.id.to_string());
+    let row = |event: &QueuedEvent| EventRow {
+        id: event.id.to_string(),
+        kind: event.kind.name().to_owned(),
+        state: state(event.state),
+        provider: named(&names, event.provider_id),
+        attempts: event.attempts,
+        created_at: when(event.created_at),
+        next_attempt_at: event.next_attempt_at.map(when),
     };
     let mut providers: Vec<Named> =
         names.iter().map(|(id, name)| Named { id: id.to_string(), name: name.clone() }).collect();
@@ -64,7 +64,7 @@ pub(super) fn events(mut look: Look<'_>) -> Result<Events, StoreError> {
     Ok(Events {
         list: Stretch { rows: found.iter().map(row).collect(), newer, older },
         providers,
-        types: EventKind::ALL.iter().map(|it| it.name().to_owned()).collect(),
+        types: EventKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
     })
 }
 
@@ -97,7 +97,8 @@ pub(super) fn event(mut look: Look<'_>, id: &str) -> Result<Option<Event>, Store
 /// attempt and after the last one. `next_attempt_at` is that of a pending event; it includes replays and
 /// `webhooks.time_scale`.
 fn waits(attempts: &[MadeAttempt], next_attempt_at: Option<Timestamp>) -> Vec<Option<i64>> {
-    let next_starts = attempts.iter().skip(1).map(|it| Some(it.started_at)).chain([next_attempt_at]);
+    let next_starts =
+        attempts.iter().skip(1).map(|attempt| Some(attempt.started_at)).chain([next_attempt_at]);
     let wait = |attempt: &MadeAttempt, next: Option<Timestamp>| {
         attempt.cause.as_ref()?;
         let end = attempt.started_at.saturating_add(attempt.duration);

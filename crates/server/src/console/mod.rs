@@ -54,13 +54,13 @@ impl Look<'_> {
     }
 
     fn provider_names(&mut self) -> Result<HashMap<ProviderId, String>, StoreError> {
-        Ok(self.reads.providers()?.into_iter().map(|it| (it.id, it.name)).collect())
+        Ok(self.reads.providers()?.into_iter().map(|provider| (provider.id, provider.name)).collect())
     }
 
     /// Returns the company's name with its id.
     fn company_name(&mut self, id: CompanyId) -> Result<Named, StoreError> {
         let found = anybodys(self.reads, id)?;
-        let name = found.map_or_else(|| id.to_string(), |it| it.name.as_str().to_owned());
+        let name = found.map_or_else(|| id.to_string(), |company| company.name.as_str().to_owned());
         Ok(Named { id: id.to_string(), name })
     }
 }
@@ -134,11 +134,15 @@ fn page(look: Look<'_>, path: &str, frame: &Frame) -> Result<Option<String>, Sto
     Ok(match parts.as_slice() {
         [""] => Some(pages::overview::page(&overview::overview(look)?, frame)),
         ["companies"] => Some(pages::companies::page(&companies::companies(look)?, query, frame)),
-        ["companies", id] => companies::company(look, id)?.map(|it| pages::company::page(&it, query, frame)),
+        ["companies", id] => {
+            companies::company(look, id)?.map(|company| pages::company::page(&company, query, frame))
+        }
         ["providers"] => Some(pages::providers::page(&providers::providers(look)?, query, frame)),
-        ["providers", id] => providers::provider(look, id)?.map(|it| pages::provider::page(&it, frame)),
+        ["providers", id] => {
+            providers::provider(look, id)?.map(|provider| pages::provider::page(&provider, frame))
+        }
         ["events"] => Some(pages::events::page(&events::events(look)?, query, frame)),
-        ["events", id] => events::event(look, id)?.map(|it| pages::event::page(&it, frame)),
+        ["events", id] => events::event(look, id)?.map(|event| pages::event::page(&event, frame)),
         ["schedules"] => Some(pages::schedules::page(&companies::schedules(look)?, query, frame)),
         ["audit"] => Some(pages::audit::page(&audit::audit(look)?, query, frame)),
         _ => None,

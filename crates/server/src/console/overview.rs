@@ -29,7 +29,7 @@ pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
         api: api(&look, &hours),
         deliveries: Deliveries {
             pending: counted(undelivered.pending),
-            delivered: count(day.iter().map(|it| it.delivered).sum()),
+            delivered: count(day.iter().map(|hour| hour.delivered).sum()),
             exhausted: counted(undelivered.exhausted),
             unaddressed: counted(undelivered.unaddressed),
             oldest_pending_at: depth.oldest.map(when),
@@ -40,10 +40,10 @@ pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
             given_up: counted(depth.mails_given_up),
         },
         ledger: Ledger {
-            last_seal: seal.map(|it| Seal {
-                sequence: count(it.sequence),
-                created_at: when(it.created_at),
-                head: HEXLOWER.encode(&it.head),
+            last_seal: seal.map(|seal| Seal {
+                sequence: count(seal.sequence),
+                created_at: when(seal.created_at),
+                head: HEXLOWER.encode(&seal.head),
             }),
             last_verification: verification(&mut look)?,
             unbalanced_companies: count(look.service.unbalanced.load(Ordering::Relaxed)),
@@ -55,32 +55,32 @@ pub(super) fn overview(mut look: Look<'_>) -> Result<Overview, StoreError> {
 
 fn activity(look: &Look<'_>, hours: &[ServiceHour]) -> Activity {
     let sums = |step, number, of: fn(&ServiceHour) -> i64| {
-        Series::sums(step, look.time(), number, hours.iter().map(|it| (hour_begins(it.hour), of(it))))
+        Series::sums(step, look.time(), number, hours.iter().map(|hour| (hour_begins(hour.hour), of(hour))))
     };
     Activity {
-        recognitions_by_hour: sums(Step::Hour, HOURS, |it| it.recognitions),
-        points_by_hour: sums(Step::Hour, HOURS, |it| it.points),
-        recognitions_by_day: sums(Step::Day, DAYS, |it| it.recognitions),
-        points_by_day: sums(Step::Day, DAYS, |it| it.points),
+        recognitions_by_hour: sums(Step::Hour, HOURS, |hour| hour.recognitions),
+        points_by_hour: sums(Step::Hour, HOURS, |hour| hour.points),
+        recognitions_by_day: sums(Step::Day, DAYS, |hour| hour.recognitions),
+        points_by_day: sums(Step::Day, DAYS, |hour| hour.points),
     }
 }
 
 fn api(look: &Look<'_>, hours: &[ServiceHour]) -> Option<Api> {
-    if hours.iter().all(|it| it.requests == 0) {
+    if hours.iter().all(|hour| hour.requests == 0) {
         return None;
     }
     let sums = |of: fn(&ServiceHour) -> i64| {
-        let found = hours.iter().map(|it| (hour_begins(it.hour), of(it)));
+        let found = hours.iter().map(|hour| (hour_begins(hour.hour), of(hour)));
         Series::sums(Step::Hour, look.time(), HOURS, found)
     };
     let means = hours
         .iter()
-        .filter_map(|it| it.micros.checked_div(it.requests).map(|mean| (hour_begins(it.hour), mean)));
+        .filter_map(|hour| hour.micros.checked_div(hour.requests).map(|mean| (hour_begins(hour.hour), mean)));
     Some(Api {
         counted: "Requests to all processes of this service, updated every ten seconds.".to_owned(),
-        requests: sums(|it| it.requests),
-        client_errors: sums(|it| it.client_errors),
-        server_errors: sums(|it| it.server_errors),
+        requests: sums(|hour| hour.requests),
+        client_errors: sums(|hour| hour.client_errors),
+        server_errors: sums(|hour| hour.server_errors),
         latency: Series::means(Step::Hour, look.time(), HOURS, means),
     })
 }
@@ -88,7 +88,7 @@ fn api(look: &Look<'_>, hours: &[ServiceHour]) -> Option<Api> {
 /// When `guerdon verify` last finished, and its result.
 fn verification(look: &mut Look<'_>) -> Result<Option<Verification>, StoreError> {
     let noted = look.reads.setting(Setting::LastVerification)?;
-    let parts = noted.as_deref().and_then(|it| it.split_once(' '));
+    let parts = noted.as_deref().and_then(|text| text.split_once(' '));
     Ok(parts.and_then(|(at, found)| {
         let ended_at = Timestamp::from_unix_micros(at.parse().ok()?).map(when)?;
         Some(Verification { ended_at, violations: found.parse().ok()? })
@@ -96,13 +96,13 @@ fn verification(look: &mut Look<'_>) -> Result<Option<Verification>, StoreError>
 }
 
 fn troubles(look: &mut Look<'_>, attempts: &[ProviderHour]) -> Result<Troubles, StoreError> {
-    let number = |it: usize| u64::try_from(it).unwrap_or(0);
+    let number = |count: usize| u64::try_from(count).unwrap_or(0);
     let schedules = look.reads.active_schedules()?;
     let providers = look.reads.providers()?;
     Ok(Troubles {
         low_reserves: count(look.reads.low_reserves()?),
-        failing_schedules: number(schedules.iter().filter(|it| it.0.failing.is_some()).count()),
-        suspended_providers: number(providers.iter().filter(|it| it.suspended).count()),
+        failing_schedules: number(schedules.iter().filter(|schedule| schedule.0.failing.is_some()).count()),
+        suspended_providers: number(providers.iter().filter(|provider| provider.suspended).count()),
         failing_receivers: failing_receivers(look, &providers, attempts)?,
     })
 }
@@ -115,7 +115,7 @@ fn failing_receivers(
     attempts: &[ProviderHour],
 ) -> Result<Vec<(Named, Performance)>, StoreError> {
     let from = look.hours_back(RECENT_HOURS);
-    if attempts.iter().all(|it| it.hour < from || it.failed == 0) {
+    if attempts.iter().all(|hour| hour.hour < from || hour.failed == 0) {
         return Ok(Vec::new());
     }
     let mut failing = Vec::new();
@@ -130,15 +130,15 @@ fn failing_receivers(
 }
 
 fn service(look: &mut Look<'_>) -> Result<Service, StoreError> {
-    let it = look.service;
-    let up = time::Duration::try_from(it.started.elapsed()).unwrap_or_default();
+    let service = look.service;
+    let up = time::Duration::try_from(service.started.elapsed()).unwrap_or_default();
     Ok(Service {
         commit: crate::platform::build_info::COMMIT.to_owned(),
         started_at: look.time() - up,
-        database: it.database.clone(),
+        database: service.database.clone(),
         database_bytes: Some(count(look.reads.database_bytes()?)),
-        certificate: it
+        certificate: service
             .certificate_ends()
-            .map(|end| Certificate { last_day: end.date(), is_self_signed: it.is_self_signed }),
+            .map(|end| Certificate { last_day: end.date(), is_self_signed: service.is_self_signed }),
     })
 }

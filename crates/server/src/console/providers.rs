@@ -18,7 +18,7 @@ const DAYS: u16 = 30;
 
 /// Returns scheme, host and port of a callback URL.
 fn origin(callback_url: &str) -> String {
-    Url::parse(callback_url).map_or_else(|_| "set".to_owned(), |it| it.origin().ascii_serialization())
+    Url::parse(callback_url).map_or_else(|_| "set".to_owned(), |url| url.origin().ascii_serialization())
 }
 
 pub(super) fn shown(it: &Whole) -> Provider {
@@ -42,10 +42,10 @@ fn waiting(it: Undelivered) -> Waiting {
 /// Sums up the attempts since the hour `from`.
 pub(super) fn performance(hours: &[ProviderHour], from: i32) -> Performance {
     let (mut confirmed, mut attempts, mut micros) = (0, 0, 0_i64);
-    for it in hours.iter().filter(|it| it.hour >= from) {
-        confirmed += it.delivered;
-        attempts += it.delivered + it.failed;
-        micros = micros.saturating_add(it.micros);
+    for hour in hours.iter().filter(|hour| hour.hour >= from) {
+        confirmed += hour.delivered;
+        attempts += hour.delivered + hour.failed;
+        micros = micros.saturating_add(hour.micros);
     }
     Performance {
         attempts: count(attempts),
@@ -57,12 +57,12 @@ pub(super) fn performance(hours: &[ProviderHour], from: i32) -> Performance {
 pub(super) fn providers(look: Look<'_>) -> Result<Providers, StoreError> {
     let from = look.hours_back(i32::from(HOURS));
     let mut rows = Vec::new();
-    for it in look.reads.providers()? {
+    for provider in look.reads.providers()? {
         rows.push(ProviderRow {
-            provider: shown(&it),
-            companies: count(look.reads.company_count(it.id, None)?),
-            last_24h: performance(&look.reads.provider_hours(Some(it.id), from)?, from),
-            waiting: waiting(look.reads.undelivered(Some(it.id), MOST)?),
+            provider: shown(&provider),
+            companies: count(look.reads.company_count(provider.id, None)?),
+            last_24h: performance(&look.reads.provider_hours(Some(provider.id), from)?, from),
+            waiting: waiting(look.reads.undelivered(Some(provider.id), MOST)?),
         });
     }
     Ok(Providers { list: Listing::<ProviderColumn>::read(look.query).cut(rows) })
@@ -70,19 +70,19 @@ pub(super) fn providers(look: Look<'_>) -> Result<Providers, StoreError> {
 
 pub(super) fn provider(look: Look<'_>, id: &str) -> Result<Option<ProviderDetail>, StoreError> {
     let Ok(id) = id.parse::<ProviderId>() else { return Ok(None) };
-    let Some(it) = look.reads.provider(id)? else { return Ok(None) };
+    let Some(provider) = look.reads.provider(id)? else { return Ok(None) };
     let (recent, long) = (look.hours_back(i32::from(HOURS)), look.hours_back(i32::from(DAYS) * 24));
     let hours = look.reads.provider_hours(Some(id), long)?;
     let series = |step, number, of: fn(&ProviderHour) -> i64| {
-        Series::sums(step, look.time(), number, hours.iter().map(|it| (hour_begins(it.hour), of(it))))
+        Series::sums(step, look.time(), number, hours.iter().map(|hour| (hour_begins(hour.hour), of(hour))))
     };
     let (confirmed_by_hour, failed_by_hour) =
-        (series(Step::Hour, HOURS, |it| it.delivered), series(Step::Hour, HOURS, |it| it.failed));
+        (series(Step::Hour, HOURS, |hour| hour.delivered), series(Step::Hour, HOURS, |hour| hour.failed));
     let (confirmed_by_day, failed_by_day) =
-        (series(Step::Day, DAYS, |it| it.delivered), series(Step::Day, DAYS, |it| it.failed));
+        (series(Step::Day, DAYS, |hour| hour.delivered), series(Step::Day, DAYS, |hour| hour.failed));
     let last = look.reads.last_failure(id)?;
     Ok(Some(ProviderDetail {
-        provider: shown(&it),
+        provider: shown(&provider),
         companies: count(look.reads.company_count(id, None)?),
         last_24h: performance(&hours, recent),
         last_30d: performance(&hours, long),

@@ -20,7 +20,7 @@ impl Transport for PrintingTransport {
     fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure> {
         self.0.send(mail)?;
         print_line(good("mail", &format!("to {}: {}", mail.recipient, mail.subject)));
-        for line in mail.body.lines().filter(|it| !it.trim().is_empty()).take(LINES_MAX) {
+        for line in mail.body.lines().filter(|line| !line.trim().is_empty()).take(LINES_MAX) {
             print_line(format_args!("      {}", printable::one_line(line)));
         }
         Ok(())

@@ -50,7 +50,10 @@ pub(crate) struct Arguments {
 const MUST_BE_SPEED: &str = "must be a number from 0.001 to 1000000000, such as 60: no sign, no comma";
 
 fn speed(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|it| Schedule::scaled(*it).is_some()).ok_or_else(|| MUST_BE_SPEED.to_owned())
+    text.parse()
+        .ok()
+        .filter(|speed| Schedule::scaled(*speed).is_some())
+        .ok_or_else(|| MUST_BE_SPEED.to_owned())
 }
 
 /// Runs the sandbox until it is stopped.

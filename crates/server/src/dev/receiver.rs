@@ -77,8 +77,9 @@ impl Receiver {
     }
 
     fn judge(&self, request: &HttpRequest, body: &[u8]) -> HttpResponse {
-        let header =
-            |name: &str| request.headers().get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
+        let header = |name: &str| {
+            request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        };
         let delivery = Delivery {
             url: &self.0.url,
             timestamp: header("x-service-timestamp"),
@@ -99,7 +100,7 @@ impl Receiver {
             return HttpResponse::InternalServerError().body("the message begins with `fail`");
         }
         let took = since(text(&event, "/data/created_at")).or_else(|| since(delivery.timestamp));
-        let took = took.map(|it| format!(", {it:.0?} after its creation")).unwrap_or_default();
+        let took = took.map(|took| format!(", {took:.0?} after its creation")).unwrap_or_default();
         print_line(good("verified", &format!("{what}{took} (event {id})")));
         if let Some(sender) = &*self.0.verified.lock().unwrap_or_else(PoisonError::into_inner) {
             let _nobody_waits = sender.send(id.to_owned());

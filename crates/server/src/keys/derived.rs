@@ -119,7 +119,7 @@ mod tests {
         let (provider, other) =
             (ProviderId::from_uuid(Uuid::from_u128(1)), ProviderId::from_uuid(Uuid::from_u128(2)));
         let sealed = keys("01").seal(provider, &SecretText::new("shared".into())).unwrap();
-        assert!(!sealed.windows(6).any(|it| it == b"shared"));
+        assert!(!sealed.windows(6).any(|window| window == b"shared"));
         assert_eq!(keys("01").open(provider, &sealed).unwrap().expose(), "shared");
         assert!(keys("01").open(other, &sealed).is_err());
         assert!(keys("02").open(provider, &sealed).is_err());

@@ -108,7 +108,7 @@ fn stored_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
 pub(crate) fn check_master_key(settings: &Settings, kept: Option<&str>) -> anyhow::Result<bool> {
     require_matching_master_key(settings, kept)?;
     let found = read_configured(settings)?
-        .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
+        .map_or_else(|| read_from_data_folder(&settings.data_dir), |key| Ok(Some(key)))?;
     if kept.is_some() && found.is_none() {
         bail!(
             "the database was created with a master key, but none is configured: set master_key or master_key_file"
@@ -121,7 +121,7 @@ pub(crate) fn check_master_key(settings: &Settings, kept: Option<&str>) -> anyho
 /// missing.
 pub(crate) fn require_matching_master_key(settings: &Settings, kept: Option<&str>) -> anyhow::Result<()> {
     let found = read_configured(settings)?
-        .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
+        .map_or_else(|| read_from_data_folder(&settings.data_dir), |key| Ok(Some(key)))?;
     match (found, kept) {
         (Some(key), Some(kept)) => compare_fingerprints(&key.fingerprint(), kept),
         _ => Ok(()),

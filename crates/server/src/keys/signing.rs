@@ -16,6 +16,6 @@ pub(crate) struct SigningSecrets(pub(crate) Arc<Keys>);
 impl OpenSecret for SigningSecrets {
     fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
         let opened = self.0.open(provider.id, provider.signing_secret_sealed(SystemClock.now()));
-        opened.map(|it| Zeroizing::new(it.expose().to_owned())).map_err(|_sealed| UnreadableSecret)
+        opened.map(|secret| Zeroizing::new(secret.expose().to_owned())).map_err(|_sealed| UnreadableSecret)
     }
 }

@@ -32,8 +32,8 @@ impl AdaptivePacer {
 
     fn next_size(&self, took: Duration) -> i64 {
         let next = match took {
-            it if it > STEP_TIME_MAX => self.size / 2,
-            it if it < STEP_TIME_MIN => self.size * 2,
+            took if took > STEP_TIME_MAX => self.size / 2,
+            took if took < STEP_TIME_MIN => self.size * 2,
             _ => self.size,
         };
         next.clamp(*self.sizes.start(), *self.sizes.end())

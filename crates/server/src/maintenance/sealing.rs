@@ -45,7 +45,7 @@ impl Sealing {
     }
 
     fn log_head(&mut self) {
-        if self.logged_at.is_some_and(|it| it.elapsed() < HEAD_LOG_INTERVAL) {
+        if self.logged_at.is_some_and(|at| at.elapsed() < HEAD_LOG_INTERVAL) {
             return;
         }
         let last = self.store.snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });

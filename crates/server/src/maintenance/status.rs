@@ -75,7 +75,7 @@ impl Service {
     /// Describes a service that starts now with these settings.
     pub(crate) fn of(settings: &Settings, store: &Arc<dyn Store>) -> Self {
         let url = Url::parse(&settings.service_url).ok();
-        let host = url.and_then(|it| it.host_str().map(str::to_owned));
+        let host = url.and_then(|url| url.host_str().map(str::to_owned));
         Self {
             store: Arc::clone(store),
             started: Instant::now(),
@@ -98,7 +98,7 @@ impl Service {
                 Ok((maintenance, reads.outbox_depth()?, reads.last_seal()?, reads.in_transit()?))
             })?;
         let now = SystemClock.now();
-        let age = |it: Timestamp| (now - it).whole_seconds().max(0);
+        let age = |at: Timestamp| (now - at).whole_seconds().max(0);
         Ok(Status {
             version: LONG.to_owned(),
             uptime_seconds: self.started.elapsed().as_secs(),
@@ -109,8 +109,9 @@ impl Service {
             events_pending: depth.pending,
             oldest_event_seconds: depth.oldest.map(age),
             mails_waiting: depth.mails_waiting,
-            certificate_expires_at: self.certificate_ends().map(|it| Timestamp::new(it).to_string()),
-            seal: seal.map(|it: Seal| SealStatus { sequence: it.sequence, at: it.created_at.to_string() }),
+            certificate_expires_at: self.certificate_ends().map(|end| Timestamp::new(end).to_string()),
+            seal: seal
+                .map(|seal: Seal| SealStatus { sequence: seal.sequence, at: seal.created_at.to_string() }),
             in_transit: (!in_transit.distributions.is_empty()).then_some(InTransitStatus {
                 distributions: in_transit.distributions.len(),
                 points: in_transit.points,

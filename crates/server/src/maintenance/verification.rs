@@ -35,18 +35,22 @@ pub(crate) fn verify(
             let detail = "the fingerprint of the master key is missing".to_owned();
             report.violations.push(Violation { invariant: "master key", detail });
         }
-        report.violations.extend(providers.iter().filter(|it| !opens(keys, it)).map(|it| Violation {
+        let unreadable = providers.iter().filter(|provider| !opens(keys, provider));
+        report.violations.extend(unreadable.map(|provider| Violation {
             invariant: "secret",
-            detail: format!("a shared secret of provider {} cannot be read with this master key", it.id),
+            detail: format!(
+                "a shared secret of provider {} cannot be read with this master key",
+                provider.id
+            ),
         }));
     }
     Ok(report)
 }
 
 fn opens(keys: &Keys, provider: &Provider) -> bool {
-    let former = provider.former_shared_secret.as_ref().map(|it| it.kept.as_slice());
+    let former = provider.former_shared_secret.as_ref().map(|former| former.kept.as_slice());
     [Some(provider.shared_secret_sealed.as_slice()), former]
         .into_iter()
         .flatten()
-        .all(|it| keys.open(provider.id, it).is_ok())
+        .all(|sealed| keys.open(provider.id, sealed).is_ok())
 }

@@ -14,7 +14,7 @@ pub(crate) fn raise_limit() -> usize {
         }
     };
     // `None` means unlimited.
-    limit.and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
+    limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX)
 }
 
 /// Counts the open descriptors of this process; `None` if the system does not report it.

@@ -26,7 +26,7 @@ pub(crate) fn read_small_text(path: &Path) -> std::io::Result<Zeroizing<String>>
 pub(crate) fn read_bounded(path: &Path, bytes_max: u64) -> std::io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     let read = File::open(path)?.take(bytes_max + 1).read_to_end(&mut bytes)?;
-    Ok(u64::try_from(read).is_ok_and(|it| it <= bytes_max).then_some(bytes))
+    Ok(u64::try_from(read).is_ok_and(|length| length <= bytes_max).then_some(bytes))
 }
 
 /// Creates a folder of mode 0700, with its parents. An existing folder keeps its mode.
@@ -38,7 +38,8 @@ pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
 /// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes
 /// there. Succeeds if the folder is missing.
 pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
-    let Ok(owner) = folder.metadata().map(|it| it.uid()) else { return Ok(()) }; // the caller reports a missing folder
+    // The caller reports a missing folder.
+    let Ok(owner) = folder.metadata().map(|metadata| metadata.uid()) else { return Ok(()) };
     let own = own_uid();
     if owner != own {
         bail!(
@@ -145,7 +146,7 @@ fn remove_abandoned(partial: &Path) -> std::io::Result<bool> {
         Err(Errno::NOENT) => return Ok(true),
         Err(_unreadable) => return Err(foreign()),
     };
-    if !found.metadata().is_ok_and(|it| it.is_file() && it.uid() == own_uid()) {
+    if !found.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.uid() == own_uid()) {
         return Err(foreign());
     }
     match found.try_lock() {
@@ -174,8 +175,8 @@ fn write_beside(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
 }
 
 fn sync_folder(path: &Path) -> anyhow::Result<()> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let synced = fs::File::open(folder).and_then(|it| it.sync_all());
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
     synced.with_context(|| format!("cannot sync {}", folder.display()))
 }
 
@@ -208,7 +209,7 @@ mod tests {
         replace_private_file(&path, b"three").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"three");
         assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
-        let mode = |it: &std::path::Path| std::fs::metadata(it).unwrap().permissions().mode() & 0o777;
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     }
 

@@ -22,6 +22,6 @@ mod tests {
     fn ids_rise() {
         let ids: Vec<_> = (0..10_000).map(|_| super::SystemIds.next()).collect();
         assert!(ids.is_sorted_by(|a, b| a < b));
-        assert!(ids.iter().all(|it| it.get_version_num() == 7));
+        assert!(ids.iter().all(|id| id.get_version_num() == 7));
     }
 }

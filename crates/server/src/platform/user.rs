@@ -12,12 +12,12 @@ const CHARS_MAX: usize = 255;
 pub(crate) fn current_user() -> Option<String> {
     let own = fs::metadata("/proc/self").ok()?.uid();
     // The kernel keeps the login uid through `su` and `sudo`.
-    let login = fs::read_to_string("/proc/self/loginuid").ok().and_then(|it| it.trim().parse().ok());
-    Some(join_names(login.filter(|it| *it != NO_LOGIN).map(name_of), name_of(own)))
+    let login = fs::read_to_string("/proc/self/loginuid").ok().and_then(|text| text.trim().parse().ok());
+    Some(join_names(login.filter(|uid| *uid != NO_LOGIN).map(name_of), name_of(own)))
 }
 
 fn join_names(login: Option<String>, own: String) -> String {
-    match login.filter(|it| *it != own).map(|it| format!("{it} as {own}")) {
+    match login.filter(|login| *login != own).map(|login| format!("{login} as {own}")) {
         Some(both) if both.len() <= CHARS_MAX => both,
         _ => own,
     }
@@ -31,7 +31,7 @@ pub(super) fn name_of(id: u32) -> String {
         let name = fields.next()?;
         (fields.nth(1)? == id.to_string()).then(|| name.to_owned())
     });
-    named.filter(|it| (1..=255).contains(&it.len())).unwrap_or_else(|| format!("uid {id}"))
+    named.filter(|name| (1..=255).contains(&name.len())).unwrap_or_else(|| format!("uid {id}"))
 }
 
 #[cfg(test)]
@@ -49,6 +49,6 @@ mod tests {
 
     #[test]
     fn this_process_has_a_user() {
-        assert!(super::current_user().is_some_and(|it| !it.is_empty()));
+        assert!(super::current_user().is_some_and(|user| !user.is_empty()));
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn is_known(key: &str) -> bool {
 
 /// Returns whether this is the name of a section.
 pub(super) fn is_section(key: &str) -> bool {
-    KEYS.iter().any(|it| it.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+    KEYS.iter().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Returns whether the value of this key is a list.

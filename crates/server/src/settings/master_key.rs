@@ -19,7 +19,7 @@ impl MasterKey {
     /// Reads 64 hex digits.
     pub(crate) fn parse(text: &str) -> anyhow::Result<Self> {
         let bytes = HEXLOWER_PERMISSIVE.decode(text.trim().as_bytes()).map(Zeroizing::new);
-        match bytes.ok().as_deref().and_then(|it| <[u8; 32]>::try_from(it.as_slice()).ok()) {
+        match bytes.ok().as_deref().and_then(|bytes| <[u8; 32]>::try_from(bytes.as_slice()).ok()) {
             Some(bytes) => Ok(Self(Zeroizing::new(bytes))),
             None => bail!("master_key must be 64 hex digits"),
         }

@@ -60,7 +60,7 @@ impl<'a> Source<'a> {
             Err(_) => {
                 // Only strings are secret, and every value can be read as a string.
                 let given =
-                    self.0.get_string(key).map_or_else(|_| String::new(), |it| format!(", not `{it}`"));
+                    self.0.get_string(key).map_or_else(|_| String::new(), |value| format!(", not `{value}`"));
                 Err(anyhow!("{key} must be {}{given}", T::EXPECTED))
             }
         }
@@ -107,7 +107,7 @@ pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
         webhook_roots: source.get("webhooks.extra_roots")?,
         mail: mail(source)?,
         retention: retention(source)?,
-        master_key: source.get::<String>("master_key")?.map(|it| MasterKey::parse(&it)).transpose()?,
+        master_key: source.get::<String>("master_key")?.map(|text| MasterKey::parse(&text)).transpose()?,
         master_key_file: source.get("master_key_file")?,
         log: log(source)?,
         data_dir,
@@ -161,7 +161,7 @@ fn trusted_proxies(source: &Source<'_>) -> anyhow::Result<Vec<IpNet>> {
 
 fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
     let versions: Vec<String> = source.or("http.retired_versions", Vec::new())?;
-    match versions.iter().find(|it| !is_version(it)) {
+    match versions.iter().find(|version| !is_version(version)) {
         Some(wrong) => bail!("http.retired_versions must be names such as v0, not `{wrong}`"),
         None => Ok(versions),
     }
@@ -170,8 +170,8 @@ fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
 /// Parses a version with its end, such as `v1=2027-06-30`.
 fn sunsets(source: &Source<'_>) -> anyhow::Result<Vec<Sunset>> {
     let listed: Vec<String> = source.or("http.sunsets", Vec::new())?;
-    let parsed = listed.iter().map(|it| {
-        let (version, day) = it.split_once('=')?;
+    let parsed = listed.iter().map(|entry| {
+        let (version, day) = entry.split_once('=')?;
         let day = IsoDate::parse(day).ok()?.date();
         Some(Sunset { version: version.to_owned(), day }).filter(|_| is_version(version))
     });
@@ -210,7 +210,7 @@ fn seconds(
 
 fn service_url(source: &Source<'_>) -> anyhow::Result<String> {
     let text = source.or("service_url", "https://localhost:8443".to_owned())?;
-    let sound = Url::parse(&text).is_ok_and(|it| matches!(it.scheme(), "http" | "https") && it.has_host());
+    let sound = Url::parse(&text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !sound {
         bail!("service_url must be an absolute https address, not `{text}`");
     }
@@ -232,7 +232,7 @@ fn webhooks(source: &Source<'_>) -> anyhow::Result<Webhooks> {
 fn retention(source: &Source<'_>) -> anyhow::Result<Retention> {
     let days = |key: &str| -> anyhow::Result<Option<Duration>> {
         let kept = seconds(source, key, 30, 0..=36_500)?;
-        Ok(Some(kept * 86_400).filter(|it| !it.is_zero()))
+        Ok(Some(kept * 86_400).filter(|retention| !retention.is_zero()))
     };
     Ok(Retention {
         events: days("retention.events_days")?,

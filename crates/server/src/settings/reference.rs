@@ -23,7 +23,7 @@ fn load(toml: &str) -> Settings {
 
 /// Returns whether a line is a commented-out setting. In prose, a space follows the `#`.
 fn is_setting(line: &str) -> bool {
-    line.strip_prefix('#').is_some_and(|it| it.starts_with(|c: char| c.is_ascii_lowercase()))
+    line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
 /// Returns the reference with the settings that `wanted` selects uncommented.
@@ -40,7 +40,7 @@ fn in_force(wanted: impl Fn(&str) -> bool) -> String {
         if is_setting(line) {
             lines.extend(uncomment(&section, line));
         } else {
-            if let Some(name) = line.strip_prefix('[').and_then(|it| it.strip_suffix(']')) {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 section = name.to_owned();
             }
             lines.push(line.to_owned());
@@ -89,8 +89,8 @@ fn the_reference_has_exactly_the_known_keys() {
 #[test]
 fn every_shown_default_is_the_actual_one() {
     // Each key is checked separately, so that one error does not hide another and no key is left out.
-    for key in KEYS.into_iter().filter(|it| !is_unset(it)) {
-        let text = in_force(|it| it == key);
+    for key in KEYS.into_iter().filter(|key| !is_unset(key)) {
+        let text = in_force(|name| name == key);
         let shown = values(&text).pop().unwrap().1;
         let other = load(&text).shown();
         assert_eq!(other, defaults().shown(), "{key} is shown as {shown}");
@@ -110,7 +110,7 @@ fn a_key_without_a_default_is_marked_unset_with_a_valid_example() {
     }
     let settings = Settings::from_sources(None, environment.into_iter()).unwrap();
     let shown = serde_json::to_value(settings.shown()).unwrap();
-    assert!(KEYS.into_iter().filter(|it| is_unset(it)).all(|it| !shown[it].is_null()), "{shown}");
+    assert!(KEYS.into_iter().filter(|key| is_unset(key)).all(|key| !shown[key].is_null()), "{shown}");
 }
 
 #[test]
@@ -119,5 +119,5 @@ fn every_setting_has_a_comment() {
     for pair in lines.windows(2).filter(|pair| is_setting(pair[1])) {
         assert!(pair[0].starts_with("# "), "{} has no comment", pair[1]);
     }
-    assert!(lines.iter().all(|it| it.chars().count() <= 118));
+    assert!(lines.iter().all(|line| line.chars().count() <= 118));
 }

@@ -77,7 +77,9 @@ pub(super) fn shown(settings: &Settings) -> Shown {
         private_key,
         Value::List(trusted),
         Value::List(settings.http.retired_versions.clone()),
-        Value::List(settings.http.sunsets.iter().map(|it| format!("{}={}", it.version, it.day)).collect()),
+        Value::List(
+            settings.http.sunsets.iter().map(|sunset| format!("{}={}", sunset.version, sunset.day)).collect(),
+        ),
         Value::Number(settings.http.max_connections),
         Value::Number(settings.http.max_connections_per_address),
         seconds(settings.http.keep_alive),
@@ -91,7 +93,7 @@ pub(super) fn shown(settings: &Settings) -> Shown {
         Value::Flag(webhooks.allow_http),
         Value::Fraction(webhooks.time_scale),
         path(settings.webhook_roots.as_ref()),
-        mail.smtp_url.as_ref().map_or(Value::Unset, |it| text(masked(it.expose()))),
+        mail.smtp_url.as_ref().map_or(Value::Unset, |url| text(masked(url.expose()))),
         mail.from.as_ref().map_or(Value::Unset, text),
         path(mail.extra_roots.as_ref()),
         kept(settings.retention.events.unwrap_or_default(), 86_400),
@@ -119,7 +121,7 @@ fn kept(time: Duration, unit: u64) -> Value {
 }
 
 fn path(it: Option<&PathBuf>) -> Value {
-    it.map_or(Value::Unset, |it| text(it.display()))
+    it.map_or(Value::Unset, |path| text(path.display()))
 }
 
 fn text(value: impl ToString) -> Value {
@@ -130,7 +132,7 @@ fn text(value: impl ToString) -> Value {
 fn hosts(url: &str) -> Option<&str> {
     let behind = url.split_once("://")?.1;
     let authority = behind.split(['/', '?', '#']).next()?;
-    Some(authority.rsplit_once('@').map_or(authority, |it| it.1))
+    Some(authority.rsplit_once('@').map_or(authority, |parts| parts.1))
 }
 
 /// Masks the password in the authority or the query of a URL. Masks the whole URL if it cannot be parsed.
@@ -139,7 +141,7 @@ pub(super) fn masked(url: &str) -> String {
         return url.to_owned();
     }
     // Only libpq accepts several hosts in a URL: a placeholder host replaces them while the URL is parsed.
-    let several = hosts(url).filter(|it| it.contains(','));
+    let several = hosts(url).filter(|hosts| hosts.contains(','));
     if let Some(several) = several {
         let one = masked(&url.replacen(several, STAND_IN, 1));
         return one.replacen(STAND_IN, several, 1);

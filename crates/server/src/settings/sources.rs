@@ -24,7 +24,7 @@ pub(super) fn read(
             .with_context(|| format!("cannot read the settings in {}", path.display()))?;
         let source = File::from_str(&text, FileFormat::Toml);
         if let Err(fault) = toml::from_str::<toml::Table>(&text) {
-            let before = fault.span().and_then(|it| text.get(..it.start)).unwrap_or_default();
+            let before = fault.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             let line = before.matches('\n').count() + 1;
             bail!("{} is not valid TOML: line {line}: {}", path.display(), fault.message());
         }
@@ -33,7 +33,7 @@ pub(super) fn read(
         builder = builder.add_source(source);
     }
     for (name, value) in environment {
-        let Some(name) = name.to_str().and_then(|it| it.strip_prefix(PREFIX)) else { continue };
+        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
         let key = name.to_lowercase().replace("__", ".");
         if key == ALLOW_UNSAFE_POSTGRES {
             builder = builder.set_override(&key, value == "1")?;
@@ -58,7 +58,7 @@ pub(super) fn read(
 }
 
 fn list(value: &str) -> Vec<String> {
-    value.split(',').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    value.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 fn refuse_unknown(table: &Map<String, Value>, section: &str) -> anyhow::Result<()> {

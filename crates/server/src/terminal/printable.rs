@@ -14,7 +14,7 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 /// Escapes every character that does not print as itself, except tabs and the ends of lines.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
-        let each = text.split("\r\n").map(|it| escaped(it, is_layout));
+        let each = text.split("\r\n").map(|line| escaped(line, is_layout));
         return Cow::Owned(each.collect::<Vec<_>>().join("\r\n"));
     }
     escaped(text, is_layout)

@@ -46,7 +46,7 @@ impl Files {
         let chain = CertificateDer::pem_slice_iter(&contents.certificate)
             .collect::<Result<Vec<_>, _>>()
             .ok()
-            .filter(|it| !it.is_empty())
+            .filter(|chain| !chain.is_empty())
             .ok_or_else(|| anyhow!("{} contains no certificate in PEM", self.certificate.display()))?;
         let key = PrivateKeyDer::from_pem_slice(&contents.private_key).map_err(|_shows_the_key| {
             anyhow!("{} contains no private key in PEM", self.private_key.display())

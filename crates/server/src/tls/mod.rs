@@ -62,7 +62,7 @@ pub(crate) fn check(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime
         Tls::Files { certificate, private_key } => {
             let files = Files { certificate: certificate.clone(), private_key: private_key.clone() };
             let (_, key) = files.load()?;
-            Ok(leaf(&key).map(|it| it.validity().not_after.to_datetime()))
+            Ok(leaf(&key).map(|certificate| certificate.validity().not_after.to_datetime()))
         }
         Tls::SelfSigned | Tls::Proxy { .. } => Ok(None),
     }

@@ -64,7 +64,7 @@ impl Reloading {
     /// When the certificate in use expires, in seconds since 1970.
     pub(crate) fn ends_at(&self) -> Option<i64> {
         let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-        leaf(&current).map(|it| it.validity().not_after.timestamp())
+        leaf(&current).map(|certificate| certificate.validity().not_after.timestamp())
     }
 
     /// Renews a self-signed certificate that expires soon. Does nothing for a certificate of the operator.

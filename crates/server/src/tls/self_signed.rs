@@ -50,8 +50,8 @@ fn lock(folder: &Path) -> anyhow::Result<File> {
 fn service_names(service_url: &str) -> Vec<String> {
     let mut names: Vec<String> = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).into();
     let url = Url::parse(service_url).ok();
-    let host = url.as_ref().and_then(Url::host_str).map(|it| it.trim_matches(['[', ']']).to_owned());
-    names.extend(host.filter(|it| !names.contains(it)));
+    let host = url.as_ref().and_then(Url::host_str).map(|host| host.trim_matches(['[', ']']).to_owned());
+    names.extend(host.filter(|host| !names.contains(host)));
     names
 }
 
@@ -62,16 +62,16 @@ fn is_usable(files: &Files, names: &[String], now: Timestamp) -> bool {
     let first = certificate.validity().not_before.timestamp();
     let in_time =
         first <= now.utc().unix_timestamp() && last >= (now + RENEWED_BEFORE).utc().unix_timestamp();
-    in_time && names.iter().all(|it| is_named(&certificate, it))
+    in_time && names.iter().all(|name| is_named(&certificate, name))
 }
 
 fn is_named(certificate: &X509Certificate<'_>, name: &str) -> bool {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return false };
-    extension.value.general_names.iter().any(|it| match it {
-        GeneralName::DNSName(it) => *it == name,
-        GeneralName::IPAddress(it) => name.parse::<std::net::IpAddr>().is_ok_and(|name| match name {
-            std::net::IpAddr::V4(name) => name.octets().as_slice() == *it,
-            std::net::IpAddr::V6(name) => name.octets().as_slice() == *it,
+    extension.value.general_names.iter().any(|general| match general {
+        GeneralName::DNSName(dns_name) => *dns_name == name,
+        GeneralName::IPAddress(octets) => name.parse::<std::net::IpAddr>().is_ok_and(|name| match name {
+            std::net::IpAddr::V4(name) => name.octets().as_slice() == *octets,
+            std::net::IpAddr::V6(name) => name.octets().as_slice() == *octets,
         }),
         _ => false,
     })

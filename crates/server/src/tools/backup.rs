@@ -64,7 +64,7 @@ impl Backup {
         let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
         let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
         let bytes = write_copy(database, &file, progress)?;
-        let head = sealed.map(|it| it.head);
+        let head = sealed.map(|seal| seal.head);
         Ok(Copied { file: file.display().to_string(), bytes, head }.output()?)
     }
 }
@@ -97,7 +97,8 @@ fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> 
 
 /// Copies the database, while another thread syncs the copy and shows the progress.
 fn copy_and_sync(database: &Path, (own, to): (&File, &Path), progress: &Progress) -> Result<()> {
-    let size = |it: &Path| usize::try_from(it.metadata().map_or(0, |it| it.len())).unwrap_or(0);
+    let size =
+        |path: &Path| usize::try_from(path.metadata().map_or(0, |metadata| metadata.len())).unwrap_or(0);
     progress.of_bytes(size(database));
     scope(|scope| {
         let copying = scope.spawn(|| copy_sqlite(database, to));

@@ -28,7 +28,7 @@ struct Checked {
 
 impl View for Checked {
     fn text(&self) -> String {
-        let lines = self.tried.iter().map(|it| format!("{it}\n")).collect::<String>();
+        let lines = self.tried.iter().map(|line| format!("{line}\n")).collect::<String>();
         format!("{lines}the settings are valid")
     }
 }
@@ -45,8 +45,8 @@ pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Output
 fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
     let all = [try_folder(settings), try_database(settings), try_mail(settings), check_end(certificate)];
     let (mut tried, mut faults) = (Vec::new(), Vec::new());
-    for it in all {
-        match it {
+    for result in all {
+        match result {
             Ok(line) => tried.push(line),
             Err(cause) => faults.push(format!("{cause:#}")),
         }

@@ -67,8 +67,8 @@ impl Listen {
         let (base, target) = (client.base(), Target::new(&self.forward_to, self.shared_secret.as_deref()));
         let mut place = Place::find(&[base, &credentials.api_key, &self.forward_to])?;
         let now = SystemClock.now();
-        let since = self.since.as_deref().map(|it| parse_time(it, now)).transpose();
-        match since.map_err(|it| anyhow!("--since {it}"))? {
+        let since = self.since.as_deref().map(|since| parse_time(since, now)).transpose();
+        match since.map_err(|error| anyhow!("--since {error}"))? {
             Some(since) => place.begin(since)?,
             None if place.is_begun() => {}
             None => place.begin(now)?,
@@ -77,7 +77,7 @@ impl Listen {
         tell(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
         let mut is_told = false;
         loop {
-            for event in part.events.iter().filter(|it| place.wants(it)) {
+            for event in part.events.iter().filter(|event| place.wants(event)) {
                 is_told |= self.forward(&target, event, is_told)?;
             }
             place.advance(&part.next)?;
@@ -174,7 +174,7 @@ fn warn_of_plain_http(base: &str) {
 }
 
 fn check(option: &str, url: &str) -> Result<Url> {
-    let url_or_none = Url::parse(url).ok().filter(|it| matches!(it.scheme(), "http" | "https"));
+    let url_or_none = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     url_or_none.with_context(|| format!("{option} must be an http or https URL, not {url}"))
 }
 

@@ -84,17 +84,17 @@ impl Tool {
     /// Runs the command; `program` is the command line that completions and the manual page describe.
     pub(crate) fn run(&self, settings: &Settings, program: Command, progress: &Progress) -> Result<Output> {
         match self {
-            Self::Webhook(Webhook::Verify(it)) => it.run(),
-            Self::Webhook(Webhook::SendExample(it)) => {
-                run_command(settings, &Work::SendExample(it.clone()), &Progress::default())
+            Self::Webhook(Webhook::Verify(command)) => command.run(),
+            Self::Webhook(Webhook::SendExample(command)) => {
+                run_command(settings, &Work::SendExample(command.clone()), &Progress::default())
             }
-            Self::Listen(it) => it.run(),
-            Self::Backup(it) => it.run(settings, progress),
-            Self::Restore(it) => it.run(settings),
+            Self::Listen(command) => command.run(),
+            Self::Backup(command) => command.run(settings, progress),
+            Self::Restore(command) => command.run(settings),
             Self::Status => status::run(settings),
             Self::Healthcheck => healthcheck::run(settings),
             Self::Openapi => pages::openapi(),
-            Self::Completions(it) => it.run(program),
+            Self::Completions(command) => command.run(program),
             Self::Man => pages::manual(program),
         }
     }

@@ -75,9 +75,11 @@ fn render_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<
         return Ok(());
     }
     if command.has_subcommands() {
-        return command.get_subcommands().try_for_each(|it| render_command(it, &name, text));
+        return command.get_subcommands().try_for_each(|subcommand| render_command(subcommand, &name, text));
     }
-    let own = command.clone().mut_args(|it| if it.is_global_set() { it.hide(true) } else { it });
+    let own = command
+        .clone()
+        .mut_args(|argument| if argument.is_global_set() { argument.hide(true) } else { argument });
     let (page, mut section) = (Man::new(own), Vec::new());
     page.render_description_section(&mut section)?;
     page.render_synopsis_section(&mut section)?;

@@ -71,7 +71,7 @@ impl Restore {
         }
         for log in ["-wal", "-journal"] {
             let name = with_ending(&self.file, log);
-            if name.metadata().is_ok_and(|it| it.len() > 0) {
+            if name.metadata().is_ok_and(|metadata| metadata.len() > 0) {
                 bail!(
                     "{} is not a backup but a database whose log {} is not merged: put both into a data folder as \
                      they are, and run `guerdon serve` with it",
@@ -104,18 +104,18 @@ impl Restore {
         database: &Path,
         (mut own, partial): (File, &Path),
     ) -> Result<Restored> {
-        let is_plain = self.file.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+        let is_plain = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if self.file.exists() && !is_plain {
             bail!("{} is not a backup: it is empty or not a file", self.file.display());
         }
-        let copied = File::open(&self.file).and_then(|mut it| io::copy(&mut it, &mut own));
+        let copied = File::open(&self.file).and_then(|mut file| io::copy(&mut file, &mut own));
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
         own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint = migrate_and_verify(partial, settings)
             .with_context(|| format!("cannot restore {}", self.file.display()))?;
         let found = read_configured(settings)?
-            .map_or_else(|| read_from_data_folder(&settings.data_dir), |it| Ok(Some(it)))?;
-        let fits = found.map(|it| Some(it.fingerprint()) == fingerprint);
+            .map_or_else(|| read_from_data_folder(&settings.data_dir), |key| Ok(Some(key)))?;
+        let fits = found.map(|key| Some(key.fingerprint()) == fingerprint);
         if fits == Some(false) && fingerprint.is_some() {
             bail!("the configured master key is not the one that the backup was created with");
         }

@@ -14,15 +14,16 @@ impl View for Status {
         let yes = if self.maintenance { "on: the API responds with 503" } else { "off" };
         let oldest = self
             .oldest_event_seconds
-            .map_or_else(String::new, |it| format!(", oldest {}", numbers::seconds(it)));
+            .map_or_else(String::new, |age| format!(", oldest {}", numbers::seconds(age)));
         let seal = self.seal.as_ref();
-        let seal = seal.map_or_else(|| "none yet".to_owned(), |it| format!("{} at {}", it.sequence, it.at));
+        let seal =
+            seal.map_or_else(|| "none yet".to_owned(), |seal| format!("{} at {}", seal.sequence, seal.at));
         let in_transit = self.in_transit.as_ref().map_or_else(
             || "0".to_owned(),
-            |it| {
+            |transit| {
                 let distributions =
-                    counted(it.distributions, "unfinished distribution", "unfinished distributions");
-                format!("{} in {distributions}", numbers::grouped(it.points))
+                    counted(transit.distributions, "unfinished distribution", "unfinished distributions");
+                format!("{} in {distributions}", numbers::grouped(transit.points))
             },
         );
         fields(&[

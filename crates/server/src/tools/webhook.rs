@@ -68,7 +68,7 @@ impl Verify {
         .map(|(part, name)| value(headers, part, name));
         let delivery =
             Delivery { url: &self.url, timestamp: timestamp?, nonce: nonce?, signature: signature?, body };
-        let content_length = values(headers, "content-length").next().and_then(|it| it.parse().ok());
+        let content_length = values(headers, "content-length").next().and_then(|text| text.parse().ok());
         diagnose(&self.shared_secret, &delivery, content_length, SystemClock.now().into())
     }
 }

@@ -16,9 +16,9 @@ pub(crate) fn parse_limit(text: &str) -> Result<u32, String> {
 
 /// Parses a whole number within a range; the error names the range.
 pub(crate) fn parse_number(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
-    let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = if is_number { text.parse().ok() } else { None };
-    number.filter(|it| range.contains(it)).ok_or_else(|| {
+    number.filter(|number| range.contains(number)).ok_or_else(|| {
         format!("must be a whole number from {} to {}: no sign, no comma", range.start(), range.end())
     })
 }

@@ -79,7 +79,7 @@ impl ProviderName {
             return Ok(ProviderId::from_uuid(id));
         }
         let all = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
-        let mut named = all.iter().filter(|it| it.name == self.0).map(|it| it.id);
+        let mut named = all.iter().filter(|provider| provider.name == self.0).map(|provider| provider.id);
         match (named.next(), named.next()) {
             (Some(id), None) => Ok(id),
             (None, _) => Err(CommandError::Refused(format!("no provider has the name {}", self.0))),
@@ -105,7 +105,7 @@ impl UserName {
     /// Returns the id of the user. Looks up an email in the company; an id is checked only if a company is given as
     /// well.
     pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<UserId, CommandError> {
-        let company = self.company.as_ref().map(|it| it.find_id(environment)).transpose()?;
+        let company = self.company.as_ref().map(|company| company.find_id(environment)).transpose()?;
         match (Uuid::try_parse(&self.user_id).map(UserId::from_uuid), company) {
             (Ok(id), None) => Ok(id),
             (Ok(id), Some(company)) => require_member(environment, company, id).map(|()| id),

@@ -72,7 +72,7 @@ pub(crate) fn carry_out(
     loop {
         let rendered = Arc::clone(&render);
         let render_body: Box<Render> = Box::new(move |done| {
-            let output = rendered(done.clone()).and_then(|it| Ok(serde_json::to_vec(&it)?));
+            let output = rendered(done.clone()).and_then(|output| Ok(serde_json::to_vec(&output)?));
             output.map(|body| (STATUS_DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
         });
         let repeatable = repeatable.clone();

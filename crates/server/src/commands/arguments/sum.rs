@@ -38,7 +38,7 @@ const MUST_BE_DOLLARS: &str = "must be an amount in dollars, such as 12.50: no s
 
 /// Parses points as they are written on a command line: digits only.
 pub(crate) fn parse_points(text: &str) -> Result<i64, String> {
-    let is_number = !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
         _ if !is_number => Err(MUST_BE_WHOLE.to_owned()),
         Ok(number) => Ok(number),

@@ -13,8 +13,8 @@ pub(crate) fn read_text_file<T>(
     (bytes_max, too_large): (u64, &str),
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<Result<T, String>, Infallible> {
-    let read =
-        text(name, bytes_max, too_large).and_then(|it| parse(it.strip_prefix('\u{feff}').unwrap_or(&it)));
+    let read = text(name, bytes_max, too_large)
+        .and_then(|content| parse(content.strip_prefix('\u{feff}').unwrap_or(&content)));
     Ok(read.map_err(|why| format!("{name}: {why}")))
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String
             "d" => 86_400,
             _ => return None,
         };
-        let number: u32 = number.parse().ok().filter(|it| *it <= 100_000)?;
+        let number: u32 = number.parse().ok().filter(|number| *number <= 100_000)?;
         Some(now - Duration::from_secs(u64::from(number) * seconds))
     };
     age().ok_or_else(|| {
@@ -32,7 +32,7 @@ pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String
 
 /// Parses a time or an age, if one is given.
 pub(crate) fn parse_optional_time(text: Option<&String>) -> Result<Option<Timestamp>, CommandError> {
-    text.map(|it| parse_time(it, SystemClock.now())).transpose().map_err(CommandError::refused)
+    text.map(|text| parse_time(text, SystemClock.now())).transpose().map_err(CommandError::refused)
 }
 
 /// Checks a time or an age, and returns the string, which can be sent to a running `serve`.

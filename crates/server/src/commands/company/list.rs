@@ -31,10 +31,11 @@ impl Runnable for List {
     }
 
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let wanted = self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?;
+        let wanted = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
         environment.store.snapshot(|reads| {
             let providers = reads.providers()?;
-            let chosen: Vec<_> = providers.iter().filter(|it| wanted.is_none_or(|id| it.id == id)).collect();
+            let chosen: Vec<_> =
+                providers.iter().filter(|provider| wanted.is_none_or(|id| provider.id == id)).collect();
             if chosen.is_empty() && wanted.is_some() {
                 return Err(CommandError::refused("no provider has this id"));
             }
@@ -42,10 +43,10 @@ impl Runnable for List {
             for provider in chosen {
                 let left = usize::try_from(self.limit).unwrap_or(usize::MAX) - rows.len();
                 let found = read_first(left, |page| reads.companies(provider.id, None, page))?;
-                for it in &found {
-                    let users = reads.active_user_count(it.company.id)?;
-                    rows.push(row(it, users, &provider.name));
-                    json.push(serde_json::to_string(&CompanyView::whole(it, users))?);
+                for listed in &found {
+                    let users = reads.active_user_count(listed.company.id)?;
+                    rows.push(row(listed, users, &provider.name));
+                    json.push(serde_json::to_string(&CompanyView::whole(listed, users))?);
                 }
             }
             let text = table(&["id", "domain", "name", "owner", "users", "provider"], &rows);

@@ -34,7 +34,7 @@ impl Runnable for Show {
             let json = serde_json::to_string(&CompanyView::whole(&found, users))?;
             let (company, owner) = (&found.company, found.owner_name());
             let (rate, count) = (company.rate.get().to_string(), users.to_string());
-            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |it| it.get().to_string());
+            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |alert| alert.get().to_string());
             let text = fields(&[
                 ("id", &id.to_string()),
                 ("provider", &scope.to_string()),

@@ -44,7 +44,7 @@ impl Runnable for Transfer {
         let (company, to) = (self.company_id.load(environment)?, self.to.find_id(environment)?);
         let provider = environment.store.transaction(|tx| -> Result<_, CommandError> {
             move_to_provider(tx, company.id, to, &environment.context())?;
-            Ok(tx.provider(to)?.map_or_else(String::new, |it| it.name))
+            Ok(tx.provider(to)?.map_or_else(String::new, |provider| provider.name))
         })?;
         Transferred {
             company_id: company.id.as_uuid(),

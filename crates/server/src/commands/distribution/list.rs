@@ -46,31 +46,31 @@ impl Listed {
         Self {
             schedule: Shown::of(it),
             created_at: it.created_at.to_string(),
-            cancelled_at: it.cancelled_at.map(|it| it.to_string()),
-            failing_since: it.failing.as_ref().map(|it| it.since.to_string()),
-            failure: it.failing.as_ref().map(|it| it.reason.clone()),
+            cancelled_at: it.cancelled_at.map(|at| at.to_string()),
+            failing_since: it.failing.as_ref().map(|failing| failing.since.to_string()),
+            failure: it.failing.as_ref().map(|failing| failing.reason.clone()),
             missed: missed
                 .iter()
-                .map(|it| Missed { date: it.due_on.to_string(), reason: it.reason.clone() })
+                .map(|missed| Missed { date: missed.due_on.to_string(), reason: missed.reason.clone() })
                 .collect(),
         }
     }
 
     fn row(&self) -> Vec<String> {
-        let it = &self.schedule;
+        let schedule = &self.schedule;
         let state = match (&self.cancelled_at, &self.failure) {
             (Some(at), _) => format!("cancelled {at}"),
             (None, Some(why)) => format!("failing: {why}"),
             (None, None) => String::new(),
         };
         vec![
-            it.id.to_string(),
-            it.wallet.to_owned(),
-            it.points.to_string(),
-            it.every.to_owned(),
-            it.start.clone(),
-            it.next.clone().unwrap_or_default(),
-            self.missed.iter().map(|it| it.date.as_str()).collect::<Vec<_>>().join(" "),
+            schedule.id.to_string(),
+            schedule.wallet.to_owned(),
+            schedule.points.to_string(),
+            schedule.every.to_owned(),
+            schedule.start.clone(),
+            schedule.next.clone().unwrap_or_default(),
+            self.missed.iter().map(|missed| missed.date.as_str()).collect::<Vec<_>>().join(" "),
             state,
         ]
     }
@@ -95,6 +95,6 @@ impl Runnable for List {
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let company = self.company_id.find_id(environment)?;
         let found = environment.store.snapshot(|reads| schedules(reads, company))?;
-        All(found.iter().map(|(it, missed)| Listed::of(it, missed)).collect()).output()
+        All(found.iter().map(|(schedule, missed)| Listed::of(schedule, missed)).collect()).output()
     }
 }

@@ -56,9 +56,9 @@ impl Runnable for Run {
         let company = self.company_id.load(environment)?;
         let id = company.id;
         let users: Vec<UserId> =
-            self.users.iter().map(|it| find_user(environment, id, it)).collect::<Result<_, _>>()?;
+            self.users.iter().map(|user| find_user(environment, id, user)).collect::<Result<_, _>>()?;
         let wallet = self.wallet.into();
-        let named: Vec<Uuid> = users.iter().map(|it| it.as_uuid()).collect();
+        let named: Vec<Uuid> = users.iter().map(|user| user.as_uuid()).collect();
         let request = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
         let recipients = if users.is_empty() {
             environment.store.snapshot(|reads| Recipients::all(reads, id, wallet))?
@@ -71,16 +71,19 @@ impl Runnable for Run {
         let command = (company.provider_id, Command::RunDistribution(run));
         let domain = company.domain;
         let output = carry_out(environment, command, &self.key, &request, move |done| {
-            let Done::Distributed(it) = done else { return Err(unexpected_outcome(&done)) };
-            let (reserve, rate) = (it.reserve, it.reserve.rate);
+            let Done::Distributed(distributed) = done else { return Err(unexpected_outcome(&done)) };
+            let (reserve, rate) = (distributed.reserve, distributed.reserve.rate);
             let [each, before, now] =
-                [reserve.points, reserve.before, reserve.after].map(|it| format_worth(it, rate));
-            let users = counted(it.users, "user", "users");
+                [reserve.points, reserve.before, reserve.after].map(|points| format_worth(points, rate));
+            let users = counted(distributed.users, "user", "users");
             let text =
                 format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
             let points = reserve.points.get();
-            WithText { fields: Distributed { company_id: id.as_uuid(), users: it.users, points }, text }
-                .output()
+            WithText {
+                fields: Distributed { company_id: id.as_uuid(), users: distributed.users, points },
+                text,
+            }
+            .output()
         })?;
         // Also after a retry: an earlier run with this key may have ended between two steps.
         let mut paid = |users| {
@@ -89,8 +92,8 @@ impl Runnable for Run {
         };
         let finished = finish(environment.store.as_ref(), &environment.commands, &mut paid);
         let failed = finished.map_err(|cause| unfinished(&cause))?;
-        let own = failed.iter().find(|it| it.company == Some(id));
-        own.map_or(Ok(output), |it| Err(unfinished(&it.reason)))
+        let own = failed.iter().find(|failure| failure.company == Some(id));
+        own.map_or(Ok(output), |failure| Err(unfinished(&failure.reason)))
     }
 
     fn may_take_long(&self) -> bool {

@@ -57,7 +57,7 @@ pub(crate) struct Schedule {
 }
 
 fn date(text: &str) -> Result<String, String> {
-    IsoDate::parse(text).map(|it| it.to_string()).map_err(|cause| cause.to_string())
+    IsoDate::parse(text).map(|date| date.to_string()).map_err(|cause| cause.to_string())
 }
 
 /// A schedule.

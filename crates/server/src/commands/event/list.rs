@@ -54,7 +54,7 @@ impl Listed {
             r#type: it.kind.name(),
             state: it.state.name(),
             attempts: it.attempts,
-            next_attempt_at: it.next_attempt_at.map(|it| it.to_string()),
+            next_attempt_at: it.next_attempt_at.map(|at| at.to_string()),
             created_at: it.created_at.to_string(),
         }
     }
@@ -89,7 +89,7 @@ impl Runnable for List {
     }
 
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let provider = self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?;
+        let provider = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
         let state = self.state.map(EventState::from);
         let since = parse_optional_time(self.since.as_ref())?;
         let limit = i64::from(self.limit);

@@ -53,8 +53,8 @@ impl View for Replayed {
 impl Runnable for Replay {
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let context = environment.context();
-        let ids: Vec<EventId> = self.ids.iter().map(|it| EventId::from_uuid(*it)).collect();
-        let provider = self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?;
+        let ids: Vec<EventId> = self.ids.iter().map(|id| EventId::from_uuid(*id)).collect();
+        let provider = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
         let replayed = environment.store.transaction(|tx| -> Result<_, CommandError> {
             let entry = context.entry(Action::EventsReplayed);
             let (entry, replayed) = match (provider, self.state) {

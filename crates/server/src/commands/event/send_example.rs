@@ -70,7 +70,7 @@ impl Runnable for SendExample {
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
         let body = example(kind).map_err(CommandError::refused)?;
         let courier = build_courier(&environment.settings, &environment.keys)
-            .map_err(|it| CommandError::failed(&it))?;
+            .map_err(|error| CommandError::failed(&error))?;
         let event = EventId::from_uuid(SystemIds.next());
         let outcome = courier.attempt(&Order { provider: &provider, event, body: &body });
         let confirmed = outcome.cause.is_none();
@@ -95,7 +95,7 @@ impl Runnable for SendExample {
 
 /// Renders the body of an event with invented users and new ids.
 fn example(kind: EventKind) -> Result<Vec<u8>, String> {
-    let describe = |it: InvalidValue| it.to_string();
+    let describe = |error: InvalidValue| error.to_string();
     let company_id = CompanyId::from_uuid(SystemIds.next());
     let receiver = Person {
         id: UserId::from_uuid(SystemIds.next()),
@@ -134,5 +134,5 @@ fn example(kind: EventKind) -> Result<Vec<u8>, String> {
             cumulative_points_spent: points,
         }),
     };
-    Bodies.body(&event).map_err(|it| it.to_string())
+    Bodies.body(&event).map_err(|error| error.to_string())
 }

@@ -46,12 +46,12 @@ impl Shown {
     fn of(told: &ToldEvent, attempts: Vec<MadeAttempt>) -> Result<Self, CommandError> {
         let event = &told.event;
         let body = serde_json::from_slice(&told.body)?;
-        let tried = |it: MadeAttempt| Tried {
-            number: it.number,
-            started_at: it.started_at.to_string(),
-            status: it.status,
-            cause: it.cause,
-            duration_ms: it.duration.as_millis(),
+        let tried = |attempt: MadeAttempt| Tried {
+            number: attempt.number,
+            started_at: attempt.started_at.to_string(),
+            status: attempt.status,
+            cause: attempt.cause,
+            duration_ms: attempt.duration.as_millis(),
         };
         Ok(Self {
             id: event.id.as_uuid(),
@@ -59,7 +59,7 @@ impl Shown {
             r#type: event.kind.name(),
             state: event.state.name(),
             created_at: event.created_at.to_string(),
-            next_attempt_at: event.next_attempt_at.map(|it| it.to_string()),
+            next_attempt_at: event.next_attempt_at.map(|at| at.to_string()),
             body,
             attempts: attempts.into_iter().map(tried).collect(),
         })
@@ -77,10 +77,10 @@ impl View for Shown {
             ("created", &self.created_at),
             ("next attempt", self.next_attempt_at.as_deref().unwrap_or("-")),
         ]);
-        let rows = self.attempts.iter().map(|it| {
-            let status = it.status.map_or_else(|| "-".to_owned(), |it| it.to_string());
-            let (number, took) = (it.number.to_string(), format!("{} ms", it.duration_ms));
-            vec![number, it.started_at.clone(), status, took, it.cause.clone().unwrap_or_default()]
+        let rows = self.attempts.iter().map(|attempt| {
+            let status = attempt.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
+            let (number, took) = (attempt.number.to_string(), format!("{} ms", attempt.duration_ms));
+            vec![number, attempt.started_at.clone(), status, took, attempt.cause.clone().unwrap_or_default()]
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let attempts = match rows.as_slice() {

@@ -40,8 +40,10 @@ pub(crate) struct Audit {
 }
 
 fn action(text: &str) -> Result<String, String> {
-    let all = || Action::ALL.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ");
-    Action::from_name(text).map(|it| it.name().to_owned()).ok_or_else(|| format!("must be one of {}", all()))
+    let all = || Action::ALL.iter().map(|action| action.name()).collect::<Vec<_>>().join(", ");
+    Action::from_name(text)
+        .map(|action| action.name().to_owned())
+        .ok_or_else(|| format!("must be one of {}", all()))
 }
 
 #[derive(Serialize)]
@@ -60,7 +62,7 @@ impl From<AuditEntry> for EntryView {
             at: it.at.to_string(),
             actor: actor(&it),
             action: it.action.name(),
-            company_id: it.company_id.map(|it| it.as_uuid()),
+            company_id: it.company_id.map(|id| id.as_uuid()),
             object_id: it.object_or_provider(),
             detail: it.detail,
         }
@@ -69,10 +71,10 @@ impl From<AuditEntry> for EntryView {
 
 /// The actor: a provider with its id, or the operator with the name of the operating system user.
 fn actor(it: &AuditEntry) -> String {
-    let reference = it.by.reference.as_deref().map_or_else(String::new, |it| format!(" {it}"));
+    let reference = it.by.reference.as_deref().map_or_else(String::new, |reference| format!(" {reference}"));
     match it.by.actor {
         Actor::Provider => {
-            let who = it.provider_id.map_or_else(String::new, |it| format!(" {it}"));
+            let who = it.provider_id.map_or_else(String::new, |id| format!(" {id}"));
             format!("provider{who}")
         }
         Actor::Operator => format!("operator{reference}"),
@@ -82,10 +84,10 @@ fn actor(it: &AuditEntry) -> String {
 
 impl View for Vec<EntryView> {
     fn text(&self) -> String {
-        let id = |it: &Option<Uuid>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
-        let row = |it: &EntryView| {
-            let (at, actor, action) = (it.at.clone(), it.actor.clone(), it.action.to_owned());
-            vec![at, actor, action, id(&it.company_id), id(&it.object_id), it.detail.clone()]
+        let id = |id: &Option<Uuid>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let row = |entry: &EntryView| {
+            let (at, actor, action) = (entry.at.clone(), entry.actor.clone(), entry.action.to_owned());
+            vec![at, actor, action, id(&entry.company_id), id(&entry.object_id), entry.detail.clone()]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
         table(&["at", "actor", "action", "company", "object", "detail"], &rows)
@@ -99,8 +101,8 @@ impl Runnable for Audit {
 
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let wanted = AuditWanted {
-            company: self.company.as_ref().map(|it| it.find_id(environment)).transpose()?,
-            provider: self.provider.as_ref().map(|it| it.find_id(environment)).transpose()?,
+            company: self.company.as_ref().map(|company| company.find_id(environment)).transpose()?,
+            provider: self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?,
             action: self.action.as_deref().and_then(Action::from_name),
             since: parse_optional_time(self.since.as_ref())?,
             limit: i64::from(self.limit),

@@ -72,7 +72,7 @@ struct Line {
 
 impl Line {
     fn of(entry: Entry, period: Period, now: PointsPerDollar) -> Self {
-        let text = |at: Option<Timestamp>| at.map(|it| it.to_string());
+        let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
         match entry {
             Entry::Opening { balance, rate } => {
                 Self::balance(text(period.from), "opening balance", balance, rate.unwrap_or(now))
@@ -174,8 +174,8 @@ fn csv(lines: &[Line]) -> Result<String, CommandError> {
     let failed = |cause: &dyn ToString| CommandError::Failed(cause.to_string());
     let mut writer = csv::Writer::from_writer(Vec::new());
     for line in lines {
-        writer.serialize(line).map_err(|it| failed(&it))?;
+        writer.serialize(line).map_err(|error| failed(&error))?;
     }
-    let bytes = writer.into_inner().map_err(|it| failed(&it))?;
-    String::from_utf8(bytes).map_err(|it| failed(&it))
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    String::from_utf8(bytes).map_err(|error| failed(&error))
 }

@@ -54,7 +54,9 @@ struct Counts {
 impl From<AuditReport> for Findings {
     fn from(it: AuditReport) -> Self {
         let Checked { journal_entries, transfers, accounts, recognitions, events, seals } = it.checked;
-        let line = |it: &Violation| format!("{}: {}", it.invariant, it.detail.replace('\n', " "));
+        let line = |violation: &Violation| {
+            format!("{}: {}", violation.invariant, violation.detail.replace('\n', " "))
+        };
         Self {
             ok: it.violations.is_empty(),
             violations: it.violations.iter().map(line).collect(),

@@ -54,14 +54,21 @@ impl From<KeptMail> for Listed {
 
 impl View for Vec<Listed> {
     fn text(&self) -> String {
-        let row = |it: &Listed| {
-            let state = match it.state {
+        let row = |mail: &Listed| {
+            let state = match mail.state {
                 StateName::Waiting => "waiting",
                 StateName::Sent => "sent",
                 StateName::GivenUp => "given-up",
             };
-            let (id, attempts) = (it.id.to_string(), it.attempts.to_string());
-            vec![id, state.to_owned(), attempts, it.created_at.clone(), it.to.clone(), it.subject.clone()]
+            let (id, attempts) = (mail.id.to_string(), mail.attempts.to_string());
+            vec![
+                id,
+                state.to_owned(),
+                attempts,
+                mail.created_at.clone(),
+                mail.to.clone(),
+                mail.subject.clone(),
+            ]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
         table(&["id", "state", "attempts", "created", "to", "subject"], &rows)

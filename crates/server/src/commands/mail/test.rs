@@ -30,7 +30,7 @@ struct Tested {
 impl Runnable for Test {
     fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
         let settings = &environment.settings;
-        let mut transport = build_mail_transport(settings).map_err(|it| CommandError::failed(&it))?;
+        let mut transport = build_mail_transport(settings).map_err(|error| CommandError::failed(&error))?;
         let mail = ClaimedMail {
             id: SystemIds.next(),
             recipient: self.address.clone(),

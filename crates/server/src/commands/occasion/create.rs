@@ -33,10 +33,10 @@ impl Runnable for CreateGlobal {
             CommandError::Refused(format!("{field} {}", cause.to_string()))
         };
         let text = OccasionText {
-            name: Line::parse(&self.name).map_err(|it| named("name", &it))?,
-            title: Line::parse(&self.title).map_err(|it| named("title", &it))?,
+            name: Line::parse(&self.name).map_err(|error| named("name", &error))?,
+            title: Line::parse(&self.title).map_err(|error| named("title", &error))?,
             default_message: OccasionText::default_message(&self.default_message)
-                .map_err(|it| named("default_message", &it))?,
+                .map_err(|error| named("default_message", &error))?,
         };
         let occasion = environment.store.transaction(|tx| -> Result<_, StoreError> {
             create_global(tx, &text, &environment.context())

@@ -19,10 +19,11 @@ impl View for Vec<Shown<'_>> {
         if self.is_empty() {
             return "no global occasions; create one with `guerdon occasion create-global`".to_owned();
         }
-        let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
-        let row = |it: &Shown<'_>| {
-            let (id, name, title) = (it.id.to_string(), it.name.to_owned(), it.title.to_owned());
-            vec![id, name, title, yes(it.enabled), yes(it.visible)]
+        let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+        let row = |occasion: &Shown<'_>| {
+            let (id, name, title) =
+                (occasion.id.to_string(), occasion.name.to_owned(), occasion.title.to_owned());
+            vec![id, name, title, yes(occasion.enabled), yes(occasion.visible)]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
         table(&["id", "name", "title", "enabled", "visible"], &rows)

@@ -62,7 +62,7 @@ impl<'a> Shown<'a> {
 
 impl View for Shown<'_> {
     fn text(&self) -> String {
-        let yes = |it: bool| if it { "yes" } else { "no" };
+        let yes = |flag: bool| if flag { "yes" } else { "no" };
         fields(&[
             ("id", &self.id.to_string()),
             ("name", self.name),

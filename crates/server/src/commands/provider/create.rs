@@ -62,10 +62,11 @@ impl Runnable for Create {
             check_url(url, environment.settings.webhooks.policy()).map_err(CommandError::refused)?;
         }
         let id = ProviderId::from_uuid(SystemIds.next());
-        let api_secret = random::secret(API_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
-        let shared_secret = random::secret(SHARED_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let api_secret = random::secret(API_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
+        let shared_secret =
+            random::secret(SHARED_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
         let name = parse_name(&self.name)?;
-        let api_key = random::name(API_KEY_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let api_key = random::name(API_KEY_PREFIX).map_err(|error| CommandError::failed(&error))?;
         let shared_secret_sealed = environment.keys.seal(id, &shared_secret)?;
         let provider = environment.store.transaction(|tx| -> Result<_, StoreError> {
             let command = CreateProvider {

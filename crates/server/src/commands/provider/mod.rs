@@ -66,16 +66,16 @@ impl View for Vec<Listed> {
         if self.is_empty() {
             return "no providers; create one with `guerdon provider create --name N`".to_owned();
         }
-        let yes = |it: bool| if it { "yes" } else { "no" }.to_owned();
-        let row = |it: &Listed| {
+        let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+        let row = |provider: &Listed| {
             vec![
-                it.id.to_string(),
-                it.name.clone(),
-                it.api_key.clone(),
-                it.callback_url.clone().unwrap_or_else(|| "-".to_owned()),
-                yes(it.manages_all_domain_resources),
-                yes(it.suspended),
-                it.created_at.clone(),
+                provider.id.to_string(),
+                provider.name.clone(),
+                provider.api_key.clone(),
+                provider.callback_url.clone().unwrap_or_else(|| "-".to_owned()),
+                yes(provider.manages_all_domain_resources),
+                yes(provider.suspended),
+                provider.created_at.clone(),
             ]
         };
         let head = ["id", "name", "api key", "callback url", "manages all", "suspended", "created at"];

@@ -74,7 +74,7 @@ impl<'a> Rotated<'a> {
             api_key: None,
             api_secret: None,
             shared_secret: None,
-            old_secret_valid_until: former.map(|it| it.until.to_string()),
+            old_secret_valid_until: former.map(|former| former.until.to_string()),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Runnable for Rotate {
 
 impl Rotate {
     fn api_secret(&self, environment: &CommandEnvironment, id: ProviderId) -> Result<Output, CommandError> {
-        let secret = random::secret(API_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let secret = random::secret(API_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
         let provider = self.rotated(environment, id, NewSecret::Api(environment.keys.hash(&secret)))?;
         Rotated {
             api_key: Some(&provider.api_key),
@@ -128,7 +128,7 @@ impl Rotate {
         environment: &CommandEnvironment,
         id: ProviderId,
     ) -> Result<Output, CommandError> {
-        let secret = random::secret(SHARED_SECRET_PREFIX).map_err(|it| CommandError::failed(&it))?;
+        let secret = random::secret(SHARED_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
         let sealed = environment.keys.seal(id, &secret)?;
         let provider = self.rotated(environment, id, NewSecret::Shared(sealed))?;
         Rotated {

@@ -50,7 +50,7 @@ impl Runnable for Set {
             (None, false) => Update::Keep,
         };
         let wanted = ProviderChange {
-            name: self.name.as_deref().map(parse_name).transpose()?.map(|it| it.as_str().to_owned()),
+            name: self.name.as_deref().map(parse_name).transpose()?.map(|name| name.as_str().to_owned()),
             callback_url,
             manages_all_domain_resources: self.manages_all_domain_resources,
             suspended: self.suspended,

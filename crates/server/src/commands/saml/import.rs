@@ -33,8 +33,8 @@ impl Runnable for Import {
             CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
         };
         let certificates: Result<Vec<_>, _> =
-            found.certificates.iter().map(|it| PemCertificate::parse(it)).collect();
-        let certificates = certificates.map_err(|it| told("certificate", &it))?;
+            found.certificates.iter().map(|certificate| PemCertificate::parse(certificate)).collect();
+        let certificates = certificates.map_err(|error| told("certificate", &error))?;
         let several = certificates.len() > 1;
         // While an identity provider replaces its key, its metadata has the old one and the new one.
         let last = certificates.into_iter().max_by_key(PemCertificate::expires_at);
@@ -47,8 +47,10 @@ impl Runnable for Import {
             )
         });
         let command = UpdateSaml {
-            idp_id: Update::Set(EntityId::parse(&found.entity_id).map_err(|it| told("entityID", &it))?),
-            idp_url: Update::Set(WebUrl::parse(&found.sign_on_url).map_err(|it| told("Location", &it))?),
+            idp_id: Update::Set(EntityId::parse(&found.entity_id).map_err(|error| told("entityID", &error))?),
+            idp_url: Update::Set(
+                WebUrl::parse(&found.sign_on_url).map_err(|error| told("Location", &error))?,
+            ),
             idp_certificate: Update::Set(certificate),
             active: None,
         };

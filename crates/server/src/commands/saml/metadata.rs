@@ -51,17 +51,17 @@ fn parse(text: &str) -> Result<Metadata, String> {
     loop {
         match reader.read_event().map_err(|cause| format!("not valid XML: {cause}"))? {
             Event::DocType(_) => return Err("a document type declaration is not allowed".to_owned()),
-            Event::Start(it) => place.begin(&it)?,
-            Event::Empty(it) => {
-                place.begin(&it)?;
-                place.end(it.local_name().as_ref());
+            Event::Start(element) => place.begin(&element)?,
+            Event::Empty(element) => {
+                place.begin(&element)?;
+                place.end(element.local_name().as_ref());
             }
-            Event::Text(it) if place.is_in_certificate => {
-                let digits = it.into_inner();
-                let digits = digits.chars().filter(|it| !it.is_whitespace());
-                place.found.certificates.last_mut().into_iter().for_each(|it| it.extend(digits.clone()));
+            Event::Text(text) if place.is_in_certificate => {
+                let digits = text.into_inner();
+                let digits = digits.chars().filter(|character| !character.is_whitespace());
+                place.found.certificates.last_mut().into_iter().for_each(|last| last.extend(digits.clone()));
             }
-            Event::End(it) => place.end(it.local_name().as_ref()),
+            Event::End(element) => place.end(element.local_name().as_ref()),
             Event::Eof => break,
             _ => {}
         }
@@ -73,7 +73,7 @@ fn parse(text: &str) -> Result<Metadata, String> {
         (_, true, _) => Err("has no sign-on URL (SingleSignOnService)".to_owned()),
         (_, _, true) => Err("has no signing certificate (X509Certificate)".to_owned()),
         _ => {
-            found.certificates = found.certificates.iter().map(|it| pem(it)).collect();
+            found.certificates = found.certificates.iter().map(|digits| pem(digits)).collect();
             Ok(found)
         }
     }
@@ -128,7 +128,7 @@ fn value(it: &BytesStart<'_>, name: &str) -> Result<String, String> {
 /// Formats base64 as a certificate in PEM, in lines of 64 characters.
 fn pem(base64: &str) -> String {
     let digits: Vec<char> = base64.chars().collect();
-    let lines: Vec<String> = digits.chunks(64).map(|it| it.iter().collect()).collect();
+    let lines: Vec<String> = digits.chunks(64).map(|chunk| chunk.iter().collect()).collect();
     format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
@@ -163,7 +163,8 @@ mod tests {
         let chain = key("", "QUJD</ds:X509Certificate><ds:X509Certificate>Q0FD");
         let places_alone = service(POST, "https://idp.example/post");
         assert_eq!(parse(&document(&(chain + &places_alone))).unwrap().certificates.len(), 1, "no chain");
-        let certificate = |it| format!("-----BEGIN CERTIFICATE-----\n{it}\n-----END CERTIFICATE-----\n");
+        let certificate =
+            |digits| format!("-----BEGIN CERTIFICATE-----\n{digits}\n-----END CERTIFICATE-----\n");
         assert_eq!(found.certificates, [certificate("QUJDREVG"), certificate("R0hJ")]);
         let by_form = parse(&document(&(keys + &service(POST, "https://idp.example/post")))).unwrap();
         assert_eq!(by_form.sign_on_url, "https://idp.example/post");

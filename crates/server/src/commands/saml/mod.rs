@@ -28,8 +28,8 @@ fn render_settings(
     it: &SamlSettings,
 ) -> Result<Output, CommandError> {
     let service_url = &environment.settings.service_url;
-    let unset = |it: Option<&str>| it.unwrap_or("not set").to_owned();
-    let ends = it.idp_certificate.as_ref().map(|it| it.expires_at().to_string());
+    let unset = |value: Option<&str>| value.unwrap_or("not set").to_owned();
+    let ends = it.idp_certificate.as_ref().map(|certificate| certificate.expires_at().to_string());
     let shown_fields = fields(&[
         ("single sign-on", if it.active { "on" } else { "off" }),
         ("identity provider", &unset(it.idp_id.as_ref().map(EntityId::as_str))),

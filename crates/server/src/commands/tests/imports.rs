@@ -45,7 +45,7 @@ fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
     let name: CompanyName = company.to_string().parse().unwrap();
     let scope = name.load(environment).unwrap().provider_id;
     for name in ["c", "d"] {
-        let text = |it: &str| Line::parse(it).unwrap();
+        let text = |text: &str| Line::parse(text).unwrap();
         let address = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
         let mut profile = Profile::named(address, text(name), Some(text("Lee")));
         profile.details.employee_id = Some(text("3"));
@@ -59,7 +59,7 @@ fn imported(rows: &[Row], at_once: usize) -> (Vec<String>, Vec<Value>) {
         let context = environment.context();
         let done = environment.store.transaction(|tx| import(tx, (scope, company), batch, &context)).unwrap();
         assert_eq!(done.len(), batch.len());
-        all.extend(done.into_iter().map(|it| match it {
+        all.extend(done.into_iter().map(|imported| match imported {
             Imported::Created => "created".to_owned(),
             Imported::Updated => "updated".to_owned(),
             Imported::Unchanged => "unchanged".to_owned(),
@@ -89,6 +89,6 @@ fn a_batch_has_the_same_result_as_single_rows() {
     for outcome in
         ["created", "updated", "unchanged", "several active users have this employee_id", "unreadable"]
     {
-        assert!(outcomes.get(outcome).is_some_and(|it| *it > 2), "{outcome}: {outcomes:?}");
+        assert!(outcomes.get(outcome).is_some_and(|count| *count > 2), "{outcome}: {outcomes:?}");
     }
 }

@@ -58,7 +58,7 @@ impl Setup {
 
     /// Runs a command as if it arrived over the socket: parsed, serialized as JSON and deserialized.
     fn run(&self, words: &[&str]) -> Result<String, CommandError> {
-        self.output(words).map(|it| it.json)
+        self.output(words).map(|output| output.json)
     }
 
     /// Returns the text output.
@@ -87,7 +87,7 @@ impl Setup {
 /// Returns the field names of an object in their order.
 fn names(json: &str) -> Vec<&str> {
     let before_colons = json.rsplit_once("\":").map_or("", |(before, _last_value)| before);
-    before_colons.split("\":").filter_map(|it| it.rsplit('"').next()).collect()
+    before_colons.split("\":").filter_map(|part| part.rsplit('"').next()).collect()
 }
 
 const NOBODY: &str = "00000000-0000-0000-0000-000000000001";
@@ -270,10 +270,13 @@ fn a_distribution_comes_from_the_reserve_or_not_at_all() {
 #[test]
 fn every_command_is_on_a_page() {
     fn look(command: &clap::Command, path: &str, pages: &str) {
-        for it in command.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set()) {
-            let path = format!("{path} {}", it.get_name());
-            if it.has_subcommands() {
-                look(it, &path, pages);
+        for subcommand in command
+            .get_subcommands()
+            .filter(|subcommand| subcommand.get_name() != "help" && !subcommand.is_hide_set())
+        {
+            let path = format!("{path} {}", subcommand.get_name());
+            if subcommand.has_subcommands() {
+                look(subcommand, &path, pages);
             } else {
                 assert!(pages.contains(&path), "`{path}` is missing in docs/");
             }

@@ -47,7 +47,7 @@ impl Runnable for List {
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-            let email = self.email.as_deref().and_then(|it| EmailAddress::parse(it).ok());
+            let email = self.email.as_deref().and_then(|email| EmailAddress::parse(email).ok());
             let wanted = Wanted { email, deleted: self.deleted, ..Wanted::default() };
             let found = read_first(limit, |page| reads.users(id, &wanted, page))?;
             let notes = if found.len() < limit {
@@ -55,11 +55,17 @@ impl Runnable for List {
             } else {
                 vec![format!("there may be more than these {limit} users: --limit shows more")]
             };
-            for it in found {
-                let email = it.profile.email.as_str().to_owned();
-                let deleted = it.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
-                rows.push(vec![it.id.to_string(), email, format_name(&it), format_rights(&it), deleted]);
-                json.push(serde_json::to_string(&UserView::of(&it))?);
+            for user in found {
+                let email = user.profile.email.as_str().to_owned();
+                let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+                rows.push(vec![
+                    user.id.to_string(),
+                    email,
+                    format_name(&user),
+                    format_rights(&user),
+                    deleted,
+                ]);
+                json.push(serde_json::to_string(&UserView::of(&user))?);
             }
             let text = table(&["id", "email", "name", "rights", "deleted"], &rows);
             Ok(Output { text, json: format!("[{}]", json.join(",")), notes, ..Output::default() })

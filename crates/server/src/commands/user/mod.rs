@@ -32,6 +32,6 @@ fn format_rights(user: &User) -> String {
         (profile.company_admin, "company admin"),
         (profile.corporation_admin, "corporation admin"),
     ];
-    let held: Vec<&str> = all.into_iter().filter(|it| it.0).map(|it| it.1).collect();
+    let held: Vec<&str> = all.into_iter().filter(|right| right.0).map(|right| right.1).collect();
     if held.is_empty() { "-".to_owned() } else { held.join(", ") }
 }

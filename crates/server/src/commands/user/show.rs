@@ -32,7 +32,7 @@ impl Runnable for Show {
             let absent = || CommandError::refused("no user has this id");
             let user = anybodys(reads, id)?.ok_or_else(absent)?;
             let json = serde_json::to_string(&UserView::of(&user))?;
-            let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |it| it.to_string());
+            let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
             let text = fields(&[
                 ("id", &id.to_string()),
                 ("company", &user.company_id.to_string()),

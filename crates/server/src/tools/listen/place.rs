@@ -32,7 +32,7 @@ impl Place {
     fn read(file: PathBuf) -> Self {
         let kept = std::fs::read_to_string(&file).unwrap_or_default();
         let mut words = kept.split_whitespace();
-        let since = words.next().filter(|it| Timestamp::parse(it).is_ok()).unwrap_or_default().to_owned();
+        let since = words.next().filter(|word| Timestamp::parse(word).is_ok()).unwrap_or_default().to_owned();
         let cursor = words.next().filter(|_| !since.is_empty()).map(str::to_owned);
         Self { file, since, cursor }
     }

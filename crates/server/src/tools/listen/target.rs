@@ -106,7 +106,7 @@ fn said(body: Body) -> String {
     let mut bytes = Vec::new();
     let _as_far = body.into_reader().take(SAID_BYTES).read_to_end(&mut bytes);
     let text = String::from_utf8_lossy(&bytes);
-    let line = text.lines().map(str::trim).find(|it| !it.is_empty()).unwrap_or_default();
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line.chars().take(SAID_CHARACTERS).collect()
 }
 
