@@ -20,9 +20,9 @@ macro_rules! field_docs {
 
 /// The doc comment of a field: from `own`, else from the field of that name in the first of `objects` that has one.
 pub fn find<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
-    let own = own.iter().find(|(it, _)| *it == name).map(|(_, text)| *text);
+    let own = own.iter().find(|(field, _)| *field == name).map(|(_, text)| *text);
     let place = format!("/properties/{name}/description");
-    own.or_else(|| objects.iter().find_map(|it| it.pointer(&place)?.as_str()))
+    own.or_else(|| objects.iter().find_map(|object| object.pointer(&place)?.as_str()))
 }
 
 /// Adds doc comments, which [`find`] looks up, to the properties of a schema.

@@ -121,9 +121,9 @@ impl<'a> Fields<'a> {
 
     /// The names of unknown fields for the header `X-Ignored-Fields`; `None` if there are none.
     pub fn ignored(&self) -> Option<String> {
-        let is_plain = |it: &&str| {
-            (1..=IGNORED_NAME_MAX).contains(&it.len())
-                && it.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        let is_plain = |name: &&str| {
+            (1..=IGNORED_NAME_MAX).contains(&name.len())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
         };
         let mut names: Vec<&str> = self.values.keys().map(AsRef::as_ref).filter(is_plain).collect();
         names.sort_unstable();
@@ -136,14 +136,14 @@ impl<'a> Fields<'a> {
         if self.values.is_empty() {
             return Ok(());
         }
-        let named = self.ignored().map(|it| format!(": {it}")).unwrap_or_default();
+        let named = self.ignored().map(|names| format!(": {names}")).unwrap_or_default();
         Err(InvalidBody::new(format!("the body holds fields that are unknown{named}")))
     }
 
     /// The value that a reader returned, or every fault.
     pub fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
         if self.report.faults.is_empty()
-            && self.values.iter().any(|(name, it)| name.contains('\0') || it.has_nul())
+            && self.values.iter().any(|(name, value)| name.contains('\0') || value.has_nul())
         {
             return Err(InvalidBody::new("fields that are unknown must not hold U+0000 either"));
         }
@@ -156,7 +156,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a field out of the body; `None` where it is absent or null.
     fn sent(&mut self, name: &str) -> Option<Field<'a>> {
-        self.values.remove(name).filter(|it| *it != Field::Null)
+        self.values.remove(name).filter(|value| *value != Field::Null)
     }
 
     fn integer<T: FromInteger>(&mut self, name: &str, value: &Field<'_>) -> Option<T> {
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn a_required_text_is_a_string() {
         let check = |body: &str, expected: &str| {
-            let mut it = fields(body);
-            let read = it.required::<UserId>("a");
-            assert_eq!((read.is_some(), told(&it).as_str()), (expected.is_empty(), expected), "{body}");
+            let mut fields = fields(body);
+            let read = fields.required::<UserId>("a");
+            assert_eq!((read.is_some(), told(&fields).as_str()), (expected.is_empty(), expected), "{body}");
         };
         check(r#"{"a": "0193a5c0-0000-7000-8000-000000000001"}"#, "");
         check(r#"{"a": "x"}"#, "a must be a UUID");
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn an_optional_text_is_unset_by_absence_null_and_emptiness() {
         let check = |body: &str, expected: Option<&str>, fault: bool| {
-            let mut it = fields(body);
-            let read = it.optional::<Line>("a");
+            let mut fields = fields(body);
+            let read = fields.optional::<Line>("a");
             assert_eq!(read.as_ref().map(Line::as_str), expected, "{body}");
-            assert_eq!(!told(&it).is_empty(), fault, "{body}");
+            assert_eq!(!told(&fields).is_empty(), fault, "{body}");
         };
         check(r#"{"a": "x"}"#, Some("x"), false);
         check(r#"{"a": ""}"#, None, false);
@@ -225,9 +225,9 @@ mod tests {
     fn an_integer_is_a_json_integer_of_64_bits() {
         let check = |value: &str, expected: Option<i64>| {
             let body = format!("{{\"a\": {value}}}");
-            let mut it = fields(&body);
-            assert_eq!(it.unjudged_integer("a"), expected, "{value}");
-            assert_eq!(told(&it).is_empty(), expected.is_some(), "{value}");
+            let mut fields = fields(&body);
+            assert_eq!(fields.unjudged_integer("a"), expected, "{value}");
+            assert_eq!(told(&fields).is_empty(), expected.is_some(), "{value}");
         };
         check("10", Some(10));
         check("0", Some(0));
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn a_flag_is_a_json_boolean() {
         let check = |body: &str, expected: bool, fault: &str| {
-            let mut it = fields(body);
-            assert_eq!((it.flag("a", true), told(&it).as_str()), (expected, fault), "{body}");
+            let mut fields = fields(body);
+            assert_eq!((fields.flag("a", true), told(&fields).as_str()), (expected, fault), "{body}");
         };
         check(r#"{"a": false}"#, false, "");
         check(r#"{"a": null}"#, true, "");
@@ -272,7 +272,7 @@ mod tests {
         check(r#"{"a b": 1, "": 1, "ü": 1, "a\r\nb": 1}"#, None);
         check(&format!("{{\"{}\": 1}}", "x".repeat(64)), Some(&"x".repeat(64)));
         check(&format!("{{\"{}\": 1}}", "x".repeat(65)), None);
-        let many: Vec<String> = (0..30).map(|it| format!("\"f{it}\": 1")).collect();
+        let many: Vec<String> = (0..30).map(|number| format!("\"f{number}\": 1")).collect();
         let named = format!("{{{}}}", many.join(","));
         let named = fields(&named).ignored().unwrap();
         assert_eq!(named.split(", ").count(), 20);

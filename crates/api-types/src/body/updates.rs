@@ -71,14 +71,14 @@ mod tests {
     #[test]
     fn an_update_tells_absence_null_and_a_value_apart() {
         let check = |body: &str, expected: Update<&str>, fault: &str| {
-            let mut it = fields(body);
-            let read = it.updated::<Line>("a");
+            let mut fields = fields(body);
+            let read = fields.updated::<Line>("a");
             let read = match &read {
                 Update::Keep => Update::Keep,
                 Update::Clear => Update::Clear,
                 Update::Set(line) => Update::Set(line.as_str()),
             };
-            assert_eq!((read, told(&it).as_str()), (expected, fault), "{body}");
+            assert_eq!((read, told(&fields).as_str()), (expected, fault), "{body}");
         };
         check("{}", Update::Keep, "");
         check(r#"{"a": null}"#, Update::Clear, "");
@@ -91,11 +91,11 @@ mod tests {
     #[test]
     fn what_cannot_be_unset_refuses_null() {
         let check = |body: &str, fault: &str| {
-            let mut it = fields(body);
-            it.changed::<Line>("text");
-            it.changed_integer::<PointsPerDollar>("integer");
-            it.changed_flag("flag");
-            assert_eq!(told(&it), fault, "{body}");
+            let mut fields = fields(body);
+            fields.changed::<Line>("text");
+            fields.changed_integer::<PointsPerDollar>("integer");
+            fields.changed_flag("flag");
+            assert_eq!(told(&fields), fault, "{body}");
         };
         check("{}", "");
         check(r#"{"text": "x", "integer": 1, "flag": false}"#, "");
@@ -111,12 +111,12 @@ mod tests {
 
     #[test]
     fn every_fault_is_told() {
-        let mut it = fields(r#"{"a": 1, "c": 0}"#);
-        it.required::<Line>("a");
-        it.required::<Line>("b");
-        it.optional_integer::<PointsPerDollar>("c");
+        let mut fields = fields(r#"{"a": 1, "c": 0}"#);
+        fields.required::<Line>("a");
+        fields.required::<Line>("b");
+        fields.optional_integer::<PointsPerDollar>("c");
         let expected =
             "a must be a string of 1 to 255 characters; b is required; c must be an integer from 1 to 10000";
-        assert_eq!(told(&it), expected);
+        assert_eq!(told(&fields), expected);
     }
 }

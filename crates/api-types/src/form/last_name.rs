@@ -19,6 +19,6 @@ impl FromText for LastName {
     const EXPECTED: &'static str = Line::EXPECTED;
 
     fn from_text(text: &str) -> Result<Self, InvalidValue> {
-        if text.is_empty() { Ok(Self(None)) } else { Line::parse(text).map(|it| Self(Some(it))) }
+        if text.is_empty() { Ok(Self(None)) } else { Line::parse(text).map(|line| Self(Some(line))) }
     }
 }

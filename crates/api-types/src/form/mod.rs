@@ -79,7 +79,7 @@ macro_rules! names {
     ($($type:ty, $expected:literal, $must_be:literal;)+) => { $(
         impl Form for $type {
             fn form() -> Schema {
-                let names: Vec<&str> = Self::ALL.iter().map(|it| it.name()).collect();
+                let names: Vec<&str> = Self::ALL.iter().map(|variant| variant.name()).collect();
                 json_schema!({"type": "string", "enum": names})
             }
         }
@@ -163,8 +163,11 @@ impl Form for Direction {
 
 impl Form for Reason {
     fn form() -> Schema {
-        let names: Vec<&str> =
-            Self::ALL.iter().filter(|it| **it != Self::Rounding).map(|it| it.name()).collect();
+        let names: Vec<&str> = Self::ALL
+            .iter()
+            .filter(|reason| **reason != Self::Rounding)
+            .map(|reason| reason.name())
+            .collect();
         json_schema!({"type": "string", "enum": names})
     }
 }
@@ -231,16 +234,17 @@ mod tests {
     use super::*;
 
     fn must_be<T: FromText>() -> String {
-        T::from_text("?").err().map(|it| it.to_string()).unwrap_or_default()
+        T::from_text("?").err().map(|fault| fault.to_string()).unwrap_or_default()
     }
 
     #[test]
     fn every_name_is_told() {
-        let told =
-            |all: Vec<&str>, must_be: &str| assert!(all.iter().all(|it| must_be.contains(it)), "{must_be}");
-        told(WalletType::ALL.iter().map(|it| it.name()).collect(), &must_be::<WalletType>());
-        told(EventKind::ALL.iter().map(|it| it.name()).collect(), &must_be::<EventKind>());
-        told(EventState::ALL.iter().map(|it| it.name()).collect(), &must_be::<EventState>());
+        let told = |all: Vec<&str>, must_be: &str| {
+            assert!(all.iter().all(|name| must_be.contains(name)), "{must_be}");
+        };
+        told(WalletType::ALL.iter().map(|wallet| wallet.name()).collect(), &must_be::<WalletType>());
+        told(EventKind::ALL.iter().map(|kind| kind.name()).collect(), &must_be::<EventKind>());
+        told(EventState::ALL.iter().map(|state| state.name()).collect(), &must_be::<EventState>());
     }
 
     #[test]

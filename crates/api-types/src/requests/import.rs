@@ -10,7 +10,7 @@ use crate::body::{Fields, InvalidBody};
 /// The fields that a row may have.
 pub fn imported_user_fields() -> Vec<String> {
     let parameters = Fields::parameters_of(|fields| new_user(fields).map(drop));
-    parameters.into_iter().map(|it| it.name).filter(|it| it != "company_id").collect()
+    parameters.into_iter().map(|parameter| parameter.name).filter(|name| name != "company_id").collect()
 }
 
 /// The user that a row describes, to be created in a company.
@@ -21,7 +21,7 @@ pub fn imported_user_fields() -> Vec<String> {
 pub fn imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<Profile, String> {
     let mut row = row.clone();
     row.insert("company_id".to_owned(), company.to_string().into());
-    read(&row, new_user).map(|it| it.profile)
+    read(&row, new_user).map(|user| user.profile)
 }
 
 /// What a row changes of an existing user.

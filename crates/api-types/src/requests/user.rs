@@ -89,7 +89,7 @@ mod tests {
         let body = body.to_string();
         let mut fields = Fields::parse(body.as_bytes()).unwrap();
         let command = new_user(&mut fields);
-        fields.unless_faulty(command).map_err(|it| it.to_string())
+        fields.unless_faulty(command).map_err(|error| error.to_string())
     }
 
     #[test]

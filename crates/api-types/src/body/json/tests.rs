@@ -81,7 +81,7 @@ fn depth_is_bounded() {
 
 #[test]
 fn a_hundred_thousand_keys_are_read() {
-    let keys: Vec<String> = (0..100_000).map(|it| format!("\"{it}\":1")).collect();
+    let keys: Vec<String> = (0..100_000).map(|number| format!("\"{number}\":1")).collect();
     check(format!("{{{}}}", keys.join(",")), Ok(100_000));
 }
 
