@@ -56,7 +56,7 @@ pub struct Balances {
 impl Balances {
     /// The points in a wallet; `None` if the user does not have it.
     pub fn points(&self, wallet: WalletType) -> Option<i64> {
-        self.wallets.iter().find(|it| it.r#type == wallet).map(|it| it.points)
+        self.wallets.iter().find(|entry| entry.r#type == wallet).map(|entry| entry.points)
     }
 }
 
