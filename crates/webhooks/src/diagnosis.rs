@@ -136,7 +136,7 @@ fn incomplete_hint(body: &[u8], content_length: Option<usize>) -> Option<String>
     if length == 0 {
         return Some("it is empty: save the raw body before anything reads it".to_owned());
     }
-    if let Some(sent) = content_length.filter(|it| *it != length) {
+    if let Some(sent) = content_length.filter(|sent| *sent != length) {
         return Some(format!("it has {length} bytes, but the content-length header says {sent}"));
     }
     let cause = serde_json::from_slice::<IgnoredAny>(body).err()?;
@@ -170,8 +170,8 @@ fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
         all.push((format!("{other}://{rest}"), "with the other scheme"));
         let port = host.rfind(':').filter(|at| !host.ends_with(']') && *at > 0);
         let (name, port) = port.map_or((host, ""), |at| host.split_at(at));
-        if LOOPBACK.iter().any(|(it, _)| *it == name) {
-            let others = LOOPBACK.iter().filter(|(it, _)| *it != name);
+        if LOOPBACK.iter().any(|(loopback, _)| *loopback == name) {
+            let others = LOOPBACK.iter().filter(|(loopback, _)| *loopback != name);
             all.extend(others.map(|(other, what)| (format!("{scheme}://{other}{port}{path}"), *what)));
         }
         for port in [":443", ":80"] {

@@ -124,8 +124,12 @@ mod tests {
         let receiver = Receiver::new(URL, "gw_1");
         assert!(!format!("{receiver:?}").contains("gw_1"));
         let receive = |left_out: &str, body| {
-            let find = |name: &str| headers.iter().find(|it| it.0 == name && name != left_out).map(|it| it.1);
-            receiver.receive_at(find, body, now).map(|it| (it.event_id.to_string(), it.event.kind))
+            let find = |name: &str| {
+                headers.iter().find(|header| header.0 == name && name != left_out).map(|header| header.1)
+            };
+            receiver
+                .receive_at(find, body, now)
+                .map(|received| (received.event_id.to_string(), received.event.kind))
         };
         for (name, _) in headers {
             assert!(

@@ -26,7 +26,7 @@ const STEPS: [(Step, &str); 6] = [
 pub(crate) fn original_bodies(body: &[u8]) -> Vec<(Vec<u8>, String)> {
     let (mut all, mut last, mut changes) = (Vec::new(), body.to_vec(), Vec::new());
     for (undo, what) in STEPS {
-        if let Some(undone) = undo(&last).filter(|it| *it != last) {
+        if let Some(undone) = undo(&last).filter(|undone| *undone != last) {
             changes.push(what);
             last = undone;
             all.push((last.clone(), changes.join("; ")));
@@ -65,7 +65,7 @@ fn compact(json: &[u8]) -> Option<Vec<u8>> {
 /// Rewrites each string with as few escapes as possible.
 fn unescape(json: &[u8]) -> Option<Vec<u8>> {
     let (mut unescaped, mut rest) = (Vec::with_capacity(json.len()), json);
-    while let Some(start) = rest.iter().position(|it| *it == b'"') {
+    while let Some(start) = rest.iter().position(|byte| *byte == b'"') {
         let (before, from_there) = rest.split_at_checked(start)?;
         let mut texts = Deserializer::from_slice(from_there).into_iter::<String>();
         let text = texts.next()?.ok()?;

@@ -60,7 +60,7 @@ fn change_of_a_body_is_named() {
     let check = |body: &str, hint| changed(url, body, "body", hint);
     let spaced = body.replace("\":", "\": ").replace(",\"", ",\n  \"");
     let escaped =
-        |it: &str| it.replace('ü', "\\u00fc").replace('ß', "\\u00DF").replace('🎉', "\\ud83c\\udf89");
+        |text: &str| text.replace('ü', "\\u00fc").replace('ß', "\\u00DF").replace('🎉', "\\ud83c\\udf89");
     let (data, rest) =
         body.strip_prefix(r#"{"type":"redemption.created","version":"1.0","data":"#).unwrap().split_at(1);
     let (first, others) = rest.split_once(',').unwrap();
