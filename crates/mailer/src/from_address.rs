@@ -32,7 +32,10 @@ impl FromAddress {
             Mailbox::new((!name.is_empty()).then_some(name), address_of(address).ok_or(InvalidFromAddress)?);
         // lettre's message builder parses the header that it wrote, and accepts fewer forms of addresses than it writes.
         let read_back = mailbox.to_string().parse::<Mailbox>();
-        read_back.is_ok_and(|it| it.email == mailbox.email).then_some(Self(mailbox)).ok_or(InvalidFromAddress)
+        read_back
+            .is_ok_and(|parsed| parsed.email == mailbox.email)
+            .then_some(Self(mailbox))
+            .ok_or(InvalidFromAddress)
     }
 
     /// The sender of mails that are written to files, if none is configured.
@@ -54,7 +57,7 @@ pub(crate) fn address_of(text: &str) -> Option<Address> {
 }
 
 fn unquoted(name: &str) -> String {
-    match name.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+    match name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
         None => name.to_owned(),
     }
@@ -68,7 +71,7 @@ mod tests {
     fn a_sender_is_an_address_with_or_without_a_name() {
         let check = |text: &str, expected: Option<(Option<&str>, &str)>| {
             let sender = FromAddress::parse(text).ok();
-            let found = sender.as_ref().map(|it| (it.0.name.as_deref(), it.0.email.as_ref()));
+            let found = sender.as_ref().map(|sender| (sender.0.name.as_deref(), sender.0.email.as_ref()));
             assert_eq!(found, expected, "{text:?}");
         };
         check("points@example.com", Some((None, "points@example.com")));

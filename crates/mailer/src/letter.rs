@@ -77,7 +77,7 @@ fn auto_submitted() -> HeaderValue {
 
 /// Whether every line ends with CRLF, has an allowed length, and contains neither NUL nor a lone CR or LF.
 fn is_sound(message: &[u8]) -> bool {
-    let lines = message.split(|it| *it == b'\n');
+    let lines = message.split(|byte| *byte == b'\n');
     let mut lines = lines.peekable();
     while let Some(line) = lines.next() {
         let line = match (lines.peek(), line) {

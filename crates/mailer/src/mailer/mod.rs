@@ -263,7 +263,7 @@ impl Mailer {
 
     /// Stores the outcomes that could not be stored before. A mail whose row is broken is skipped.
     fn settle_unsettled(&mut self) -> Result<(), StoreError> {
-        let unsettled: Vec<_> = self.unsettled.iter().map(|(id, it)| (*id, *it)).collect();
+        let unsettled: Vec<_> = self.unsettled.iter().map(|(id, outcome)| (*id, *outcome)).collect();
         for (id, (lease, fate)) in unsettled {
             match self.journal.settle(id, lease, fate) {
                 Ok(()) => {

@@ -35,7 +35,7 @@ impl Running {
         if self.ended.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
             return false;
         }
-        self.thread.take().is_none_or(|it| it.join().is_ok())
+        self.thread.take().is_none_or(|thread| thread.join().is_ok())
     }
 
     fn begin_to_stop(&self) {

@@ -84,7 +84,7 @@ impl Connection {
     pub(super) async fn send(&mut self, letter: &Letter) -> Result<(), Failure> {
         require_ascii(letter)?;
         self.is_usable = false;
-        let is_completed = |it: &Response| it.code().severity == Severity::PositiveCompletion;
+        let is_completed = |response: &Response| response.code().severity == Severity::PositiveCompletion;
         let mail = Mail::new(Some(letter.from.clone()), vec![]);
         let response = self.run("MAIL FROM", mail).await.map_err(StepError::about_all_mails)?;
         expect("MAIL FROM", &response, is_completed)?;
@@ -92,7 +92,7 @@ impl Connection {
         let response = self.run("RCPT TO", recipient).await.map_err(StepError::about_this_mail)?;
         expect("RCPT TO", &response, is_completed)?;
         let response = self.run("DATA", Data).await.map_err(StepError::about_this_mail)?;
-        expect("DATA", &response, |it| it.has_code(START_MAIL_INPUT))?;
+        expect("DATA", &response, |response| response.has_code(START_MAIL_INPUT))?;
         let bytes = letter.bytes();
         // `message` adds the end of the last line.
         let response = self.inner.message(bytes.strip_suffix(b"\r\n").unwrap_or(bytes)).await;
@@ -115,7 +115,7 @@ impl Connection {
     fn check(&mut self, step: &str, response: Result<Response, Error>) -> Result<Response, StepError> {
         response.map_err(|cause| {
             let code = cause.status().map(u16::from);
-            self.is_usable = code.is_some_and(|it| it != CLOSING);
+            self.is_usable = code.is_some_and(|code| code != CLOSING);
             StepError { code, description: describe(step, &cause) }
         })
     }
@@ -124,7 +124,7 @@ impl Connection {
 /// Any server accepts ASCII addresses and encoded bodies, which is all that [`Letter::write`] should produce.
 fn require_ascii(letter: &Letter) -> Result<(), Failure> {
     let addresses: [&str; 2] = [letter.from.as_ref(), letter.to.as_ref()];
-    if addresses.iter().all(|it| it.is_ascii()) && letter.bytes().is_ascii() {
+    if addresses.iter().all(|address| address.is_ascii()) && letter.bytes().is_ascii() {
         return Ok(());
     }
     Err(Failure::unsendable("it is not ASCII"))
@@ -180,7 +180,7 @@ fn describe(step: &str, cause: &Error) -> String {
         };
     };
     let text = cause.source().map(ToString::to_string).unwrap_or_default();
-    match text.split_whitespace().next().filter(|it| is_enhanced_code(it)) {
+    match text.split_whitespace().next().filter(|word| is_enhanced_code(word)) {
         Some(enhanced) => format!("{step}: the server answered {code} {enhanced}"),
         None => format!("{step}: the server answered {code}"),
     }
@@ -189,6 +189,6 @@ fn describe(step: &str, cause: &Error) -> String {
 /// Whether a word is an enhanced status code such as `5.1.1` (RFC 3463).
 fn is_enhanced_code(word: &str) -> bool {
     let parts: Vec<&str> = word.split('.').collect();
-    let is_number = |it: &&str| matches!(it.len(), 1..=3) && it.chars().all(|c| c.is_ascii_digit());
+    let is_number = |part: &&str| matches!(part.len(), 1..=3) && part.chars().all(|c| c.is_ascii_digit());
     parts.len() == 3 && parts.iter().all(is_number)
 }

@@ -101,7 +101,7 @@ fn host(url: &Url) -> Option<(String, bool)> {
             let is_valid =
                 !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
             let is_loopback =
-                name == "localhost" || name.parse::<Ipv4Addr>().is_ok_and(|it| it.is_loopback());
+                name == "localhost" || name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback());
             is_valid.then_some((name, is_loopback))
         }
     }
@@ -143,7 +143,7 @@ mod tests {
     fn an_address_says_how_to_speak() {
         let check = |text: &str, expected: Option<(&str, u16, Encryption)>| {
             let url = SmtpUrl::parse(text).ok();
-            let found = url.as_ref().map(|it| (it.host.as_str(), it.port, it.encryption));
+            let found = url.as_ref().map(|url| (url.host.as_str(), url.port, url.encryption));
             assert_eq!(found, expected, "{text}");
         };
         check("smtps://mail.example.com", Some(("mail.example.com", 465, Encryption::Wrapped)));
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_user_and_a_password_are_percent_decoded() {
         let check = |text: &str, expected: Option<(&str, &str)>| {
-            let credentials = SmtpUrl::parse(text).ok().and_then(|it| it.credentials);
+            let credentials = SmtpUrl::parse(text).ok().and_then(|url| url.credentials);
             let expected = expected.map(|(user, password)| Credentials::new(user.into(), password.into()));
             assert!(credentials == expected, "{text}");
         };
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_greeting_is_a_name_or_an_address() {
         let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(client_name(name).map(|it| it.to_string()).as_deref(), expected, "{name:?}");
+            assert_eq!(client_name(name).map(|client| client.to_string()).as_deref(), expected, "{name:?}");
         };
         check("guerdon.example.com", Some("guerdon.example.com"));
         check("192.0.2.1", Some("[192.0.2.1]"));

@@ -28,7 +28,7 @@ impl FolderTransport {
     pub fn open(folder: impl Into<PathBuf>, sender: FromAddress) -> io::Result<Self> {
         let folder = folder.into();
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-        if let Some(parent) = folder.parent().filter(|it| !it.as_os_str().is_empty()) {
+        if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             File::open(parent)?.sync_all()?;
         }
         for entry in fs::read_dir(&folder)? {
