@@ -98,7 +98,7 @@ pub struct Sunset {
 impl Sunset {
     /// Whether a path belongs to this version.
     pub(crate) fn is_of(&self, path: &str) -> bool {
-        path.strip_prefix('/').and_then(|it| it.split('/').next()) == Some(&self.version)
+        path.strip_prefix('/').and_then(|rest| rest.split('/').next()) == Some(&self.version)
     }
 
     /// Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A version with a sunset date counts as deprecated.

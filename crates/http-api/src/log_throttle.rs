@@ -77,7 +77,10 @@ mod tests {
     #[test]
     fn the_number_of_subjects_is_bounded() {
         let (throttle, now) = (LogThrottle::default(), Instant::now());
-        assert_eq!((0..2 * SUBJECTS_MAX).filter(|it| throttle.allows(*it, now)).count(), SUBJECTS_MAX);
+        assert_eq!(
+            (0..2 * SUBJECTS_MAX).filter(|subject| throttle.allows(*subject, now)).count(),
+            SUBJECTS_MAX
+        );
         assert!(throttle.allows(usize::MAX, now + DEFAULT_INTERVAL));
     }
 }

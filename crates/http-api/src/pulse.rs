@@ -35,7 +35,7 @@ enum Writes {
 }
 
 fn is_recent(at: Option<Instant>) -> bool {
-    at.is_some_and(|it| it.elapsed() < ANSWER_VALID_FOR)
+    at.is_some_and(|instant| instant.elapsed() < ANSWER_VALID_FOR)
 }
 
 impl Pulse {
@@ -102,7 +102,8 @@ impl Pulse {
     /// of a busy service may wait for a connection.
     pub(crate) fn is_silent(&self) -> bool {
         let beats = self.beats();
-        beats.looking.is_some_and(|it| it.elapsed() >= ANSWER_VALID_FOR) && !is_recent(beats.served)
+        beats.looking.is_some_and(|started_at| started_at.elapsed() >= ANSWER_VALID_FOR)
+            && !is_recent(beats.served)
     }
 }
 

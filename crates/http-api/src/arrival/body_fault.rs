@@ -22,11 +22,11 @@ impl BodyFault {
 
     /// The recorded reason.
     pub(crate) fn said(&self) -> Option<&'static str> {
-        self.0.get().map(|it| it.what)
+        self.0.get().map(|fault| fault.what)
     }
 
     /// Whether a retry of the request can succeed.
     pub(crate) fn is_for_now(&self) -> bool {
-        self.0.get().is_some_and(|it| it.is_for_now)
+        self.0.get().is_some_and(|fault| fault.is_for_now)
     }
 }

@@ -18,8 +18,8 @@ pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool 
     match transport {
         Transport::Tls => true,
         Transport::Proxy { trusted } => {
-            let peer = request.peer_addr().map(|it| it.ip());
-            peer.is_some_and(|it| is_trusted(it, trusted)) && says_https(request.headers())
+            let peer = request.peer_addr().map(|address| address.ip());
+            peer.is_some_and(|address| is_trusted(address, trusted)) && says_https(request.headers())
         }
     }
 }
@@ -48,20 +48,20 @@ pub(crate) fn is_proxy(transport: &Transport, address: IpAddr) -> bool {
 
 fn says_https(headers: &HeaderMap) -> bool {
     single_header(headers, FORWARDED_PROTO)
-        .is_ok_and(|it| it.is_some_and(|it| it.eq_ignore_ascii_case(b"https")))
+        .is_ok_and(|value| value.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"https")))
 }
 
 fn is_trusted(address: IpAddr, trusted: &[IpNet]) -> bool {
     let address = address.to_canonical();
-    trusted.iter().any(|it| it.contains(&address))
+    trusted.iter().any(|network| network.contains(&address))
 }
 
 /// The last address that does not belong to a trusted proxy. Entries before one that is not an address are not trusted.
 fn forwarded_for(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let values: Vec<&str> =
-        headers.get_all(FORWARDED_FOR).map(|it| it.to_str().unwrap_or_default()).collect();
+        headers.get_all(FORWARDED_FOR).map(|value| value.to_str().unwrap_or_default()).collect();
     let mut address = peer;
-    for item in values.iter().rev().flat_map(|it| it.rsplit(',')) {
+    for item in values.iter().rev().flat_map(|value| value.rsplit(',')) {
         let Some(named) = parse(item.trim()) else { break };
         address = named;
         if !is_trusted(address, trusted) {
@@ -72,8 +72,9 @@ fn forwarded_for(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr
 }
 
 fn parse(item: &str) -> Option<IpAddr> {
-    let address = item.parse::<IpAddr>().ok().or_else(|| item.parse::<SocketAddr>().ok().map(|it| it.ip()));
-    address.map(|it| it.to_canonical())
+    let address =
+        item.parse::<IpAddr>().ok().or_else(|| item.parse::<SocketAddr>().ok().map(|address| address.ip()));
+    address.map(|address| address.to_canonical())
 }
 
 #[cfg(test)]
@@ -99,7 +100,7 @@ mod tests {
     #[test]
     fn only_a_trusted_proxy_says_https() {
         let check = |peer: &str, said: &[&str], expected: bool| {
-            let headers: Vec<_> = said.iter().map(|it| (FORWARDED_PROTO, *it)).collect();
+            let headers: Vec<_> = said.iter().map(|value| (FORWARDED_PROTO, *value)).collect();
             assert_eq!(is_https(&proxy(), &request(peer, &headers)), expected, "{peer} {said:?}");
         };
         check("10.1.2.3", &["https"], true);
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn a_client_is_the_last_address_that_is_no_trusted_proxy() {
         let check = |peer: &str, said: &[&str], expected: &str| {
-            let headers: Vec<_> = said.iter().map(|it| (FORWARDED_FOR, *it)).collect();
+            let headers: Vec<_> = said.iter().map(|value| (FORWARDED_FOR, *value)).collect();
             let address = client_address(&proxy(), &request(peer, &headers));
             assert_eq!(address, Some(expected.parse().unwrap()), "{peer} {said:?}");
         };

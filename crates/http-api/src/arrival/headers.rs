@@ -6,7 +6,7 @@ use actix_web::http::header::HeaderMap;
 pub(crate) fn single_header<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Repeated> {
     let mut values = headers.get_all(name);
     match (values.next(), values.next()) {
-        (first, None) => Ok(first.map(|it| it.as_bytes())),
+        (first, None) => Ok(first.map(|value| value.as_bytes())),
         (_, Some(_)) => Err(Repeated),
     }
 }

@@ -72,7 +72,7 @@ impl Caller {
 
 fn id_for(headers: &HeaderMap, ids: &dyn Ids) -> String {
     let sent = single_header(headers, REQUEST_ID.as_str()).ok().flatten();
-    match sent.and_then(|it| std::str::from_utf8(it).ok()).filter(|it| is_sane(it)) {
+    match sent.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|id| is_sane(id)) {
         Some(sent) => sent.to_owned(),
         None => ids.next().to_string(),
     }
@@ -103,8 +103,8 @@ mod tests {
         let new = Uuid::nil().to_string();
         let check = |sent: &[&str], expected: &str| {
             let mut headers = HeaderMap::new();
-            for it in sent {
-                headers.append(REQUEST_ID, HeaderValue::from_str(it).unwrap());
+            for id in sent {
+                headers.append(REQUEST_ID, HeaderValue::from_str(id).unwrap());
             }
             assert_eq!(id_for(&headers, &Nil), expected, "{sent:?}");
         };

@@ -34,13 +34,15 @@ pub(crate) struct Told {
 
 /// The operation object of OpenAPI. `objects` are the schemas that describe what `field_docs` does not.
 pub(super) fn describe(route: &Route, told: Told, objects: &[&Value]) -> Value {
-    let is_paged = told.query.iter().any(|it| it.name == "page");
-    let is_id = |it: &Parameter| it.form.get("format") == Some(&json!("uuid")) || it.name == "receiver_ids";
+    let is_paged = told.query.iter().any(|parameter| parameter.name == "page");
+    let is_id = |parameter: &Parameter| {
+        parameter.form.get("format") == Some(&json!("uuid")) || parameter.name == "receiver_ids"
+    };
     let names_ids = told.query.iter().chain(told.body.iter().flatten()).any(is_id);
     let may_miss = route.pattern.contains("{id}") || names_ids;
     let mut responses = Map::new();
     responses.insert(told.status.to_string(), success(&told, is_paged));
-    for refusal in REFUSALS.iter().filter(|it| it.code != 404 || may_miss) {
+    for refusal in REFUSALS.iter().filter(|refusal| refusal.code != 404 || may_miss) {
         let reference = format!("#/components/responses/{}", refusal.name);
         responses.insert(refusal.code.to_string(), json!({"$ref": reference}));
     }
@@ -48,9 +50,12 @@ pub(super) fn describe(route: &Route, told: Told, objects: &[&Value]) -> Value {
     if route.pattern.contains("{id}") {
         parameters.push(id_in_path(route, told.takes_domain));
     }
-    let doc =
-        |it: &Parameter| docs::find(told.field_docs, objects, &it.name).map(docs::split).unwrap_or_default();
-    parameters.extend(told.query.into_iter().map(|it| parameter(doc(&it), it)));
+    let doc = |parameter: &Parameter| {
+        docs::find(told.field_docs, objects, &parameter.name).map(docs::split).unwrap_or_default()
+    };
+    parameters.extend(
+        told.query.into_iter().map(|query_parameter| parameter(doc(&query_parameter), query_parameter)),
+    );
     if told.takes_key {
         parameters.push(component("Idempotency-Key"));
     }
@@ -137,12 +142,13 @@ fn parameter((text, example): Doc, asked: Parameter) -> Value {
 }
 
 fn body(asked: Vec<Parameter>, doc: impl Fn(&Parameter) -> Doc) -> Value {
-    let required: Vec<&str> = asked.iter().filter(|it| it.is_required).map(|it| it.name.as_str()).collect();
-    let order: Vec<&str> = asked.iter().map(|it| it.name.as_str()).collect();
-    let properties = asked.iter().map(|it| {
-        let mut form = form_of(it);
-        docs::describe(&mut form, doc(it));
-        (it.name.clone(), form)
+    let required: Vec<&str> =
+        asked.iter().filter(|field| field.is_required).map(|field| field.name.as_str()).collect();
+    let order: Vec<&str> = asked.iter().map(|field| field.name.as_str()).collect();
+    let properties = asked.iter().map(|field| {
+        let mut form = form_of(field);
+        docs::describe(&mut form, doc(field));
+        (field.name.clone(), form)
     });
     let mut schema = json!({
         "type": "object",

@@ -26,7 +26,7 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
         settings.meta_schema = None;
         settings.contract = schemars::generate::Contract::Serialize;
     }));
-    let told: Vec<_> = ROUTES.iter().map(|it| (it, (it.tell)(&mut generator))).collect();
+    let told: Vec<_> = ROUTES.iter().map(|route| (route, (route.tell)(&mut generator))).collect();
     generator.subschema_for::<ErrorBody<'_>>();
     generator.subschema_for::<Problem<'_>>();
     let list = generator.subschema_for::<ListOf<()>>().to_value();
@@ -40,7 +40,8 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
             path.insert(route.method.to_lowercase(), described);
         }
     }
-    let webhooks = webhooks.into_iter().map(|it| (it.name.to_owned(), webhook::describe(it, &schemas)));
+    let webhooks =
+        webhooks.into_iter().map(|webhook| (webhook.name.to_owned(), webhook::describe(webhook, &schemas)));
     let webhooks = webhooks.collect::<Map<_, _>>();
     for schema in schemas.values_mut() {
         if let Value::Object(schema) = schema {

@@ -60,16 +60,16 @@ pub(super) const REFUSALS: &[Status] = &[
 
 /// The refusals as components.
 pub(super) fn responses() -> Value {
-    let all = REFUSALS.iter().map(|it| {
+    let all = REFUSALS.iter().map(|refusal| {
         let response = json!({
-            "description": it.meaning,
-            "headers": headers(it.headers),
+            "description": refusal.meaning,
+            "headers": headers(refusal.headers),
             "content": {
                 "application/json": {"schema": {"$ref": "#/components/schemas/Error"}},
                 "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
             },
         });
-        (it.name.to_owned(), response)
+        (refusal.name.to_owned(), response)
     });
     Value::Object(all.collect())
 }
@@ -77,9 +77,11 @@ pub(super) fn responses() -> Value {
 /// The headers of a response: those of every response and its own.
 pub(super) fn headers(own: &[&str]) -> Value {
     let names = HEADERS.iter().map(|(name, ..)| *name);
-    let named = names.filter(|it| ALWAYS.contains(it) || own.contains(it));
+    let named = names.filter(|name| ALWAYS.contains(name) || own.contains(name));
     Value::Object(
-        named.map(|it| (it.to_owned(), json!({"$ref": format!("#/components/headers/{it}")}))).collect(),
+        named
+            .map(|name| (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")})))
+            .collect(),
     )
 }
 

@@ -19,17 +19,17 @@ fn objects(place: &str, value: &Value, found: &mut Vec<(String, Value)>) {
             if object.contains_key("properties") && object.contains_key("type") {
                 found.push((place.to_owned(), value.clone()));
             }
-            for (name, it) in object {
-                objects(&format!("{place}/{name}"), it, found);
+            for (name, member) in object {
+                objects(&format!("{place}/{name}"), member, found);
             }
         }
-        Value::Array(items) => items.iter().for_each(|it| objects(place, it, found)),
+        Value::Array(items) => items.iter().for_each(|item| objects(place, item, found)),
         _ => {}
     }
 }
 
 fn is_described(value: &Value) -> bool {
-    value["description"].as_str().is_some_and(|it| !it.is_empty())
+    value["description"].as_str().is_some_and(|text| !text.is_empty())
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn every_field_and_parameter_is_explained() {
 fn a_refusal_has_one_of_the_statuses_that_are_described() {
     let document = document();
     let statuses = &document["components"]["schemas"]["Refusal"]["properties"]["status"]["enum"];
-    let described: Vec<u16> = REFUSALS.iter().map(|it| it.code).chain([405]).collect();
+    let described: Vec<u16> = REFUSALS.iter().map(|refusal| refusal.code).chain([405]).collect();
     assert_eq!(*statuses, serde_json::json!(described));
 }
 
@@ -80,33 +80,38 @@ fn the_page_lists_what_each_operation_reads() {
     let page = include_str!("../../../../docs/specified-behaviour.md");
     let (_, from_there) = page.split_once("**10.1 All of them.**").unwrap();
     let (table, _) = from_there.split_once("\n## ").unwrap();
-    let rows = table.lines().filter_map(|it| it.strip_prefix("| `")?.split_once("` |"));
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` |"));
     let document = document();
     let mut listed_of_users = Vec::new();
     for (route, (endpoint, rest)) in ROUTES.iter().zip(rows) {
         let told = &document["paths"][route.pattern][route.method.to_lowercase()];
         let fields = told["requestBody"]["content"]["application/json"]["schema"]["properties"].as_object();
-        let query = told["parameters"].as_array().unwrap().iter().filter(|it| it["in"] == "query");
+        let query =
+            told["parameters"].as_array().unwrap().iter().filter(|parameter| parameter["in"] == "query");
         let read: HashSet<&str> = fields
             .into_iter()
-            .flat_map(|it| it.keys().map(String::as_str))
-            .chain(query.filter_map(|it| it["name"].as_str()))
+            .flat_map(|properties| properties.keys().map(String::as_str))
+            .chain(query.filter_map(|parameter| parameter["name"].as_str()))
             .collect();
         let cell = rest.split(" | ").next().unwrap().trim_matches(['|', ' ']).replace("**", "");
         let mut listed: Vec<String> = match cell.as_str() {
             "as for creation, but company_id" => listed_of_users.clone(),
             "as for sending one" => continue,
-            cell => cell.split(", ").filter(|it| !it.is_empty()).map(str::to_owned).collect(),
+            cell => cell.split(", ").filter(|name| !name.is_empty()).map(str::to_owned).collect(),
         };
-        if let Some(at) = listed.iter().position(|it| it == "custom_field_1 to custom_field_5") {
-            listed.splice(at..=at, (1..=5).map(|it| format!("custom_field_{it}")));
+        if let Some(at) = listed.iter().position(|name| name == "custom_field_1 to custom_field_5") {
+            listed.splice(at..=at, (1..=5).map(|number| format!("custom_field_{number}")));
         }
         if endpoint == "POST /v1/users" {
-            listed_of_users = listed.iter().filter(|it| *it != "company_id").cloned().collect();
+            listed_of_users = listed.iter().filter(|name| *name != "company_id").cloned().collect();
         }
         // What cannot change may be written back (behaviour 7.3), which the table need not say.
-        let stays = |it: &&str| route.method == "PUT" && ["domain", "company_id"].contains(it);
+        let stays = |name: &&str| route.method == "PUT" && ["domain", "company_id"].contains(name);
         let expected: HashSet<&str> = listed.iter().map(String::as_str).collect();
-        assert_eq!(read.into_iter().filter(|it| !stays(it)).collect::<HashSet<_>>(), expected, "{endpoint}");
+        assert_eq!(
+            read.into_iter().filter(|name| !stays(name)).collect::<HashSet<_>>(),
+            expected,
+            "{endpoint}"
+        );
     }
 }

@@ -76,7 +76,7 @@ impl Connections {
 
     /// What the connections of an address share; in IPv6, those of a network of 48 bits.
     fn share(&self, place: &Place) -> Share {
-        place.address.and_then(|it| self.lock().share(it)).unwrap_or_default()
+        place.address.and_then(|address| self.lock().share(address)).unwrap_or_default()
     }
 
     /// Counts a connection, and returns how long it must wait before it is used.
@@ -98,7 +98,7 @@ impl Connections {
                 if let Some(count) = self.refused_log.count((), now) {
                     log::warn!(
                         "connections closed at once: {count}, the last from {}, since {}",
-                        address.map_or_else(|| "a proxy".to_owned(), |it| it.to_string()),
+                        address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string()),
                         cause.reason()
                     );
                 }

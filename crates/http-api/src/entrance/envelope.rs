@@ -29,7 +29,7 @@ pub(crate) async fn wrap(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let connection = request.conn_data::<Rc<Connection>>().cloned();
-    if connection.as_ref().is_some_and(|it| it.is_awaited()) {
+    if connection.as_ref().is_some_and(|connection| connection.is_awaited()) {
         request.extensions_mut().insert(AwaitsLeave);
     }
     let asks_to_close = request.head().connection_type() == ConnectionType::Close;
@@ -62,7 +62,7 @@ pub(crate) async fn wrap(
         response = preferences::as_problem(response);
     }
     adorn(response.headers_mut(), &state.api, &id, is_https);
-    if let Some(sunset) = state.api.sunsets.iter().find(|it| it.is_of(response.request().path())) {
+    if let Some(sunset) = state.api.sunsets.iter().find(|sunset| sunset.is_of(response.request().path())) {
         sunset.tell(response.headers_mut());
     }
     // A recycled response head keeps the version of an earlier response, and HTTP/1.0 would read as `connection: close`.
@@ -83,7 +83,7 @@ pub(crate) async fn wrap(
     if let Some(connection) = &connection {
         connection.end(is_last);
     }
-    let provider = response.request().extensions().get::<Caller>().map(|it| it.id);
+    let provider = response.request().extensions().get::<Caller>().map(|caller| caller.id);
     let pattern = response.request().match_pattern();
     tell(&state.api, &id, provider, known(&method), pattern, response.status(), began);
     Ok(if is_page { response } else { compression::compressed(response, encoding) })
@@ -170,7 +170,7 @@ fn adorn(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
 
 /// Why a body is rejected that the method does not read.
 fn unsound(fault: Option<&BodyFault>) -> ApiError {
-    match fault.and_then(|it| Some((it.said()?, it.is_for_now()))) {
+    match fault.and_then(|fault| Some((fault.said()?, fault.is_for_now()))) {
         Some((message, true)) => ApiError::unavailable(message, 1),
         Some((message, false)) => ApiError::bad_request(message),
         None => {
@@ -197,7 +197,7 @@ fn tell(
     api.traffic.answered(status, took);
     let route = pattern.as_deref().unwrap_or("-");
     if log::log_enabled!(level) {
-        let provider = provider.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let provider = provider.map_or_else(|| "-".to_owned(), |id| id.to_string());
         let duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         log::log!(
             level,
@@ -225,5 +225,5 @@ fn known(method: &Method) -> &'static str {
         Method::OPTIONS,
     ];
     let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-    all.iter().zip(names).find(|(it, _)| *it == method).map_or("other", |(_, name)| name)
+    all.iter().zip(names).find(|(known, _)| *known == method).map_or("other", |(_, name)| name)
 }

@@ -16,7 +16,7 @@ pub(super) struct Pace(Option<Instant>);
 impl Pace {
     /// The time until the events so far would be over; zero if they would be over by now.
     pub(super) fn backlog(self, now: Instant) -> Duration {
-        self.0.map_or(Duration::ZERO, |it| it.saturating_duration_since(now))
+        self.0.map_or(Duration::ZERO, |end| end.saturating_duration_since(now))
     }
 
     /// Counts an event, and returns the backlog including it.

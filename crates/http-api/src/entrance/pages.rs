@@ -49,8 +49,8 @@ pub(super) fn find_target<'a>(state: &'a State, request: &ServiceRequest) -> Opt
     if path == "/" {
         return Some(Target::Home);
     }
-    let may_be_one = PLACES.iter().any(|it| path.starts_with(it));
-    if may_be_one { state.api.pages.iter().find(|it| it.path == path).map(Target::Page) } else { None }
+    let may_be_one = PLACES.iter().any(|place| path.starts_with(place));
+    if may_be_one { state.api.pages.iter().find(|page| page.path == path).map(Target::Page) } else { None }
 }
 
 /// The response with the page, compressed in advance if the client accepts gzip.
@@ -82,7 +82,7 @@ pub(super) fn not_found(
     if response.status() != StatusCode::NOT_FOUND || is_versioned(request.path()) || !prefers_html(response) {
         return None;
     }
-    let page = state.api.pages.iter().find(|it| it.path == NOT_FOUND_PATH)?;
+    let page = state.api.pages.iter().find(|page| page.path == NOT_FOUND_PATH)?;
     shown(StatusCode::NOT_FOUND, page, request, connection)
 }
 
@@ -126,7 +126,7 @@ impl MessageBody for PageBody {
 
 fn prefers_html(response: &ServiceResponse<BoxBody>) -> bool {
     let accept = Accept::parse(response.request());
-    accept.is_ok_and(|it| it.preference().essence_str() == "text/html")
+    accept.is_ok_and(|accept| accept.preference().essence_str() == "text/html")
 }
 
 fn begin(status: StatusCode, page: &Page) -> HttpResponseBuilder {

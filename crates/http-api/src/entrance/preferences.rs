@@ -28,10 +28,12 @@ pub(crate) struct Problem<'a> {
 
 /// Whether a client accepts problem details.
 pub(super) fn wants_problems(headers: &HeaderMap) -> bool {
-    let ranges = headers.get_all(ACCEPT).filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(','));
-    ranges.map(|it| it.split(';').map(str::trim)).any(|mut parts| {
-        let names_it = parts.next().is_some_and(|it| it.eq_ignore_ascii_case(PROBLEM));
-        let is_none = |it: &str| it.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0_f32));
+    let ranges =
+        headers.get_all(ACCEPT).filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    ranges.map(|range| range.split(';').map(str::trim)).any(|mut parts| {
+        let names_it = parts.next().is_some_and(|media_type| media_type.eq_ignore_ascii_case(PROBLEM));
+        let is_none =
+            |parameter: &str| parameter.strip_prefix("q=").is_some_and(|q| q.parse() == Ok(0.0_f32));
         names_it && !parts.any(is_none)
     })
 }

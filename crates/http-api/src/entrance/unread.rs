@@ -52,7 +52,7 @@ impl Unread {
     /// Replaces the body of a request by a stream that records how it ended; `None` if the request has no body.
     pub(super) fn of(request: &mut ServiceRequest, connection: Option<Rc<Connection>>) -> Option<Self> {
         let headers = request.headers();
-        let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+        let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.unwrap_or(0) == 0 && !headers.contains_key(TRANSFER_ENCODING) {
             return None;
         }
@@ -76,7 +76,7 @@ impl Unread {
         };
         match end {
             End::Whole => true,
-            End::NotYet if self.length.is_none_or(|it| it <= DISCARDED_BYTES_MAX) => {
+            End::NotYet if self.length.is_none_or(|length| length <= DISCARDED_BYTES_MAX) => {
                 let mut left = DISCARDED_BYTES_MAX;
                 if is_awaited {
                     let _began = timeout(EXPECT_WAIT, self.discard_next(&mut left, false)).await;
@@ -105,7 +105,7 @@ impl Unread {
 impl Body {
     /// Whether the client is waiting for `100 Continue`.
     fn is_awaited(&self) -> bool {
-        self.connection.as_ref().is_some_and(|it| it.is_awaited())
+        self.connection.as_ref().is_some_and(|connection| connection.is_awaited())
     }
 
     /// Polls for the next part. With `asks`, a waiting client is asked to send the body.

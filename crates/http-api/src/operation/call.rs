@@ -53,7 +53,7 @@ impl Call {
 
     /// The id in the path. A text that is not a UUID names no object, so it fails with 404 (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
-        let parsed = self.id().and_then(|it| it.parse().ok());
+        let parsed = self.id().and_then(|id| id.parse().ok());
         parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
     }
 
@@ -77,5 +77,5 @@ impl Call {
 }
 
 fn is_designated_now(reads: &mut dyn Reads, id: ProviderId) -> Result<bool, StoreError> {
-    Ok(reads.provider(id)?.is_some_and(|it| it.manages_all_domain_resources))
+    Ok(reads.provider(id)?.is_some_and(|provider| provider.manages_all_domain_resources))
 }

@@ -29,7 +29,8 @@ pub(super) fn kept(answer: &Answer) -> Result<Vec<u8>, ApiError> {
         FrameInfo::new().block_size(BlockSize::Max256KB).block_mode(BlockMode::Linked).content_checksum(true),
         Vec::new(),
     );
-    let written = answer.body.pieces().try_for_each(|it| packer.write_all(it).map_err(|e| e.to_string()));
+    let written =
+        answer.body.pieces().try_for_each(|piece| packer.write_all(piece).map_err(|e| e.to_string()));
     let packed = written.and_then(|()| packer.finish().map_err(|e| e.to_string()));
     packed.map_err(|cause| ApiError::internal(format!("an answer cannot be packed: {cause}")))
 }
@@ -99,8 +100,8 @@ mod tests {
     fn a_key_is_1_to_255_visible_ascii_characters_sent_once() {
         let check = |values: &[&[u8]], expected: Result<Option<&str>, ()>| {
             let mut headers = HeaderMap::new();
-            for it in values {
-                headers.append(HeaderName::from_static(HEADER), HeaderValue::from_bytes(it).unwrap());
+            for value in values {
+                headers.append(HeaderName::from_static(HEADER), HeaderValue::from_bytes(value).unwrap());
             }
             let read = header(&headers).map_err(|_refusal| ());
             assert_eq!(read.as_ref().map(Option::as_deref), expected.as_ref().copied(), "{values:?}");

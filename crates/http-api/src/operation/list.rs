@@ -99,12 +99,12 @@ impl<T: Serialize> Serialize for Parts<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         let end = self.page.offset().saturating_add(self.left);
-        for part in self.page.parts(self.items_max).take_while(|it| it.offset() < end) {
+        for part in self.page.parts(self.items_max).take_while(|part| part.offset() < end) {
             let loaded = (self.load.borrow_mut())(part).map_err(|refusal| {
                 self.refusal.replace(Some(refusal));
                 S::Error::custom("a part could not be loaded")
             })?;
-            loaded.iter().try_for_each(|it| list.serialize_element(it))?;
+            loaded.iter().try_for_each(|item| list.serialize_element(item))?;
         }
         list.end()
     }
@@ -117,7 +117,7 @@ fn linked(answer: Answer, links: &Links<'_>, page: Page, total_count: i64) -> An
 
 /// The memory of the largest response; nothing for a query that will be refused.
 pub(crate) fn weight(page: Result<Page, ApiError>, item: usize) -> usize {
-    page.map_or(0, |it| fit::<usize, _>(it.per_page()).saturating_mul(item))
+    page.map_or(0, |page| fit::<usize, _>(page.per_page()).saturating_mul(item))
 }
 
 /// The number of the last page. An empty list has one empty page.
@@ -164,7 +164,7 @@ impl Links<'_> {
         if has_next {
             links.push(link("next", page.number().saturating_add(1)));
         }
-        links.extend(last.map(|it| link("last", it)));
+        links.extend(last.map(|number| link("last", number)));
         links.join(", ")
     }
 }
@@ -178,7 +178,7 @@ mod tests {
         let links = Links { parameter: Some(("type", "peer_wallet")), ..Links::to("/v1/x") };
         let relations = |number, has_next, last| {
             let all = links.header(Page::new(number, 10).unwrap(), has_next, last);
-            all.split(", ").map(|it| it.split("rel=").last().unwrap().to_owned()).collect::<Vec<_>>()
+            all.split(", ").map(|link| link.split("rel=").last().unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(relations(1, false, None), ["\"first\""]);
         assert_eq!(relations(2, true, None), ["\"first\"", "\"prev\"", "\"next\""]);

@@ -85,7 +85,7 @@ mod tests {
             [(0, true), (PARSED_IN_PLACE_MAX_BYTES, true), (PARSED_IN_PLACE_MAX_BYTES + 1, false)]
         {
             let parsed_on = parsing.run(&(), length, |()| thread::current().id()).await;
-            assert!(parsed_on.is_ok_and(|it| (it == here) == is_in_place), "{length} bytes");
+            assert!(parsed_on.is_ok_and(|thread| (thread == here) == is_in_place), "{length} bytes");
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
                 tokio::time::advance(Deadlines::REQUEST.begin + Duration::from_millis(1)).await;
             })
             .await;
-            assert!(refused.iter().all(|it| it.as_ref().is_err_and(|it| it.told().0 == 503)));
+            assert!(refused.iter().all(|result| result.as_ref().is_err_and(|error| error.told().0 == 503)));
             assert_eq!(parsing.permit.available_permits(), 1, "not held in the queue");
             drop(release);
             assert!(stalling.await.is_ok());

@@ -50,7 +50,7 @@ impl Query {
         match self.given(name)? {
             Some(text) => self.report.parsed(name, T::from_text(&text)),
             None => {
-                let must_be = T::from_text("").err().map(|it| format!(" and {it}")).unwrap_or_default();
+                let must_be = T::from_text("").err().map(|fault| format!(" and {fault}")).unwrap_or_default();
                 self.report.reject(name, format!("is required{must_be}"))
             }
         }
@@ -90,7 +90,7 @@ impl Query {
         self.report.declare(|| Parameter::with_default(name, form, default));
         let Some(text) = self.given(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = if is_number { text.parse().ok().filter(|it| *it >= 1) } else { None };
+        let number = if is_number { text.parse().ok().filter(|number| *number >= 1) } else { None };
         self.report.parsed(name, number.ok_or("must be an integer from 1"))
     }
 
@@ -110,7 +110,8 @@ mod tests {
     use super::*;
 
     fn page(text: &str) -> Result<(i64, i64), String> {
-        let page = Query::read(text, |it| it.page(100)).map_err(|refusal| refusal.told().1.to_owned())?;
+        let page =
+            Query::read(text, |query| query.page(100)).map_err(|refusal| refusal.told().1.to_owned())?;
         Ok((page.number(), page.per_page()))
     }
 
@@ -130,9 +131,10 @@ mod tests {
 
     #[test]
     fn given_parameters_are_encoded_again() {
-        let again =
-            Query::read("email=%C3%A4+b%2F%25~%40x.example&other=1", |it| Some(it.again(&["email", "id"])));
-        assert!(again.is_ok_and(|it| it == "email=%C3%A4%20b%2F%25~%40x.example&"));
+        let again = Query::read("email=%C3%A4+b%2F%25~%40x.example&other=1", |query| {
+            Some(query.again(&["email", "id"]))
+        });
+        assert!(again.is_ok_and(|encoded| encoded == "email=%C3%A4%20b%2F%25~%40x.example&"));
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub(crate) async fn run<Q: Question>(
     payload: Payload,
 ) -> Result<Answer, ApiError> {
     let read = body::read(&request, payload, state.bodies.weight(call.scope)).await;
-    let length = read.as_ref().map_or(0, |it| it.bytes.len());
-    let parse = move |headers: &HeaderMap| read.and_then(|it| parse(headers, &it.bytes, Q::command));
+    let length = read.as_ref().map_or(0, |body| body.bytes.len());
+    let parse = move |headers: &HeaderMap| read.and_then(|body| parse(headers, &body.bytes, Q::command));
     let parsed = state.parsing.run(request.headers(), length, parse).await?;
     let turn = state.reads.turn(call.scope).await?;
     let work = move |state: &State, _: &Promise| {

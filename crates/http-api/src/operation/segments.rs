@@ -32,13 +32,13 @@ impl Segments {
     }
 
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
-        self.full.iter().map(|it| &**it).chain([self.open.as_slice()])
+        self.full.iter().map(|segment| &**segment).chain([self.open.as_slice()])
     }
 
     /// The whole body in one piece; for small bodies.
     pub(crate) fn joined(&self) -> Vec<u8> {
-        self.pieces().fold(Vec::with_capacity(self.length), |mut all, it| {
-            all.extend_from_slice(it);
+        self.pieces().fold(Vec::with_capacity(self.length), |mut all, piece| {
+            all.extend_from_slice(piece);
             all
         })
     }
@@ -117,7 +117,7 @@ impl MessageBody for Outgoing {
         mut self: Pin<&mut Self>,
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let Some(first) = self.pieces.front_mut().filter(|it| !it.is_empty()) else {
+        let Some(first) = self.pieces.front_mut().filter(|piece| !piece.is_empty()) else {
             return Poll::Ready(None);
         };
         let next = first.split_to(first.len().min(SENT_BYTES_MAX));
@@ -164,7 +164,7 @@ mod tests {
             }
             assert_eq!(body.len(), length);
             assert_eq!(body.joined(), bytes);
-            assert!(body.pieces().all(|it| it.len() <= SEGMENT_BYTES_MAX));
+            assert!(body.pieces().all(|piece| piece.len() <= SEGMENT_BYTES_MAX));
             assert_eq!(sent(body), bytes);
             assert_eq!(sent(Segments::from(bytes.clone())), bytes);
             assert_eq!(drained(Bytes::from(bytes.clone()).into()), bytes);

@@ -173,8 +173,8 @@ mod tests {
             tokio::task::yield_now().await;
         }
         drop(more.into_iter().next());
-        for it in waiting {
-            it.await.unwrap();
+        for task in waiting {
+            task.await.unwrap();
         }
         assert_eq!(*order.lock().unwrap(), [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2)]);
         drop(held);
@@ -185,7 +185,7 @@ mod tests {
         let shares = Shares::new("write", 17);
         let (held, more) = (turns(&shares, 1, 9).await, turns(&shares, 2, 8).await);
         let waiting: Vec<_> = (0..WAITING_MAX).map(|_| ask(&shares, 3)).collect();
-        while shares.lock().each.get(&provider(3)).is_none_or(|it| it.waiting.len() < WAITING_MAX) {
+        while shares.lock().each.get(&provider(3)).is_none_or(|line| line.waiting.len() < WAITING_MAX) {
             tokio::task::yield_now().await;
         }
         let refused = shares.turn(provider(3)).await.err().unwrap();

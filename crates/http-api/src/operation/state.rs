@@ -92,7 +92,7 @@ impl State {
             origin: Origin {
                 actor: Actor::Provider,
                 reference: Some(&call.request_id),
-                key: key.map(|it| it.key.key.as_str()),
+                key: key.map(|repeatable| repeatable.key.key.as_str()),
             },
         }
     }

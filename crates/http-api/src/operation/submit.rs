@@ -91,7 +91,7 @@ impl State {
             by: By {
                 actor: Actor::Provider,
                 reference: Some(call.request_id.to_string()),
-                key: repeatable.as_ref().map(|it| it.key.key.clone()),
+                key: repeatable.as_ref().map(|repeatable| repeatable.key.key.clone()),
             },
             surroundings: Surroundings {
                 clock: Arc::clone(&self.api.clock),

@@ -107,7 +107,7 @@ pub(crate) async fn run<W: Write>(
     state.writes.require_room(call.scope)?; // before any work
     let weight = state.bodies.weight(call.scope);
     let read = if W::HAS_BODY { body::read(&request, payload, weight).await } else { Ok(Read::default()) };
-    let length = read.as_ref().map_or(0, |it| it.bytes.len());
+    let length = read.as_ref().map_or(0, |body| body.bytes.len());
     let prepared = move |headers: &HeaderMap| prepare::<W>(call, headers, read);
     let work = Arc::new(state.parsing.run(request.headers(), length, prepared).await?);
     let Some(key) = work.key.clone() else {
@@ -173,7 +173,7 @@ async fn perform_once<W: Write>(
     {
         return Err(Stop::Refused(refusal.clone()));
     }
-    let weight = work.parsed.as_ref().map_or(0, |it| W::weight(&it.command));
+    let weight = work.parsed.as_ref().map_or(0, |parsed| W::weight(&parsed.command));
     let weight = state.work.take(work.call.scope, weight).await?;
     if let (Some((to_command, render)), Ok(parsed)) = (W::SUBMITS, &work.parsed) {
         let command = to_command(&work.call, &parsed.command)?;
@@ -236,7 +236,7 @@ fn attempt<W: Write>(
             Begun::Misused => return Err(idempotency::misused().into()),
         }
     }
-    let command = parsed.as_ref().map(|it| &it.command).map_err(ApiError::clone)?;
+    let command = parsed.as_ref().map(|parsed| &parsed.command).map_err(ApiError::clone)?;
     let answer = W::perform(tx, call, command, &context)?;
     if let Some(key) = key {
         let body = idempotency::kept(&answer)?;

@@ -39,7 +39,7 @@ impl Read for Balances {
         let wallets = reads.wallets_of(&ids)?;
         let users = ids.into_iter().zip(wallets).map(|(id, wallets)| UserBalances {
             id: Shown(id),
-            wallets: wallets.iter().map(|it| WalletView::of(it, company.rate)).collect(),
+            wallets: wallets.iter().map(|wallet| WalletView::of(wallet, company.rate)).collect(),
         });
         let view = View { id: Shown(company.id), users: users.collect() };
         let links = Links::to(format!("/v1/companies/{}/users/balances", company.id));

@@ -111,7 +111,7 @@ mod tests {
     fn told(body: &str) -> String {
         let mut fields = Fields::parse(body.as_bytes()).unwrap();
         let command = Create::command(&mut fields);
-        fields.unless_faulty(command).map_or_else(|it| it.to_string(), |_| String::new())
+        fields.unless_faulty(command).map_or_else(|error| error.to_string(), |_| String::new())
     }
 
     #[test]

@@ -39,8 +39,8 @@ impl Read for List {
         if let Some(id) = within {
             reads.corporation(call.scope, id)?.named(FILTER)?;
         }
-        let id = within.map(|it| it.to_string());
-        let parameter = id.as_deref().map(|it| (FILTER, it));
+        let id = within.map(|id| id.to_string());
+        let parameter = id.as_deref().map(|id| (FILTER, id));
         answer(reads, call, within, page, &Links { parameter, ..Links::to("/v1/companies") })
     }
 

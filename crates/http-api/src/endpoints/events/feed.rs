@@ -66,7 +66,7 @@ impl Read for List {
 
     fn weight(call: &Call) -> usize {
         let wanted = call.query(|query| parameters(call.scope, query));
-        wanted.map_or(0, |it| usize::try_from(it.limit).unwrap_or_default().saturating_mul(WEIGHT))
+        wanted.map_or(0, |wanted| usize::try_from(wanted.limit).unwrap_or_default().saturating_mul(WEIGHT))
     }
 }
 
@@ -87,7 +87,7 @@ impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => formatter.write_str("0"),
-            Some(it) => write!(formatter, "{:x}.{}", it.position, it.id.as_uuid().simple()),
+            Some(place) => write!(formatter, "{:x}.{}", place.position, place.id.as_uuid().simple()),
         }
     }
 }
@@ -106,17 +106,18 @@ impl FromText for Cursor {
     fn from_text(text: &str) -> Result<Self, &'static str> {
         let place = || {
             let (position, id) = text.split_once('.')?;
-            let position = i64::from_str_radix(position, 16).ok().filter(|it| *it >= 0)?;
+            let position = i64::from_str_radix(position, 16).ok().filter(|position| *position >= 0)?;
             let id = EventId::from_uuid(Uuid::try_parse(id).ok()?);
             Some(Self(Some(FeedPlace { position, id })))
         };
         let read = if text == "0" { Some(Self(None)) } else { place() };
-        read.filter(|it| it.to_string() == text).ok_or("must be a cursor that an answer had as its next")
+        read.filter(|cursor| cursor.to_string() == text)
+            .ok_or("must be a cursor that an answer had as its next")
     }
 }
 
 fn parameters(provider: ProviderId, query: &mut Query) -> Option<FeedWanted> {
-    let after = query.optional::<Cursor>("after").and_then(|it| it.0);
+    let after = query.optional::<Cursor>("after").and_then(|cursor| cursor.0);
     let kind = query.optional("type");
     let state = query.optional("state");
     let since = query.optional("since");
@@ -146,8 +147,12 @@ mod tests {
     fn parameters_are_judged() {
         let provider = ProviderId::from_uuid(Uuid::nil());
         let check = |text: &str, expected: Result<i64, &str>| {
-            let read = Query::read(text, |it| parameters(provider, it));
-            assert_eq!(read.as_ref().map(|it| it.limit).map_err(|it| it.told().1), expected, "{text}");
+            let read = Query::read(text, |query| parameters(provider, query));
+            assert_eq!(
+                read.as_ref().map(|wanted| wanted.limit).map_err(|error| error.told().1),
+                expected,
+                "{text}"
+            );
         };
         check("", Ok(100));
         check("limit=7&after=0&type=recognition.received&state=delivered", Ok(7));

@@ -34,7 +34,7 @@ impl Write for Update {
             company_id: fields.changed("company_id"),
             name: fields.changed("name"),
             title: fields.changed("title"),
-            default_message: fields.changed::<DefaultMessage>("default_message").map(|it| it.0),
+            default_message: fields.changed::<DefaultMessage>("default_message").map(|message| message.0),
             enabled: fields.changed_flag("enabled"),
             visible: fields.changed_flag("visible"),
         })

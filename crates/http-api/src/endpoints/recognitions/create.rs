@@ -63,7 +63,7 @@ impl Write for Create {
         let sender_id = fields.required::<UserId>("sender_id");
         let receivers = fields.required("receiver_ids");
         let points_per_receiver = fields.unjudged_integer("points_per_receiver");
-        let message = fields.optional::<Message>("message").filter(|it| !it.is_blank());
+        let message = fields.optional::<Message>("message").filter(|message| !message.is_blank());
         let share = fields.flag("share", true);
         let sender_id = sender_id?;
         let sender = match sender_type? {
@@ -173,7 +173,7 @@ mod tests {
             let body = body.to_string();
             let mut fields = Fields::parse(body.as_bytes()).unwrap();
             let command = Create::command(&mut fields);
-            fields.unless_faulty(command).map_err(|it| it.to_string())
+            fields.unless_faulty(command).map_err(|error| error.to_string())
         };
         let check = |field: &str, value: serde_json::Value, expected: &str| {
             assert_eq!(with(field, value.clone()).err().unwrap_or_default(), expected, "{field} {value}");

@@ -27,7 +27,7 @@ impl Read for Balances {
     fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
         let id = call.path_id("user")?;
         let found = in_path(reads.balances(call.scope, id)?, "user")?;
-        let wallets = found.wallets.iter().map(|it| WalletView::of(it, found.rate)).collect();
+        let wallets = found.wallets.iter().map(|wallet| WalletView::of(wallet, found.rate)).collect();
         Answer::ok(&View { id: Shown(id), wallets })
     }
 }

@@ -25,12 +25,14 @@ pub(super) async fn caller(admission: &Admission, request: &ServiceRequest) -> R
     };
     let Arrival { id, address, .. } = Arrival::of(request.request());
     let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-    let key = credentials.as_ref().map_or("", |it| it.key.as_str());
+    let key = credentials.as_ref().map_or("", |credentials| credentials.key.as_str());
     let now = Instant::now();
     let mut is_known = false;
     if let Some(wait_seconds) = admission.failed_logins.wait(address, key, now) {
         is_known = match &credentials {
-            Some(it) => admission.proven.contains(it) || are_current(admission, it).await?,
+            Some(credentials) => {
+                admission.proven.contains(credentials) || are_current(admission, credentials).await?
+            }
             None => false,
         };
         if !is_known {
@@ -79,7 +81,7 @@ fn locked_out(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u
 /// An API key as it may be logged. A text of another form may be a secret in the wrong place.
 fn loggable(key: &str) -> &str {
     let is_ours = key.len() <= 64
-        && key.strip_prefix("gk_").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_alphanumeric()));
+        && key.strip_prefix("gk_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     if is_ours { key } else { "none of ours" }
 }
 
@@ -114,7 +116,7 @@ async fn verify(
         Some(provider) => matches(provider),
         None => state.api.secrets.matches(&credentials.secret, &NO_HASH),
     };
-    let Some(provider) = found.filter(|it| is_right && !it.suspended) else {
+    let Some(provider) = found.filter(|provider| is_right && !provider.suspended) else {
         admission.proven.remove(credentials);
         return Ok(None);
     };

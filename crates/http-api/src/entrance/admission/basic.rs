@@ -20,7 +20,7 @@ pub(super) fn parse(header: &[u8]) -> Option<Credentials> {
         return None;
     }
     let decoded = Zeroizing::new(STANDARD.decode(encoded.trim_matches(' ')).ok()?);
-    let pair = std::str::from_utf8(&decoded).ok().filter(|it| !it.chars().any(char::is_control))?;
+    let pair = std::str::from_utf8(&decoded).ok().filter(|pair| !pair.chars().any(char::is_control))?;
     let (key, secret) = pair.split_once(':')?;
     Some(Credentials { key: key.to_owned(), secret: Zeroizing::new(secret.to_owned()) })
 }
@@ -33,7 +33,8 @@ mod tests {
     fn credentials_are_base64_of_a_key_and_a_secret_in_utf_8() {
         let check = |header: &str, expected: Option<(&str, &str)>| {
             let read = parse(header.as_bytes());
-            let read = read.as_ref().map(|it| (it.key.as_str(), it.secret.as_str()));
+            let read =
+                read.as_ref().map(|credentials| (credentials.key.as_str(), credentials.secret.as_str()));
             assert_eq!(read, expected, "{header:?}");
         };
         check("Basic a2V5OnNlY3JldA==", Some(("key", "secret")));

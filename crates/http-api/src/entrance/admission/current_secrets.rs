@@ -102,9 +102,9 @@ impl CurrentSecrets {
 
 /// The hashes of the secrets that are valid at `moment`; suspended providers have none.
 pub(super) fn hashes_of(providers: &[Provider], moment: Timestamp) -> Hashes {
-    let active = providers.iter().filter(|it| !it.suspended);
-    let hashes = |it: &Provider| it.api_secret_hashes(moment).map(<[u8]>::to_vec).collect();
-    active.map(|it| (it.api_key.clone(), hashes(it))).collect()
+    let active = providers.iter().filter(|provider| !provider.suspended);
+    let hashes = |provider: &Provider| provider.api_secret_hashes(moment).map(<[u8]>::to_vec).collect();
+    active.map(|provider| (provider.api_key.clone(), hashes(provider))).collect()
 }
 
 #[cfg(test)]
@@ -138,7 +138,7 @@ mod tests {
         let check = async |key: &str, secret: &str, read: &str, expected: bool| {
             tokio::time::advance(Duration::from_nanos(1)).await;
             let found = current.include(&credentials(key, secret), &Plain, async || Ok(hashes(read))).await;
-            assert!(found.is_ok_and(|it| it == expected), "{key} {secret} {read}");
+            assert!(found.is_ok_and(|is_current| is_current == expected), "{key} {secret} {read}");
         };
         check("key", "old", "old", true).await;
         check("key", "new", "new", true).await;
@@ -161,7 +161,7 @@ mod tests {
         let started_at = Instant::now();
         for round in 1..=5 {
             let answers = futures_util::future::join_all((0..100).map(|_| request("wrong"))).await;
-            assert!(answers.iter().all(|it| matches!(it, Ok(false))));
+            assert!(answers.iter().all(|answer| matches!(answer, Ok(false))));
             assert_eq!(readings.get(), round);
         }
         assert!(started_at.elapsed() >= 4 * INTERVAL_FACTOR * took);
@@ -191,7 +191,9 @@ mod tests {
         };
         let requests = (0..100).map(|_| current.include(&right, &Plain, read));
         let answers = futures_util::future::join_all(requests).await;
-        assert!(answers.iter().all(|it| it.as_ref().is_err_and(|it| it.told() == (503, "away"))));
+        assert!(
+            answers.iter().all(|answer| answer.as_ref().is_err_and(|error| error.told() == (503, "away")))
+        );
         assert_eq!(readings.get(), 1);
     }
 
@@ -201,7 +203,7 @@ mod tests {
         let started_at = Instant::now();
         let hangs = async || std::future::pending().await;
         let refused = current.include(&right, &Plain, hangs).await;
-        assert!(refused.is_err_and(|it| it.told().0 == 503));
+        assert!(refused.is_err_and(|error| error.told().0 == 503));
         assert_eq!(started_at.elapsed().as_secs(), Deadlines::REQUEST.credentials.as_secs());
 
         let hanging = current.include(&right, &Plain, hangs);

@@ -87,7 +87,7 @@ fn add<K: Eq + Hash>(failures: &mut HashMap<K, Pace>, key: K, interval: Duration
     if failures.len() >= ENTRIES_MAX && !failures.contains_key(&key) {
         let mut smallest_backlog = Duration::ZERO;
         while failures.len() >= ENTRIES_MAX {
-            failures.retain(|_, it| it.backlog(now) > smallest_backlog);
+            failures.retain(|_, pace| pace.backlog(now) > smallest_backlog);
             smallest_backlog = (smallest_backlog * 2).max(interval);
         }
     }

@@ -81,7 +81,8 @@ impl OpenConnections {
         if self.total >= limits.in_all {
             return Err(Refused::Total);
         }
-        let wait = address.map_or(Ok(Duration::ZERO), |it| self.open_from(it, limits.of_one_address, now))?;
+        let wait = address
+            .map_or(Ok(Duration::ZERO), |address| self.open_from(address, limits.of_one_address, now))?;
         self.total += 1;
         Ok(wait)
     }
@@ -89,7 +90,7 @@ impl OpenConnections {
     fn open_from(&mut self, address: IpAddr, max_open: usize, now: Instant) -> Result<Duration, Refused> {
         self.remove_idle(now);
         for (network, size) in networks_of(address) {
-            let open = self.networks.get(&network).map_or(0, |it| it.open);
+            let open = self.networks.get(&network).map_or(0, |network| network.open);
             if open >= max_open.saturating_mul(fit(size.addresses)) {
                 return Err(Refused::Address);
             }
@@ -122,12 +123,12 @@ impl OpenConnections {
     /// What the connections of the largest network around an address share.
     pub(super) fn share(&self, address: IpAddr) -> Option<Share> {
         let (network, _) = networks_of(address).last()?;
-        self.networks.get(&network).map(|it| Arc::clone(&it.received))
+        self.networks.get(&network).map(|network| Arc::clone(&network.received))
     }
 
     fn remove_idle(&mut self, now: Instant) {
         if self.networks.len() >= self.cleanup_threshold.max(CLEANUP_THRESHOLD_MIN) {
-            self.networks.retain(|_, it| !it.is_idle(now));
+            self.networks.retain(|_, network| !network.is_idle(now));
             self.cleanup_threshold = 2 * self.networks.len();
         }
     }
@@ -153,5 +154,5 @@ impl Network {
 /// The networks in which an address counts, from the smallest to the largest.
 fn networks_of(address: IpAddr) -> impl Iterator<Item = (IpNet, NetworkSize)> {
     let sizes: &[NetworkSize] = if address.is_ipv6() { &[ADDRESS_V6, SITE_V6] } else { &[ADDRESS_V4] };
-    sizes.iter().filter_map(move |it| Some((IpNet::new(address, it.bits).ok()?.trunc(), *it)))
+    sizes.iter().filter_map(move |size| Some((IpNet::new(address, size.bits).ok()?.trunc(), *size)))
 }

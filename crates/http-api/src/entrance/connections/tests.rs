@@ -20,7 +20,7 @@ fn an_address_has_its_part_and_a_network_of_ipv6_is_one() {
     drop(first);
     let third = take(&all, "::ffff:192.0.2.1", now).unwrap();
     assert_eq!(take(&all, "192.0.2.1", now).err(), Some(Refused::Address));
-    let others = ["2001:db8::1", "2001:db8::ffff:2"].map(|it| take(&all, it, now).unwrap());
+    let others = ["2001:db8::1", "2001:db8::ffff:2"].map(|address| take(&all, address, now).unwrap());
     assert_eq!(take(&all, "2001:db8::3", now).err(), Some(Refused::Address));
     assert!(take(&all, "2001:db8:0:1::3", now).is_ok());
     drop((second, third, others));
@@ -31,21 +31,23 @@ fn an_address_has_its_part_and_a_network_of_ipv6_is_one() {
 fn a_network_of_48_bits_has_the_limits_of_four_addresses() {
     let (all, now) = (connections(10_000, 2), Instant::now());
     let of_network = |number: u16| format!("2001:db8:1:{number:x}::1");
-    let mut taken: Vec<Place> = (0..8).map(|it| take(&all, &of_network(it), now).unwrap()).collect();
+    let mut taken: Vec<Place> = (0..8).map(|number| take(&all, &of_network(number), now).unwrap()).collect();
     assert_eq!(take(&all, &of_network(8), now).err(), Some(Refused::Address));
     taken.push(take(&all, "2001:db8:2::1", now).unwrap());
     taken.remove(0);
     taken.push(take(&all, &of_network(8), now).unwrap());
     drop(taken);
     assert_eq!(all.lock().total, 0);
-    assert!(all.lock().networks.values().all(|it| it.open == 0));
+    assert!(all.lock().networks.values().all(|network| network.open == 0));
 }
 
 #[test]
 fn networks_of_64_bits_that_begin_one_connection_each_are_a_crowd_together() {
     let (all, now) = (connections(10_000, 1_000), Instant::now());
     let waits: Vec<Duration> = (0..1_000)
-        .map(|it: u16| all.take(format!("2001:db8:1:{it:x}::1").parse().unwrap(), false, now).unwrap().1)
+        .map(|number: u16| {
+            all.take(format!("2001:db8:1:{number:x}::1").parse().unwrap(), false, now).unwrap().1
+        })
         .collect();
     // All but the first thirty-two are the crowd's.
     assert_eq!(waits[999], INTERVAL_OF_CROWD * (1_000 - 32 - BURST_OF_CROWD));
@@ -100,7 +102,7 @@ fn addresses_that_begin_many_wait_for_each_other_and_a_newcomer_for_nobody() {
         wait
     };
     let waits: Vec<Duration> =
-        (0..8).flat_map(|it| vec![format!("192.0.2.{it}"); 100]).map(&mut wait).collect();
+        (0..8).flat_map(|number| vec![format!("192.0.2.{number}"); 100]).map(&mut wait).collect();
     let longest = waits.iter().max().unwrap();
     // Of each address' hundred all but the first eight are the crowd's.
     assert_eq!(*longest, INTERVAL_OF_CROWD * (8 * 92 - BURST_OF_CROWD));

@@ -144,7 +144,7 @@ impl Place {
     }
 
     fn digit(digits: usize, size: usize, byte: u8) -> Result<Self, Refusal> {
-        let digit = char::from(byte).to_digit(16).and_then(|it| usize::try_from(it).ok());
+        let digit = char::from(byte).to_digit(16).and_then(|digit| usize::try_from(digit).ok());
         let digit = digit.ok_or(Refusal::Chunk)?;
         // This cannot overflow, because the size was checked after the previous digit.
         let size = size * 16 + digit;

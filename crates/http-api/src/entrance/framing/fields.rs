@@ -7,7 +7,7 @@ use super::Refusal;
 
 /// Splits a header line into its name and its value, without the whitespace around the value.
 pub(super) fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
-    let colon = line.iter().position(|it| *it == b':').ok_or(Refusal::Header)?;
+    let colon = line.iter().position(|byte| *byte == b':').ok_or(Refusal::Header)?;
     let (name, value) = line.split_at_checked(colon).ok_or(Refusal::Header)?;
     if !is_token(name) {
         return Err(Refusal::Header);
@@ -17,7 +17,7 @@ pub(super) fn split(line: &[u8]) -> Result<(&[u8], &[u8]), Refusal> {
 
 /// Whether bytes are a token, the syntax of methods and header names.
 pub(super) fn is_token(bytes: &[u8]) -> bool {
-    let is_token_byte = |it: &u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(it);
+    let is_token_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(byte);
     !bytes.is_empty() && bytes.iter().all(is_token_byte)
 }
 
@@ -26,7 +26,7 @@ pub(super) fn length(value: &[u8]) -> Result<u64, Refusal> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return Err(Refusal::Length);
     }
-    let digits = std::str::from_utf8(value).ok().and_then(|it| it.parse().ok());
+    let digits = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());
     digits.ok_or(Refusal::Length)
 }
 
@@ -34,11 +34,11 @@ pub(super) fn length(value: &[u8]) -> Result<u64, Refusal> {
 pub(super) fn items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
-    for part in list.split(|it| *it == b',') {
+    for part in list.split(|byte| *byte == b',') {
         let end = start + part.len();
         if trim(part).eq_ignore_ascii_case(item) {
             let is_last = end == list.len();
-            let taken = found.last().map_or(0, |it| it.end);
+            let taken = found.last().map_or(0, |range| range.end);
             // The comma after the item, or before it if it is the last item.
             let from = if is_last { start.saturating_sub(1).max(taken) } else { start };
             found.push(from..if is_last { end } else { end + 1 });
@@ -50,7 +50,7 @@ pub(super) fn items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
 
 /// The number of whitespace characters before a value.
 pub(super) fn blanks(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|it| matches!(it, b' ' | b'\t')).count()
+    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// Whether a value is a host, with or without a port.
@@ -62,18 +62,18 @@ pub(super) fn is_host(value: &[u8]) -> bool {
         return address.parse::<Ipv6Addr>().is_ok() && is_port;
     }
     let (name, port) = value.split_once(':').map_or((value, None), |(name, port)| (name, Some(port)));
-    let is_name_byte = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     !name.is_empty() && name.bytes().all(is_name_byte) && port.is_none_or(is_port)
 }
 
 fn is_port(port: &str) -> bool {
-    port.bytes().all(|it| it.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
+    port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
 }
 
 fn trim(bytes: &[u8]) -> &[u8] {
-    let is_blank = |it: &u8| matches!(it, b' ' | b'\t');
-    let from = bytes.iter().position(|it| !is_blank(it)).unwrap_or(bytes.len());
-    let to = bytes.iter().rposition(|it| !is_blank(it)).map_or(from, |it| it + 1);
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let from = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
+    let to = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(from, |last| last + 1);
     bytes.get(from..to).unwrap_or_default()
 }
 
@@ -111,7 +111,7 @@ mod tests {
     fn an_item_is_cut_out_of_its_list() {
         let without = |list: &str| {
             let mut left = list.as_bytes().to_vec();
-            items(list.as_bytes(), b"upgrade").into_iter().rev().for_each(|it| drop(left.drain(it)));
+            items(list.as_bytes(), b"upgrade").into_iter().rev().for_each(|range| drop(left.drain(range)));
             String::from_utf8(left).unwrap()
         };
         for (list, left) in [

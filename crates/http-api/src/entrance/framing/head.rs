@@ -85,7 +85,7 @@ impl Head {
     /// The position of the next line without its end, or `None` if the line is incomplete.
     fn next_line(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, Refusal> {
         let fresh = bytes.get(self.seen..).unwrap_or_default();
-        let text = fresh.iter().position(|it| !is_text(*it)).unwrap_or(fresh.len());
+        let text = fresh.iter().position(|byte| !is_text(*byte)).unwrap_or(fresh.len());
         self.seen += text;
         match (fresh.get(text), fresh.get(text + 1)) {
             (None, _) | (Some(b'\r'), None) => Ok(None),
@@ -136,7 +136,7 @@ impl Facts {
             let behind = name.len() + 1;
             let from = at.start + behind + fields::blanks(line.get(behind..).unwrap_or_default());
             let cuts = fields::items(value, b"upgrade").into_iter();
-            self.cuts.extend(cuts.map(|it| from + it.start..from + it.end));
+            self.cuts.extend(cuts.map(|cut| from + cut.start..from + cut.end));
         } else if is("expect") {
             // actix-web would send `100 Continue` before the request has been checked.
             self.expects |= value.eq_ignore_ascii_case(b"100-continue");

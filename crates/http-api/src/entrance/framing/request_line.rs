@@ -26,7 +26,7 @@ pub(super) struct RequestLine {
 
 impl RequestLine {
     pub(super) fn parse(line: &[u8]) -> Result<Self, Refusal> {
-        let mut parts = line.split(|it| *it == b' ');
+        let mut parts = line.split(|byte| *byte == b' ');
         let (Some(method), Some(target), Some(version), None) =
             (parts.next(), parts.next(), parts.next(), parts.next())
         else {
@@ -44,7 +44,7 @@ impl RequestLine {
         if target.len() > TARGET_SIZE_MAX {
             return Err(Refusal::HeadSize);
         }
-        let is_sound = |it: &u8| it.is_ascii_graphic() && !ENCODED_ONLY.contains(it);
+        let is_sound = |byte: &u8| byte.is_ascii_graphic() && !ENCODED_ONLY.contains(byte);
         if !target.iter().all(is_sound) {
             return Err(Refusal::Target);
         }
@@ -54,23 +54,24 @@ impl RequestLine {
             _ => origin(target).ok_or(Refusal::Target)?,
         };
         let before = method.len() + 1;
-        let origin = origin.into_iter().map(|it| it.start + before..it.end + before).collect();
+        let origin = origin.into_iter().map(|range| range.start + before..range.end + before).collect();
         Ok(Self { is_old, takes_body: WITH_BODY.contains(&method), origin })
     }
 
     /// The parts of the line that are not passed on, for a line that begins at `start`: an absolute target is reduced to its path.
     pub(super) fn cuts(&self, start: usize) -> impl Iterator<Item = Range<usize>> {
-        self.origin.iter().map(move |it| it.start + start..it.end + start)
+        self.origin.iter().map(move |range| range.start + start..range.end + start)
     }
 }
 
 /// The parts before the path of an absolute target (RFC 9112, 3.2.2). If it has no path, one of the slashes before the host is
 /// kept as its path.
 fn origin(target: &[u8]) -> Option<Vec<Range<usize>>> {
-    let is = |scheme: &&[u8]| target.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme));
+    let is =
+        |scheme: &&[u8]| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     let scheme = [&b"http://"[..], b"https://"].into_iter().find(is)?.len();
     let rest = target.get(scheme..)?;
-    let host = rest.iter().position(|it| matches!(it, b'/' | b'?')).unwrap_or(rest.len());
+    let host = rest.iter().position(|byte| matches!(byte, b'/' | b'?')).unwrap_or(rest.len());
     if !is_host(rest.get(..host)?) {
         return None;
     }

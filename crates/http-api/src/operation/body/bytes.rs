@@ -26,8 +26,8 @@ pub(crate) async fn read(
     weight: Weight,
 ) -> Result<Read, ApiError> {
     let headers = request.headers();
-    let declared = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
-    if declared.is_some_and(|it| it > BODY_BYTES_MAX) {
+    let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if declared.is_some_and(|length| length > BODY_BYTES_MAX) {
         return Err(too_large());
     }
     if request.extensions().contains::<AwaitsLeave>() {
@@ -89,8 +89,8 @@ fn is_json(content_type: &str) -> bool {
     let mut parts = content_type.split(';').map(str::trim);
     let essence = parts.next().unwrap_or_default();
     essence.eq_ignore_ascii_case("application/json")
-        && parts.filter_map(|it| it.split_once('=')).all(|(name, value)| {
-            let value = value.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(value);
+        && parts.filter_map(|parameter| parameter.split_once('=')).all(|(name, value)| {
+            let value = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
             !name.eq_ignore_ascii_case("charset") || value.eq_ignore_ascii_case("utf-8")
         })
 }
@@ -105,8 +105,8 @@ mod tests {
     fn a_content_type_is_json_in_utf_8_or_absent() {
         let check = |types: &[&'static str], expected: bool| {
             let mut headers = HeaderMap::new();
-            for it in types {
-                headers.append(CONTENT_TYPE, HeaderValue::from_static(it));
+            for content_type in types {
+                headers.append(CONTENT_TYPE, HeaderValue::from_static(content_type));
             }
             assert_eq!(require_json(&headers).is_ok(), expected, "{types:?}");
         };

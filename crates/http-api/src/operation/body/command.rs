@@ -49,8 +49,9 @@ impl<C> Parsed<C> {
 
 /// Whether the client wants an error for unknown fields: `Prefer: handling=strict` (RFC 7240).
 fn wants_strictness(headers: &HeaderMap) -> bool {
-    let named = headers.get_all("prefer").filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(','));
-    named.filter_map(|it| it.split(';').next()?.split_once('=')).any(|(name, value)| {
+    let named =
+        headers.get_all("prefer").filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    named.filter_map(|preference| preference.split(';').next()?.split_once('=')).any(|(name, value)| {
         let value = value.trim().trim_matches('"');
         name.trim().eq_ignore_ascii_case("handling") && value.eq_ignore_ascii_case("strict")
     })

@@ -31,7 +31,7 @@ pub(super) struct Line {
 impl Lines {
     /// Whether a new request may start without waiting.
     pub(super) fn can_begin(&self, provider: ProviderId, places: usize) -> bool {
-        let own = self.each.get(&provider).map_or(0, |it| it.at_work);
+        let own = self.each.get(&provider).map_or(0, |line| line.at_work);
         let left = places.saturating_sub(self.at_work);
         // If a place is free, all waiting providers have their full share.
         (left > 0 && own < SHARE) || (left > SHARE && self.order.is_empty())
@@ -56,7 +56,7 @@ impl Lines {
     pub(super) fn require_room(&mut self, provider: ProviderId) -> Result<(), ApiError> {
         let Some(line) = self.each.get_mut(&provider) else { return Ok(()) };
         if line.waiting.len() >= WAITING_MAX {
-            line.waiting.retain(|it| !it.is_closed());
+            line.waiting.retain(|sender| !sender.is_closed());
         }
         if line.waiting.len() >= WAITING_MAX { Err(busy()) } else { Ok(()) }
     }
@@ -76,8 +76,8 @@ impl Lines {
         while self.at_work < places {
             let is_alone = self.order.len() <= 1;
             let left = places - self.at_work;
-            let may = |it: &ProviderId| {
-                let own = self.each.get(it).map_or(0, |it| it.at_work);
+            let may = |provider: &ProviderId| {
+                let own = self.each.get(provider).map_or(0, |line| line.at_work);
                 own < SHARE || (is_alone && left > SHARE)
             };
             let at = self.order.iter().position(may)?;
