@@ -12,7 +12,7 @@ pub fn newest<R: ReadAuditLog + ?Sized>(
 ) -> Result<Vec<AuditEntry>, StoreError> {
     let mut all = reads.noted(wanted)?;
     all.extend(reads.caused(wanted)?.iter().map(told));
-    all.sort_by_key(|it| std::cmp::Reverse(it.id)); // ids increase with time
+    all.sort_by_key(|entry| std::cmp::Reverse(entry.id)); // ids increase with time
     all.truncate(usize::try_from(wanted.limit).unwrap_or(0));
     Ok(all)
 }
@@ -33,7 +33,7 @@ fn told(it: &Cause) -> AuditEntry {
 }
 
 fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
-    let many = |it: crate::money::Points| match it.get() {
+    let many = |points: crate::money::Points| match points.get() {
         1 => "1 point".to_owned(),
         count => format!("{count} points"),
     };
@@ -48,13 +48,13 @@ fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
         }
         Act::Amendment { recognition, message, share } => {
             let changed = [(message.is_some(), "message"), (share.is_some(), "share")];
-            let changed: Vec<&str> = changed.iter().filter(|it| it.0).map(|it| it.1).collect();
+            let changed: Vec<&str> = changed.iter().filter(|field| field.0).map(|field| field.1).collect();
             (Action::RecognitionUpdated, Some(recognition.as_uuid()), changed.join(" and "))
         }
         Act::Deposit { points } => (Action::Deposited, None, many(*points)),
         Act::Withdrawal { points } => (Action::Withdrawn, None, many(*points)),
         Act::Distribution { wallet, points, receivers, date } => {
-            let date = date.map_or_else(String::new, |it| format!(", for {}", it.due_on));
+            let date = date.map_or_else(String::new, |date| format!(", for {}", date.due_on));
             let detail = format!("{} into the {} of {receivers}{date}", many(*points), wallet.name());
             (Action::Distributed, None, detail)
         }

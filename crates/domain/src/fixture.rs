@@ -133,7 +133,7 @@ impl Fixture {
         self.company().reserve_alert = alert_below.map(points);
         let reserve = self.book.account_mut(Account::Reserve(COMPANY)).unwrap();
         reserve.balance = rate.amount(points(held)).unwrap();
-        reserve.alert_below = alert_below.map(|it| rate.least(points(it)).unwrap());
+        reserve.alert_below = alert_below.map(|threshold| rate.least(points(threshold)).unwrap());
     }
 
     pub(crate) fn add_administrator(&mut self, address: &str) {

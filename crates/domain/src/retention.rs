@@ -98,8 +98,8 @@ fn prune_all(
 fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {
     // Recorded first: verification does not report events before this time as missing.
     store.transaction(|tx| -> Result<(), StoreError> {
-        let recorded = tx.setting(Setting::EventsPrunedBefore)?.and_then(|it| it.parse::<i64>().ok());
-        if recorded.is_none_or(|it| it < before.unix_micros()) {
+        let recorded = tx.setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
+        if recorded.is_none_or(|recorded| recorded < before.unix_micros()) {
             tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
         }
         Ok(())

@@ -75,7 +75,7 @@ impl AccountJudge {
                 }
             }
         }
-        let inside = AccountKind::from_code(self.held.kind).is_some_and(|it| !it.is_outside());
+        let inside = AccountKind::from_code(self.held.kind).is_some_and(|kind| !kind.is_outside());
         findings.demand(!inside || self.balance >= 0, "never negative", || {
             format!("{} stands at {} nano-dollars after its movement {}", who(), self.balance, it.place)
         });

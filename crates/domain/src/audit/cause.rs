@@ -142,7 +142,7 @@ impl<'a> CauseJudge<'a> {
     pub fn end(self, findings: &mut Findings) {
         let wanted = fit(self.cause.act.legs());
         let (sent, moved) = match &self.cause.act {
-            Act::Sending(it) if it.points == Points::ZERO => (wanted, 0),
+            Act::Sending(sending) if sending.points == Points::ZERO => (wanted, 0),
             Act::Sending(_) => (wanted, wanted),
             Act::Distribution { .. } if self.steps.is_some() => (0, 0),
             _ => (0, wanted),
@@ -207,9 +207,9 @@ impl<'a> CauseJudge<'a> {
             Act::Sending(_) | Act::Distribution { .. } | Act::Redemption { .. } | Act::Withdrawal { .. } => {
                 self.price
             }
-            Act::Override { .. } => self
-                .exact
-                .and_then(|it| Price::exactly(self.cause.rate, Amount::from_nanodollars(it), Points::ZERO)),
+            Act::Override { .. } => self.exact.and_then(|nanodollars| {
+                Price::exactly(self.cause.rate, Amount::from_nanodollars(nanodollars), Points::ZERO)
+            }),
             _ => None,
         };
         let most = price.and_then(|price| price.total.checked_sub(price.threshold)).map(Amount::nanodollars);

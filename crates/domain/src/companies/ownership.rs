@@ -15,7 +15,7 @@ pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError> {
     let other_name = command.owner_name.as_ref().filter(|owner_name| owner_name.text != found.owner_name());
-    let other_name = other_name.map(|it| it.clone().into_parts()).transpose();
+    let other_name = other_name.map(|name| name.clone().into_parts()).transpose();
     let other_name = other_name.map_err(UpdateCompanyError::OwnerName)?;
     let other_email =
         command.owner_email.as_ref().filter(|owner_email| owner_email.folded() != found.owner_email.folded());

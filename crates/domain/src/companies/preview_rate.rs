@@ -46,7 +46,7 @@ pub fn preview_rate<R: ReadAccounts + ?Sized>(
     Ok(RatePreview {
         rate: NowAndThen { now: now.get(), then: then.get() },
         reserve: pair(reserve.map(Points::get)),
-        wallets: wallets.map(|it| pair(it.map(shown))),
+        wallets: wallets.map(|sums| pair(sums.map(shown))),
     })
 }
 

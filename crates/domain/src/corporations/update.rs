@@ -24,7 +24,7 @@ pub fn update<T: Corporations + Locks + ?Sized>(
 ) -> Result<Corporation, UpdateCorporationError> {
     tx.hold(Row::Corporation(id))?;
     let mut corporation = tx.corporation(scope, id)?.named("id")?;
-    if let Some(name) = name.filter(|it| **it != corporation.name) {
+    if let Some(name) = name.filter(|name| **name != corporation.name) {
         (corporation.name, corporation.updated_at) = (name.clone(), context.clock.now());
         tx.update_corporation(&corporation)?;
     }

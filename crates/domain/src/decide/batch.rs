@@ -94,7 +94,7 @@ impl Batch {
     pub fn keep(&mut self, record: Option<IdempotencyRecord>) {
         if let Some(record) = record {
             let expired = self.facts.records.insert(record.key.clone(), record.clone());
-            self.last.replaced_records.extend(expired.map(|it| it.key));
+            self.last.replaced_records.extend(expired.map(|record| record.key));
             self.last.records.push(record);
         }
         self.facts.follow(&self.last);

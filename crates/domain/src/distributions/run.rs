@@ -85,7 +85,7 @@ impl Decide for RunDistribution {
         let mut needs = Needs {
             companies: BTreeSet::from([self.company_id]),
             accounts: BTreeSet::from([Account::Reserve(self.company_id)]),
-            schedules: self.schedule.iter().map(|it| it.id).collect(),
+            schedules: self.schedule.iter().map(|schedule| schedule.id).collect(),
             ..Needs::default()
         };
         let ids = self.recipients.ids();
@@ -195,9 +195,9 @@ impl RunDistribution {
         facts: &Facts,
         book: &AccountBook,
     ) -> Result<Vec<UserId>, Undecided<DistributeError>> {
-        let refused = |it| Err(Undecided::Refused(it));
+        let refused = |error| Err(Undecided::Refused(error));
         let managers_only = self.wallet == WalletType::Manager;
-        let has_wallet = |it| book.is_open(Account::Wallet(self.wallet, it));
+        let has_wallet = |id| book.is_open(Account::Wallet(self.wallet, id));
         let active = |id: UserId| -> Result<Option<&Person>, LedgerError> {
             Ok(facts.person(id)?.filter(|person| person.active && person.company_id == self.company_id))
         };
@@ -207,7 +207,7 @@ impl RunDistribution {
             Recipients::All(ids) => {
                 let mut receivers = Vec::with_capacity(ids.len());
                 for id in ids {
-                    let receives = active(*id)?.is_some_and(|it| it.manager || !managers_only);
+                    let receives = active(*id)?.is_some_and(|person| person.manager || !managers_only);
                     receivers.extend((receives && has_wallet(*id)?).then_some(*id));
                 }
                 return Ok(receivers);
@@ -219,7 +219,7 @@ impl RunDistribution {
         for id in ids {
             match active(*id)? {
                 None => return refused(DistributeError::NoSuchUser(*id)),
-                Some(it) if managers_only && !it.manager => {
+                Some(person) if managers_only && !person.manager => {
                     return refused(DistributeError::NotAManager(*id));
                 }
                 Some(_) if self.is_in_steps() || has_wallet(*id)? => {}

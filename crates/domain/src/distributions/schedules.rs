@@ -54,7 +54,7 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
         return Err(ScheduleError::OutOfRange);
     }
     let today = context.clock.now();
-    if command.every.date(command.start_on, PAST_MAX).is_some_and(|it| it.begins() <= today) {
+    if command.every.date(command.start_on, PAST_MAX).is_some_and(|date| date.begins() <= today) {
         return Err(ScheduleError::LongPast);
     }
     let schedule = Schedule {
@@ -86,8 +86,8 @@ pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
 ) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
     look_up::company(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
     let missed = reads.missed_dates(id)?;
-    let of = |id| missed.iter().filter(|it| it.schedule_id == id).cloned().collect();
-    Ok(reads.schedules(id)?.into_iter().map(|it| (it.clone(), of(it.id))).collect())
+    let of = |id| missed.iter().filter(|date| date.schedule_id == id).cloned().collect();
+    Ok(reads.schedules(id)?.into_iter().map(|schedule| (schedule.clone(), of(schedule.id))).collect())
 }
 
 /// Cancels a schedule: none of its dates is paid any more. Cancelling again changes nothing.

@@ -28,7 +28,7 @@ impl Cause {
         let company = self.company_id;
         match &self.act {
             Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => Vec::new(),
-            Act::Sending(it) => match it.sender {
+            Act::Sending(sending) => match sending.sender {
                 Sender::Company(id) => vec![Account::Reserve(id)],
                 Sender::User(id) => {
                     vec![Account::Wallet(WalletType::Peer, id), Account::Wallet(WalletType::Manager, id)]
@@ -66,7 +66,7 @@ impl Cause {
     /// no price, or an amount is out of range.
     pub(crate) fn price(&self, redeemed: Option<Amount>) -> Option<Price> {
         match &self.act {
-            Act::Sending(it) => price(self.rate, it.points, it.receivers.into()),
+            Act::Sending(sending) => price(self.rate, sending.points, sending.receivers.into()),
             Act::Distribution { points, receivers, .. } => price(self.rate, *points, (*receivers).into()),
             Act::Deposit { points } | Act::Withdrawal { points } | Act::Redemption { points, .. } => {
                 price(self.rate, *points, 1)
@@ -83,7 +83,7 @@ impl Cause {
     /// The points for each receiver. For an override: the points that the wallet shows afterwards.
     pub(crate) fn points(&self) -> Points {
         match &self.act {
-            Act::Sending(it) => it.points,
+            Act::Sending(sending) => sending.points,
             Act::Deposit { points }
             | Act::Withdrawal { points }
             | Act::Distribution { points, .. }

@@ -253,7 +253,7 @@ impl AccountBook {
 
     fn first_that_covers(&self, payers: &[Account], price: Price) -> Result<Option<Account>, LedgerError> {
         for payer in payers {
-            if self.open(*payer)?.is_some_and(|it| it.balance >= price.threshold) {
+            if self.open(*payer)?.is_some_and(|account| account.balance >= price.threshold) {
                 return Ok(Some(*payer));
             }
         }

@@ -30,7 +30,7 @@ impl AccountState {
     pub(super) fn check(&self, kind: AccountKind) -> Result<(), LedgerError> {
         let owed = Amount::ZERO.checked_sub(self.balance);
         let holds = match kind {
-            AccountKind::Funding => owed.is_none_or(|it| it <= FUNDED_MAX),
+            AccountKind::Funding => owed.is_none_or(|funded| funded <= FUNDED_MAX),
             AccountKind::Rounding => self.balance <= Amount::ZERO,
             _ => !self.balance.is_negative(),
         };

@@ -26,8 +26,8 @@ impl ReadAccounts for Unit {
             let company = data.users.get(&user).and_then(|user| data.companies.get(&user.company_id));
             match company {
                 None => Lookup::Absent,
-                Some(it) if it.provider_id != scope => Lookup::Foreign,
-                Some(it) => Lookup::Own(Balances { rate: it.rate, wallets: data.wallets(user) }),
+                Some(company) if company.provider_id != scope => Lookup::Foreign,
+                Some(company) => Lookup::Own(Balances { rate: company.rate, wallets: data.wallets(user) }),
             }
         })
     }
@@ -43,7 +43,9 @@ impl ReadAccounts for Unit {
     fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {
         self.read(|data| {
             let wallets = data.active(company).flat_map(|user| data.wallets(user.id));
-            wallets.map(|it| Holding { wallet: it.wallet_type, amount: it.balance, count: 1 }).collect()
+            wallets
+                .map(|wallet| Holding { wallet: wallet.wallet_type, amount: wallet.balance, count: 1 })
+                .collect()
         })
     }
 

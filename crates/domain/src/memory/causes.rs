@@ -38,7 +38,8 @@ fn once(act: &Act) -> Option<Once> {
 fn is_whole(act: &Act) -> bool {
     match act {
         Act::Founding | Act::Rate | Act::Move { .. } | Act::Refund { .. } | Act::Override { .. } => true,
-        Act::Sending(it) => usize::try_from(it.receivers).is_ok_and(|it| (1..=Receivers::MAX).contains(&it)),
+        Act::Sending(sending) => usize::try_from(sending.receivers)
+            .is_ok_and(|receivers| (1..=Receivers::MAX).contains(&receivers)),
         Act::Amendment { message, share, .. } => message.is_some() || share.is_some(),
         Act::Deposit { points } | Act::Withdrawal { points } | Act::Redemption { points, .. } => {
             *points > Points::ZERO
@@ -49,7 +50,7 @@ fn is_whole(act: &Act) -> bool {
 }
 
 fn is_name(text: Option<&String>) -> bool {
-    text.is_none_or(|it| (1..=255).contains(&it.chars().count()))
+    text.is_none_or(|text| (1..=255).contains(&text.chars().count()))
 }
 
 impl Data {
@@ -67,8 +68,8 @@ impl Causes for Unit {
                 is_name(by.reference.as_ref()) && is_name(by.key.as_ref()),
                 "a name has 1 to 255 characters",
             )?;
-            let is_known =
-                data.causes.contains_key(&cause.id) || once(&cause.act).is_some_and(|it| data.happened(&it));
+            let is_known = data.causes.contains_key(&cause.id)
+                || once(&cause.act).is_some_and(|what| data.happened(&what));
             require(!is_known, "a cause happens once")?;
             data.causes.insert(cause.id, cause.clone());
             Ok(())

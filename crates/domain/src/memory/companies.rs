@@ -26,7 +26,7 @@ impl Data {
         within: Option<CorporationId>,
     ) -> impl Iterator<Item = &Company> {
         let own = self.companies.values().filter(move |company| company.provider_id == scope);
-        own.filter(move |it| within.is_none() || it.corporation_id == within)
+        own.filter(move |company| within.is_none() || company.corporation_id == within)
     }
 
     /// Fails if something that the company refers to does not exist.
@@ -70,8 +70,8 @@ impl ReadCompanies for Unit {
         page: Page,
     ) -> Result<Vec<CompanyWithOwner>, StoreError> {
         self.read(|data| {
-            let found = data.companies_of(scope, within).filter_map(|it| data.with_owner(it));
-            page_of(found.map(|(_, it)| it), |it| (it.company.created_at, it.company.id), page)
+            let found = data.companies_of(scope, within).filter_map(|company| data.with_owner(company));
+            page_of(found.map(|(_, item)| item), |item| (item.company.created_at, item.company.id), page)
         })
     }
 
@@ -91,7 +91,7 @@ impl ReadCompanies for Unit {
 impl Companies for Unit {
     fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError> {
         self.run(|data| {
-            if data.companies.values().any(|it| it.id == company.id || it.domain == company.domain) {
+            if data.companies.values().any(|other| other.id == company.id || other.domain == company.domain) {
                 return Ok(false);
             }
             data.refers(company)?;
@@ -103,10 +103,11 @@ impl Companies for Unit {
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
         self.run(|data| {
             data.refers(company)?;
-            let taken = data.companies.values().any(|it| it.id != company.id && it.domain == company.domain);
+            let taken =
+                data.companies.values().any(|other| other.id != company.id && other.domain == company.domain);
             require(!taken, "a company has this domain")?;
-            if let Some(it) = data.companies.get_mut(&company.id) {
-                *it = company.clone();
+            if let Some(stored) = data.companies.get_mut(&company.id) {
+                *stored = company.clone();
             }
             Ok(())
         })

@@ -46,8 +46,8 @@ impl Corporations for Unit {
 
     fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
         self.run(|data| {
-            if let Some(it) = data.corporations.get_mut(&corporation.id) {
-                *it = corporation.clone();
+            if let Some(stored) = data.corporations.get_mut(&corporation.id) {
+                *stored = corporation.clone();
             }
             Ok(())
         })

@@ -33,10 +33,10 @@ impl LedgerAccess for Unit {
                 facts.people.insert(*id, user.map(person));
             }
             for id in companies {
-                let company = data.companies.get(&id).map(|it| {
-                    let provider = data.providers.get(&it.provider_id);
+                let company = data.companies.get(&id).map(|company| {
+                    let provider = data.providers.get(&company.provider_id);
                     let has_callback = provider.is_some_and(|provider| provider.callback_url.is_some());
-                    CompanyFacts { company: it.clone(), has_callback }
+                    CompanyFacts { company: company.clone(), has_callback }
                 });
                 facts.companies.insert(id, company);
             }
@@ -65,11 +65,14 @@ impl LedgerAccess for Unit {
         for cause in &changes.causes {
             self.record(cause)?;
         }
-        self.run(|data| data.insert_recognitions(changes.recognitions.iter().map(|(_, _, it)| it)))?;
+        self.run(|data| {
+            data.insert_recognitions(changes.recognitions.iter().map(|(_, _, recognition)| recognition))
+        })?;
         self.queue_events(&changes.events)?;
         self.queue_mails(&changes.mails)?;
         self.run(|data| {
-            let changed: Vec<(Account, _)> = book.changed().map(|(it, state)| (it, state.clone())).collect();
+            let changed: Vec<(Account, _)> =
+                book.changed().map(|(account, state)| (account, state.clone())).collect();
             for (id, at) in &changes.deleted_users {
                 if let Some(user) = data.users.get_mut(id) {
                     (user.deleted_at, user.updated_at) = (Some(*at), *at);

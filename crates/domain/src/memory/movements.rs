@@ -36,8 +36,8 @@ impl ReadMovements for Unit {
         limit: i64,
     ) -> Result<Vec<LedgerLine>, StoreError> {
         self.read(|data| {
-            let lines = data.book.transfers().iter().filter_map(|it| line(it, account));
-            let mut lines: Vec<LedgerLine> = lines.filter(|it| it.place > behind).collect();
+            let lines = data.book.transfers().iter().filter_map(|transfer| line(transfer, account));
+            let mut lines: Vec<LedgerLine> = lines.filter(|line| line.place > behind).collect();
             lines.sort_by_key(|line| line.place);
             lines.truncate(fit(limit));
             lines
@@ -46,14 +46,14 @@ impl ReadMovements for Unit {
 
     fn transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
         self.read(|data| {
-            let told = data.book.transfers().iter().filter_map(|it| line(it, account));
-            let told = told.filter(|it| it.reason != Reason::Rounding);
+            let told = data.book.transfers().iter().filter_map(|transfer| line(transfer, account));
+            let told = told.filter(|line| line.reason != Reason::Rounding);
             let told = page_of(told, |item| Reverse(item.place), page).into_iter();
-            told.map(|it| Transaction {
-                direction: it.direction,
-                points: it.points,
-                reason: it.reason,
-                created_at: it.at,
+            told.map(|line| Transaction {
+                direction: line.direction,
+                points: line.points,
+                reason: line.reason,
+                created_at: line.at,
             })
             .collect()
         })

@@ -10,7 +10,11 @@ use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
 impl Data {
     /// The occasions that a company can use: its own and the global ones.
     fn usable(&self, company: CompanyId) -> impl Iterator<Item = &Occasion> {
-        let kept = self.occasions.values().filter(|(_, deleted_at)| deleted_at.is_none()).map(|(it, _)| it);
+        let kept = self
+            .occasions
+            .values()
+            .filter(|(_, deleted_at)| deleted_at.is_none())
+            .map(|(occasion, _)| occasion);
         kept.filter(move |occasion| occasion.company_id.is_none_or(|owner| owner == company))
     }
 }
@@ -21,7 +25,7 @@ impl ReadOccasions for Unit {
             let found = data.occasions.get(&id).filter(|(_, deleted_at)| deleted_at.is_none());
             let found = found.map(|(occasion, _)| {
                 let company = occasion.company_id.and_then(|company_id| data.companies.get(&company_id));
-                (company.map_or(scope, |it| it.provider_id), occasion.clone())
+                (company.map_or(scope, |company| company.provider_id), occasion.clone())
             });
             Lookup::judge(scope, found)
         })
@@ -32,7 +36,7 @@ impl ReadOccasions for Unit {
             let nobodys = CompanyId::from_uuid(uuid::Uuid::nil());
             let mut all: Vec<Occasion> =
                 data.usable(nobodys).filter(|occasion| occasion.is_global()).cloned().collect();
-            all.sort_by_key(|it| (it.created_at, it.id));
+            all.sort_by_key(|occasion| (occasion.created_at, occasion.id));
             all
         })
     }
@@ -42,7 +46,7 @@ impl ReadOccasions for Unit {
     }
 
     fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError> {
-        self.read(|data| data.occasions.get(&id).map(|(it, _)| it.text.name.clone()))
+        self.read(|data| data.occasions.get(&id).map(|(occasion, _)| occasion.text.name.clone()))
     }
 
     fn occasion_count(&mut self, company: CompanyId) -> Result<i64, StoreError> {

@@ -18,7 +18,7 @@ impl ReadProviders for Unit {
     fn providers(&mut self) -> Result<Vec<Provider>, StoreError> {
         self.read(|data| {
             let mut all: Vec<Provider> = data.providers.values().cloned().collect();
-            all.sort_by_key(|it| (it.created_at, it.id));
+            all.sort_by_key(|provider| (provider.created_at, provider.id));
             all
         })
     }
@@ -27,8 +27,10 @@ impl ReadProviders for Unit {
 impl Providers for Unit {
     fn insert_provider(&mut self, provider: &Provider) -> Result<(), StoreError> {
         self.run(|data| {
-            let taken =
-                data.providers.values().any(|it| it.id == provider.id || it.api_key == provider.api_key);
+            let taken = data
+                .providers
+                .values()
+                .any(|other| other.id == provider.id || other.api_key == provider.api_key);
             require(!taken, "a provider has this id or key")?;
             data.providers.insert(provider.id, provider.clone());
             Ok(())

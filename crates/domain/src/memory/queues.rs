@@ -9,7 +9,7 @@ impl Outbox for Unit {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
         self.run(|data| {
             for event in new {
-                require(data.events.iter().all(|it| it.id != event.id), "an event has this id")?;
+                require(data.events.iter().all(|other| other.id != event.id), "an event has this id")?;
                 require(event.body.len() >= 2, "an event has a body")?;
                 let is_its_own = event.id.as_uuid() != event.cause.as_uuid();
                 let of_many = event.kind == EventKind::RecognitionReceived;
@@ -25,7 +25,7 @@ impl MailOutbox for Unit {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
         self.run(|data| {
             for mail in new {
-                require(data.mails.iter().all(|it| it.id != mail.id), "a mail has this id")?;
+                require(data.mails.iter().all(|other| other.id != mail.id), "a mail has this id")?;
                 data.mails.push(mail.clone());
             }
             Ok(())
@@ -36,7 +36,7 @@ impl MailOutbox for Unit {
 impl AuditLog for Unit {
     fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
         self.run(|data| {
-            require(data.noted.iter().all(|it| it.id != entry.id), "an entry has this id")?;
+            require(data.noted.iter().all(|other| other.id != entry.id), "an entry has this id")?;
             data.noted.push(entry.clone());
             Ok(())
         })

@@ -41,9 +41,12 @@ impl Data {
         &mut self,
         new: impl Iterator<Item = &'a Recognition>,
     ) -> Result<(), StoreError> {
-        for it in new {
-            require(it.sender.id() != it.receiver_id.as_uuid(), "a recognition goes to somebody else")?;
-            let is_new = self.recognitions.insert(it.id, it.clone()).is_none();
+        for recognition in new {
+            require(
+                recognition.sender.id() != recognition.receiver_id.as_uuid(),
+                "a recognition goes to somebody else",
+            )?;
+            let is_new = self.recognitions.insert(recognition.id, recognition.clone()).is_none();
             require(is_new, "a recognition has this id")?;
         }
         Ok(())
@@ -58,9 +61,9 @@ impl Recognitions for Unit {
         share: Option<bool>,
     ) -> Result<(), StoreError> {
         self.run(|data| {
-            if let Some(it) = data.recognitions.get_mut(&id) {
-                it.message = message.unwrap_or(&it.message).clone();
-                it.share = share.unwrap_or(it.share);
+            if let Some(recognition) = data.recognitions.get_mut(&id) {
+                recognition.message = message.unwrap_or(&recognition.message).clone();
+                recognition.share = share.unwrap_or(recognition.share);
             }
             Ok(())
         })

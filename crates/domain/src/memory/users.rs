@@ -33,7 +33,7 @@ impl Data {
     fn is_email_taken(&self, user: &User) -> bool {
         let mut active = self.active(user.company_id);
         user.deleted_at.is_none()
-            && active.any(|it| it.id != user.id && it.profile.email == user.profile.email)
+            && active.any(|other| other.id != user.id && other.profile.email == user.profile.email)
     }
 }
 
@@ -66,7 +66,7 @@ impl ReadUsers for Unit {
         self.read(|data| {
             data.active(company)
                 .filter(|user| user.profile.manager || !managers_only)
-                .map(|it| it.id)
+                .map(|user| user.id)
                 .collect()
         })
     }
@@ -74,7 +74,7 @@ impl ReadUsers for Unit {
     fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
         self.read(|data| {
             let found = page_of(data.active(company), |item| (item.created_at, item.id), page);
-            found.into_iter().map(|it| it.id).collect()
+            found.into_iter().map(|user| user.id).collect()
         })
     }
 
@@ -104,10 +104,10 @@ impl ReadUsers for Unit {
         emails: &[EmailAddress],
     ) -> Result<Vec<User>, StoreError> {
         self.read(|data| {
-            let is_named = |it: &&User| {
-                let employee_id = it.profile.details.employee_id.as_ref();
+            let is_named = |user: &&User| {
+                let employee_id = user.profile.details.employee_id.as_ref();
                 employee_id.is_some_and(|employee_id| employee_ids.contains(employee_id))
-                    || emails.contains(&it.profile.email)
+                    || emails.contains(&user.profile.email)
             };
             data.active(company).filter(is_named).cloned().collect()
         })
@@ -116,7 +116,7 @@ impl ReadUsers for Unit {
     fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
         self.read(|data| {
             let admins = data.active(company).filter(|user| user.profile.company_admin);
-            admins.map(|it| it.profile.email.clone()).collect()
+            admins.map(|admin| admin.profile.email.clone()).collect()
         })
     }
 }
@@ -146,8 +146,8 @@ impl Users for Unit {
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
         self.run(|data| {
             require(!data.is_email_taken(user), "an active user of the company has this address")?;
-            if let Some(it) = data.users.get_mut(&user.id) {
-                *it = user.clone();
+            if let Some(stored) = data.users.get_mut(&user.id) {
+                *stored = user.clone();
             }
             Ok(())
         })
@@ -156,7 +156,7 @@ impl Users for Unit {
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
         self.run(|data| {
             let all = data.users.values_mut();
-            let active = all.filter(|it| it.company_id == company && it.deleted_at.is_none());
+            let active = all.filter(|user| user.company_id == company && user.deleted_at.is_none());
             for user in active.filter(|it| it.profile.corporation_admin) {
                 (user.profile.corporation_admin, user.updated_at) = (false, at);
             }

@@ -113,7 +113,7 @@ impl Act {
             Self::Founding | Self::Rate | Self::Move { .. } | Self::Amendment { .. } => 0,
             Self::Deposit { .. } | Self::Withdrawal { .. } => 1,
             Self::Redemption { .. } | Self::Refund { .. } | Self::Override { .. } => 1,
-            Self::Sending(it) => it.receivers,
+            Self::Sending(sending) => sending.receivers,
             Self::Distribution { receivers, .. } => *receivers,
             Self::Deletion { wallets, .. } => *wallets,
         }

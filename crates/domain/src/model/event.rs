@@ -48,7 +48,7 @@ impl Event<'_> {
     /// subject has one event.
     pub fn id(&self, cause: CauseId) -> EventId {
         EventId::from_uuid(match self {
-            Self::RecognitionReceived(it) => it.recognition.id.as_uuid(),
+            Self::RecognitionReceived(event) => event.recognition.id.as_uuid(),
             Self::RecognitionUpdated(_) | Self::RedemptionCreated(_) => cause.as_uuid(),
         })
     }

@@ -27,21 +27,21 @@ impl EventFacts {
     pub fn of(event: &Event<'_>) -> Self {
         let kind = event.kind();
         match event {
-            Event::RecognitionReceived(it) | Event::RecognitionUpdated(it) => Self {
+            Event::RecognitionReceived(event) | Event::RecognitionUpdated(event) => Self {
                 kind,
-                subject: it.recognition.id.as_uuid(),
-                company: it.recognition.company_id.as_uuid(),
-                sender: Some(it.recognition.sender.id()),
-                receiver: Some(it.recognition.receiver_id.as_uuid()),
-                points: it.recognition.points.get(),
+                subject: event.recognition.id.as_uuid(),
+                company: event.recognition.company_id.as_uuid(),
+                sender: Some(event.recognition.sender.id()),
+                receiver: Some(event.recognition.receiver_id.as_uuid()),
+                points: event.recognition.points.get(),
             },
-            Event::RedemptionCreated(it) => Self {
+            Event::RedemptionCreated(event) => Self {
                 kind,
-                subject: it.user.id.as_uuid(),
-                company: it.user.company_id.as_uuid(),
+                subject: event.user.id.as_uuid(),
+                company: event.user.company_id.as_uuid(),
                 sender: None,
                 receiver: None,
-                points: it.points.get(),
+                points: event.points.get(),
             },
         }
     }
@@ -51,7 +51,7 @@ impl EventFacts {
 impl fmt::Display for EventFacts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, subject, company, sender, receiver, points } = self;
-        let id = |it: &Option<Uuid>| it.map_or_else(|| "-".to_owned(), |it| it.to_string());
+        let id = |id: &Option<Uuid>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
         write!(f, "{} {subject} {company} {} {} {points}", kind.name(), id(sender), id(receiver))
     }
 }
@@ -70,7 +70,7 @@ impl FromStr for EventFacts {
             let kind = EventKind::from_name(words.next()?)?;
             let mut id = || match words.next()? {
                 "-" => Some(None),
-                it => it.parse::<Uuid>().ok().map(Some),
+                text => text.parse::<Uuid>().ok().map(Some),
             };
             let (subject, company, sender, receiver) = (id()??, id()??, id()?, id()?);
             let points = words.next()?.parse().ok()?;

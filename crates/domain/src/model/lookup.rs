@@ -31,7 +31,7 @@ impl<T> Lookup<T> {
         match found {
             None => Self::Absent,
             Some((owner, _)) if owner != scope => Self::Foreign,
-            Some((_, it)) => Self::Own(it),
+            Some((_, object)) => Self::Own(object),
         }
     }
 
@@ -40,7 +40,7 @@ impl<T> Lookup<T> {
         match self {
             Self::Absent => Err(Denied::Absent(field)),
             Self::Foreign => Err(Denied::Foreign(field)),
-            Self::Own(it) => Ok(it),
+            Self::Own(object) => Ok(object),
         }
     }
 
@@ -49,7 +49,7 @@ impl<T> Lookup<T> {
         match self {
             Self::Absent => Lookup::Absent,
             Self::Foreign => Lookup::Foreign,
-            Self::Own(it) => Lookup::Own(change(it)),
+            Self::Own(object) => Lookup::Own(change(object)),
         }
     }
 }

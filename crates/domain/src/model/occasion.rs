@@ -17,7 +17,7 @@ impl OccasionText {
     pub fn default_message(text: &str) -> Result<Message, InvalidValue> {
         let must_be = "must be text of 1 to 10,000 characters, not blank, without control characters other than line \
                        breaks and tabs";
-        Message::parse(text).ok().filter(|it| !it.is_blank()).ok_or(InvalidValue(must_be))
+        Message::parse(text).ok().filter(|message| !message.is_blank()).ok_or(InvalidValue(must_be))
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Former {
 
 impl Former {
     fn in_force(former: &Option<Self>, now: Timestamp) -> Option<&[u8]> {
-        former.as_ref().filter(|it| now < it.until).map(|it| it.kept.as_slice())
+        former.as_ref().filter(|former| now < former.until).map(|former| former.kept.as_slice())
     }
 }
 

@@ -86,7 +86,7 @@ impl FromStr for Amount {
 fn read(text: &str) -> Option<i64> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let (dollars, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
-    let is_number = |it: &str| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_number(dollars) || !is_number(decimals) || decimals.len() > DECIMALS {
         return None;
     }

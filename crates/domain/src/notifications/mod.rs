@@ -40,7 +40,7 @@ pub(crate) fn address(
     context: &Context<'_>,
 ) -> Vec<NewMail> {
     let distinct: BTreeMap<String, EmailAddress> =
-        recipients.map(|it| (it.folded().to_owned(), it)).collect();
+        recipients.map(|address| (address.folded().to_owned(), address)).collect();
     let created_at = context.clock.now();
     let mail = |recipient| NewMail {
         id: context.ids.next(),

@@ -33,10 +33,10 @@ fn words(change: &ProviderChange) -> String {
         Update::Clear => Some("no callback URL".to_owned()),
         Update::Set(url) => Some(format!("callback URL {url}")),
     };
-    let name = change.name.as_ref().map(|it| format!("name {it}"));
+    let name = change.name.as_ref().map(|name| format!("name {name}"));
     let manages = change.manages_all_domain_resources;
-    let manages = manages.map(|it| format!("manages all domain resources {it}"));
-    let suspended = change.suspended.map(|it| format!("suspended {it}"));
+    let manages = manages.map(|manages| format!("manages all domain resources {manages}"));
+    let suspended = change.suspended.map(|suspended| format!("suspended {suspended}"));
     [name, callback_url, manages, suspended].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

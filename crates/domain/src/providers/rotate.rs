@@ -48,7 +48,7 @@ pub fn rotate<T: AuditLog + Locks + Providers + ?Sized>(
         },
     };
     let provider = apply(tx, id, &wanted, context)?;
-    let hours = grace.map_or(0, |it| it.as_secs() / 3_600);
+    let hours = grace.map_or(0, |grace| grace.as_secs() / 3_600);
     let said = format!("{which}, {hours} hours of grace");
     tx.note(&context.entry(Action::SecretRotated).of_provider(id).saying(said))?;
     Ok(provider)

@@ -32,7 +32,7 @@ impl Receivers {
     pub fn parse(text: &str) -> Result<Self, InvalidReceivers> {
         let mut seen = HashSet::new();
         let mut ids = Vec::new();
-        for item in text.split(',').map(|it| it.trim_matches([' ', '\t'])) {
+        for item in text.split(',').map(|item| item.trim_matches([' ', '\t'])) {
             if item.is_empty() {
                 return Err(InvalidReceivers::EmptyItem);
             }
@@ -61,7 +61,7 @@ mod tests {
     const B: &str = "0193A5C0-0000-7000-8000-000000000002";
 
     fn check(text: &str, expected: Result<usize, InvalidReceivers>) {
-        assert_eq!(Receivers::parse(text).map(|it| it.ids().len()), expected, "{text:?}");
+        assert_eq!(Receivers::parse(text).map(|receivers| receivers.ids().len()), expected, "{text:?}");
     }
 
     #[test]

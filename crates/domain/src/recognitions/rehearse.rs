@@ -32,13 +32,20 @@ pub fn rehearse<T: LedgerAccess + ?Sized>(
     let (sent, batch) = decide_one(tx, scope, command, context)?;
     let (book, changes) = (batch.book(), batch.changes());
     // A recognition of zero points moves nothing. Its first payer would pay it.
-    let paid = book.transfers().iter().find(|it| it.reason == Reason::Recognition).map(|it| it.debit.0);
+    let paid = book
+        .transfers()
+        .iter()
+        .find(|transfer| transfer.reason == Reason::Recognition)
+        .map(|transfer| transfer.debit.0);
     let payer = paid.unwrap_or(match command.sender {
         Sender::Company(id) => Account::Reserve(id),
         Sender::User(id) => Account::Wallet(WalletType::Peer, id),
     });
-    let rate = changes.causes.first().map_or(PointsPerDollar::DEFAULT, |it| it.rate);
+    let rate = changes.causes.first().map_or(PointsPerDollar::DEFAULT, |cause| cause.rate);
     let left = book.shown(payer, rate);
-    let points = sent.first().and_then(|it| it.points.checked_mul(fit(sent.len()))).unwrap_or_default();
+    let points = sent
+        .first()
+        .and_then(|recognition| recognition.points.checked_mul(fit(sent.len())))
+        .unwrap_or_default();
     Ok(Rehearsal { payer, points, receivers: sent.len(), left, rate })
 }

@@ -38,7 +38,7 @@ impl SendRecognition {
     /// The maximum size in bytes of its message for all receivers together. The length of an occasion's
     /// default message is not known yet.
     pub fn message_bytes_max(&self) -> usize {
-        let message = self.message.as_ref().map_or(Message::BYTES_MAX, |it| it.as_str().len());
+        let message = self.message.as_ref().map_or(Message::BYTES_MAX, |message| message.as_str().len());
         message.saturating_mul(self.receivers.ids().len()).min(MESSAGES_BYTES_MAX)
     }
 }
@@ -161,7 +161,9 @@ impl Decide for SendRecognition {
         let receivers = parties.receivers.iter().copied();
         let events = tell(received, &told, recognitions.iter().zip(receivers), context);
         changes.events.extend(events.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?);
-        changes.recognitions.extend((1..).zip(&recognitions).map(|(leg, it)| (cause.id, leg, it.clone())));
+        changes
+            .recognitions
+            .extend((1..).zip(&recognitions).map(|(leg, recognition)| (cause.id, leg, recognition.clone())));
         changes.causes.push(cause);
         Ok(recognitions)
     }
@@ -172,7 +174,7 @@ fn parties<'a>(
     command: &SendRecognition,
     facts: &'a Facts,
 ) -> Result<Parties<'a>, Undecided<SendError>> {
-    let denied = |it: Denied| Undecided::Refused(it.into());
+    let denied = |error: Denied| Undecided::Refused(error.into());
     let occasion = facts.own_occasion(scope, command.occasion_id)?.named("occasion_id").map_err(denied)?;
     let (sender, company_id) = match command.sender {
         Sender::Company(id) => (None, id),
@@ -196,7 +198,7 @@ fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, V
     let company_id = company.id;
     let sender_id = parties.sender.map(|sender| sender.id);
     let range = points_range(company.rate, company.allow_zero_points);
-    let points = Points::new(command.points_per_receiver).filter(|it| range.contains(*it));
+    let points = Points::new(command.points_per_receiver).filter(|points| range.contains(*points));
     let receivers = &parties.receivers;
     let broken = |is: bool, fault: SendFault| is.then_some(fault);
     let first = |is: &dyn Fn(&Person) -> bool| {
@@ -210,8 +212,8 @@ fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, V
             receivers.iter().any(|receiver| Some(receiver.id) == sender_id),
             SendFault::SenderAmongReceivers,
         ),
-        first(&|it| it.company_id != company_id).map(SendFault::ReceiverOfAnotherCompany),
-        first(&|it| !it.active).map(|it| SendFault::ReceiverDeleted(Some(it))),
+        first(&|receiver| receiver.company_id != company_id).map(SendFault::ReceiverOfAnotherCompany),
+        first(&|receiver| !receiver.active).map(|id| SendFault::ReceiverDeleted(Some(id))),
         broken(bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
         broken(points.is_none(), SendFault::PointsOutOfRange(range)),
     ];

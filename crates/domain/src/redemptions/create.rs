@@ -106,7 +106,7 @@ mod tests {
 
     fn redeem(fixture: &mut Fixture, id: UserId, count: i64) -> Result<Redemption, Undecided<RedeemError>> {
         let sum = Sum::Points(points(count));
-        fixture.decide(PROVIDER, &Redeem { user_id: id, sum }).map(|it| it.0)
+        fixture.decide(PROVIDER, &Redeem { user_id: id, sum }).map(|done| done.0)
     }
 
     #[test]

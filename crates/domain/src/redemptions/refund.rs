@@ -37,12 +37,12 @@ impl Decide for Refund {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let Some(it) = facts.redemption(self.0)? else { return Ok(Needs::default()) };
-        let wallet = Account::Wallet(WalletType::User, it.user_id);
+        let Some(redemption) = facts.redemption(self.0)? else { return Ok(Needs::default()) };
+        let wallet = Account::Wallet(WalletType::User, redemption.user_id);
         Ok(Needs {
-            users: BTreeSet::from([it.user_id]),
-            companies: BTreeSet::from([it.company_id]),
-            accounts: BTreeSet::from([wallet, Account::Redeemed(it.company_id)]),
+            users: BTreeSet::from([redemption.user_id]),
+            companies: BTreeSet::from([redemption.company_id]),
+            accounts: BTreeSet::from([wallet, Account::Redeemed(redemption.company_id)]),
             redemptions: BTreeSet::from([self.0]), // read again under the lock of the paying account, so that it is refunded only once
             ..Needs::default()
         })

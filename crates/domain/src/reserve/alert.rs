@@ -17,8 +17,8 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
     let held = tx.alert_below(after.id, least(after))?;
-    let was_low = least(before).is_some_and(|it| held < it);
-    let is_low = least(after).is_some_and(|it| held < it);
+    let was_low = least(before).is_some_and(|threshold| held < threshold);
+    let is_low = least(after).is_some_and(|threshold| held < threshold);
     let Some(threshold) = after.reserve_alert.filter(|_| is_low && !was_low) else { return Ok(()) };
     let admins = tx.admin_emails(after.id)?.into_iter();
     tx.queue_mails(&alert(after, threshold, held, admins, context))

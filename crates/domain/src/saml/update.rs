@@ -65,7 +65,7 @@ fn words(before: &SamlSettings, after: &SamlSettings) -> String {
         (before.idp_url != after.idp_url, "idp_url"),
         (before.idp_certificate != after.idp_certificate, "idp_certificate"),
     ];
-    let mut words: Vec<&str> = changed.iter().filter(|it| it.0).map(|it| it.1).collect();
+    let mut words: Vec<&str> = changed.iter().filter(|field| field.0).map(|field| field.1).collect();
     words.push(if after.active { "active" } else { "not active" });
     words.join(", ")
 }

@@ -64,8 +64,9 @@ pub fn finish(
                     return Err(cause);
                 }
                 Err(refusal) => {
-                    let reason =
-                        refusal.into_failure().unwrap_or_else(|it| StoreError::Broken(it.to_string()));
+                    let reason = refusal
+                        .into_failure()
+                        .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
                     failed.push(Unfinished { cause, company, reason });
                     break;
                 }

@@ -128,7 +128,7 @@ where
     if !is_unchanged(tx, seen)? {
         return Ok(ran(DateEnd::Overtaken));
     }
-    let since = seen.failing.as_ref().map_or(now, |it| it.since);
+    let since = seen.failing.as_ref().map_or(now, |failing| failing.since);
     if now - since >= GIVE_UP_AFTER {
         tx.insert_missed_date(&MissedDate {
             schedule_id: seen.id,

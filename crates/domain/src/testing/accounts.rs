@@ -20,7 +20,7 @@ fn refund(world: &World<'_>, id: RedemptionId) -> Result<i64, RefundError> {
 
 fn history(world: &World<'_>, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
     let found = world.read(|tx| tx.transactions(Account::Wallet(wallet, user), page(1, 100)));
-    found.into_iter().map(|it| (it.direction, it.points.get(), it.reason)).collect()
+    found.into_iter().map(|line| (line.direction, line.points.get(), line.reason)).collect()
 }
 
 pub(super) fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet(world: &World<'_>) {
@@ -68,7 +68,7 @@ pub(super) fn the_last_point_can_be_paid_and_none_beyond(world: &World<'_>) {
 pub(super) fn shown_points_can_be_paid_in_any_split(world: &World<'_>) {
     for rate in [7, 3, 60, 9_999, 7_000] {
         world.set_rate(rate);
-        let users: Vec<UserId> = (0..7).map(|it| world.user(&format!("u{rate}-{it}"))).collect();
+        let users: Vec<UserId> = (0..7).map(|number| world.user(&format!("u{rate}-{number}"))).collect();
         world.deposit(7).unwrap();
         world.give(Sender::Company(world.company), &users, 1).unwrap();
         assert_eq!(world.reserve(), 0, "rate {rate}");
@@ -82,7 +82,7 @@ pub(super) fn shown_points_can_be_paid_in_any_split(world: &World<'_>) {
         let refused = world.give(Sender::User(users[0]), &users[1..2], 1);
         assert!(matches!(refused, Err(SendError::InsufficientFunds)), "rate {rate}");
         let told = history(world, users[0], WalletType::Peer);
-        assert!(told.iter().all(|it| it.2 != Reason::Rounding), "rate {rate}");
+        assert!(told.iter().all(|line| line.2 != Reason::Rounding), "rate {rate}");
     }
 }
 
@@ -119,7 +119,7 @@ pub(super) fn a_deleted_user_neither_sends_nor_receives(world: &World<'_>) {
     let to = world.give(Sender::User(bob), &[ann], 1);
     assert!(matches!(to, Err(SendError::Faults(it)) if matches!(it[..], [SendFault::ReceiverDeleted(_)])));
     let from = world.give(Sender::User(ann), &[bob], 1);
-    assert!(matches!(from, Err(SendError::Faults(it)) if it == [SendFault::SenderDeleted]));
+    assert!(matches!(from, Err(SendError::Faults(faults)) if faults == [SendFault::SenderDeleted]));
     assert!(matches!(redeem(world, ann, 1), Err(RedeemError::NoSuchUser)));
     assert!(matches!(refund(world, redemption.id), Err(RefundError::UserDeleted)));
     assert!(matches!(world.put(WalletType::User, ann, 1), Err(ReplaceError::NoSuchUser)));
@@ -181,7 +181,7 @@ pub(super) fn transactions_are_listed_newest_first_without_roundings(world: &Wor
     }
     let listed = |number| {
         let found = world.read(|tx| tx.transactions(Account::Wallet(WalletType::Peer, ann), page(number, 4)));
-        found.iter().map(|it| it.points.get()).collect::<Vec<_>>()
+        found.iter().map(|line| line.points.get()).collect::<Vec<_>>()
     };
     assert_eq!((listed(1), listed(2)), (vec![6, 5, 4, 3], vec![2, 1, 21]));
     assert_eq!((listed(3), listed(i64::MAX)), (vec![], vec![]));

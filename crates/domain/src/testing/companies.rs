@@ -184,8 +184,9 @@ pub(super) fn a_company_moves_to_another_provider(world: &World<'_>) {
 }
 
 pub(super) fn an_option_needs_an_existing_company(world: &World<'_>) {
-    let allow =
-        |id, it| world.transaction(|tx| companies::set_allow_zero_points(tx, id, it, &world.context()));
+    let allow = |id, allowed| {
+        world.transaction(|tx| companies::set_allow_zero_points(tx, id, allowed, &world.context()))
+    };
     let absent = CompanyId::from_uuid(world.uuid());
     assert!(matches!(allow(absent, true), Err(OptionsError::NoSuchCompany)));
     let before = world.found();
@@ -197,11 +198,11 @@ pub(super) fn an_option_needs_an_existing_company(world: &World<'_>) {
 
 pub(super) fn companies_are_listed_oldest_first(world: &World<'_>) {
     let more: Vec<CompanyId> = ["a", "b", "c"]
-        .map(|it| world.create_company(world.provider, &company(&format!("{it}.example.com"))).company.id)
+        .map(|name| world.create_company(world.provider, &company(&format!("{name}.example.com"))).company.id)
         .into();
     let listed = |number| {
         let found = world.read(|tx| tx.companies(world.provider, None, page(number, 3)));
-        found.iter().map(|it| it.company.id).collect::<Vec<_>>()
+        found.iter().map(|item| item.company.id).collect::<Vec<_>>()
     };
     assert_eq!(listed(1), [world.company, more[0], more[1]]);
     assert_eq!(listed(2), [more[2]]);

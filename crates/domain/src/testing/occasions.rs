@@ -89,7 +89,7 @@ pub(super) fn occasions_of_a_company_and_global_ones_are_listed_together(world: 
     let last = world.occasion_of(world.company, "Last").id;
     let listed = |company, number| {
         let found = world.read(|tx| tx.occasions(company, page(number, 2)));
-        found.iter().map(|it| it.id).collect::<Vec<_>>()
+        found.iter().map(|occasion| occasion.id).collect::<Vec<_>>()
     };
     assert_eq!(listed(world.company, 1), [world.occasion, everybodys]);
     assert_eq!(listed(world.company, 2), [last]);

@@ -120,7 +120,7 @@ pub(super) fn a_closed_or_missing_account_receives_nothing(world: &World<'_>) {
     world.deposit(100).unwrap();
     let reserve = [Account::Reserve(world.company)];
     for count in [0, 1] {
-        let to = |it: &[Account]| tried(world, &reserve, it, count);
+        let to = |receivers: &[Account]| tried(world, &reserve, receivers, count);
         assert!(matches!(to(&[wallet(ann)]), PaymentOutcome::Paid(_)));
         assert_eq!(to(&[wallet(ann), wallet(gone)]), PaymentOutcome::Closed);
         assert_eq!(to(&[Account::Wallet(WalletType::Manager, ann)]), PaymentOutcome::Closed);
@@ -153,15 +153,15 @@ pub(super) fn the_first_payer_that_covers_the_whole_pays(world: &World<'_>) {
     let payers = [Account::Wallet(WalletType::Peer, ann), Account::Reserve(world.company)];
     for (count, expected) in [(5, (4, 5)), (4, (0, 10))] {
         let (outcome, left) = tried_for(world, Reason::Recognition, &payers, &[wallet(bob)], count);
-        assert!(matches!(outcome, PaymentOutcome::Paid(it) if it.transfers == 1));
+        assert!(matches!(outcome, PaymentOutcome::Paid(paid) if paid.transfers == 1));
         let rate = world.found().company.rate;
-        let shown: Vec<i64> = left.into_iter().map(|it| rate.points(it.unwrap()).get()).collect();
+        let shown: Vec<i64> = left.into_iter().map(|balance| rate.points(balance.unwrap()).get()).collect();
         assert_eq!(shown, [expected.0, expected.1]);
     }
 }
 
 pub(super) fn points_in_transit_reach_accounts_that_are_still_open(world: &World<'_>) {
-    let users: Vec<UserId> = (0..3).map(|it| world.user(&format!("u{it}"))).collect();
+    let users: Vec<UserId> = (0..3).map(|number| world.user(&format!("u{number}"))).collect();
     world.delete(users[1]).unwrap();
     world.deposit(20).unwrap();
     let to: Vec<Account> = users.iter().map(|user| wallet(*user)).collect();
@@ -177,7 +177,7 @@ pub(super) fn points_in_transit_reach_accounts_that_are_still_open(world: &World
         pay: &|cause, book| {
             let mut pay = |moved| book.pay(&payment(cause, Reason::PointDistribution, moved));
             let into = Moved::Sum { from: reserve, to: transit, price: whole, leg: 4 };
-            assert!(matches!(pay(into)?, PaymentOutcome::Paid(it) if it.transfers == 1));
+            assert!(matches!(pay(into)?, PaymentOutcome::Paid(paid) if paid.transfers == 1));
             let (each, points) = (whole.each, points(5));
             let share = Moved::Share { from: transit, to: &to, first_leg: 1, each, points };
             let given = pay(share)?.certain()?.transfers;

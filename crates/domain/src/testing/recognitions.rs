@@ -20,18 +20,21 @@ fn faults(sent: Result<Vec<Recognition>, SendError>) -> Vec<SendFault> {
 }
 
 pub(super) fn each_receiver_gets_a_recognition_and_an_event(world: &World<'_>) {
-    let users: Vec<UserId> = (0..5).map(|it| world.user(&format!("u{it}"))).collect();
+    let users: Vec<UserId> = (0..5).map(|number| world.user(&format!("u{number}"))).collect();
     world.deposit(100).unwrap();
     let sent = world.send(&world.command(&users)).unwrap();
     assert_eq!(
-        sent.iter().map(|it| it.receiver_id).collect::<Vec<_>>(),
+        sent.iter().map(|recognition| recognition.receiver_id).collect::<Vec<_>>(),
         users,
         "in the order of the receivers"
     );
-    assert!(sent.iter().all(|it| it.message.as_str() == "Thank you"), "the occasion's default");
+    assert!(
+        sent.iter().all(|recognition| recognition.message.as_str() == "Thank you"),
+        "the occasion's default"
+    );
     assert_eq!(world.bench.events(EventKind::RecognitionReceived), 5);
-    for it in &sent {
-        assert_eq!(world.read(|tx| tx.recognition(it.id)).as_ref(), Some(it));
+    for recognition in &sent {
+        assert_eq!(world.read(|tx| tx.recognition(recognition.id)).as_ref(), Some(recognition));
     }
     assert_eq!(world.reserve(), 50);
 }
@@ -44,7 +47,7 @@ pub(super) fn recognitions_are_listed_newest_first(world: &World<'_>) {
     for (user, role) in [(ann, Role::Sender), (bob, Role::Receiver)] {
         let listed = |number| {
             let found = world.read(|tx| tx.recognitions(user, role, page(number, 2)));
-            found.iter().map(|it| it.id).collect::<Vec<_>>()
+            found.iter().map(|recognition| recognition.id).collect::<Vec<_>>()
         };
         assert_eq!((listed(1), listed(2)), (vec![ids[2], ids[1]], vec![ids[0]]));
         assert_eq!(world.read(|tx| tx.recognition_count(user, role)), 3);
@@ -112,7 +115,7 @@ pub(super) fn every_broken_rule_is_reported(world: &World<'_>) {
 }
 
 pub(super) fn the_total_size_of_messages_is_limited(world: &World<'_>) {
-    let users: Vec<UserId> = (0..210).map(|it| world.user(&format!("u{it}"))).collect();
+    let users: Vec<UserId> = (0..210).map(|number| world.user(&format!("u{number}"))).collect();
     world.deposit(10_000).unwrap();
     let message = Message::parse(&"🎉".repeat(10_000)).ok();
     let sent = |to: &[UserId]| world.send(&SendRecognition { message: message.clone(), ..world.command(to) });

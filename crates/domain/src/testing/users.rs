@@ -144,9 +144,9 @@ pub(super) fn users_are_found_and_listed_in_order(world: &World<'_>) {
     let absent = UserId::from_uuid(world.uuid());
     let ids = [gone, foreign.company.owner_id, absent, ann];
     let people = world.read(|tx| tx.people(world.provider, &ids));
-    assert!(matches!(&people[0], Lookup::Own(it) if !it.active && it.id == gone));
+    assert!(matches!(&people[0], Lookup::Own(user) if !user.active && user.id == gone));
     assert_eq!((&people[1], &people[2]), (&Lookup::Foreign, &Lookup::Absent));
-    assert!(matches!(&people[3], Lookup::Own(it) if it.active && it.name() == "ann Doe"));
+    assert!(matches!(&people[3], Lookup::Own(user) if user.active && user.name() == "ann Doe"));
 }
 
 pub(super) fn many_users_are_found_by_their_keys(world: &World<'_>) {
@@ -198,9 +198,9 @@ pub(super) fn many_users_are_created_except_for_taken_addresses(world: &World<'_
     assert_eq!(create(world.company).unwrap(), [true, false, true, false, true]);
     let ids = world.read(|tx| tx.active_users(world.company, false));
     let users: Vec<User> =
-        ids.iter().map(|it| world.read(|tx| tx.user(world.provider, *it)).named("id").unwrap()).collect();
+        ids.iter().map(|id| world.read(|tx| tx.user(world.provider, *id)).named("id").unwrap()).collect();
     let emails: Vec<&str> = users.iter().map(|user| user.profile.email.as_str()).collect();
-    let expected = ["owner", "ann", "bob", "boss", "cy"].map(|it| format!("{it}@example.com"));
+    let expected = ["owner", "ann", "bob", "boss", "cy"].map(|name| format!("{name}@example.com"));
     assert_eq!(emails, expected);
     assert!(users.iter().all(|user| !user.profile.corporation_admin), "there is no corporation");
     let wallets = world.read(|tx| tx.wallets_of(&ids));

@@ -242,7 +242,7 @@ impl<'a> World<'a> {
     pub(super) fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
         let rate = self.found().company.rate;
         let wallets = self.read(|tx| tx.wallets(user));
-        let found = wallets.iter().find(|it| it.wallet_type == wallet)?;
+        let found = wallets.iter().find(|candidate| candidate.wallet_type == wallet)?;
         Some((found.points(rate).get(), found.points_spent(rate).get()))
     }
 

@@ -65,7 +65,7 @@ where
     for part in users.chunks(INSERTED_USERS_MAX) {
         inserted.extend(tx.insert_users(part)?);
         let wallets: Vec<Account> =
-            part.iter().filter(|it| inserted.contains(&it.id)).flat_map(wallets_of).collect();
+            part.iter().filter(|user| inserted.contains(&user.id)).flat_map(wallets_of).collect();
         tx.open(company_id, &wallets, now)?;
     }
     Ok(users.iter().map(|user| inserted.contains(&user.id)).collect())

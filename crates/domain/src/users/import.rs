@@ -49,7 +49,7 @@ pub fn import<R: ImportRecord>(
     context: &Context<'_>,
 ) -> Result<Vec<Imported>, StoreError> {
     let imported = import_batch(tx, (scope, company), records, context)?;
-    let count = |kind: &Imported| imported.iter().filter(|it| *it == kind).count();
+    let count = |kind: &Imported| imported.iter().filter(|outcome| *outcome == kind).count();
     let (created, updated) = (count(&Imported::Created), count(&Imported::Updated));
     if created + updated > 0 {
         let entry = context.entry(Action::UsersImported).of_company(company).of_provider(scope);

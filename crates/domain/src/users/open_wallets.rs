@@ -11,7 +11,9 @@ pub fn open_wallets<T: Accounts + ?Sized>(tx: &mut T, user: &User, at: Timestamp
 
 /// The wallets of a new user: user and peer, and the manager wallet for a manager (behaviour 17.1).
 pub fn wallets_of(user: &User) -> impl Iterator<Item = Account> {
-    let types =
-        WalletType::ALL.iter().copied().filter(|it| *it != WalletType::Manager || user.profile.manager);
-    types.map(|it| Account::Wallet(it, user.id))
+    let types = WalletType::ALL
+        .iter()
+        .copied()
+        .filter(|wallet| *wallet != WalletType::Manager || user.profile.manager);
+    types.map(|wallet| Account::Wallet(wallet, user.id))
 }

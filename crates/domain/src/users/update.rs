@@ -125,7 +125,9 @@ fn open_manager_wallet<T: Accounts + ?Sized>(
     after: &User,
 ) -> Result<(), StoreError> {
     let becomes_manager = after.profile.manager && !before.profile.manager;
-    if becomes_manager && !tx.wallets(after.id)?.iter().any(|it| it.wallet_type == WalletType::Manager) {
+    if becomes_manager
+        && !tx.wallets(after.id)?.iter().any(|wallet| wallet.wallet_type == WalletType::Manager)
+    {
         let wallet = Account::Wallet(WalletType::Manager, after.id);
         tx.open(after.company_id, &[wallet], after.updated_at)?;
     }

@@ -51,7 +51,7 @@ impl Page {
     pub fn parts(self, items_max: i64) -> impl Iterator<Item = Self> {
         let size = items_max.max(1);
         let part = move |number: i64| {
-            let skipped = number.checked_mul(size).filter(|it| *it < self.per_page)?;
+            let skipped = number.checked_mul(size).filter(|skipped| *skipped < self.per_page)?;
             Some(Self { skipped, limit: size.min(self.per_page - skipped), ..self })
         };
         (0..).map_while(part)
@@ -66,7 +66,8 @@ mod tests {
     fn the_parts_of_a_page_are_the_page() {
         let check = |per_page, items_max, expected: &[(i64, i64)]| {
             let page = Page::new(3, per_page).unwrap();
-            let parts: Vec<(i64, i64)> = page.parts(items_max).map(|it| (it.offset(), it.limit())).collect();
+            let parts: Vec<(i64, i64)> =
+                page.parts(items_max).map(|part| (part.offset(), part.limit())).collect();
             assert_eq!(parts, expected, "{per_page} by {items_max}");
         };
         check(100, 100, &[(200, 100)]);

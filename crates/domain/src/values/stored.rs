@@ -17,7 +17,7 @@ macro_rules! stored {
 
             /// The variant with this name.
             pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|it| it.name() == name)
+                Self::ALL.iter().copied().find(|value| value.name() == name)
             }
         }
     };
@@ -41,7 +41,7 @@ macro_rules! stored {
 
             /// The variant with this number.
             pub fn from_code(code: i16) -> Option<Self> {
-                Self::ALL.iter().copied().find(|it| it.code() == code)
+                Self::ALL.iter().copied().find(|value| value.code() == code)
             }
         }
     };

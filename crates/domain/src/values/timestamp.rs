@@ -38,9 +38,9 @@ impl Timestamp {
     ///
     /// If the string is not a time of the years 1970 to 9999.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let at = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|it| it.checked_to_utc());
-        let read = at.map(|it| Self(it.truncate_to_microsecond()));
-        read.filter(|it| *it >= Self::UNIX_EPOCH).ok_or(MUST_BE)
+        let at = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|at| at.checked_to_utc());
+        let read = at.map(|at| Self(at.truncate_to_microsecond()));
+        read.filter(|at| *at >= Self::UNIX_EPOCH).ok_or(MUST_BE)
     }
 
     /// Microseconds since 1970.
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(at.utc().nanosecond(), 345_678_000);
         assert_eq!(at + std::time::Duration::from_nanos(1_999), at + Duration::microseconds(1));
         assert_eq!(Timestamp::from_unix_micros(at.unix_micros()), Some(at));
-        assert_eq!(Timestamp::from_unix_micros(-1).map(|it| it.unix_micros()), Some(-1));
+        assert_eq!(Timestamp::from_unix_micros(-1).map(|at| at.unix_micros()), Some(-1));
         assert_eq!(Timestamp::from_unix_micros(i64::MAX), None);
         let last = Timestamp::new(datetime!(9999-12-31 23:59:59.999999 UTC));
         assert_eq!(at.saturating_add(std::time::Duration::MAX), last);

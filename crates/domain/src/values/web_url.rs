@@ -48,7 +48,7 @@ fn is_web_url(text: &str) -> bool {
 fn is_reachable(url: &Url) -> bool {
     let is_host = match url.host() {
         Some(Host::Domain(name)) => {
-            name.strip_suffix('.').unwrap_or(name).split('.').all(|it| !it.is_empty())
+            name.strip_suffix('.').unwrap_or(name).split('.').all(|label| !label.is_empty())
         }
         Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
         None => false,

@@ -58,7 +58,7 @@ stored! {
 impl AccountKind {
     /// The name of a stored kind. An unknown number is shown as it is.
     pub fn stored_name(code: i16) -> String {
-        Self::from_code(code).map_or_else(|| format!("account of kind {code}"), |it| it.name().to_owned())
+        Self::from_code(code).map_or_else(|| format!("account of kind {code}"), |kind| kind.name().to_owned())
     }
 
     /// Whether the account represents the outside world and may be overdrawn.
@@ -96,7 +96,7 @@ impl Account {
 
     /// The wallets that a user can have.
     pub fn of_user(user: UserId) -> [Self; 3] {
-        [WalletType::User, WalletType::Peer, WalletType::Manager].map(|it| Self::Wallet(it, user))
+        [WalletType::User, WalletType::Peer, WalletType::Manager].map(|wallet| Self::Wallet(wallet, user))
     }
 
     /// The user or company that owns it. With the kind, it identifies the account.

@@ -45,11 +45,11 @@ fn named_users_must_all_be_active_have_the_wallet_and_be_named_once() {
         |wallet, count, ids: &[UserId]| refusal(fixture.decide(PROVIDER, &run(wallet, count, named(ids))));
     assert!(matches!(check(WalletType::User, 1, &[ann, ann]), DistributeError::Duplicate));
     assert!(
-        matches!(check(WalletType::User, 1, &[ann, gone]), DistributeError::NoSuchUser(it) if it == gone)
+        matches!(check(WalletType::User, 1, &[ann, gone]), DistributeError::NoSuchUser(id) if id == gone)
     );
     assert!(matches!(check(WalletType::User, 1, &[user(4)]), DistributeError::NoSuchUser(_)));
     assert!(
-        matches!(check(WalletType::Manager, 1, &[boss, ann]), DistributeError::NotAManager(it) if it == ann)
+        matches!(check(WalletType::Manager, 1, &[boss, ann]), DistributeError::NotAManager(id) if id == ann)
     );
     assert!(matches!(check(WalletType::User, 0, &[ann]), DistributeError::OutOfRange));
     assert!(matches!(check(WalletType::User, i64::MAX, &[ann]), DistributeError::OutOfRange));
@@ -132,7 +132,7 @@ fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
     let mut decide = |schedule: &Schedule, is_paid| {
         let found = ScheduleFacts { schedule: schedule.clone(), is_paid };
         fixture.facts.schedules.insert(schedule.id, Some(found));
-        fixture.decide(PROVIDER, &command).map(|it| it.users)
+        fixture.decide(PROVIDER, &command).map(|done| done.users)
     };
     assert_eq!(decide(&seen, false).unwrap(), 2);
     assert_eq!(decide(&seen, true).unwrap(), 0, "the journal has the date already");
