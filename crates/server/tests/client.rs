@@ -88,7 +88,8 @@ fn sent_points_appear_in_balances() {
         assert_eq!((all.len(), &all[1]), (6, &balances), "the owner comes first");
         let moved = client.transactions(users[0], WalletType::UserWallet).next().unwrap().unwrap();
         assert_eq!((moved.r#type, moved.reason.as_str()), (TransactionType::Credit, "recognition"));
-        let reasons: Vec<_> = client.reserve_transactions(company).map(|it| it.unwrap().reason).collect();
+        let reasons: Vec<_> =
+            client.reserve_transactions(company).map(|transaction| transaction.unwrap().reason).collect();
         assert_eq!(reasons.len(), 3);
         assert_eq!(reasons.last().unwrap(), "deposit");
         assert_eq!(client.recognitions_received(users[0]).next().unwrap().unwrap(), sent[0]);
@@ -118,7 +119,7 @@ fn check_feed(client: &Client) {
     assert!(feed.next().is_none() && feed.next().is_none());
     let behind = |cursor: &str| {
         let query = EventQuery { start: Start::Cursor(cursor), ..EventQuery::default() };
-        client.events(&query).map(|it| it.unwrap().id).collect::<Vec<_>>()
+        client.events(&query).map(|event| event.unwrap().id).collect::<Vec<_>>()
     };
     assert_eq!(behind(&cursor), [second.id]);
     assert!(behind(feed.cursor().unwrap()).is_empty());
@@ -134,12 +135,12 @@ fn lists_are_filtered() {
         let made = Made::by(client(service, &service.provider("Client", true)));
         let Made { client, users, company, group, .. } = &made;
         let (company, group) = (*company, *group);
-        let all: Vec<_> = client.company_users(company).map(|it| it.unwrap().id).collect();
+        let all: Vec<_> = client.company_users(company).map(|user| user.unwrap().id).collect();
         assert_eq!(all[1..], *users, "the owner comes first");
         let found = client.company_users(company).with_email("U1@client.example.com").next();
         assert_eq!(found.unwrap().unwrap().id, users[1]);
         let found: Vec<_> =
-            client.company_users(company).with_employee_id("no. 2").map(|it| it.unwrap().id).collect();
+            client.company_users(company).with_employee_id("no. 2").map(|user| user.unwrap().id).collect();
         assert_eq!(found, [users[2]]);
         client.delete_user(users[4]).send().unwrap();
         let deleted = client.user(users[4]).send().unwrap();
@@ -151,7 +152,7 @@ fn lists_are_filtered() {
         assert_eq!(client.companies().in_corporation(group).count(), 1);
         assert_eq!(client.corporation_companies(group).next().unwrap().unwrap().id, company);
         assert_eq!(client.corporations().next().unwrap().unwrap().id, group);
-        assert!(client.company_occasions(company).any(|it| it.unwrap().id == made.occasion));
+        assert!(client.company_occasions(company).any(|occasion| occasion.unwrap().id == made.occasion));
     });
 }
 

@@ -26,7 +26,9 @@ fn described() -> Operations {
         for (method, operation) in methods.as_object().unwrap() {
             let name = format!("{} {path}", method.to_uppercase());
             let parameters = operation["parameters"].as_array().into_iter().flatten();
-            let query = parameters.filter(|it| it["in"] == "query").map(|it| it["name"].as_str().unwrap());
+            let query = parameters
+                .filter(|parameter| parameter["in"] == "query")
+                .map(|parameter| parameter["name"].as_str().unwrap());
             let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
             let fields =
                 schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
@@ -59,7 +61,7 @@ fn record(requests: impl FnOnce(&Client)) -> Operations {
             let target = head.lines().next().unwrap().trim_end_matches(" HTTP/1.1");
             let (operation, query) = target.split_once('?').unwrap_or((target, ""));
             let names = operations.entry(operation.replace(&Uuid::nil().to_string(), "{id}")).or_default();
-            names.extend(query.split('&').filter_map(|it| Some(it.split_once('=')?.0.to_owned())));
+            names.extend(query.split('&').filter_map(|pair| Some(pair.split_once('=')?.0.to_owned())));
             let body: Value = serde_json::from_str(body).unwrap_or_default();
             names.extend(body.as_object().into_iter().flatten().map(|(name, _)| name.clone()));
         }

@@ -46,7 +46,7 @@ fn providers_are_created_listed_changed_and_given_new_secrets() {
 }
 
 fn rotation(service: &Service, made: &Value) {
-    let text = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    let text = |object: &Value, key: &str| object[key].as_str().unwrap().to_owned();
     let old = Provider {
         id: text(made, "id"),
         api_key: text(made, "api_key"),
@@ -256,7 +256,7 @@ fn a_company_given_with_a_user_must_be_the_users_company() {
         assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{user}")).status, 204);
         let listed =
             |words: &[&str]| service.json(&[&["user", "list", "--company", &sample.company], words].concat());
-        assert!(listed(&[]).as_array().unwrap().iter().all(|it| it["id"] != **user));
-        assert!(listed(&["--deleted"]).as_array().unwrap().iter().any(|it| it["id"] == **user));
+        assert!(listed(&[]).as_array().unwrap().iter().all(|row| row["id"] != **user));
+        assert!(listed(&["--deleted"]).as_array().unwrap().iter().any(|row| row["id"] == **user));
     });
 }

@@ -44,7 +44,7 @@ fn a_callback_url_is_shown_without_possible_secrets() {
             let (status, _, page) = service.running.page(&path);
             assert_eq!(status, 200, "{path}");
             assert!(page.contains("<code>https://hooks.example:8443</code>"), "{path}: {page}");
-            assert!(!["PATHTOKEN", "QUERYTOKEN"].iter().any(|it| page.contains(it)), "{path}");
+            assert!(!["PATHTOKEN", "QUERYTOKEN"].iter().any(|secret| page.contains(secret)), "{path}");
         }
     });
 }
@@ -56,8 +56,8 @@ fn pages(service: &Service) -> BTreeMap<String, String> {
     while let Some(link) = open.pop() {
         let (status, _, page) = service.running.page(&link);
         assert_eq!(status, 200, "{link}");
-        let links = page.split(" href=\"").skip(1).filter_map(|it| it.split('"').next());
-        for next in links.map(|it| it.replace("&amp;", "&")) {
+        let links = page.split(" href=\"").skip(1).filter_map(|part| part.split('"').next());
+        for next in links.map(|link| link.replace("&amp;", "&")) {
             if next.starts_with('/') && !next.ends_with(".css") && !seen.contains(&next) && seen.len() < 300 {
                 seen.push(next.clone());
                 open.push(next);
@@ -94,7 +94,7 @@ fn every_link_works_and_every_page_passes_in_a_browser() {
             (page.contains("The receiver of Sample is failing: 0 of 22") && page.contains(id)).then_some(())
         });
         let pages = pages(service);
-        assert!(pages.keys().any(|it| it.starts_with("/events/")), "{:?}", pages.keys());
+        assert!(pages.keys().any(|path| path.starts_with("/events/")), "{:?}", pages.keys());
         assert!(pages.len() >= 9, "{:?}", pages.keys());
         if !service.database.is_embedded() {
             return; // the pages are the same on both databases

@@ -111,9 +111,13 @@ fn an_incomplete_backup_is_refused() {
         refused(&path("damaged.db"), "damaged.db");
         // Changes a character of journaled data, which only the seal contradicts.
         let mut bytes = fs::read(path("copy.db")).unwrap();
-        let places: Vec<usize> =
-            bytes.windows(11).enumerate().filter(|it| it.1 == b"invoice-117").map(|it| it.0).collect();
-        places.iter().for_each(|it| bytes[it + 10] = b'8');
+        let places: Vec<usize> = bytes
+            .windows(11)
+            .enumerate()
+            .filter(|found| found.1 == b"invoice-117")
+            .map(|found| found.0)
+            .collect();
+        places.iter().for_each(|place| bytes[place + 10] = b'8');
         assert!(!places.is_empty());
         fs::write(path("altered.db"), bytes).unwrap();
         refused(&path("altered.db"), "damaged (seal)");
@@ -161,7 +165,7 @@ fn a_postgresql_dump_is_restored_as_documented() {
         let head = text(&service.json(&["seal"]), "head").to_owned();
         let run = |command: &mut Command| {
             let done = command.output().unwrap();
-            let told = [done.stdout, done.stderr].map(|it| String::from_utf8(it).unwrap()).concat();
+            let told = [done.stdout, done.stderr].map(|output| String::from_utf8(output).unwrap()).concat();
             assert!(done.status.success(), "{command:?}: {told}");
         };
         let mut dump = Command::new(postgres_program("pg_dump"));

@@ -33,7 +33,7 @@ fn kill_nine_under_load_loses_and_duplicates_nothing() {
                 assert_eq!(service.guerdon(&["verify"]).status, 0); // also detects damage from earlier cycles
             }
         }
-        let acknowledged = journal.iter().filter(|it| it.answer.is_some()).count();
+        let acknowledged = journal.iter().filter(|sent| sent.answer.is_some()).count();
         assert!(acknowledged > CYCLES * CLIENTS, "the load must have been real: {acknowledged}");
         for sent in &journal {
             let headers = [("Idempotency-Key", sent.key.as_str())];
@@ -67,7 +67,7 @@ fn one_cycle(service: &mut Service, sample: &Sample, cycle: usize) -> Vec<Sent> 
                     let headers =
                         [("Authorization", authorization.as_str()), ("Idempotency-Key", key.as_str())];
                     let answer = running.try_request("POST", "/v1/recognitions", &headers, Some(&body));
-                    let answer = answer.ok().filter(|it| it.status == 201).map(|it| it.body);
+                    let answer = answer.ok().filter(|answer| answer.status == 201).map(|answer| answer.body);
                     let died = answer.is_none();
                     journal.lock().unwrap().push(Sent { key, body, answer });
                     if died || stop.load(Ordering::Relaxed) {

@@ -32,7 +32,8 @@ fn both_databases_give_the_same_responses_to_the_walk() {
 #[test]
 fn both_databases_give_the_same_responses_to_generated_requests() {
     let Some(services) = start() else { return };
-    let given = |name: &str, default: u64| std::env::var(name).map_or(default, |it| it.parse().unwrap());
+    let given =
+        |name: &str, default: u64| std::env::var(name).map_or(default, |value| value.parse().unwrap());
     let (seed, requests) = (given("DIFFERENTIAL_SEED", 1), given("DIFFERENTIAL_REQUESTS", 1_500));
     println!("DIFFERENTIAL_SEED={seed} DIFFERENTIAL_REQUESTS={requests}");
     let mut twin = Twin::of(services);

@@ -125,7 +125,7 @@ fn invalid_schedules_are_refused() {
 
 #[test]
 fn two_services_on_one_postgresql_pay_each_date_once() {
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let service = Service::start(database, &[]);
         let beside = service.beside();
         let samples: Vec<Sample> = (0..4).map(|_| Sample::make(&service, 3)).collect();

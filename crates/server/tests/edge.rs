@@ -19,7 +19,7 @@ fn refused_connections(service: &Service) -> u64 {
     let text = ureq::get(format!("{}/metrics", service.running.operator)).call().unwrap();
     let text = text.into_body().read_to_string().unwrap();
     let line = "guerdon_http_connections_refused_total{cause=\"address\"} ";
-    text.lines().find_map(|it| it.strip_prefix(line)?.parse().ok()).unwrap()
+    text.lines().find_map(|metric| metric.strip_prefix(line)?.parse().ok()).unwrap()
 }
 
 #[test]
@@ -45,7 +45,8 @@ fn connections_per_address_are_limited_and_others_are_served() {
 fn total_connections_are_limited() {
     on_each_with(&[("GUERDON_HTTP__MAX_CONNECTIONS", "3")], |service| {
         let dialer = Dialer::new(service);
-        let wires: Vec<_> = (1..=3).map(|it| dialer.dial_from([127, 0, 0, it].into()).unwrap()).collect();
+        let wires: Vec<_> =
+            (1..=3).map(|number| dialer.dial_from([127, 0, 0, number].into()).unwrap()).collect();
         assert!(dialer.dial_from([127, 0, 0, 4].into()).is_none());
         assert_eq!(service.running.health("/healthz"), 200);
         drop(wires);
@@ -80,7 +81,11 @@ fn a_refused_request_with_a_small_body_keeps_its_connection() {
                 assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{line} {size}: {answer}");
                 assert_eq!(answer.contains("\r\nconnection: close"), !stays, "{line} {size}: {answer}");
                 let next = wire.ask(get("/v1/companies", &right).as_bytes());
-                assert_eq!(next.is_ok_and(|it| it.starts_with("HTTP/1.1 200")), stays, "{line} {size}");
+                assert_eq!(
+                    next.is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")),
+                    stays,
+                    "{line} {size}"
+                );
             }
         }
         for authorization in [&wrong, &right] {
@@ -142,13 +147,13 @@ fn valid_credentials_work_despite_failed_logins_from_the_address() {
         };
         assert_eq!([(); 3].map(|()| guess(&known.api_key)), [401, 401, 429]);
         assert_eq!(ask(&known), 200, "while others guess at the same key");
-        let others: Vec<u16> = (0..9).map(|it| guess(&format!("key-{it}"))).collect();
+        let others: Vec<u16> = (0..9).map(|number| guess(&format!("key-{number}"))).collect();
         assert_eq!(others, [401, 401, 401, 401, 401, 401, 401, 401, 429]);
         assert_eq!(ask(&stranger), 200, "first request of this provider");
         assert_eq!(ask(&known), 200, "while others fail from the same address");
         let id = known.id.as_str();
         let rotated = service.json(&["provider", "rotate", id, "--api-secret"]);
-        let until_seen = || (0..10_000).map(|_| ask(&known)).find(|it| *it != 200);
+        let until_seen = || (0..10_000).map(|_| ask(&known)).find(|status| *status != 200);
         assert_eq!(until_seen(), Some(429), "a withdrawn secret is wrong");
         assert_eq!(rotated["api_key"], json!(known.api_key));
         let refused = format!("were refused (API key: {})", known.api_key);

@@ -75,7 +75,7 @@ impl Post {
 /// A designated provider and its shared secret.
 fn registered(service: &Service, url: Option<&str>) -> (Provider, String) {
     let mut words = vec!["provider", "create", "--name", "Acme", "--manages-all-domain-resources"];
-    words.extend(url.iter().flat_map(|it| ["--callback-url", it]));
+    words.extend(url.iter().flat_map(|url| ["--callback-url", url]));
     let made = service.json(&words);
     let text = |key: &str| made[key].as_str().unwrap().to_owned();
     let provider = Provider { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
@@ -91,6 +91,6 @@ fn listed(service: &Service, words: &[&str]) -> Vec<Value> {
 fn in_state(service: &Service, event: &str, state: &str) -> Value {
     until(&format!("{event} should be {state}"), || {
         let all = listed(service, &["--state", state]);
-        all.into_iter().find(|it| it["id"] == event)
+        all.into_iter().find(|row| row["id"] == event)
     })
 }

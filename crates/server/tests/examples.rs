@@ -17,10 +17,10 @@ fn examples(service: &Service, path: &str) -> Vec<String> {
     let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
     let help = service.guerdon(&words).out;
     let lines = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path} has no example:\n{help}"));
-    assert!(help.lines().all(|it| it.chars().count() <= 80), "{path}: {help}");
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{path}: {help}");
     let whole = lines.replace(" \\\n    ", " ");
-    let lines = whole.lines().filter(|it| it.starts_with("  guerdon "));
-    let lines: Vec<String> = lines.map(|it| it.trim().to_owned()).collect();
+    let lines = whole.lines().filter(|line| line.starts_with("  guerdon "));
+    let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).collect();
     assert!(lines.len() >= 2, "{path}: {help}");
     lines
 }
@@ -32,12 +32,12 @@ const OF_SQLITE: [&str; 2] = ["backup", "restore"];
 
 /// Every command of the CLI.
 fn commands(service: &Service, path: &str) -> Vec<String> {
-    let words: Vec<&str> = path.split(' ').filter(|it| !it.is_empty()).chain(["--help"]).collect();
+    let words: Vec<&str> = path.split(' ').filter(|word| !word.is_empty()).chain(["--help"]).collect();
     let help = service.guerdon(&words).out;
     let Some(listed) = help.split("Commands:\n").nth(1) else { return vec![path.to_owned()] };
-    let names = listed.lines().take_while(|it| !it.is_empty()).filter(|it| !it.starts_with("   "));
-    let names = names.filter_map(|it| it.split_whitespace().next()).filter(|it| *it != "help");
-    names.flat_map(|it| commands(service, format!("{path} {it}").trim())).collect()
+    let names = listed.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.flat_map(|name| commands(service, format!("{path} {name}").trim())).collect()
 }
 
 #[test]
@@ -50,13 +50,13 @@ fn every_example_in_the_help_runs() {
         let mut all = commands(service, "");
         // Commands that remove something run last, and `backup` runs before `restore`.
         let last = ["company transfer", "provider set", "user erase", "restore"];
-        all.sort_by_key(|it| last.contains(&it.as_str()));
+        all.sort_by_key(|command| last.contains(&command.as_str()));
         assert!(all.len() > 50, "{all:?}");
-        all.retain(|it| !GOING_ON.contains(&it.as_str()));
-        all.retain(|it| service.database.is_embedded() || !OF_SQLITE.contains(&it.as_str()));
+        all.retain(|command| !GOING_ON.contains(&command.as_str()));
+        all.retain(|command| service.database.is_embedded() || !OF_SQLITE.contains(&command.as_str()));
         for command in all {
             for line in examples(service, &command) {
-                let filled = names.iter().fold(line.clone(), |line, (name, it)| line.replace(name, it));
+                let filled = names.iter().fold(line.clone(), |line, (name, value)| line.replace(name, value));
                 let words: Vec<&str> = filled.split(' ').skip(1).collect();
                 let mut run = service.command();
                 run.env("GUERDON_OPERATOR__LISTEN", &operator).args(words);
@@ -65,7 +65,8 @@ fn every_example_in_the_help_runs() {
                     run.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", empty.path());
                 }
                 let done = run.output().unwrap();
-                let told = [done.stdout, done.stderr].map(|it| String::from_utf8(it).unwrap()).concat();
+                let told =
+                    [done.stdout, done.stderr].map(|output| String::from_utf8(output).unwrap()).concat();
                 assert!(done.status.success(), "{line}: {told}");
             }
         }
@@ -95,9 +96,10 @@ fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> 
     let plan = ["distribution", "schedule", "acme.example", "--wallet", "peer_wallet", "--points", "1"];
     let made = |words: &[&str]| text(&service.json(words), "id").to_owned();
     let [redeemed, redeemed_too] =
-        ["1", "2"].map(|it| made(&["redemption", "create", &sample.users[0], "--points", it]));
-    let [occasion, occasion_too] = ["Joy", "Fun"]
-        .map(|it| made(&["occasion", "create-global", "--name", it, "--title", it, "--default-message", it]));
+        ["1", "2"].map(|points| made(&["redemption", "create", &sample.users[0], "--points", points]));
+    let [occasion, occasion_too] = ["Joy", "Fun"].map(|name| {
+        made(&["occasion", "create-global", "--name", name, "--title", name, "--default-message", name])
+    });
     let [schedule, schedule_too] = [(); 2].map(|()| made(&[&plan[..], &every].concat()));
     let event = first_event(service, provider);
     let folder = service.data.path().to_owned();
@@ -106,7 +108,7 @@ fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> 
     fs::write(path("idp.xml"), metadata(service)).unwrap();
     delivery(&path("headers"), &path("body"));
     let [mail, mail_too] = mails_given_up(service, sample);
-    let id = |it: &Value| text(it, "id").to_owned();
+    let id = |object: &Value| text(object, "id").to_owned();
     vec![
         ("DELETED_USER_ID", sample.users[1].clone()),
         ("USER_ID", sample.users[0].clone()),
@@ -152,5 +154,5 @@ fn mails_given_up(service: &mut Service, sample: &Sample) -> [String; 2] {
     service.database.tamper(given_up, given_up);
     service.restart();
     let listed = service.json(&["mail", "list", "--state", "given-up"]);
-    [0, 1].map(|it| text(&listed[it], "id").to_owned())
+    [0, 1].map(|index| text(&listed[index], "id").to_owned())
 }

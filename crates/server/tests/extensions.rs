@@ -68,7 +68,7 @@ fn a_companys_users_can_be_filtered() {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|it| it["id"].as_str().unwrap().to_owned())
+                .map(|row| row["id"].as_str().unwrap().to_owned())
                 .collect();
             assert_eq!(answer.json()["result_count"], ids.len());
             (answer, ids)
@@ -231,7 +231,7 @@ fn a_feed_reader_receives_every_event_once() {
             (0..count).map(one).collect()
         };
         let ids = |events: &[Value]| -> Vec<String> {
-            events.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+            events.iter().map(|event| event["id"].as_str().unwrap().to_owned()).collect()
         };
         let first = send(7);
         let (met, after) = follow(service, &sample, "", "0");

@@ -37,8 +37,8 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
                     break;
                 }
             }
-            for it in all {
-                let (status, after) = it.join().unwrap();
+            for thread in all {
+                let (status, after) = thread.join().unwrap();
                 assert_eq!(status, 503);
                 assert!(after < Duration::from_secs(10), "{after:?}");
             }

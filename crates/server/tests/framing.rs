@@ -131,13 +131,16 @@ fn a_connection_stays_open_after_another_client_used_http_1_0() {
         for _each_worker in 0..8 {
             let old =
                 maker.finish(maker.request("GET /v1/nothing HTTP/1.0", "Host: localhost", "").as_bytes());
-            assert_eq!(old.iter().map(|it| it.status).collect::<Vec<_>>(), [404]);
+            assert_eq!(old.iter().map(|answer| answer.status).collect::<Vec<_>>(), [404]);
         }
         for _each_worker in 0..8 {
             let request = maker.request("GET /v1/nothing HTTP/1.1", "Host: localhost", "");
             let responses = Dialer::new(service).dial().unwrap().send_and_shut(request.repeat(3).as_bytes());
             assert_eq!(responses.len(), 3, "{responses:?}");
-            assert!(responses.iter().all(|it| !it.head.contains("connection: close")), "{responses:?}");
+            assert!(
+                responses.iter().all(|response| !response.head.contains("connection: close")),
+                "{responses:?}"
+            );
         }
     });
 }
@@ -253,7 +256,7 @@ fn requests_from_a_proxy_are_parsed_strictly() {
         stream.write_all([&*sound, &*sound, &*bad, &*sound].concat().as_bytes()).unwrap();
         let mut all = String::new();
         stream.read_to_string(&mut all).unwrap();
-        let statuses: Vec<u16> = said(&all).iter().map(|it| it.status).collect();
+        let statuses: Vec<u16> = said(&all).iter().map(|answer| answer.status).collect();
         assert_eq!(statuses, [404, 404, 400], "{all}");
     });
 }
@@ -280,9 +283,9 @@ fn valid_requests_are_served_in_any_framing() {
             maker.with("Host: [::1]:1\r\nExpect: 100-continue\r\nConnection: close", &maker.body()),
         ];
         let answers = maker.finish(all.concat().as_bytes());
-        let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
+        let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
         assert_eq!(statuses, [201; 9], "{answers:?}");
-        assert!(answers.iter().all(|it| !it.head.contains("upgrade")), "{answers:?}");
+        assert!(answers.iter().all(|answer| !answer.head.contains("upgrade")), "{answers:?}");
         assert_eq!(maker.users(), 1 + 9);
         let mut wire = Dialer::new(service).dial().unwrap();
         for _ in 0..3 {
@@ -316,7 +319,7 @@ fn expect_100_continue_is_honoured_or_refused() {
             (head.replace("\r\n\r\n", "\r\nContent-Type: text/plain\r\n\r\n"), 400),
         ] {
             let answers = maker.finish(head.as_bytes());
-            let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
+            let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
             assert_eq!(statuses, [status], "{answers:?}");
             assert!(answers[0].head.contains("connection: close"), "the following bytes may be the body");
         }
@@ -332,13 +335,13 @@ fn responses_are_not_lost_when_tcp_closes_without_a_tls_close() {
             let before = maker.users();
             let requests: String = (0..count).map(|_| maker.good()).collect();
             let answers = Dialer::new(service).dial().unwrap().send_and_shut(requests.as_bytes());
-            let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
+            let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
             assert_eq!(statuses, vec![201; count], "{answers:?}");
             assert_eq!(maker.users(), before + i64::try_from(count).unwrap());
         }
         let half = format!("{}GET / HT", maker.good());
         let answers = Dialer::new(service).dial().unwrap().send_and_shut(half.as_bytes());
-        let statuses: Vec<u16> = answers.iter().map(|it| it.status).collect();
+        let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
         assert_eq!(statuses, [201, 400], "{answers:?}");
     });
 }
@@ -384,7 +387,7 @@ fn chunked_bodies_are_accepted_with_any_method() {
                 .as_bytes(),
             )
         };
-        let statuses = |answers: &[Said]| answers.iter().map(|it| it.status).collect::<Vec<_>>();
+        let statuses = |answers: &[Said]| answers.iter().map(|answer| answer.status).collect::<Vec<_>>();
         let sound = "3\r\nabc\r\n0\r\n\r\n";
         for (line, status) in [
             (format!("GET {path} HTTP/1.1"), 200),
@@ -414,7 +417,7 @@ fn slow_clients_are_disconnected() {
             }
             let began = Instant::now();
             let answers = wire.finish(then.as_bytes());
-            assert_eq!(answers.iter().map(|it| it.status).collect::<Vec<_>>(), [status], "{then:?}");
+            assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [status], "{then:?}");
             assert!(began.elapsed() < Duration::from_secs(within), "{then:?}: {:?}", began.elapsed());
         };
         std::thread::scope(|scope| {

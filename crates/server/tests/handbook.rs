@@ -24,10 +24,11 @@ fn page(service: &Service, path: &str) -> String {
 /// Every documentation page in the order of the contents, found by the links of the first page.
 fn pages(service: &Service) -> Vec<(String, String)> {
     let first = page(service, "/docs");
-    let links = first.split(" href=\"").skip(1).filter_map(|it| it.split('"').next());
+    let links = first.split(" href=\"").skip(1).filter_map(|part| part.split('"').next());
     let mut paths = vec!["/docs".to_owned()];
-    for link in links.filter(|it| it.starts_with("/docs/guides/") || it.starts_with("/docs/reference/")) {
-        if !paths.iter().any(|it| it == link) {
+    for link in links.filter(|link| link.starts_with("/docs/guides/") || link.starts_with("/docs/reference/"))
+    {
+        if !paths.iter().any(|path| path == link) {
             paths.push(link.to_owned());
         }
     }
@@ -38,8 +39,8 @@ fn pages(service: &Service) -> Vec<(String, String)> {
 /// The curl commands on a page, as a reader copies them.
 fn lines(page: &str) -> Vec<String> {
     let listings = page.split("<code class=\"").skip(1);
-    let kept = listings.filter(|it| it.starts_with("curl\"") || it.starts_with("sh\""));
-    kept.filter_map(|it| it.split_once('>')?.1.split_once("</code>"))
+    let kept = listings.filter(|listing| listing.starts_with("curl\"") || listing.starts_with("sh\""));
+    kept.filter_map(|listing| listing.split_once('>')?.1.split_once("</code>"))
         .map(|(text, _)| {
             text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
         })
@@ -51,7 +52,7 @@ fn pages_are_public_and_run_no_scripts() {
     on_each(|service| {
         let answer = service.running.request("GET", "/docs", &[], None);
         let header =
-            |name: &str| answer.headers.get(name).and_then(|it| it.to_str().ok()).unwrap_or_default();
+            |name: &str| answer.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         assert!(header("content-type").starts_with("text/html"), "{:?}", answer.headers);
         assert!(header("content-security-policy").starts_with("default-src 'none'; style-src 'self'"));
         assert_eq!(header("x-content-type-options"), "nosniff");
@@ -89,11 +90,7 @@ fn unknown_paths_outside_the_versions_link_to_the_pages() {
             "/openapi.json/",
             "/companies",
         ] {
-            assert_eq!(
-                told(path),
-                "unknown path; GET /docs lists the API",
-                "{path}"
-            );
+            assert_eq!(told(path), "unknown path; GET /docs lists the API", "{path}");
         }
         assert_eq!(told("/v2/companies"), "unknown API version");
         let browser = [("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")];

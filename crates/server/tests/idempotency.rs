@@ -83,7 +83,7 @@ fn sixty_four_concurrent_requests_with_one_key_take_effect_once() {
         };
         let bodies: BTreeSet<String> = std::thread::scope(|scope| {
             let all: Vec<_> = (0..64).map(|_| scope.spawn(|| send(service))).collect();
-            all.into_iter().map(|it| it.join().unwrap()).collect()
+            all.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert_eq!(bodies.len(), 1);
         assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(993));

@@ -96,7 +96,7 @@ impl Bench for Real {
 
     fn delivery(&self, id: EventId) -> Delivery {
         let stored = self.database.delivery(id);
-        let count = |it: i32| u32::try_from(it).unwrap();
+        let count = |value: i32| u32::try_from(value).unwrap();
         Delivery {
             state: stored.state,
             attempts: count(stored.attempts),

@@ -83,13 +83,13 @@ fn events_arrive_live_and_resume_after_a_restart() {
         assert_eq!(next(&receiver).json()["data"]["id"], second.as_str());
         let kept = || {
             let folder = std::fs::read_dir(home.path().join("guerdon/listen")).unwrap();
-            let file = folder.map(|it| it.unwrap().path()).find(|it| it.extension().is_none());
-            file.map(|it| std::fs::read_to_string(it).unwrap())
+            let file = folder.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_none());
+            file.map(|path| std::fs::read_to_string(path).unwrap())
         };
         let event = service.get(&sample.provider, "/v1/events").json();
         let next_place = event["next"].as_str().unwrap().to_owned();
         let deadline = Instant::now() + PATIENCE;
-        while !kept().is_some_and(|it| it.ends_with(&format!(" {next_place}"))) {
+        while !kept().is_some_and(|content| content.ends_with(&format!(" {next_place}"))) {
             assert!(Instant::now() < deadline, "{:?} is not stored as {next_place}", kept());
             std::thread::yield_now();
         }
@@ -243,7 +243,7 @@ fn terminal_control_characters_from_the_service_are_escaped() {
     let (out, err) = listen_to(&base, &receiver.url());
     assert!(out.contains("ok evil\\u202egpj\\u001b[2J\\n 01a1fdd4"), "{out:?}");
     assert!(err.contains("401: gone\\u2066\\u009b1m"), "{err:?}");
-    let is_plain = |it: &str| it.chars().all(|c| c == '\n' || c.is_ascii_graphic() || " µ".contains(c));
+    let is_plain = |text: &str| text.chars().all(|c| c == '\n' || c.is_ascii_graphic() || " µ".contains(c));
     assert!(is_plain(&out) && is_plain(&err), "{out:?} {err:?}");
 }
 

@@ -80,8 +80,9 @@ fn says_what_to_do(text: &str, sample: &Sample, left: i64, missing: i64) {
 /// The mails in the folder by recipient, oldest first, as soon as it contains `count` mails.
 fn files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
     let mut names = until("the mails should be in the folder", || {
-        let all = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap());
-        let whole = all.filter(|it| it.ends_with(".eml") && !it.starts_with('.'));
+        let all =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let whole = all.filter(|name| name.ends_with(".eml") && !name.starts_with('.'));
         let names: Vec<String> = whole.collect();
         (names.len() >= count).then_some(names)
     });
@@ -133,7 +134,7 @@ fn alerts_wait_while_the_mail_server_is_unavailable() {
             says_what_to_do(&decoded(&mail.text), &sample, 49, 1);
             *told.entry(mail.to).or_default() += 1;
         }
-        assert_eq!(told, TOLD.map(|it| (it.to_owned(), 4)).into());
+        assert_eq!(told, TOLD.map(|recipient| (recipient.to_owned(), 4)).into());
         until("all mails should be sent", || {
             (service.database.count("mails WHERE state = 2") == 12).then_some(())
         });
@@ -165,7 +166,7 @@ fn administrators_are_notified_once_of_an_expired_certificate() {
             service.restart();
             until("one certificate should be counted", || {
                 let page = service.running.page("/metrics").2;
-                page.lines().any(|it| it == "guerdon_saml_certificates_ending 1").then_some(())
+                page.lines().any(|line| line == "guerdon_saml_certificates_ending 1").then_some(())
             });
             // A killed process may have been sending the mail, so wait until its lease ends.
             until("the mail should be sent", || {

@@ -47,10 +47,10 @@ fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
 
         let sent = load(service, &other, post, &[201, 503]);
         tell(service, "POST", &sent);
-        let done = sent.answers.iter().filter(|it| it.0 == 201).count();
+        let done = sent.answers.iter().filter(|answer| answer.0 == 201).count();
         assert!(done > 0 || !is_measured(), "no request succeeded");
         assert_eq!(recognitions(service, &sample), done * RECEIVERS);
-        let (refused, first) = (sent.answers.iter().position(|it| it.0 == 503), &sent.answers);
+        let (refused, first) = (sent.answers.iter().position(|answer| answer.0 == 503), &sent.answers);
         let late = refused.and_then(|n| until_done(|| post(n)));
         if let Some(late) = &late {
             assert_eq!(
@@ -59,7 +59,7 @@ fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
                 "the refused request had committed something"
             );
         }
-        if let Some(n) = first.iter().position(|it| it.0 == 201)
+        if let Some(n) = first.iter().position(|answer| answer.0 == 201)
             && let Some(repeat) = until_done(|| post(n))
         {
             assert_eq!(repeat.header("idempotency-replayed"), Some("true"));
@@ -73,7 +73,7 @@ fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
         for path in [&occasions, &received] {
             let got = load(service, &other, |_| service.get(&sample.provider, path), &[200, 503]);
             tell(service, path, &got);
-            assert!(got.answers.iter().any(|it| it.0 == 200) || !is_measured(), "{path}");
+            assert!(got.answers.iter().any(|answer| answer.0 == 200) || !is_measured(), "{path}");
         }
         if let Some(whole) = until_done(|| service.get(&sample.provider, &occasions)) {
             let whole = whole.json();
@@ -114,7 +114,7 @@ fn unauthenticated_connections_use_little_memory_and_block_no_others() {
                     })
                 })
                 .collect();
-            all.into_iter().flat_map(|it| it.join().unwrap()).collect()
+            all.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
         let idle = (kib(service, "VmRSS") - before) * 1_024 / metric(service, "guerdon_http_connections ");
         println!("{idle} bytes for an idle connection");
@@ -132,8 +132,9 @@ fn unauthenticated_connections_use_little_memory_and_block_no_others() {
         let held = metric(service, HELD);
         assert!((1..=25 << 20).contains(&held), "{held} bytes held");
         println!("resident: {before} KiB before, at most {} KiB", kib(service, "VmHWM"));
-        let statuses: Vec<u16> = wires.into_iter().map(|it| it.finish(b"")[0].status).collect();
-        let [cut, busy] = [400, 503].map(|status| statuses.iter().filter(|it| **it == status).count());
+        let statuses: Vec<u16> = wires.into_iter().map(|wire| wire.finish(b"")[0].status).collect();
+        let [cut, busy] =
+            [400, 503].map(|status| statuses.iter().filter(|actual| **actual == status).count());
         assert_eq!(cut + busy, statuses.len(), "{statuses:?}");
         assert!(cut > 0 && busy > 0, "{cut} took too long, {busy} exceeded the memory limit");
         until("no bytes should be held", || (metric(service, HELD) == 0).then_some(()));
@@ -163,7 +164,7 @@ fn raise_descriptors() {
 fn metric(service: &Service, name: &str) -> u64 {
     let text = ureq::get(format!("{}/metrics", service.running.operator)).call().unwrap();
     let text = text.into_body().read_to_string().unwrap();
-    text.lines().find_map(|it| it.strip_prefix(name)?.parse().ok()).unwrap()
+    text.lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap()
 }
 
 /// Sends sixteen requests concurrently while another provider reads and writes.
@@ -187,20 +188,30 @@ fn load(service: &Service, other: &Sample, one: impl Fn(usize) -> Answer + Sync,
         });
         let one = &one;
         let all: Vec<_> = (0..AT_ONCE).map(|n| scope.spawn(move || one(n))).collect();
-        let answers: Vec<Answer> = all.into_iter().map(|it| it.join().unwrap()).collect();
+        let answers: Vec<Answer> = all.into_iter().map(|thread| thread.join().unwrap()).collect();
         is_over.store(true, Ordering::Relaxed);
         let mut kept = Vec::new();
-        for it in answers {
-            assert!(allowed.contains(&it.status), "{} {}", it.status, it.body.get(..200).unwrap_or(&it.body));
-            let wait = it.header("retry-after").map(str::to_owned);
-            assert_eq!(wait.is_some(), it.status == 503, "{}", it.body.get(..200).unwrap_or(&it.body));
-            kept.push((it.status, wait, it.body));
+        for answer in answers {
+            assert!(
+                allowed.contains(&answer.status),
+                "{} {}",
+                answer.status,
+                answer.body.get(..200).unwrap_or(&answer.body)
+            );
+            let wait = answer.header("retry-after").map(str::to_owned);
+            assert_eq!(
+                wait.is_some(),
+                answer.status == 503,
+                "{}",
+                answer.body.get(..200).unwrap_or(&answer.body)
+            );
+            kept.push((answer.status, wait, answer.body));
         }
         let others = others.join().unwrap();
         // Only a release build on a dedicated machine can meet a limit, which is set by this variable.
         if let Ok(most) = std::env::var("TEST_OTHERS_WAIT_MS") {
             let most = Duration::from_millis(most.parse().unwrap());
-            assert!(others.iter().all(|it| *it < most), "{others:?}");
+            assert!(others.iter().all(|wait| *wait < most), "{others:?}");
         }
         Load { answers: kept, others }
     })
@@ -211,9 +222,9 @@ fn is_measured() -> bool {
 }
 
 fn tell(service: &Service, name: &str, load: &Load) {
-    let done = load.answers.iter().filter(|it| it.0 < 300).count();
+    let done = load.answers.iter().filter(|answer| answer.0 < 300).count();
     let longest = load.others.iter().max().unwrap();
-    let size = load.answers.iter().map(|it| it.2.len()).max().unwrap();
+    let size = load.answers.iter().map(|answer| answer.2.len()).max().unwrap();
     println!(
         "{name}: {done} of {AT_ONCE} done, {size} bytes; {} others, the longest {longest:?}; at most {} KiB",
         load.others.len(),
@@ -265,7 +276,7 @@ fn recognitions(service: &Service, sample: &Sample) -> usize {
 /// A memory value of the service's process.
 fn kib(service: &Service, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.running.pid())).unwrap();
-    let line = status.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(':')).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
 }
 

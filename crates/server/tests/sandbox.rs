@@ -30,14 +30,16 @@ impl Sandbox {
             .unwrap();
         let (sender, lines) = mpsc::channel();
         let printed = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || printed.lines().map_while(Result::ok).try_for_each(|it| sender.send(it)));
+        std::thread::spawn(move || {
+            printed.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         Self { child, lines }
     }
 
     /// All lines up to the first that contains `part`.
     fn until(&self, part: &str) -> Vec<String> {
         let mut lines = Vec::new();
-        while !lines.last().is_some_and(|it: &String| it.contains(part)) {
+        while !lines.last().is_some_and(|line: &String| line.contains(part)) {
             let line = self.lines.recv_timeout(PATIENCE);
             lines.push(line.unwrap_or_else(|_| panic!("{part} did not come: {lines:#?}")));
         }
@@ -47,8 +49,8 @@ impl Sandbox {
     /// The `export` lines for a shell, as soon as everything that they name exists.
     pub fn exports(&self) -> String {
         let printed = self.until("Ctrl-C here stops the sandbox.");
-        let exports = printed.iter().filter(|it| it.starts_with("export "));
-        exports.map(|it| format!("{it}\n")).collect()
+        let exports = printed.iter().filter(|line| line.starts_with("export "));
+        exports.map(|line| format!("{line}\n")).collect()
     }
 
     fn ends_at(&mut self, signal: &str) {
@@ -76,7 +78,7 @@ fn one_command_leads_to_the_first_verified_event() {
                 told.contains("guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\""),
                 "{told}"
             );
-            let path = told.lines().find(|it| it.starts_with("export PATH=")).unwrap();
+            let path = told.lines().find(|line| line.starts_with("export PATH=")).unwrap();
             let found =
                 Command::new("sh").args(["-c", &format!("{path}; guerdon --version")]).output().unwrap();
             assert!(found.status.success(), "{path}: {found:?}");
@@ -110,7 +112,7 @@ fn closing_the_terminal_cleans_up() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     // Child processes inherit ignored signals.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|it| it.strip_prefix("SigIgn:")).unwrap_or("0").trim();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0").trim();
     if u64::from_str_radix(ignored, 16).unwrap() & 1 == 1 {
         return eprintln!("left out: the tests run under nohup");
     }
@@ -152,6 +154,7 @@ fn an_out_of_range_speed_is_refused() {
 
 /// The temporary data directory.
 fn folder(lines: &[String]) -> PathBuf {
-    let folder = lines.iter().find_map(|it| it.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
+    let folder =
+        lines.iter().find_map(|line| line.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
     PathBuf::from(folder.unwrap())
 }

@@ -23,7 +23,7 @@ fn judged(
 ) -> Printed {
     let folder = TempDir::new().unwrap();
     let [headers_file, body_file] =
-        ["headers", "body"].map(|it| folder.path().join(it).display().to_string());
+        ["headers", "body"].map(|name| folder.path().join(name).display().to_string());
     std::fs::write(&body_file, body).unwrap();
     let written = std::fs::metadata(&body_file).unwrap().modified().unwrap(); // the current time
     let now = Timestamp::new(written.into()).to_string();
@@ -52,10 +52,10 @@ fn judged(
 #[test]
 fn a_delivery_is_verified_or_the_wrong_part_is_named() {
     on_each(|service| {
-        let same = |it: String| it;
+        let same = |headers: String| headers;
         let valid = judged(service, URL, SECRET, same, BODY);
         assert_eq!((valid.status, serde_json::from_str(&valid.out).ok()), (0, Some(json!({"valid": true}))));
-        let marked = |it: String| it.lines().map(|line| format!("< {line}\r\n")).collect();
+        let marked = |headers: String| headers.lines().map(|line| format!("< {line}\r\n")).collect();
         assert_eq!(judged(service, URL, SECRET, marked, BODY).status, 0, "as curl -v prints it");
         let check = |printed: Printed, part: &str| {
             let told: serde_json::Value = serde_json::from_str(&printed.out).unwrap();
@@ -70,8 +70,8 @@ fn a_delivery_is_verified_or_the_wrong_part_is_named() {
         check(judged(service, URL, "gw_other", same, BODY), "secret or body");
         check(judged(service, URL, "gs_other", same, BODY), "secret");
         check(judged(service, URL, SECRET, same, &BODY.replace(":", ": ")), "body");
-        check(judged(service, URL, SECRET, |it| it.replace("nonce", "once"), BODY), "nonce");
-        let length = |it: String| format!("{it}Content-Length: {}\n", BODY.len());
+        check(judged(service, URL, SECRET, |headers| headers.replace("nonce", "once"), BODY), "nonce");
+        let length = |headers: String| format!("{headers}Content-Length: {}\n", BODY.len());
         check(judged(service, URL, SECRET, length, "{}"), "body");
         let missing = service.guerdon(&["webhook", "verify", "--url", URL, "--shared-secret", SECRET]);
         assert_eq!(missing.status, 2);

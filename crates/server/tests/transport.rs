@@ -105,7 +105,7 @@ fn a_proxy_must_be_trusted_and_must_forward_https() {
         let authorization = basic(&service.provider("Acme", true));
         let call = |proto: Option<&str>| {
             let mut headers = vec![("Authorization", authorization.as_str())];
-            headers.extend(proto.map(|it| ("X-Forwarded-Proto", it)));
+            headers.extend(proto.map(|scheme| ("X-Forwarded-Proto", scheme)));
             service.running.request("GET", "/v1/companies/example.com", &headers, None)
         };
         assert_eq!(call(None).error(403), "HTTPS is required");
@@ -216,6 +216,6 @@ fn rate_limits_return_429_with_their_headers() {
         let statuses: Vec<u16> = (0..4).map(|_| service.get(&wrong, "/v1/nowhere").status).collect();
         assert_eq!(statuses, [401, 401, 401, 429]);
         let bare = |_| service.running.request("GET", "/v1/nowhere", &[], None).status;
-        assert!((0..20).map(bare).all(|it| it == 401));
+        assert!((0..20).map(bare).all(|status| status == 401));
     });
 }

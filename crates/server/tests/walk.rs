@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
         if body.is_some() {
             headers.push(("Content-Type", "application/json"));
         }
-        let body = body.map(|it| self.with_ids(it));
+        let body = body.map(|body| self.with_ids(body));
         let answer = self.service.running.request(method, &self.with_ids(path), &headers, body.as_deref());
         let (scribe, lines) = &mut *self.transcript.borrow_mut();
         let asked = scribe.write(&format!("{method} {}", path.to_lowercase()));
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
     }
 
     fn guerdon(&self, words: &[&str]) -> Value {
-        let words: Vec<String> = words.iter().map(|it| self.with_ids(it)).collect();
+        let words: Vec<String> = words.iter().map(|word| self.with_ids(word)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.service.json(&words)
     }

@@ -12,8 +12,8 @@ fn domain(sample: &Sample) -> String {
     format!("{}.example.com", sample.provider.id)
 }
 
-pub fn text<'a>(it: &'a Value, key: &str) -> &'a str {
-    it[key].as_str().unwrap_or_else(|| panic!("{key} of {it}"))
+pub fn text<'a>(object: &'a Value, key: &str) -> &'a str {
+    object[key].as_str().unwrap_or_else(|| panic!("{key} of {object}"))
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn the_audit_log_lists_actors_newest_first() {
         let put = || service.put(&sample.provider, &saml, &json!({"idp_id": "https://idp.example"}));
         while put().status == 503 {} // maintenance ends within a second
         let all = service.json(&["audit", "--limit", "50"]);
-        let actions: Vec<&str> = all.as_array().unwrap().iter().map(|it| text(it, "action")).collect();
+        let actions: Vec<&str> = all.as_array().unwrap().iter().map(|entry| text(entry, "action")).collect();
         let newest = [
             "saml.update",
             "maintenance",
@@ -106,7 +106,7 @@ fn the_audit_log_lists_actors_newest_first() {
         assert!(text(&all[5], "actor").starts_with("operator "), "{}", all[5]);
         let own = service.json(&["audit", "--company", &domain(&sample), "--since", "1h", "--limit", "3"]);
         assert_eq!(own.as_array().unwrap().len(), 3);
-        assert!(own.as_array().unwrap().iter().all(|it| it["company_id"] == sample.company.as_str()));
+        assert!(own.as_array().unwrap().iter().all(|entry| entry["company_id"] == sample.company.as_str()));
         let keys: Vec<&String> = saml.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["action", "actor", "at", "company_id", "detail", "object_id"]);
     });
@@ -128,12 +128,12 @@ fn a_statement_adds_up_and_is_reproducible() {
         let lines = lines.as_array().unwrap();
         let (first, last) = (&lines[0], &lines[lines.len() - 1]);
         assert_eq!((text(first, "reason"), text(last, "reason")), ("opening balance", "closing balance"));
-        let nano = |it: &Value| text(it, "balance_dollars").parse::<f64>().unwrap();
+        let nano = |line: &Value| text(line, "balance_dollars").parse::<f64>().unwrap();
         let moved: f64 = lines[1..lines.len() - 1]
             .iter()
-            .map(|it| {
-                let dollars: f64 = text(it, "dollars").parse().unwrap();
-                if text(it, "type") == "credit" { dollars } else { -dollars }
+            .map(|line| {
+                let dollars: f64 = text(line, "dollars").parse().unwrap();
+                if text(line, "type") == "credit" { dollars } else { -dollars }
             })
             .sum();
         assert!((nano(first) + moved - nano(last)).abs() < 1e-9, "{lines:#?}");
@@ -231,7 +231,7 @@ fn completed_records_are_pruned_and_a_deleted_user_can_be_erased() {
         sample.fund(service, 10);
         assert_eq!(sample.send(service, &sample.users[0], &[&sample.users[1]], 5).status, 201);
         let gone = service.json(&["prune"]);
-        let counts = ["events", "mails", "idempotency_records"].map(|it| gone[it].clone());
+        let counts = ["events", "mails", "idempotency_records"].map(|name| gone[name].clone());
         assert_eq!(counts, [0, 0, 0].map(Value::from), "nothing is old enough: {gone}");
         let user = &sample.users[1];
         assert_eq!(service.guerdon(&["user", "erase", user]).status, 1, "an active user cannot be erased");
@@ -297,7 +297,7 @@ fn mails_are_listed_and_tested_and_the_service_reports_its_status() {
 pub fn metadata(service: &Service) -> String {
     let pem = fs::read_to_string(service.data.path().join("tls/certificate.pem")).unwrap();
     let first = pem.split("-----END").next().unwrap();
-    let digits: String = first.lines().filter(|it| !it.starts_with("-----")).collect();
+    let digits: String = first.lines().filter(|line| !line.starts_with("-----")).collect();
     format!(
         r#"<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="https://idp.example"><IDPSSODescriptor><KeyDescriptor use="signing"><X509Certificate>{digits}</X509Certificate></KeyDescriptor><SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="https://idp.example/sso"/></IDPSSODescriptor></EntityDescriptor>"#
     )

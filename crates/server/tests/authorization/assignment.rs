@@ -36,8 +36,8 @@ fn forged(row: &Row, foreign: &str) -> Vec<(String, Value)> {
         "timestamptz" => json!("2001-02-03T04:05:06.789Z"),
         _ => json!("forged"),
     };
-    let columns = schema::columns().into_iter().map(|it| (it.name, it.kind));
-    let shown = SHOWN.map(|it| (it.to_owned(), "bigint".to_owned()));
+    let columns = schema::columns().into_iter().map(|column| (column.name, column.kind));
+    let shown = SHOWN.map(|name| (name.to_owned(), "bigint".to_owned()));
     let all: BTreeSet<(String, String)> = columns.chain(shown).collect();
     let mut names = BTreeSet::new();
     all.into_iter()
@@ -48,8 +48,8 @@ fn forged(row: &Row, foreign: &str) -> Vec<(String, Value)> {
 
 /// The response without the values that differ between objects.
 fn comparable(mut answer: Value) -> Value {
-    fn strip(it: &mut Value) {
-        match it {
+    fn strip(value: &mut Value) {
+        match value {
             Value::Object(fields) => {
                 for name in ["id", "owner_id", "created_at", "updated_at", "domain", "email", "owner_email"] {
                     fields.remove(name);
@@ -84,7 +84,7 @@ fn ignored(answer: &Answer) -> BTreeSet<String> {
 fn column_names_in_a_body_change_nothing_and_are_listed_as_ignored() {
     on_each(|service| {
         let (world, other) = (World::make(service, "zebra"), World::make(service, "okapi"));
-        for row in rows(&world).iter().filter(|it| it.body.is_some()) {
+        for row in rows(&world).iter().filter(|row| row.body.is_some()) {
             let plain = (row.method == "POST").then(|| added(service, &world, row, &fresh(row, 0)));
             let forged = forged(row, &other.sample.company);
             assert!(forged.len() > 60, "{forged:?}");

@@ -10,8 +10,12 @@ fn list(service: &Service, provider: &Provider, path: &str) -> (i64, Vec<String>
     let answer = service.get(provider, path);
     assert_eq!(answer.status, 200, "{path}: {}", answer.body);
     let json = answer.json();
-    let ids: Vec<String> =
-        json["results"].as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect();
+    let ids: Vec<String> = json["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["id"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(json["result_count"], ids.len(), "{path}");
     (json["total_count"].as_i64().unwrap(), ids)
 }

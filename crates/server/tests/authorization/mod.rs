@@ -153,7 +153,7 @@ impl Row {
 
     /// Whether a successful request creates no object.
     fn makes_nothing(&self) -> bool {
-        ["/dry_run", "/rate_preview", "/replay"].iter().any(|it| self.pattern.ends_with(it))
+        ["/dry_run", "/rate_preview", "/replay"].iter().any(|suffix| self.pattern.ends_with(suffix))
     }
 
     /// Whether the route requires designation (behaviour 9.3).
@@ -183,7 +183,8 @@ fn send(
     path: &str,
     body: Option<&str>,
 ) -> Answer {
-    let mut headers: Vec<(&str, &str)> = authorization.map(|it| ("Authorization", it)).into_iter().collect();
+    let mut headers: Vec<(&str, &str)> =
+        authorization.map(|value| ("Authorization", value)).into_iter().collect();
     if body.is_some() {
         headers.push(("Content-Type", "application/json"));
     }
@@ -205,9 +206,11 @@ fn every_route_has_a_row() {
         event: ABSENT.into(),
     };
     let mut rows: Vec<(&str, &str, bool)> =
-        rows(&world).iter().map(|it| (it.method, it.pattern, it.needs_designation())).collect();
-    let mut routes: Vec<(&str, &str, bool)> =
-        guerdon_http_api::ROUTES.iter().map(|it| (it.method, it.pattern, it.needs_designation)).collect();
+        rows(&world).iter().map(|row| (row.method, row.pattern, row.needs_designation())).collect();
+    let mut routes: Vec<(&str, &str, bool)> = guerdon_http_api::ROUTES
+        .iter()
+        .map(|route| (route.method, route.pattern, route.needs_designation))
+        .collect();
     rows.sort_unstable();
     routes.sort_unstable();
     assert_eq!(rows, routes);

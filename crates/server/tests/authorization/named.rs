@@ -17,9 +17,9 @@ struct Named {
 
 impl Named {
     fn ask(&self, service: &Service, world: &World, id: &str) -> Answer {
-        let body = self.body.clone().map(|mut it| {
-            it[self.field] = json!(id);
-            it
+        let body = self.body.clone().map(|mut body| {
+            body[self.field] = json!(id);
+            body
         });
         let query = if body.is_none() { format!("?{}={}", self.field, encoded(id)) } else { String::new() };
         call(service, world.provider(), self.method, &format!("{}{query}", self.path), body.as_ref())
@@ -27,7 +27,7 @@ impl Named {
 }
 
 fn encoded(text: &str) -> String {
-    text.bytes().map(|it| format!("%{it:02X}")).collect()
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 /// Every body field and query parameter that names an object, with the corresponding object of `other`.
@@ -125,7 +125,7 @@ fn an_id_of_another_kind_of_object_is_404() {
                     &world.corporation,
                     &world.sample.users[0],
                 ];
-                let right_kind = kinds.iter().position(|it| *it == right);
+                let right_kind = kinds.iter().position(|id| *id == right);
                 let right_kind = right_kind.or_else(|| {
                     [
                         &theirs.sample.company,
@@ -134,7 +134,7 @@ fn an_id_of_another_kind_of_object_is_404() {
                         &theirs.sample.users[0],
                     ]
                     .iter()
-                    .position(|it| *it == right)
+                    .position(|id| *id == right)
                 });
                 for (_, id) in kinds.iter().enumerate().filter(|(kind, _)| Some(*kind) != right_kind) {
                     let message = place.ask(service, &mine, id).error(404);
@@ -153,7 +153,7 @@ fn one_foreign_receiver_among_a_hundred_refuses_the_request() {
         let sample = &mine.sample;
         let users: Vec<String> = (0..99)
             .map(|n| world::user(&sample.company, "mine", &format!("u{n}")))
-            .map(|it| created(service.post(mine.provider(), "/v1/users", &it)))
+            .map(|user| created(service.post(mine.provider(), "/v1/users", &user)))
             .collect();
         let before = [mine.picture(service), theirs.picture(service)];
         let send = |at: usize, id: &str, status: u16| {
@@ -199,7 +199,7 @@ fn a_supervisor_address_reveals_no_foreign_user() {
         assert_eq!((made.status, &made.json()["supervisor_email"]), (201, &body["supervisor_email"]));
         theirs.is_secret_in(&made, &body.to_string());
         let counts =
-            |picture: &[String]| picture.iter().filter(|it| it.starts_with("/v1")).cloned().collect();
+            |picture: &[String]| picture.iter().filter(|line| line.starts_with("/v1")).cloned().collect();
         let (after, before): (Vec<String>, Vec<String>) = (counts(&theirs.picture(service)), counts(&before));
         assert_eq!(after, before);
     });

@@ -8,7 +8,7 @@ use crate::support::service::{Service, basic};
 use crate::support::world::World;
 
 fn with_object(world: &World) -> Vec<Row> {
-    rows(world).into_iter().filter(|it| it.id().is_some()).collect()
+    rows(world).into_iter().filter(|row| row.id().is_some()).collect()
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_deleted_user_is_still_shown_and_never_changed() {
         let path = format!("/v1/users/{gone}");
         assert_eq!(service.delete(world.provider(), &path).status, 204);
         let before = world.picture(service);
-        for row in with_object(&world).iter().filter(|it| it.pattern.starts_with("/v1/users")) {
+        for row in with_object(&world).iter().filter(|row| row.pattern.starts_with("/v1/users")) {
             let answer = call(service, world.provider(), row.method, &row.about(gone), row.body.as_ref());
             let expected = if row.method == "PUT" { 400 } else { row.success() };
             assert_eq!(answer.status, expected, "{} {}: {}", row.method, row.pattern, answer.body);
@@ -209,7 +209,7 @@ fn a_deleted_occasion_does_not_exist() {
         let (stranger, gone) = (service.provider("Stranger", true), &world.spare_occasion);
         assert_eq!(service.delete(world.provider(), &format!("/v1/occasions/{gone}")).status, 204);
         let before = world.picture(service);
-        for row in with_object(&world).iter().filter(|it| it.pattern.starts_with("/v1/occasions")) {
+        for row in with_object(&world).iter().filter(|row| row.pattern.starts_with("/v1/occasions")) {
             for caller in [world.provider(), &stranger] {
                 call(service, caller, row.method, &row.about(gone), row.body.as_ref()).error(404);
             }

@@ -34,7 +34,7 @@ fn exactly_the_specified_operations_require_designation() {
         within_a_second(|| !is_designated(service, world.provider()));
         let before = world.picture(service);
         let (asking, free): (Vec<_>, Vec<_>) =
-            rows(&world).into_iter().partition(|it| it.needs_designation());
+            rows(&world).into_iter().partition(|row| row.needs_designation());
         assert_eq!((asking.len(), free.len()), (5, 30));
         for row in &asking {
             let message = row.call(service, world.provider()).error(403);
@@ -170,7 +170,8 @@ fn a_transferred_company_is_foreign_immediately() {
         service.json(&["company", "transfer", &world.sample.company, "--to", &heir.id]);
         for row in rows(&world) {
             // Events created before the transfer remain with the provider they were created for.
-            let stays = ["/v1/corporations", "/v1/events"].iter().any(|it| row.pattern.starts_with(it));
+            let stays =
+                ["/v1/corporations", "/v1/events"].iter().any(|prefix| row.pattern.starts_with(prefix));
             if row.id().is_none() || stays {
                 continue;
             }

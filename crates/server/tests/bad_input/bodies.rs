@@ -36,7 +36,7 @@ fn is_refused(said: &Said, what: &str) {
 
 fn utf_16(text: &str, little: bool, mark: bool) -> Vec<u8> {
     let units = mark.then_some(0xfeff).into_iter().chain(text.encode_utf16());
-    units.flat_map(|it: u16| if little { it.to_le_bytes() } else { it.to_be_bytes() }).collect()
+    units.flat_map(|unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
 }
 
 /// Invalid variants of a valid body.
@@ -115,8 +115,8 @@ fn spoilt(good: &str) -> Vec<Vec<u8>> {
     all
 }
 
-fn text(it: &str) -> String {
-    json!(it).to_string()
+fn text(value: &str) -> String {
+    json!(value).to_string()
 }
 
 /// `depth` nested arrays.
@@ -179,7 +179,7 @@ fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
 #[test]
 fn depth_of_127_and_a_hundred_thousand_names_are_accepted() {
     on_bench(|bench| {
-        let many: Vec<String> = (0..90_000).map(|it| format!("\"{it}\":1")).collect();
+        let many: Vec<String> = (0..90_000).map(|number| format!("\"{number}\":1")).collect();
         for endpoint in bench.endpoints() {
             let deep = add(&endpoint.body(), &format!("\"deep\":{}", nested(126)));
             let answer = bench.send(&endpoint, &deep);
@@ -202,7 +202,7 @@ fn unknown_fields_are_ignored_and_listed_if_their_names_are_plain() {
             let more: Vec<String> = names
                 .iter()
                 .chain(unnamed.iter())
-                .map(|it| format!("{}:{{\"any\":[null,\"x\"]}}", text(it)))
+                .map(|name| format!("{}:{{\"any\":[null,\"x\"]}}", text(name)))
                 .collect();
             let answer = bench.send(&endpoint, &add(&endpoint.body(), &more.join(",")));
             assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);

@@ -17,7 +17,7 @@ fn put(bench: &Bench<'_>, certificate: &str) -> Answer {
     let answer = bench.put(&path(bench), &json!({"idp_certificate": certificate}));
     let told = format!("{} {:?}", answer.body, answer.headers);
     assert!(!told.contains("-----"), "{told}");
-    for line in certificate.lines().filter(|it| it.len() > 20) {
+    for line in certificate.lines().filter(|line| line.len() > 20) {
         assert!(!told.contains(line), "{told}");
     }
     answer
@@ -35,11 +35,12 @@ fn fresh() -> (String, String) {
 fn altered(change: impl FnOnce(&mut Vec<u8>)) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
-    let inside: String = CERTIFICATE.lines().filter(|it| !it.starts_with("-----")).collect();
+    let inside: String = CERTIFICATE.lines().filter(|line| !line.starts_with("-----")).collect();
     let mut bytes = STANDARD.decode(inside).unwrap();
     change(&mut bytes);
     let text = STANDARD.encode(bytes);
-    let lines: Vec<&str> = text.as_bytes().chunks(64).map(|it| std::str::from_utf8(it).unwrap()).collect();
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).map(|chunk| std::str::from_utf8(chunk).unwrap()).collect();
     format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }
 
@@ -53,7 +54,7 @@ fn a_value_that_is_not_one_certificate_is_400() {
         let bad = [
             "x".to_owned(),
             good.lines().nth(1).unwrap().to_owned(),
-            good.lines().filter(|it| !it.starts_with("-----")).collect::<Vec<_>>().join("\n"),
+            good.lines().filter(|line| !line.starts_with("-----")).collect::<Vec<_>>().join("\n"),
             format!("{good}{good}"),
             format!("{good}{CERTIFICATE}"),
             format!("{good}{key}"),
@@ -70,15 +71,15 @@ fn a_value_that_is_not_one_certificate_is_400() {
             good[..middle].to_owned(),
             format!("{}*{}", &good[..middle], &good[middle..]),
             format!("{}\0{}", &good[..middle], &good[middle..]),
-            altered(|it| it.truncate(it.len() - 1)),
-            altered(|it| it.truncate(100)),
-            altered(|it| it.push(0)),
-            altered(|it| it.extend_from_slice(&it.clone())),
-            altered(|it| it.clear()),
-            altered(|it| it[0] = 0x31),
-            altered(|it| it[2] = 0xff),
-            altered(|it| it.splice(..0, [0x30, 0x84, 0xff, 0xff, 0xff, 0xff]).for_each(drop)),
-            altered(|it| *it = [0x30, 0x80].repeat(10_000)),
+            altered(|bytes| bytes.truncate(bytes.len() - 1)),
+            altered(|bytes| bytes.truncate(100)),
+            altered(|bytes| bytes.push(0)),
+            altered(|bytes| bytes.extend_from_slice(&bytes.clone())),
+            altered(|bytes| bytes.clear()),
+            altered(|bytes| bytes[0] = 0x31),
+            altered(|bytes| bytes[2] = 0xff),
+            altered(|bytes| bytes.splice(..0, [0x30, 0x84, 0xff, 0xff, 0xff, 0xff]).for_each(drop)),
+            altered(|bytes| *bytes = [0x30, 0x80].repeat(10_000)),
             padded((64 << 10) + 1),
             format!("{good}{}", "x".repeat(64 << 10)),
             "x".repeat(1_000_000),

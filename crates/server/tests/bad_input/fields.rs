@@ -59,14 +59,14 @@ fn one_response_names_every_fault() {
         for endpoint in bench.endpoints() {
             bench.unchanged(|| {
                 let all: BTreeMap<&str, Vec<String>> =
-                    endpoint.fields.iter().map(|it| (it.name, it.kind.refused())).collect();
+                    endpoint.fields.iter().map(|field| (field.name, field.kind.refused())).collect();
                 for round in 0..8 {
                     let value = |name: &str| all[name][round * 7 % all[name].len()].as_str();
                     let fields: Vec<String> =
                         all.keys().map(|name| format!("\"{name}\":{}", value(name))).collect();
                     let body = format!("{{{}}}", fields.join(","));
                     let message = bench.send(&endpoint, &body).error(400);
-                    for name in all.keys().filter(|it| !is_a_rule(&endpoint, it, value(it))) {
+                    for name in all.keys().filter(|name| !is_a_rule(&endpoint, name, value(name))) {
                         assert!(names(&message, name), "{} {name} {body}: {message}", endpoint.path);
                     }
                 }

@@ -38,11 +38,11 @@ const ODD: &[&str] = &[
 impl Kind {
     /// Valid values of a field of this kind, each with the value that is returned. Addresses begin with the tag.
     fn taken(self, tag: char) -> Vec<(Value, Value)> {
-        let same = |all: Vec<String>| all.into_iter().map(|it| (json!(it), json!(it))).collect();
-        let odd = |more: Vec<String>| same(ODD.iter().map(|it| (*it).to_owned()).chain(more).collect());
+        let same = |all: Vec<String>| all.into_iter().map(|value| (json!(value), json!(value))).collect();
+        let odd = |more: Vec<String>| same(ODD.iter().map(|text| (*text).to_owned()).chain(more).collect());
         let as_shown =
             |all: &[(&str, &str)]| all.iter().map(|(sent, shown)| (json!(sent), json!(shown))).collect();
-        let repeated = |max: usize| ["x", "é", "🎉"].map(|it| it.repeat(max)).to_vec();
+        let repeated = |max: usize| ["x", "é", "🎉"].map(|character| character.repeat(max)).to_vec();
         match self {
             Self::Line => odd(repeated(255)),
             Self::EntityId => odd(repeated(1_024)),
@@ -58,11 +58,11 @@ impl Kind {
                 same(strings(&["02/29/2020", "02/29/2000", "01/01/1970", "12/31/1899", "12/31/9999"]))
             }
             Self::Groups => as_shown(GROUPS).into_iter().chain(same(repeated(4_096))).collect(),
-            Self::Rate => [1, 7, 50, 10_000].map(|it| (json!(it), json!(it))).to_vec(),
-            Self::Alert => {
-                [0, 1, 2_147_483_648, 9_007_199_254_740_993_i64].map(|it| (json!(it), json!(it))).to_vec()
-            }
-            Self::Flag => [false, true].map(|it| (json!(it), json!(it))).to_vec(),
+            Self::Rate => [1, 7, 50, 10_000].map(|rate| (json!(rate), json!(rate))).to_vec(),
+            Self::Alert => [0, 1, 2_147_483_648, 9_007_199_254_740_993_i64]
+                .map(|threshold| (json!(threshold), json!(threshold)))
+                .to_vec(),
+            Self::Flag => [false, true].map(|flag| (json!(flag), json!(flag))).to_vec(),
             Self::Id | Self::Certificate | Self::Receivers | Self::SenderType | Self::Points => vec![],
         }
     }
@@ -80,7 +80,7 @@ const GROUPS: &[(&str, &str)] = &[
 ];
 
 fn strings(all: &[&str]) -> Vec<String> {
-    all.iter().map(|it| (*it).to_owned()).collect()
+    all.iter().map(|value| (*value).to_owned()).collect()
 }
 
 fn emails(tag: char) -> Vec<String> {
@@ -95,7 +95,7 @@ fn emails(tag: char) -> Vec<String> {
         "@xn--bcher-kva.example",
         &email_of(254)[1..],
     ];
-    odd.map(|it| format!("{tag}{it}")).to_vec()
+    odd.map(|rest| format!("{tag}{rest}")).to_vec()
 }
 
 fn urls() -> Vec<String> {
@@ -144,7 +144,7 @@ fn taken(bench: &Bench<'_>, endpoint: &Endpoint, values: &[(&str, &(Value, Value
     assert_eq!(answer.status, endpoint.success(), "{what}: {}", answer.body);
     assert_eq!(answer.header("x-ignored-fields"), None, "{what}");
     let told = answer.json();
-    let told = told.get("recognitions").map_or(&told, |it| &it[0]);
+    let told = told.get("recognitions").map_or(&told, |recognitions| &recognitions[0]);
     let object = object(bench, endpoint, told);
     for (name, (_, shown)) in values {
         if let Some(value) = told.get(*name) {
@@ -176,9 +176,9 @@ fn object(bench: &Bench<'_>, endpoint: &Endpoint, told: &Value) -> Value {
 fn valid_values_are_returned_as_sent() {
     on_bench(|bench| {
         for (endpoint, tag) in bench.endpoints().iter().zip('a'..) {
-            let fields = endpoint.fields.iter().filter(|it| !is_immutable(endpoint, it));
+            let fields = endpoint.fields.iter().filter(|field| !is_immutable(endpoint, field));
             let all: Vec<(&str, Vec<(Value, Value)>)> =
-                fields.map(|it| (it.name, it.kind.taken(tag))).collect();
+                fields.map(|field| (field.name, field.kind.taken(tag))).collect();
             for round in 0..all.iter().map(|(_, values)| values.len()).max().unwrap() {
                 let values: Vec<(&str, &(Value, Value))> =
                     all.iter().filter_map(|(name, values)| Some((*name, values.get(round)?))).collect();
@@ -197,7 +197,7 @@ fn null_and_blank_unset_optional_fields() {
     on_bench(|bench| {
         for endpoint in bench.endpoints() {
             for field in
-                endpoint.fields.iter().filter(|it| matches!(it.unset, Unset::Default | Unset::Cleared))
+                endpoint.fields.iter().filter(|field| matches!(field.unset, Unset::Default | Unset::Cleared))
             {
                 let unset = default(bench, field.name);
                 if field.unset == Unset::Default {
@@ -220,7 +220,7 @@ fn null_and_blank_unset_optional_fields() {
 }
 
 fn check(bench: &Bench<'_>, endpoint: &Endpoint, field: &Field, told: &Value, unset: &Value) {
-    let told = told.get("recognitions").map_or(told, |it| &it[0]);
+    let told = told.get("recognitions").map_or(told, |recognitions| &recognitions[0]);
     let object = object(bench, endpoint, told);
     if let Some(value) = object.get(field.name) {
         assert_eq!(value, unset, "{} {} {}", endpoint.method, endpoint.path, field.name);
@@ -245,7 +245,7 @@ fn default(bench: &Bench<'_>, field: &str) -> Value {
 fn a_blank_message_uses_the_occasions_default() {
     on_bench(|bench| {
         let default = default(bench, "message");
-        for endpoint in bench.endpoints().iter().filter(|it| it.path == "/v1/recognitions") {
+        for endpoint in bench.endpoints().iter().filter(|endpoint| endpoint.path == "/v1/recognitions") {
             for blank in [" ", "\n", "\t \r\n", "\u{2003}"] {
                 let answer = bench.send(endpoint, &endpoint.with("message", &text(blank)));
                 assert_eq!(answer.json()["recognitions"][0]["message"], default, "{blank:?}");

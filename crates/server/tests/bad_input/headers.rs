@@ -90,7 +90,7 @@ fn a_known_path_with_another_method_is_405_with_its_methods() {
                     let answer = bench.call(method, &path, None);
                     assert_eq!(answer.status, 405, "{method} {path}: {}", answer.body);
                     let mut allowed: Vec<&str> = answer.header("allow").unwrap().split(", ").collect();
-                    allowed.retain(|it| *it != "HEAD" || !methods.contains(&"GET"));
+                    allowed.retain(|method| *method != "HEAD" || !methods.contains(&"GET"));
                     let mut expected = methods.clone();
                     allowed.sort_unstable();
                     expected.sort_unstable();
@@ -108,7 +108,7 @@ fn a_known_path_with_another_method_is_405_with_its_methods() {
 #[test]
 fn head_responds_like_get_without_the_body() {
     on_bench(|bench| {
-        for route in guerdon_http_api::ROUTES.iter().filter(|it| it.method == "GET") {
+        for route in guerdon_http_api::ROUTES.iter().filter(|route| route.method == "GET") {
             let sent =
                 bench.sample.send(bench.service, &bench.sample.company, &[&bench.sample.users[1]], 1).json();
             let event = sent["recognitions"][0]["id"].as_str().unwrap();

@@ -84,5 +84,5 @@ impl Bench<'_> {
 
 /// Whether a message reports a fault of this field.
 fn names(message: &str, field: &str) -> bool {
-    message.split("; ").any(|it| it.starts_with(field) || it.starts_with(&format!("Invalid {field}, ")))
+    message.split("; ").any(|part| part.starts_with(field) || part.starts_with(&format!("Invalid {field}, ")))
 }

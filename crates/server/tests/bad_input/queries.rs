@@ -100,7 +100,7 @@ fn pages_are_limited_and_empty_past_the_end() {
                 assert_eq!(answer.status, 200, "{list}{query}: {}", answer.body);
                 check_page(&answer.json(), &format!("{list}{query}"), page, per_page, is_empty);
                 let link = answer.header("link").unwrap();
-                let first = link.split(", ").find(|it| it.ends_with("rel=\"first\"")).unwrap();
+                let first = link.split(", ").find(|part| part.ends_with("rel=\"first\"")).unwrap();
                 assert!(
                     first.contains("page=1&") && first.contains(&format!("per_page={per_page}>")),
                     "{link}"
@@ -111,7 +111,7 @@ fn pages_are_limited_and_empty_past_the_end() {
 }
 
 fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool) {
-    let items = ["results", "users", "transactions"].iter().find_map(|it| json[*it].as_array()).unwrap();
+    let items = ["results", "users", "transactions"].iter().find_map(|key| json[*key].as_array()).unwrap();
     assert_eq!(items.is_empty(), is_empty, "{what}: {json}");
     assert!(i64::try_from(items.len()).unwrap() <= per_page, "{what}");
     if json.get("results").is_some() {

@@ -83,7 +83,7 @@ fn blanks_around_commas_are_ignored_and_the_order_is_preserved() {
                 .as_array()
                 .unwrap()
                 .iter()
-                .map(|it| it["receiver_id"].as_str().unwrap())
+                .map(|recognition| recognition["receiver_id"].as_str().unwrap())
                 .collect();
             assert_eq!(ids, expected, "{receivers:?}");
         };

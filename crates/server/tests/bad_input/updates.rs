@@ -112,7 +112,7 @@ fn immutable_fields_accept_only_their_current_value() {
 #[test]
 fn one_invalid_field_prevents_all_changes() {
     on_bench(|bench| {
-        for endpoint in bench.endpoints().iter().filter(|it| it.method == "PUT") {
+        for endpoint in bench.endpoints().iter().filter(|endpoint| endpoint.method == "PUT") {
             bench.unchanged(|| {
                 for field in &endpoint.fields {
                     let bad = &field.kind.refused()[0];

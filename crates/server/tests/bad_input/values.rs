@@ -8,8 +8,8 @@ use crate::support::world::CERTIFICATE;
 const ID: &str = "0193a5c0-0000-7000-8000-000000000001";
 
 /// A string as JSON.
-pub fn text(it: impl AsRef<str>) -> String {
-    Value::from(it.as_ref()).to_string()
+pub fn text(string: impl AsRef<str>) -> String {
+    Value::from(string.as_ref()).to_string()
 }
 
 impl Kind {
@@ -76,10 +76,11 @@ impl Kind {
         let (before, after) = good.split_at(middle);
         let controls =
             if matches!(self, Self::Message | Self::Certificate) { MESSAGE_CONTROLS } else { CONTROLS };
-        let mut all: Vec<String> = controls.chars().map(|it| text(format!("{before}{it}{after}"))).collect();
+        let mut all: Vec<String> =
+            controls.chars().map(|control| text(format!("{before}{control}{after}"))).collect();
         all.extend([text(format!("{good}\0")), text(format!("\0{good}"))]);
         if !matches!(self, Self::Message | Self::Certificate | Self::Receivers) {
-            all.extend(["\n", "\r\n", "\u{7f}"].map(|it| text(format!("{good}{it}"))));
+            all.extend(["\n", "\r\n", "\u{7f}"].map(|ending| text(format!("{good}{ending}"))));
         }
         all
     }
@@ -87,7 +88,7 @@ impl Kind {
 
 /// JSON values, verbatim.
 fn raw<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
-    all.iter().map(|it| (*it).to_owned())
+    all.iter().map(|value| (*value).to_owned())
 }
 
 /// Strings as JSON.
@@ -340,7 +341,7 @@ const CERTIFICATES: &[&str] =
 fn lines(max: usize) -> Vec<String> {
     let blank = [" ", "  ", "\u{a0}", "\u{2003}\u{3000}"].map(text);
     let long = ["x", "é", "🎉", "e\u{301}"]
-        .map(|it| text(it.repeat(max + 1).chars().take(max + 1).collect::<String>()));
+        .map(|character| text(character.repeat(max + 1).chars().take(max + 1).collect::<String>()));
     blank.into_iter().chain(long).collect()
 }
 

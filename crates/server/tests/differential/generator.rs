@@ -46,13 +46,15 @@ impl Generator {
     }
 
     pub fn companies(&self) -> Vec<String> {
-        self.companies.iter().map(|it| it.id.clone()).collect()
+        self.companies.iter().map(|company| company.id.clone()).collect()
     }
 
     /// All users with their providers.
     pub fn users(&self) -> Vec<(usize, String)> {
-        let users =
-            self.companies.iter().flat_map(|it| it.users.iter().chain(&it.deleted).map(|id| (it.by, id)));
+        let users = self
+            .companies
+            .iter()
+            .flat_map(|company| company.users.iter().chain(&company.deleted).map(|id| (company.by, id)));
         users.map(|(by, id)| (by, id.clone())).collect()
     }
 
@@ -84,8 +86,11 @@ impl Generator {
                 }
             }
             ("GET", _, 200) => {
-                for found in
-                    json["results"].as_array().into_iter().flatten().filter(|it| it["global"] == true)
+                for found in json["results"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter(|occasion| occasion["global"] == true)
                 {
                     let id = found["id"].as_str().unwrap().to_owned();
                     if !self.globals.contains(&id) {
@@ -98,7 +103,7 @@ impl Generator {
     }
 
     fn company(&mut self, id: &str) -> &mut Company {
-        self.companies.iter_mut().find(|it| it.id == id).unwrap()
+        self.companies.iter_mut().find(|company| company.id == id).unwrap()
     }
 
     pub fn next(&mut self) -> Request {
@@ -124,7 +129,7 @@ impl Generator {
     }
 
     fn operation(&mut self) -> &'static Operation {
-        let mut at = self.chance.below(OPERATIONS.iter().map(|it| it.weight).sum());
+        let mut at = self.chance.below(OPERATIONS.iter().map(|operation| operation.weight).sum());
         for operation in OPERATIONS {
             match at.checked_sub(operation.weight) {
                 Some(rest) => at = rest,
@@ -284,5 +289,7 @@ impl Generator {
 fn encoded(value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+%".contains(&byte);
     let plain = value.trim_matches('"').bytes();
-    plain.map(|it| if is_plain(it) { char::from(it).to_string() } else { format!("%{it:02X}") }).collect()
+    plain
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }

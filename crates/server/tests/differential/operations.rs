@@ -174,10 +174,11 @@ const USER: &[Field] = &[
 fn the_generator_knows_every_route() {
     let kinds = ["{company}", "{corporation}", "{occasion}", "{user}"];
     let pattern = |path: &str| kinds.iter().fold(path.to_owned(), |path, kind| path.replace(kind, "{id}"));
-    let mut known: Vec<_> = OPERATIONS.iter().map(|it| (it.method, pattern(it.path))).collect();
+    let mut known: Vec<_> =
+        OPERATIONS.iter().map(|operation| (operation.method, pattern(operation.path))).collect();
     // The positions of events differ between databases. `extensions` tests these routes.
-    let routes = guerdon_http_api::ROUTES.iter().filter(|it| !it.pattern.starts_with("/v1/events"));
-    let mut routes: Vec<_> = routes.map(|it| (it.method, it.pattern.to_owned())).collect();
+    let routes = guerdon_http_api::ROUTES.iter().filter(|route| !route.pattern.starts_with("/v1/events"));
+    let mut routes: Vec<_> = routes.map(|route| (route.method, route.pattern.to_owned())).collect();
     known.sort();
     routes.sort();
     assert_eq!(known, routes);

@@ -30,7 +30,7 @@ impl Twin {
             let authorization = basic(provider);
             let mut headers = vec![("Authorization", authorization.as_str())];
             headers.extend(request.headers.iter().map(|(name, value)| (*name, value.as_str())));
-            let body = request.body.as_deref().map(|it| scribe.expand(it));
+            let body = request.body.as_deref().map(|body| scribe.expand(body));
             service.running.request(request.method, &scribe.expand(&request.path), &headers, body.as_deref())
         });
         let [one, other] = &answers;
@@ -43,7 +43,7 @@ impl Twin {
     /// Runs the same command on both services and compares the output.
     pub fn command(&mut self, words: &[&str]) {
         let printed = in_both(&self.services, |service, at| {
-            let words: Vec<String> = words.iter().map(|it| self.scribes[at].expand(it)).collect();
+            let words: Vec<String> = words.iter().map(|word| self.scribes[at].expand(word)).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             service.json(&words).to_string()
         });
@@ -66,7 +66,7 @@ pub fn start() -> Option<[Service; 2]> {
             let database = sqlite();
             let own = format!("{}.own", database.url);
             let mut settings = vec![("GUERDON_DATABASE__URL", own.as_str())];
-            settings.extend(binary.map(|it| ("TEST_BINARY", it)));
+            settings.extend(binary.map(|path| ("TEST_BINARY", path)));
             Service::start(database, &settings)
         };
         return Some([build(Some(&other)), build(None)]);

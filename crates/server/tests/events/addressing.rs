@@ -35,7 +35,7 @@ fn events_of_a_provider_without_a_url_wait_for_a_replay() {
             came.push(arrival.event_id().to_owned());
         }
         came.sort();
-        let mut kept: Vec<&str> = rows.iter().map(|it| it["id"].as_str().unwrap()).collect();
+        let mut kept: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
         kept.sort_unstable();
         assert_eq!(came, kept);
         in_state(service, kept[0], "delivered");
@@ -58,10 +58,11 @@ fn events_of_a_suspended_provider_wait_until_it_is_resumed() {
         other.recognise(service);
         other.next();
         let rows = listed(service, &["--provider", id, "--state", "pending"]);
-        assert_eq!(rows.iter().map(|it| it["attempts"].clone()).collect::<Vec<_>>(), [0, 0]);
+        assert_eq!(rows.iter().map(|row| row["attempts"].clone()).collect::<Vec<_>>(), [0, 0]);
         assert_eq!(post.receiver.so_far().len(), 0);
         set(&["--suspended", "false"]);
-        let mut told = [post.next(), post.next()].map(|it| it.json()["data"]["message"].to_string());
+        let mut told =
+            [post.next(), post.next()].map(|arrival| arrival.json()["data"]["message"].to_string());
         told.sort();
         assert_eq!(told, ["\"One\"", "\"Two\""]);
 
@@ -105,7 +106,7 @@ fn an_attempt_uses_the_current_url_and_secret() {
         new.answer(Reply::Status(200));
         in_state(service, first.event_id(), "delivered");
         let old = post.receiver.so_far(); // in flight when the URL changed
-        assert!(old.iter().all(|it| it.verified(&post.url, &post.secret).is_ok()));
+        assert!(old.iter().all(|arrival| arrival.verified(&post.url, &post.secret).is_ok()));
         post.recognise(service);
         until("a new event should go to the new URL", || {
             (new.next().event_id() != first.event_id()).then_some(())

@@ -26,7 +26,7 @@ struct Sent {
 
 #[test]
 fn kill_nine_loses_no_event_and_duplicates_few() {
-    let campaign = std::env::var("TEST_EVENT_CRASH_CYCLES").ok().map(|it| it.parse().unwrap());
+    let campaign = std::env::var("TEST_EVENT_CRASH_CYCLES").ok().map(|cycles| cycles.parse().unwrap());
     let cycles = campaign.unwrap_or(CYCLES);
     on_each_with(&LOCAL, |service| {
         let posts = [Post::make(service, CLIENTS + 1), Post::make(service, CLIENTS + 1)];
@@ -43,10 +43,10 @@ fn kill_nine_loses_no_event_and_duplicates_few() {
             assert_eq!(service.guerdon(&["verify"]).status, 0);
         }
         let patience = Duration::from_secs(if campaign.is_some() { 120 } else { 15 });
-        let acknowledged = journal.iter().filter(|it| it.answered).count();
+        let acknowledged = journal.iter().filter(|sent| sent.answered).count();
         assert!(acknowledged > cycles * CLIENTS, "the load must have been real: {acknowledged}");
         for (number, post) in posts.iter().enumerate() {
-            let committed = committed(service, post, journal.iter().filter(|it| it.post == number));
+            let committed = committed(service, post, journal.iter().filter(|sent| sent.post == number));
             let arrivals = all_of(post, &committed, patience);
             let twice = arrivals.len() - committed.len();
             eprintln!("{}: {cycles} kills, {} events, {twice} twice", service.database.url, committed.len());
@@ -84,7 +84,7 @@ fn all_of(post: &Post, committed: &HashSet<String>, patience: Duration) -> Vec<A
     let mut arrivals: Vec<Arrival> = Vec::new();
     let mut events: HashMap<String, (String, Vec<u8>)> = HashMap::new();
     let began = Instant::now();
-    while events.len() < committed.len() || !events.keys().all(|it| committed.contains(it)) {
+    while events.len() < committed.len() || !events.keys().all(|id| committed.contains(id)) {
         for arrival in post.receiver.so_far() {
             assert_eq!(arrival.verified(&post.url, &post.secret), Ok(()));
             let id = arrival.json()["data"]["id"].as_str().unwrap().to_owned();
@@ -106,7 +106,7 @@ fn one_cycle(service: &mut Service, posts: &[Post], cycle: usize) -> Vec<Sent> {
     let journal = Mutex::new(Vec::new());
     let pid = service.running.pid().to_string();
     let running = &service.running;
-    let samples: Vec<&Sample> = posts.iter().map(|it| &it.sample).collect();
+    let samples: Vec<&Sample> = posts.iter().map(|post| &post.sample).collect();
     std::thread::scope(|scope| {
         for client in 0..CLIENTS * posts.len() {
             let (stop, journal, samples) = (&stop, &journal, &samples);
@@ -120,7 +120,7 @@ fn one_cycle(service: &mut Service, posts: &[Post], cycle: usize) -> Vec<Sent> {
                     let body = sample.recognition("user", &sample.users[user], &[to], 1).to_string();
                     let headers = [("Authorization", authorization.as_str()), ("Idempotency-Key", &key)];
                     let answer = running.try_request("POST", "/v1/recognitions", &headers, Some(&body));
-                    let answered = answer.is_ok_and(|it| it.status == 201);
+                    let answered = answer.is_ok_and(|answer| answer.status == 201);
                     journal.lock().unwrap().push(Sent { post: number, key, body, answered });
                     if !answered || stop.load(Ordering::Relaxed) {
                         return;

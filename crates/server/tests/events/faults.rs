@@ -37,7 +37,7 @@ fn every_status_other_than_200_is_retried() {
 
 fn faults(elsewhere: &str) -> Vec<Reply> {
     let mut all: Vec<Reply> = [201, 202, 204, 206, 400, 404, 500, 503].map(Reply::Status).into();
-    all.extend([301, 302, 303, 307, 308].map(|it| Reply::Redirect(it, elsewhere.to_owned())));
+    all.extend([301, 302, 303, 307, 308].map(|status| Reply::Redirect(status, elsewhere.to_owned())));
     all.extend([
         Reply::Redirect(200 + 5, elsewhere.to_owned()),
         Reply::Reset,

@@ -62,8 +62,8 @@ fn the_egress_policy_is_checked_again_at_each_attempt() {
         let service = Service::start(database, &LOCAL);
         let posts = [
             Post::make(&service, 2),
-            Post::at(&service, 2, |it| format!("http://localhost:{}/hook", it.port)),
-            Post::at(&service, 2, |it| format!("http://[::ffff:127.0.0.1]:{}/hook", it.port)),
+            Post::at(&service, 2, |receiver| format!("http://localhost:{}/hook", receiver.port)),
+            Post::at(&service, 2, |receiver| format!("http://[::ffff:127.0.0.1]:{}/hook", receiver.port)),
         ];
         for post in &posts {
             service.json(&["provider", "set", &post.sample.provider.id, "--no-callback-url"]);
@@ -94,7 +94,8 @@ fn proxies_in_the_environment_are_ignored() {
     let proxy = Receiver::start();
     let names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
     let url = format!("http://127.0.0.1:{}", proxy.port);
-    let settings: Vec<(&str, &str)> = LOCAL.into_iter().chain(names.map(|it| (it, url.as_str()))).collect();
+    let settings: Vec<(&str, &str)> =
+        LOCAL.into_iter().chain(names.map(|name| (name, url.as_str()))).collect();
     on_each_with(&settings, |service| {
         let post = Post::make(service, 2);
         post.recognise(service);

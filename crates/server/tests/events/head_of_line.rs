@@ -31,7 +31,7 @@ fn a_receiver_that_hangs_delays_no_other() {
         assert_eq!(stuck.receiver.connections(), 8, "eight concurrently");
         stuck.receiver.release();
         let rest = stuck.receiver.take(WAITING - 8);
-        let ids: HashSet<&str> = under_way.iter().chain(&rest).map(|it| it.event_id()).collect();
+        let ids: HashSet<&str> = under_way.iter().chain(&rest).map(|arrival| arrival.event_id()).collect();
         assert_eq!(ids.len(), WAITING);
     });
 }

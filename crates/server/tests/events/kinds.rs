@@ -14,10 +14,10 @@ fn a_recognition_by_a_user_has_an_exact_event_per_receiver() {
         let users = &post.sample.users;
         let made = post.recognise_all(service, &[&users[1], &users[2], &users[3]]);
         let mut arrivals: Vec<Arrival> = (0..3).map(|_| post.next()).collect();
-        arrivals.sort_by_key(|it| it.json()["data"]["receiver_email"].to_string());
+        arrivals.sort_by_key(|arrival| arrival.json()["data"]["receiver_email"].to_string());
         for (recognition, arrival) in made.iter().zip(&arrivals) {
             let sender = (json!("u0 Doe"), json!("u0@example.com"));
-            let number = users.iter().position(|it| *it == recognition["receiver_id"]).unwrap();
+            let number = users.iter().position(|user| *user == recognition["receiver_id"]).unwrap();
             assert_eq!(
                 arrival.text(),
                 body("recognition.received", recognition, &sender, number, &recognition["message"])
@@ -115,7 +115,7 @@ fn a_url_is_signed_as_it_was_registered() {
         let urls =
             ["http://127.0.0.1:{}", "HTTP://127.0.0.1:{}/a/../%7Ehook/?b=%2f&&c", "http://127.0.0.1:{}?x"];
         for url in urls {
-            let post = Post::at(service, 2, |it| url.replace("{}", &it.port.to_string()));
+            let post = Post::at(service, 2, |receiver| url.replace("{}", &receiver.port.to_string()));
             post.recognise(service);
             headers(&post.next(), &post);
         }
@@ -130,24 +130,33 @@ fn redemption(post: &Post, points: i64, sum: i64) -> String {
 }
 
 /// The expected body of an event about a recognition, given as in the API, for the receiver with this index.
-fn body(kind: &str, it: &Value, sender: &(Value, Value), receiver: usize, message: &Value) -> String {
+fn body(
+    kind: &str,
+    recognition: &Value,
+    sender: &(Value, Value),
+    receiver: usize,
+    message: &Value,
+) -> String {
     let mut body = format!(r#"{{"type":"{kind}","version":"1.0","data":{{"#);
     for key in ["id", "sender_type", "sender_id"] {
-        body.push_str(&format!(r#""{key}":{},"#, it[key]));
+        body.push_str(&format!(r#""{key}":{},"#, recognition[key]));
     }
     let (name, email) = sender;
     body.push_str(&format!(
         r#""sender_name":{name},"sender_email":{email},"receiver_id":{},"#,
-        it["receiver_id"]
+        recognition["receiver_id"]
     ));
     body.push_str(&format!(
         r#""receiver_name":"u{receiver} Doe","receiver_email":"u{receiver}@example.com","#
     ));
-    body.push_str(&format!(r#""occasion_id":{},"occasion_name":"Great job","#, it["occasion_id"]));
-    body.push_str(&format!(r#""points":{},"company_id":{},"#, it["points"], it["company_id"]));
+    body.push_str(&format!(r#""occasion_id":{},"occasion_name":"Great job","#, recognition["occasion_id"]));
+    body.push_str(&format!(
+        r#""points":{},"company_id":{},"#,
+        recognition["points"], recognition["company_id"]
+    ));
     body.push_str(&format!(
         r#""message":{message},"created_at":{},"share":{}}}}}"#,
-        it["created_at"], it["share"]
+        recognition["created_at"], recognition["share"]
     ));
     body
 }
@@ -158,7 +167,7 @@ fn headers(arrival: &Arrival, post: &Post) {
     let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
     let slash = if path.starts_with('/') { "" } else { "/" };
     assert_eq!(arrival.line, format!("POST {slash}{path} HTTP/1.1"));
-    let mut names: Vec<String> = arrival.headers.iter().map(|it| it.0.to_lowercase()).collect();
+    let mut names: Vec<String> = arrival.headers.iter().map(|header| header.0.to_lowercase()).collect();
     names.sort();
     let x = ["x-service-event-id", "x-service-nonce", "x-service-signature", "x-service-timestamp"];
     assert_eq!(
@@ -169,7 +178,7 @@ fn headers(arrival: &Arrival, post: &Post) {
     assert_eq!(arrival.header("Content-Type"), "application/json");
     assert_eq!(arrival.header("User-Agent"), "Guerdon-Webhooks");
     assert_eq!(arrival.header("Content-Length"), arrival.body.len().to_string());
-    let is_hex = |text: &str| text.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it));
+    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     let (nonce, signature) = (arrival.header("X-Service-Nonce"), arrival.header("X-Service-Signature"));
     assert!(nonce.len() == 32 && is_hex(nonce), "{nonce}");
     assert!(signature.len() == 64 && is_hex(signature), "{signature}");

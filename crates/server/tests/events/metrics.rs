@@ -52,7 +52,7 @@ fn outbox(service: &Service, post: &Post) {
         (metric(service, pending)? >= 1.0 && metric(service, oldest)? > 0.0).then_some(())
     });
     assert_eq!(metric(service, "guerdon_webhook_attempts_in_flight"), Some(1.0));
-    assert!(metric(service, "guerdon_feed_held_seconds").is_some_and(|it| it < 60.0));
+    assert!(metric(service, "guerdon_feed_held_seconds").is_some_and(|seconds| seconds < 60.0));
     post.receiver.release();
     until("no event should be pending", || {
         (metric(service, pending)? == 0.0 && metric(service, oldest)? == 0.0).then_some(())
@@ -68,6 +68,6 @@ pub(super) fn metric_at(operator: &str, name: &str) -> Option<f64> {
     let agent: ureq::Agent = ureq::Agent::config_builder().proxy(None).build().into();
     let mut answer = agent.get(format!("{operator}/metrics")).call().unwrap();
     let text = answer.body_mut().read_to_string().unwrap();
-    let line = text.lines().find_map(|it| it.strip_prefix(name)?.strip_prefix(' '));
-    line.map(|it| it.parse().unwrap())
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.map(|value| value.parse().unwrap())
 }

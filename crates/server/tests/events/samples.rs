@@ -116,7 +116,7 @@ fn takes_eight_at_once(sample: &Process, arrival: &Arrival, post: &Post) {
     let port = sample.port;
     std::thread::scope(|scope| {
         for part in deliveries.chunks(ROUNDS) {
-            scope.spawn(move || part.iter().for_each(|it| assert_eq!(forward(port, it), 200)));
+            scope.spawn(move || part.iter().for_each(|delivery| assert_eq!(forward(port, delivery), 200)));
         }
     });
     for _ in 0..8 * ROUNDS {
@@ -132,12 +132,12 @@ fn refuses_what_was_changed(sample: &Process, arrival: &Arrival, post: &Post) {
         change(&mut copy);
         sample.refuses(&copy, "the signature does not fit");
     };
-    changed(&|it| *it.body.last_mut().unwrap() ^= 1);
-    changed(&|it| it.set("X-Service-Timestamp", "2026-01-01T00:00:00.000Z"));
-    changed(&|it| it.set("X-Service-Nonce", "0123456789abcdef0123456789abcdef"));
-    changed(&|it| it.set("X-Service-Signature", &"0".repeat(64)));
-    changed(&|it| it.set("X-Service-Signature", "none"));
-    changed(&|it| it.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("X-Service-Signature")));
+    changed(&|copy| *copy.body.last_mut().unwrap() ^= 1);
+    changed(&|copy| copy.set("X-Service-Timestamp", "2026-01-01T00:00:00.000Z"));
+    changed(&|copy| copy.set("X-Service-Nonce", "0123456789abcdef0123456789abcdef"));
+    changed(&|copy| copy.set("X-Service-Signature", &"0".repeat(64)));
+    changed(&|copy| copy.set("X-Service-Signature", "none"));
+    changed(&|copy| copy.headers.retain(|(name, _)| !name.eq_ignore_ascii_case("X-Service-Signature")));
     for stale in ["2020-01-01T00:00:00.000Z", "2120-01-01T00:00:00.000Z"] {
         let mut copy = arrival.clone();
         copy.set("X-Service-Timestamp", stale);
@@ -187,7 +187,7 @@ fn line(lines: &Lines<String>) -> String {
 fn lines(pipe: impl Read + Send + 'static) -> Lines<String> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
-        BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|it| sender.send(it))
+        BufReader::new(pipe).lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
     });
     receiver
 }

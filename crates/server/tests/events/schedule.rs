@@ -61,7 +61,7 @@ fn keep_the_schedule(attempts: &[Arrival]) {
         assert!(waited >= wait, "{waited:?} is less than {wait:?}");
         assert!(waited <= wait + LATE_MAX, "{waited:?} is too long for {wait:?}");
     }
-    let mut nonces: Vec<&str> = attempts.iter().map(|it| it.header("X-Service-Nonce")).collect();
+    let mut nonces: Vec<&str> = attempts.iter().map(|attempt| attempt.header("X-Service-Nonce")).collect();
     nonces.sort_unstable();
     nonces.dedup();
     assert_eq!(nonces.len(), 11);
@@ -83,7 +83,7 @@ fn replays(service: &Service, post: &Post, ids: &[&String], before: &HashMap<Str
     assert_eq!(replay(&["--provider", provider, "--state", "exhausted"]), json!({"replayed": 2}));
     (0..3).for_each(|_| is_the_same(&post.next()));
     let attempts =
-        [ids[1], ids[2]].map(|it| in_state(service, it, "delivered")["attempts"].as_u64().unwrap());
+        [ids[1], ids[2]].map(|id| in_state(service, id, "delivered")["attempts"].as_u64().unwrap());
     assert_eq!(attempts.iter().sum::<u64>(), 12 + 13);
 
     assert_eq!(replay(&["--provider", provider, "--state", "exhausted"]), json!({"replayed": 0}));
@@ -111,15 +111,15 @@ fn a_pending_event_is_listed_with_its_next_attempt_and_a_replay_makes_it_due_now
         let row = until("one attempt should be settled", || {
             listed(service, &["--provider", &post.sample.provider.id, "--state", "pending"])
                 .into_iter()
-                .find(|it| it["attempts"] == 1)
+                .find(|row| row["attempts"] == 1)
         });
         assert_eq!((&row["id"], &row["type"]), (&json!(event), &json!("recognition.received")));
         let mut keys: Vec<&str> = row.as_object().unwrap().keys().map(String::as_str).collect();
         keys.sort_unstable();
         assert_eq!(keys, ["attempts", "created_at", "id", "next_attempt_at", "provider_id", "state", "type"]);
-        let moment = |it: &serde_json::Value| {
+        let moment = |value: &serde_json::Value| {
             let format = &time::format_description::well_known::Rfc3339;
-            time::OffsetDateTime::parse(it.as_str().unwrap(), format).unwrap()
+            time::OffsetDateTime::parse(value.as_str().unwrap(), format).unwrap()
         };
         let wait = moment(&row["next_attempt_at"]) - moment(&recognition["created_at"]);
         let (least, most) = (Duration::from_secs(15), Duration::from_secs(15) + began.elapsed());
@@ -129,7 +129,7 @@ fn a_pending_event_is_listed_with_its_next_attempt_and_a_replay_makes_it_due_now
         assert_eq!(service.json(&["event", "replay", &event]), json!({"replayed": 1}));
         assert_eq!(post.next().event_id(), event);
         let again = until("a second attempt should be settled", || {
-            listed(service, &["--state", "pending"]).into_iter().find(|it| it["attempts"] == 2)
+            listed(service, &["--state", "pending"]).into_iter().find(|row| row["attempts"] == 2)
         });
         let wait = moment(&again["next_attempt_at"]) - moment(&row["next_attempt_at"]);
         assert!(wait < Duration::from_secs(18), "the schedule continues where it was: {wait}");

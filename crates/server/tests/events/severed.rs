@@ -25,11 +25,13 @@ const SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
 const SETTLING: &str = " AND (query LIKE '%attempts%' OR query LIKE '%deliveries%' OR query = 'COMMIT')";
 
 fn campaign() -> Option<Duration> {
-    std::env::var("TEST_EVENT_SEVER_SECONDS").ok().map(|it| Duration::from_secs(it.parse().unwrap()))
+    std::env::var("TEST_EVENT_SEVER_SECONDS")
+        .ok()
+        .map(|seconds| Duration::from_secs(seconds.parse().unwrap()))
 }
 
 fn on_postgres() -> impl Iterator<Item = TestDatabase> {
-    each().into_iter().filter(|it| !it.is_embedded())
+    each().into_iter().filter(|database| !database.is_embedded())
 }
 
 #[test]
@@ -156,6 +158,6 @@ fn all_come_to_an_end(service: &Service) {
 /// The number of requests for each event.
 fn came(arrivals: &[Arrival]) -> HashMap<&str, usize> {
     let mut times = HashMap::new();
-    arrivals.iter().for_each(|it| *times.entry(it.event_id()).or_default() += 1);
+    arrivals.iter().for_each(|arrival| *times.entry(arrival.event_id()).or_default() += 1);
     times
 }

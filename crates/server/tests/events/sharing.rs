@@ -20,7 +20,7 @@ const IN_FLIGHT: usize = 32;
 
 /// On PostgreSQL only: the embedded database is used by one process.
 fn with_two(test: impl Fn(&mut Service, Running)) {
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let mut service = Service::start(database, &LOCAL);
         let other = service.beside();
         test(&mut service, other);
@@ -35,7 +35,7 @@ fn two_services_never_deliver_the_same_event() {
         queue(&post, [&service.running, &other], EVENTS);
         let arrivals = post.receiver.take(EVENTS);
         assert_eq!(distinct(&arrivals), EVENTS);
-        let by = [&service.running, &other].map(|it| metric_at(&it.operator, DELIVERED).unwrap());
+        let by = [&service.running, &other].map(|process| metric_at(&process.operator, DELIVERED).unwrap());
         eprintln!("{EVENTS} events: {} by one, {} by the other", by[0], by[1]);
         until("all should be settled", || {
             (service.database.count("deliveries WHERE state = 2") == 500).then_some(())

@@ -73,7 +73,7 @@ fn answering(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String
                 request.push_str(std::str::from_utf8(&part[..length]).unwrap());
             }
             stream.write_all(answer.as_bytes()).unwrap();
-            let key = request.lines().find_map(|it| it.strip_prefix("Idempotency-Key: "));
+            let key = request.lines().find_map(|line| line.strip_prefix("Idempotency-Key: "));
             key.unwrap_or_else(|| panic!("{request}")).to_owned()
         };
         answers.iter().map(one).collect()
@@ -106,7 +106,7 @@ fn the_python_sample_retries_with_one_key_and_follows_no_redirect() {
     ]);
     assert_eq!(ask(&base), "{'a': 1}\n");
     let keys = served.join().unwrap();
-    assert_eq!((keys.len(), keys.iter().all(|it| *it == keys[0])), (6, true), "{keys:?}");
+    assert_eq!((keys.len(), keys.iter().all(|key| *key == keys[0])), (6, true), "{keys:?}");
     let (base, served) =
         answering(&["HTTP/1.1 302 Found\r\nLocation: http://localhost:1/\r\nContent-Length: 4\r\n\
          Connection: close\r\n\r\naway"]);

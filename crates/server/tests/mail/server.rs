@@ -77,7 +77,7 @@ fn talk(mut stream: TcpStream, mails: &Sender<Mail>) -> std::io::Result<()> {
             "DATA" => {
                 stream.write_all(b"354 go on\r\n")?;
                 let mut text = String::new();
-                for line in lines.by_ref().map_while(Result::ok).take_while(|it| it != ".") {
+                for line in lines.by_ref().map_while(Result::ok).take_while(|line| line != ".") {
                     text.push_str(line.strip_prefix('.').unwrap_or(&line));
                     text.push_str("\r\n");
                 }

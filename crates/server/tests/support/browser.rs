@@ -103,7 +103,7 @@ impl Browser {
             .output()
             .unwrap();
         let dom = String::from_utf8_lossy(&output.stdout);
-        let measured = dom.split("<pre id=\"all\">").nth(1).and_then(|it| it.split("</pre>").next());
+        let measured = dom.split("<pre id=\"all\">").nth(1).and_then(|rest| rest.split("</pre>").next());
         let measured = measured.unwrap_or_else(|| panic!("nothing was measured: {dom:.300}"));
         let json = measured.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
         serde_json::from_str(&json).unwrap()

@@ -46,7 +46,9 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
     };
     let told = || format!("{method} {path} answered {} {:?} {}", answer.status, answer.headers, answer.body);
     let patterns = DESCRIPTION["paths"].as_object().unwrap().keys();
-    let Some(pattern) = patterns.filter(|it| fits(it, path)).min_by_key(|it| it.contains('{')) else {
+    let Some(pattern) =
+        patterns.filter(|pattern| fits(pattern, path)).min_by_key(|pattern| pattern.contains('{'))
+    else {
         return check_refusal(path, answer);
     };
     let operation = &DESCRIPTION["paths"][pattern][method];
@@ -56,8 +58,9 @@ pub fn check(method: &str, path: &str, answer: &Answer) {
     }
     let place = format!("/paths/{}/{method}/responses/{}", escaped(pattern), answer.status);
     let (place, response) = resolved(&place).unwrap_or_else(|| panic!("no such status: {}", told()));
-    for name in answer.headers.keys().map(|it| it.as_str()).filter(|it| !KNOWN.contains(it)) {
-        let listed = response["headers"].as_object().unwrap().keys().any(|it| it.eq_ignore_ascii_case(name));
+    for name in answer.headers.keys().map(|name| name.as_str()).filter(|name| !KNOWN.contains(name)) {
+        let listed =
+            response["headers"].as_object().unwrap().keys().any(|key| key.eq_ignore_ascii_case(name));
         assert!(listed, "{name} is not a header of {}", told());
     }
     if answer.body.is_empty() {
@@ -126,7 +129,7 @@ fn close(value: &mut Value) {
     match value {
         Value::Object(object) => {
             object.values_mut().for_each(close);
-            let is_schema = object.get("type").is_some_and(|it| it == "object");
+            let is_schema = object.get("type").is_some_and(|kind| kind == "object");
             if is_schema && object.contains_key("properties") {
                 object.insert("additionalProperties".to_owned(), json!(false));
             }

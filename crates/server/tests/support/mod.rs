@@ -64,7 +64,7 @@ impl Sample {
         let points = points.to_string();
         let mut words =
             vec!["distribution", "run", &self.company, "--wallet", "peer_wallet", "--points", &points];
-        words.extend(self.users.iter().flat_map(|it| ["--user", it.as_str()]));
+        words.extend(self.users.iter().flat_map(|user| ["--user", user.as_str()]));
         service.json(&words);
     }
 
@@ -88,7 +88,7 @@ impl Sample {
     pub fn shows(&self, service: &Service, user: &str, wallet: &str) -> Option<i64> {
         let answer = service.get(&self.provider, &format!("/v1/users/{user}/balances"));
         let wallets = answer.json()["wallets"].clone();
-        let found = wallets.as_array().unwrap().iter().find(|it| it["type"] == wallet)?;
+        let found = wallets.as_array().unwrap().iter().find(|row| row["type"] == wallet)?;
         found["points"].as_i64()
     }
 }

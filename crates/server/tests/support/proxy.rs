@@ -70,7 +70,7 @@ impl Proxy {
 
     /// The number of unacknowledged commits: those that record attempts, and the others.
     pub fn lost(&self) -> [usize; 2] {
-        [&self.shared.recording, &self.shared.others].map(|it| it.lost.load(Ordering::Relaxed))
+        [&self.shared.recording, &self.shared.others].map(|commits| commits.lost.load(Ordering::Relaxed))
     }
 }
 
@@ -127,15 +127,15 @@ struct Session {
 
 impl Session {
     fn sees(&mut self, message: &[u8]) {
-        let mut texts = message.get(5..).unwrap_or_default().split(|it| *it == 0);
+        let mut texts = message.get(5..).unwrap_or_default().split(|byte| *byte == 0);
         match message.first() {
-            Some(b'P') if message.windows(RECORDS.len()).any(|it| it == RECORDS) => {
+            Some(b'P') if message.windows(RECORDS.len()).any(|window| window == RECORDS) => {
                 self.records = true;
                 self.recording.extend(texts.next().filter(|name| !name.is_empty()).map(<[u8]>::to_vec));
             }
             Some(b'B') => {
                 let statement = texts.nth(1).unwrap_or_default();
-                self.records |= self.recording.iter().any(|it| it == statement);
+                self.records |= self.recording.iter().any(|name| name == statement);
             }
             _ => {}
         }

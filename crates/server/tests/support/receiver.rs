@@ -173,7 +173,7 @@ impl Shared {
             Reply::Status(status) => say(stream, *status, ""),
             Reply::Held(status) => {
                 let script = self.script.lock().unwrap();
-                drop(self.changed.wait_while(script, |it| !it.released).unwrap());
+                drop(self.changed.wait_while(script, |script| !script.released).unwrap());
                 say(stream, *status, "")
             }
             Reply::Redirect(status, to) => say(stream, *status, &format!("Location: {to}\r\n")),
@@ -220,7 +220,7 @@ fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> bool {
 fn peek(stream: &TcpStream) -> Option<(Arrival, usize)> {
     let mut bytes = vec![0; REQUEST_MAX];
     loop {
-        let there = stream.peek(&mut bytes).ok().filter(|it| *it > 0)?;
+        let there = stream.peek(&mut bytes).ok().filter(|length| *length > 0)?;
         if let Some(found) = whole(&bytes[..there]) {
             return Some(found);
         }
@@ -229,12 +229,12 @@ fn peek(stream: &TcpStream) -> Option<(Arrival, usize)> {
 }
 
 fn whole(bytes: &[u8]) -> Option<(Arrival, usize)> {
-    let end = bytes.windows(4).position(|it| it == b"\r\n\r\n")?;
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let mut lines = head.split("\r\n");
     let line = lines.next().unwrap().to_owned();
     let headers: Vec<(String, String)> = lines
-        .map(|it| it.split_once(": ").unwrap())
+        .map(|line| line.split_once(": ").unwrap())
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
     let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
@@ -255,20 +255,20 @@ pub fn forward(port: u16, arrival: &Arrival) -> u16 {
     stream.write_all(&[request.as_bytes(), &arrival.body].concat()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    answer.get(9..12).and_then(|it| it.parse().ok()).unwrap_or(0)
+    answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0)
 }
 
 impl Arrival {
     /// The value of a header that must occur exactly once. Names are case-insensitive (RFC 9110, section 5.1).
     pub fn header(&self, name: &str) -> &str {
-        let named = self.headers.iter().filter(|it| it.0.eq_ignore_ascii_case(name));
-        let found: Vec<&str> = named.map(|it| it.1.as_str()).collect();
+        let named = self.headers.iter().filter(|header| header.0.eq_ignore_ascii_case(name));
+        let found: Vec<&str> = named.map(|header| header.1.as_str()).collect();
         assert_eq!(found.len(), 1, "{name} in {:?}", self.headers);
         found[0]
     }
 
     pub fn set(&mut self, name: &str, value: &str) {
-        let header = self.headers.iter_mut().find(|it| it.0.eq_ignore_ascii_case(name)).unwrap();
+        let header = self.headers.iter_mut().find(|header| header.0.eq_ignore_ascii_case(name)).unwrap();
         value.clone_into(&mut header.1);
     }
 

@@ -13,13 +13,13 @@ pub struct Column {
 /// Every column of every table.
 pub fn columns() -> Vec<Column> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut all = Vec::new();
     for file in files {
         let mut table = String::new();
         for line in std::fs::read_to_string(file.join("up.sql")).unwrap().lines() {
-            let words: Vec<&str> = line.split([' ', ',', '(']).filter(|it| !it.is_empty()).collect();
+            let words: Vec<&str> = line.split([' ', ',', '(']).filter(|word| !word.is_empty()).collect();
             match words.as_slice() {
                 ["CREATE", "TABLE", name, ..] => (*name).clone_into(&mut table),
                 ["ALTER", "TABLE", table, "ADD", "COLUMN", name, kind, ..] => {
@@ -38,7 +38,7 @@ pub fn columns() -> Vec<Column> {
 
 /// Every table, once.
 pub fn tables() -> Vec<String> {
-    let mut tables: Vec<String> = columns().into_iter().map(|it| it.table).collect();
+    let mut tables: Vec<String> = columns().into_iter().map(|column| column.table).collect();
     tables.dedup();
     tables
 }

@@ -12,7 +12,7 @@ impl Scribe {
         let mut out = String::new();
         let mut rest = body;
         while let Some(first) = rest.chars().next() {
-            if let Some(id) = rest.get(..36).filter(|it| is_id(it)) {
+            if let Some(id) = rest.get(..36).filter(|id| is_id(id)) {
                 out.push_str(&self.name(id));
                 rest = &rest[36..];
             } else if rest.get(..24).is_some_and(is_time) {
@@ -27,7 +27,7 @@ impl Scribe {
     }
 
     fn name(&mut self, id: &str) -> String {
-        let known = self.ids.iter().position(|it| it == id);
+        let known = self.ids.iter().position(|seen| seen == id);
         let at = known.unwrap_or_else(|| {
             self.ids.push(id.to_owned());
             self.ids.len() - 1

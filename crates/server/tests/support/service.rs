@@ -63,7 +63,7 @@ impl Answer {
     }
 
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|it| it.to_str().unwrap())
+        self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
     /// The message of an error response, whose body and status must be as expected.
@@ -202,7 +202,7 @@ impl Running {
         });
         let data = settings.iter().find(|(key, _)| key == "GUERDON_DATA_DIR").map(|(_, value)| value.clone());
         let certificate = std::fs::read(format!("{}/tls/certificate.pem", data.unwrap())).ok();
-        let agent = certificate.map(|it| agent(&it));
+        let agent = certificate.map(|certificate| agent(&certificate));
         Self { child, api: api.unwrap(), operator: operator.unwrap(), agent, log }
     }
 
@@ -251,13 +251,17 @@ impl Running {
             request = request.header(*name, *value);
         }
         let mut response = request.call().unwrap();
-        let encoding = response.headers().get("content-encoding").map(|it| it.to_str().unwrap().to_owned());
+        let encoding =
+            response.headers().get("content-encoding").map(|value| value.to_str().unwrap().to_owned());
         (response.body_mut().read_to_vec().unwrap(), encoding)
     }
 
     /// One request to the operator's listener.
     pub fn health(&self, path: &str) -> u16 {
-        agent(b"").get(format!("{}{path}", self.operator)).call().map_or(0, |it| it.status().as_u16())
+        agent(b"")
+            .get(format!("{}{path}", self.operator))
+            .call()
+            .map_or(0, |response| response.status().as_u16())
     }
 
     /// A page of the console: status, head and body.

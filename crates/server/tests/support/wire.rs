@@ -126,7 +126,7 @@ pub fn said(mut all: &str) -> Vec<Said> {
         let (head, rest) = all.split_once("\r\n\r\n").unwrap_or_else(|| panic!("not a response: {all:?}"));
         let (body, rest) = rest.split_at(declared(head));
         let line = head.strip_prefix("HTTP/1.1 ").or(head.strip_prefix("HTTP/1.0 "));
-        let status = line.and_then(|it| it.get(..3)?.parse().ok());
+        let status = line.and_then(|line| line.get(..3)?.parse().ok());
         let status = status.unwrap_or_else(|| panic!("not a response: {head:?}"));
         answers.push(Said { status, head: head.to_lowercase(), body: body.to_owned() });
         all = rest;
@@ -135,7 +135,8 @@ pub fn said(mut all: &str) -> Vec<Said> {
 }
 
 fn declared(head: &str) -> usize {
-    let length = head.lines().find_map(|it| it.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let length =
+        head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
     length.unwrap_or(0)
 }
 

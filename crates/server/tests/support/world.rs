@@ -114,10 +114,11 @@ impl World {
 /// The number of rows in all tables, except counters and statistics, and seals, which are added over time.
 pub fn rows(service: &Service) -> i64 {
     let tables = schema::tables();
-    let is_fact =
-        |it: &&String| it.as_str() != "active_users" && it.as_str() != "seals" && !it.ends_with("_figures");
+    let is_fact = |table: &&String| {
+        table.as_str() != "active_users" && table.as_str() != "seals" && !table.ends_with("_figures")
+    };
     let counted = tables.iter().filter(is_fact);
-    let all: Vec<String> = counted.map(|it| format!("SELECT 1 FROM {it}")).collect();
+    let all: Vec<String> = counted.map(|table| format!("SELECT 1 FROM {table}")).collect();
     service.database.count(&format!("({}) AS every_row", all.join(" UNION ALL ")))
 }
 

@@ -48,7 +48,7 @@ fn history(walk: &mut Walk<'_>) {
     whole(walk, "/v1/users/@5/recognitions_received", &[COMPANY_TO_BOB, ANN_TO_BOB]);
     whole(walk, "/v1/users/@5/recognitions_sent", &[BOB_TO_ANN]);
     let listed = walk.read("/v1/companies/@2/users/balances");
-    let listed: Vec<_> = listed["users"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect();
+    let listed: Vec<_> = listed["users"].as_array().unwrap().iter().map(|user| user["id"].clone()).collect();
     assert_eq!(listed, [walk.id(3), walk.id(4)], "active users only");
 }
 

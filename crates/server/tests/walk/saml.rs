@@ -75,6 +75,6 @@ fn certificates(walk: &Walk<'_>) {
     body["active"] = json!("true");
     let told = walk.send("PUT", PATH, Some(&body.to_string())).error(400);
     for field in ["idp_url", "active"] {
-        assert!(told.split("; ").any(|it| it.starts_with(field)), "{told}");
+        assert!(told.split("; ").any(|part| part.starts_with(field)), "{told}");
     }
 }
