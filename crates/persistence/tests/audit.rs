@@ -39,7 +39,7 @@ fn unguard(database: &TestDatabase) {
         "audit_entries_keep_updates_out",
         "audit_entries_keep_deletes_out",
     ];
-    let mut sqlite: String = TRIGGERS.iter().map(|it| format!("DROP TRIGGER {it};")).collect();
+    let mut sqlite: String = TRIGGERS.iter().map(|trigger| format!("DROP TRIGGER {trigger};")).collect();
     sqlite.push_str("DROP TRIGGER events_keep_updates_out; DROP INDEX causes_once;");
     let postgres = "DO $$ DECLARE r record; BEGIN \
         FOR r IN SELECT conrelid::regclass AS t, conname AS n FROM pg_constraint \
@@ -180,7 +180,7 @@ fn check_each(sqlite: &str, postgres: &str, expected: &[&str]) {
         let found = verify(database.store().as_ref(), Some(*head), moment(), TWO);
         for invariant in expected {
             assert!(
-                found.iter().any(|it| it.invariant == *invariant),
+                found.iter().any(|violation| violation.invariant == *invariant),
                 "{damage}: {invariant} not in {found:#?}"
             );
         }

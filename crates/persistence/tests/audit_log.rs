@@ -18,13 +18,13 @@ fn log_pages_contain_each_entry_once() {
                 AuditWanted { company: Some(world.company), before, limit, ..AuditWanted::default() };
             world.reading(|reads| newest(reads, &wanted))
         };
-        let all: Vec<_> = look(None, 50).into_iter().map(|it| it.id).collect();
+        let all: Vec<_> = look(None, 50).into_iter().map(|entry| entry.id).collect();
         let (mut told, mut before) = (Vec::new(), None);
         loop {
             let some = look(before, 4);
             let Some(last) = some.last() else { break };
             before = Some(last.id);
-            told.extend(some.into_iter().map(|it| it.id));
+            told.extend(some.into_iter().map(|entry| entry.id));
         }
         assert!(all.len() > 9, "includes the creation of the company: {all:?}");
         assert_eq!(told, all);

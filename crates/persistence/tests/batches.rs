@@ -41,18 +41,18 @@ fn tally(world: &World, from: Sender, to: impl Fn(usize) -> UserId + Sync) -> Ve
     let mut words = ends.clone();
     words.sort_unstable();
     words.dedup();
-    words.into_iter().map(|word| (word, ends.iter().filter(|it| **it == word).count())).collect()
+    words.into_iter().map(|word| (word, ends.iter().filter(|end| **end == word).count())).collect()
 }
 
 #[test]
 fn a_reserve_pays_as_many_as_it_can_and_refuses_the_rest() {
     on_each(|world| {
-        let users: Vec<UserId> = (0..4).map(|it| world.user(&format!("u{it}"))).collect();
+        let users: Vec<UserId> = (0..4).map(|number| world.user(&format!("u{number}"))).collect();
         world.deposit(30);
         let ends = tally(world, Sender::Company(world.company), |client| users[client % 4]);
         assert_eq!(ends, [("sent", 30), ("short", CLIENTS - 30)]);
         assert_eq!(world.reserve(), 0);
-        let received: i64 = users.iter().map(|it| world.shows(WalletType::User, *it).unwrap().0).sum();
+        let received: i64 = users.iter().map(|user| world.shows(WalletType::User, *user).unwrap().0).sum();
         assert_eq!(received, 30);
     });
 }
@@ -76,8 +76,8 @@ fn a_refused_command_does_not_fail_others_in_its_batch() {
 fn credits_and_debits_of_one_wallet_in_a_batch_add_up() {
     on_each(|world| {
         let users: Vec<UserId> = (0..6)
-            .map(|it| {
-                let user = world.user(&format!("u{it}"));
+            .map(|number| {
+                let user = world.user(&format!("u{number}"));
                 world.fund(WalletType::Peer, user, 20);
                 user
             })
@@ -190,7 +190,7 @@ struct Numbered {
 impl Response for Numbered {
     fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
         let Done::Sent(sent) = done else { return Err(StoreError::Broken("it was not sent".to_owned())) };
-        self.points = sent.iter().map(|it| it.points.get()).sum();
+        self.points = sent.iter().map(|recognition| recognition.points.get()).sum();
         Ok((201, self.points.to_string().into_bytes()))
     }
 
@@ -224,7 +224,7 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
     const COMMANDS: usize = 10_000;
     const AT_ONCE: usize = 256;
     on_each(|world| {
-        let users: Vec<UserId> = (0..5).map(|it| world.user(&format!("u{it}"))).collect();
+        let users: Vec<UserId> = (0..5).map(|number| world.user(&format!("u{number}"))).collect();
         let mut reserve = 30_000;
         world.deposit(reserve);
         let (tell, told) = channel();
@@ -234,8 +234,8 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
             let points = i64::try_from(mixed(3 * number, 6)).unwrap();
             let to = &users[..1 + mixed(3 * number + 1, users.len())];
             let price = points * i64::try_from(to.len()).unwrap();
-            let key = Some(mixed(3 * number + 2, 5_000)).filter(|it| *it < 500);
-            let repeated = key.and_then(|it| kept.get(&it)).map(|it| format!("repeated {it}"));
+            let key = Some(mixed(3 * number + 2, 5_000)).filter(|key| *key < 500);
+            let repeated = key.and_then(|key| kept.get(&key)).map(|price| format!("repeated {price}"));
             expected.push(repeated.unwrap_or_else(|| {
                 if points == 0 {
                     return "faulty".to_owned();
@@ -244,7 +244,7 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
                     return "short".to_owned();
                 }
                 reserve -= price;
-                kept.extend(key.map(|it| (it, price)));
+                kept.extend(key.map(|key| (key, price)));
                 format!("sent {price}")
             }));
             world.commands.submit(Submission {
@@ -252,8 +252,8 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
                 provider: world.provider,
                 by: ORIGIN.into(),
                 surroundings: world.surroundings(),
-                repeatable: key.map(|it| Repeatable {
-                    key: IdempotencyKey { scope: world.provider.as_uuid(), key: it.to_string() },
+                repeatable: key.map(|key| Repeatable {
+                    key: IdempotencyKey { scope: world.provider.as_uuid(), key: key.to_string() },
                     request_hash: vec![7; 32],
                     kept: Duration::from_secs(3_600),
                 }),
@@ -272,9 +272,9 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
         assert_eq!(ended.len(), COMMANDS);
         assert_eq!(world.reserve(), reserve);
         assert!(
-            reserve < 25 && expected.iter().any(|it| it == "short"),
+            reserve < 25 && expected.iter().any(|end| end == "short"),
             "the reserve must run out: {reserve}"
         );
-        assert!(expected.iter().filter(|it| it.starts_with("repeated")).count() > 100);
+        assert!(expected.iter().filter(|end| end.starts_with("repeated")).count() > 100);
     });
 }

@@ -30,7 +30,7 @@ impl Bench for Kept {
     fn violations(&self) -> Vec<String> {
         let now = guerdon_domain::ports::Timestamp::from_unix_micros(4_000_000_000_000_000).unwrap();
         let found = verify(self.store.as_ref(), None, now, std::num::NonZero::<usize>::MIN);
-        found.iter().map(|it| format!("{it:?}")).collect()
+        found.iter().map(|violation| format!("{violation:?}")).collect()
     }
 }
 

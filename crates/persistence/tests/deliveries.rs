@@ -67,7 +67,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
         let due = world.store.transaction(|tx| tx.next_event_due()).unwrap();
         assert_eq!(due, Some(at + Duration::from_secs(60)));
         let later = at + Duration::from_secs(60);
-        let again: HashSet<_> = claim(world, later, 4, 10).into_iter().map(|it| it.id).collect();
+        let again: HashSet<_> = claim(world, later, 4, 10).into_iter().map(|event| event.id).collect();
         assert_eq!(again.len(), 5, "every lease has ended");
         // A process that lost its lease may report the attempt, but changes nothing.
         settle(world, &[settlement(world, &first[0], 1, Fate::Delivered, at)]);
@@ -157,7 +157,7 @@ fn concurrent_claims_never_overlap() {
         at_once(8, |client| {
             for round in 0..4 {
                 let number = u64::try_from(client * 10 + round).unwrap();
-                claimed.lock().unwrap().extend(claim(world, at, number, 2).into_iter().map(|it| it.id));
+                claimed.lock().unwrap().extend(claim(world, at, number, 2).into_iter().map(|event| event.id));
             }
         });
         let claimed = claimed.into_inner().unwrap();
@@ -277,7 +277,7 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
         assert!(retry(1) && retry(2) && !retry(4));
         assert_eq!(next(), Some(RETRIED_MAIL_DUE));
         let claimed = world.store.transaction(|tx| tx.claim_mails(at, lease_end, lease(11), 2)).unwrap();
-        let mut claimed: Vec<_> = claimed.iter().map(|it| (it.id, it.attempts)).collect();
+        let mut claimed: Vec<_> = claimed.iter().map(|mail| (mail.id, mail.attempts)).collect();
         claimed.sort();
         assert_eq!(claimed, [(lease(1), 1), (lease(2), 0)]);
         assert_eq!(next(), Some(at));

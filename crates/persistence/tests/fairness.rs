@@ -70,10 +70,10 @@ fn sixteen<T>(
             (sent, since.elapsed())
         };
         let receivers = to.iter().cycle().take(16);
-        let all: Vec<_> = receivers.map(|it| scope.spawn(move || one(*it))).collect();
+        let all: Vec<_> = receivers.map(|receiver| scope.spawn(move || one(*receiver))).collect();
         until_waiting(&world.database, 1);
         let kept = meanwhile(held);
-        let ended = all.into_iter().map(|it| it.join().unwrap()).collect();
+        let ended = all.into_iter().map(|thread| thread.join().unwrap()).collect();
         drop(kept);
         ended
     })
@@ -114,7 +114,7 @@ fn payments_blocked_by_a_locked_wallet_time_out_and_delay_no_others() {
         }
         assert_eq!(world.shows(WalletType::Peer, locked), Some((100, 0)));
         assert_eq!(world.shows(WalletType::User, elsewhere), Some((20, 0)));
-        assert!(to.iter().all(|it| world.shows(WalletType::User, *it) == Some((0, 0))));
+        assert!(to.iter().all(|user| world.shows(WalletType::User, *user) == Some((0, 0))));
     });
 }
 
@@ -277,13 +277,13 @@ fn a_failed_unit_of_work_runs_no_more_statements() {
 
 #[test]
 fn a_server_that_would_lose_commits_is_refused() {
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let unsafe_settings = "pg_settings WHERE name IN ('fsync', 'full_page_writes') AND setting = 'off'";
         let served = open(&database.address(), Access::Serve).map(drop);
         if database.count(unsafe_settings) == 0 {
             served.unwrap();
         } else {
-            assert!(matches!(served, Err(OpenError::Failed(it)) if it.contains("= on")));
+            assert!(matches!(served, Err(OpenError::Failed(error)) if error.contains("= on")));
         }
         open(&database.address(), Access::Rehearse).map(drop).unwrap();
         open(&database.address(), Access::Command).map(drop).unwrap();

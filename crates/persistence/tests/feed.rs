@@ -40,7 +40,7 @@ pub fn follow(
             continue;
         }
         ends_seen = 0;
-        met.extend(part.events.iter().map(|it| it.event.id));
+        met.extend(part.events.iter().map(|entry| entry.event.id));
         after = part.next;
     }
 }
@@ -48,7 +48,7 @@ pub fn follow(
 fn send(world: &World, count: usize) -> Vec<EventId> {
     let receiver = world.owner;
     let one = |_| world.send(Sender::Company(world.company), &[receiver], 1).unwrap().remove(0).id;
-    (0..count).map(one).map(|it| EventId::from_uuid(it.as_uuid())).collect()
+    (0..count).map(one).map(|id| EventId::from_uuid(id.as_uuid())).collect()
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_reader_may_start_at_a_timestamp() {
                 limit: 100,
             };
             let part = world.reading(|reads| reads.feed(&wanted));
-            (part.events.iter().map(|it| it.event.id).collect::<Vec<_>>(), part.next)
+            (part.events.iter().map(|entry| entry.event.id).collect::<Vec<_>>(), part.next)
         };
         let begun = world.context().clock.now();
         assert_eq!(from(begun), (Vec::new(), None));
@@ -128,7 +128,7 @@ fn an_event_of_a_slow_transaction_is_read_once() {
             let late = late.join().unwrap();
             let (mut rest, _) = follow(world, after, None);
             assert_eq!(rest.len(), 101);
-            rest.retain(|it| *it != late);
+            rest.retain(|id| *id != late);
             assert_eq!(rest, beside);
         });
     });

@@ -23,7 +23,7 @@ fn configure_saml(world: &World, idp_id: &str) {
 
 #[test]
 fn a_database_restored_into_another_cluster_continues_its_positions() {
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let world = World::new(database);
         world.deposit(10);
         configure_saml(&world, "https://first.example");
@@ -60,7 +60,7 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
 fn concurrent_changes_of_one_row_are_journaled_in_commit_order() {
     const WRITERS: usize = 10;
     const ROUNDS: usize = 20;
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let world = World::new(database);
         let ann = world.user("ann");
         world.fund(WalletType::Peer, ann, 5);

@@ -33,7 +33,7 @@ fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet() {
 #[test]
 fn a_payment_never_combines_two_wallets() {
     on_each(|world| {
-        let boss = world.user_with("boss", |it| it.manager = true);
+        let boss = world.user_with("boss", |profile| profile.manager = true);
         let ann = world.user("ann");
         world.fund(WalletType::Peer, boss, 10);
         world.fund(WalletType::Manager, boss, 15);
@@ -73,7 +73,7 @@ fn each_receiver_has_a_recognition_a_transfer_and_an_event() {
         let users: Vec<_> = (0..5).map(|n| world.user(&format!("u{n}"))).collect();
         world.deposit(100);
         let sent = world.send(Sender::Company(world.company), &users, 10).unwrap();
-        let receivers: Vec<_> = sent.iter().map(|it| it.receiver_id).collect();
+        let receivers: Vec<_> = sent.iter().map(|recognition| recognition.receiver_id).collect();
         assert_eq!(receivers, users, "in the order of the receivers");
         assert_eq!(world.database.count("recognitions"), 5);
         assert_eq!(world.database.count("transfers WHERE reason = 1"), 5);
@@ -106,8 +106,8 @@ fn the_reserve_alert_is_sent_once_per_crossing_to_each_administrator_and_the_bcc
         let swept = "DELETE FROM mails";
         world.database.tamper(swept, swept);
         let ann = world.user("ann");
-        world.user_with("boss", |it| it.company_admin = true);
-        world.delete(world.user_with("former", |it| it.company_admin = true)).unwrap();
+        world.user_with("boss", |profile| profile.company_admin = true);
+        world.delete(world.user_with("former", |profile| profile.company_admin = true)).unwrap();
         let give = |points: i64| world.send(Sender::Company(world.company), &[ann], points).unwrap();
         world.deposit(50);
         give(50);
@@ -140,16 +140,22 @@ fn deleting_a_user_returns_its_funds_once() {
         assert_eq!(world.shows(WalletType::User, ann), Some((0, 7)));
         let page = Page::new(1, 100).unwrap();
         let history = world.reading(|reads| reads.transactions(Account::Wallet(WalletType::Peer, ann), page));
-        let seen: Vec<_> = history.iter().map(|it| (it.direction, it.points.get(), it.reason)).collect();
+        let seen: Vec<_> = history
+            .iter()
+            .map(|transaction| (transaction.direction, transaction.points.get(), transaction.reason))
+            .collect();
         let expected =
             [(Direction::Debit, 30, Reason::UserDeleted), (Direction::Credit, 30, Reason::PointDistribution)];
         assert_eq!(seen, expected);
         let to_deleted = world.send(Sender::User(bob), &[ann], 1);
-        assert!(
-            matches!(to_deleted, Err(SendError::Faults(it)) if matches!(it[..], [SendFault::ReceiverDeleted(_)]))
-        );
+        assert!(matches!(
+            to_deleted,
+            Err(SendError::Faults(faults)) if matches!(faults[..], [SendFault::ReceiverDeleted(_)])
+        ));
         let from_deleted = world.send(Sender::User(ann), &[bob], 1);
-        assert!(matches!(from_deleted, Err(SendError::Faults(it)) if it == [SendFault::SenderDeleted]));
+        assert!(
+            matches!(from_deleted, Err(SendError::Faults(faults)) if faults == [SendFault::SenderDeleted])
+        );
         assert!(matches!(world.delete(world.owner), Err(DeleteUserError::IsOwner)));
     });
 }
@@ -159,7 +165,7 @@ fn a_company_receives_at_most_nine_billion_dollars_in_total() {
     for database in each() {
         let world = World::at_rate(database, 1);
         let deposit = |points| world.try_deposit(points);
-        let out_of_range = |it| matches!(it, Err(Refusal::Reserve(ReserveError::DepositOutOfRange)));
+        let out_of_range = |result| matches!(result, Err(Refusal::Reserve(ReserveError::DepositOutOfRange)));
         assert!(out_of_range(deposit(9_000_000_001)));
         assert!(out_of_range(deposit(i64::MAX)));
         assert_eq!(deposit(9_000_000_000).unwrap(), 9_000_000_000);
@@ -181,7 +187,7 @@ fn transactions_page_newest_first() {
             let page = Page::new(number, 4).unwrap();
             let found =
                 world.reading(|reads| reads.transactions(Account::Wallet(WalletType::Peer, ann), page));
-            found.iter().map(|it| it.points.get()).collect::<Vec<_>>()
+            found.iter().map(|transaction| transaction.points.get()).collect::<Vec<_>>()
         };
         assert_eq!(page(1), [6, 5, 4, 3]);
         assert_eq!(page(2), [2, 1, 100]);
@@ -232,9 +238,10 @@ fn an_allowed_recognition_of_zero_points_moves_nothing() {
     on_each(|world| {
         let ann = world.user("ann");
         let sent = world.send(Sender::Company(world.company), &[ann], 0);
-        assert!(
-            matches!(sent, Err(SendError::Faults(it)) if matches!(it[..], [SendFault::PointsOutOfRange(_)]))
-        );
+        assert!(matches!(
+            sent,
+            Err(SendError::Faults(faults)) if matches!(faults[..], [SendFault::PointsOutOfRange(_)])
+        ));
         let allow = |tx: &mut dyn guerdon_domain::ports::Tx| {
             guerdon_domain::companies::set_allow_zero_points(tx, world.company, true, &world.context())
         };

@@ -127,7 +127,7 @@ fn a_new_threshold_above_the_reserve_sends_an_alert() {
 #[test]
 fn concurrent_requests_create_one_active_user_per_address() {
     on_each(|world| {
-        let users: Vec<UserId> = (0..8).map(|it| world.user(&format!("u{it}"))).collect();
+        let users: Vec<UserId> = (0..8).map(|number| world.user(&format!("u{number}"))).collect();
         let taken = UpdateUser { email: email("Same@example.com"), ..UpdateUser::default() };
         let won = std::sync::atomic::AtomicUsize::new(0);
         at_once(8, |client| match change(world, users[client], &taken) {
@@ -142,7 +142,7 @@ fn concurrent_requests_create_one_active_user_per_address() {
 fn a_manager_wallet_is_created_on_first_promotion_and_stays() {
     on_each(|world| {
         let ann = world.user("ann");
-        let manager = |it| UpdateUser { manager: Some(it), ..UpdateUser::default() };
+        let manager = |is_manager| UpdateUser { manager: Some(is_manager), ..UpdateUser::default() };
         let wallets = || world.reading(|reads| reads.wallets(ann)).len();
         assert_eq!(wallets(), 2);
         for (is_manager, expected) in [(true, 3), (true, 3), (false, 3), (true, 3)] {

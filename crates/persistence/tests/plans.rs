@@ -202,7 +202,7 @@ fn changes(world: &World, ann: UserId) {
         tx.next_mail_due()?;
         let gone = tx.prune_events(far, None, 500)?.0;
         let gone = [gone, tx.prune_mails(far, 500)?, tx.prune_idempotency_records(now, 500)?];
-        assert!(gone.iter().all(|it| *it > 400), "{gone:?} of 500 each");
+        assert!(gone.iter().all(|count| *count > 400), "{gone:?} of 500 each");
         Ok(())
     };
     world.store.transaction(work).unwrap();
@@ -249,7 +249,9 @@ fn no_statement_of_a_request_reads_a_whole_table() {
         });
         let reads = sent.len();
         sent.append(&mut statements(world, || changes(world, ann)));
-        sent.retain(|it| ["SELECT", "UPDATE", "DELETE", "INSERT"].iter().any(|verb| it.starts_with(verb)));
+        sent.retain(|statement| {
+            ["SELECT", "UPDATE", "DELETE", "INSERT"].iter().any(|verb| statement.starts_with(verb))
+        });
         assert!(reads >= 25 && sent.len() >= 45, "{reads} and {} statements recorded", sent.len());
         let told = sent.iter().map(|statement| (statement, world.database.plan(statement)));
         let faults: Vec<String> = told
@@ -261,10 +263,11 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             let searched = statements(world, || {
                 world.reading(|reads| reads.users(world.company, &wanted, page()).map(drop))
             });
-            let of_users = searched.iter().filter(|it| it.contains("ORDER BY"));
-            let plans: Vec<String> = of_users.map(|it| world.database.plan(it).join("\n")).collect();
+            let of_users = searched.iter().filter(|statement| statement.contains("ORDER BY"));
+            let plans: Vec<String> =
+                of_users.map(|statement| world.database.plan(statement).join("\n")).collect();
             assert!(
-                !plans.is_empty() && plans.iter().all(|it| it.contains(index)),
+                !plans.is_empty() && plans.iter().all(|plan| plan.contains(index)),
                 "not by {index}: {plans:?}"
             );
         }
@@ -274,7 +277,9 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             world.reading(|reads| reads.active_users_of(world.company, &ids, &emails).map(drop));
         });
         for (column, index) in [("employee_id", "users_employee"), ("email_folded", "users_email")] {
-            let condition = |it: &&String| it.split("WHERE").nth(1).is_some_and(|it| it.contains(column));
+            let condition = |statement: &&String| {
+                statement.split("WHERE").nth(1).is_some_and(|clause| clause.contains(column))
+            };
             let plan = world.database.plan(found_by_key.iter().find(condition).unwrap()).join("\n");
             assert!(plan.contains(index), "not by {index}: {plan}");
         }
@@ -323,7 +328,7 @@ fn no_console_page_scans_a_growing_table() {
         let sent = statements(world, || pages(world));
         let tables = ["deliveries", "accounts", "causes"];
         let asked: Vec<&String> =
-            sent.iter().filter(|it| tables.iter().any(|name| it.contains(name))).collect();
+            sent.iter().filter(|statement| tables.iter().any(|name| statement.contains(name))).collect();
         assert!(asked.len() >= 16, "{} statements recorded", asked.len());
         for statement in asked {
             let plan = world.database.plan(statement);
@@ -335,7 +340,7 @@ fn no_console_page_scans_a_growing_table() {
                     || line.contains("TEMP B-TREE FOR ORDER BY") && statement.contains("events")
                     || ["accounts", "deliveries", "events", "causes"]
                         .iter()
-                        .any(|it| line.contains(&format!("Seq Scan on {it}")))
+                        .any(|table| line.contains(&format!("Seq Scan on {table}")))
                     || line.contains("Index Scan Backward using deliveries_pkey")
             };
             assert_eq!(plan.iter().find(walks), None, "{statement}\n{}", plan.join("\n"));

@@ -29,7 +29,7 @@ impl Pooler {
     pub fn start(settings: &str, database: &TestDatabase) -> Option<Self> {
         let (before, query) = database.url.split_once('?')?;
         let name = before.strip_prefix("postgres:///")?;
-        let value = |of: &str| query.split('&').find_map(|it| it.strip_prefix(of));
+        let value = |of: &str| query.split('&').find_map(|pair| pair.strip_prefix(of));
         let (socket, user) = (value("host=")?.replace("%2F", "/"), value("user=")?);
         let program = require_program("pgbouncer")?;
         let folder = TempDir::new().unwrap();

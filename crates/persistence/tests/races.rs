@@ -62,7 +62,7 @@ fn opposite_payments_never_deadlock() {
         at_once(24, |client| {
             for round in 0..12 {
                 let sender = users[(client + round) % 12];
-                let mut to: Vec<UserId> = users.iter().copied().filter(|it| *it != sender).collect();
+                let mut to: Vec<UserId> = users.iter().copied().filter(|user| *user != sender).collect();
                 to.rotate_left((client * 5 + round) % 11);
                 let sender =
                     if client % 4 == 0 { Sender::Company(world.company) } else { Sender::User(sender) };
@@ -89,9 +89,9 @@ fn deletions_against_recognitions_lose_nothing() {
                     let receivers = [users[(client + 1) % 4], users[(client + 2) % 4]];
                     match insistent(|| world.send(Sender::User(sender), &receivers, 3)) {
                         Ok(_) | Err(SendError::InsufficientFunds) => {}
-                        Err(SendError::Faults(it))
-                            if it.iter().all(|it| {
-                                matches!(it, SendFault::ReceiverDeleted(_) | SendFault::SenderDeleted)
+                        Err(SendError::Faults(faults))
+                            if faults.iter().all(|fault| {
+                                matches!(fault, SendFault::ReceiverDeleted(_) | SendFault::SenderDeleted)
                             }) => {}
                         Err(e) => panic!("{e}"),
                     }
@@ -109,7 +109,7 @@ fn deletions_against_recognitions_lose_nothing() {
 fn deletions_against_distributions_never_deadlock() {
     on_each(|world| {
         world.deposit(1_000_000);
-        let boss = |it: &mut Profile| it.manager = true;
+        let boss = |profile: &mut Profile| profile.manager = true;
         let users: Vec<UserId> = (0..40).map(|n| world.user_with(&format!("u{n}"), boss)).collect();
         for user in &users {
             world.fund(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet is closed
@@ -123,7 +123,7 @@ fn deletions_against_distributions_never_deadlock() {
             0 | 1 => (0..12).for_each(|_| distribute(WalletType::Peer)),
             2 => (0..12).for_each(|_| distribute(WalletType::Manager)),
             3 => (0..12).for_each(|_| distribute(WalletType::User)),
-            _ => users.iter().skip(client - 4).step_by(4).for_each(|it| world.delete(*it).unwrap()),
+            _ => users.iter().skip(client - 4).step_by(4).for_each(|user| world.delete(*user).unwrap()),
         });
     });
 }

@@ -14,7 +14,10 @@ use crate::support::{World, at_once, on_each};
 fn history(world: &World, user: UserId, wallet: WalletType) -> Vec<(Direction, i64, Reason)> {
     let page = Page::new(1, 100).unwrap();
     let found = world.reading(|reads| reads.transactions(Account::Wallet(wallet, user), page));
-    found.into_iter().map(|it| (it.direction, it.points.get(), it.reason)).collect()
+    found
+        .into_iter()
+        .map(|transaction| (transaction.direction, transaction.points.get(), transaction.reason))
+        .collect()
 }
 
 #[test]
@@ -159,7 +162,7 @@ fn a_changed_recognition_emits_an_event() {
 #[test]
 fn concurrent_redemptions_and_refunds_lock_in_one_order() {
     on_each(|world| {
-        let users: Vec<UserId> = (0..3).map(|it| world.user(&format!("u{it}"))).collect();
+        let users: Vec<UserId> = (0..3).map(|number| world.user(&format!("u{number}"))).collect();
         for user in &users {
             world.fund(WalletType::User, *user, 1_000);
         }

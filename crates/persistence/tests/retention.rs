@@ -47,7 +47,7 @@ fn events(world: &World, fates: &[Fate]) -> Vec<EventId> {
         })
         .collect();
     world.store.transaction(|tx| tx.settle_events(&settled)).unwrap();
-    claimed.into_iter().map(|it| it.id).collect()
+    claimed.into_iter().map(|event| event.id).collect()
 }
 
 /// Deletes as the service does, in steps of `limit` rows. Returns the number of deleted rows.
@@ -68,7 +68,7 @@ fn prune(world: &World, before: Timestamp, limit: i64) -> usize {
 
 fn there(world: &World) -> BTreeSet<EventId> {
     let all = EventsWanted { limit: 100, ..EventsWanted::default() };
-    world.reading(|reads| reads.events(&all)).into_iter().map(|it| it.id).collect()
+    world.reading(|reads| reads.events(&all)).into_iter().map(|event| event.id).collect()
 }
 
 /// Delivered events are deleted with their attempts, all other events remain, and the feed skips the deleted ones.

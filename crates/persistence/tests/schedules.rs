@@ -50,7 +50,7 @@ fn step(world: &World) -> Option<Ran> {
 
 /// Runs all due distributions and returns each with its date.
 fn all_due(world: &World) -> Vec<(String, DateEnd)> {
-    std::iter::from_fn(|| step(world)).map(|it| (it.due_on.to_string(), it.ended)).collect()
+    std::iter::from_fn(|| step(world)).map(|ran| (ran.due_on.to_string(), ran.ended)).collect()
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
         let paid = Mutex::new(Vec::new());
         at_once(8, |client| {
             let other = others.as_ref().filter(|_| client % 2 == 0);
-            let store = other.map_or(world.background.as_ref(), |it| it.background.as_ref());
-            let queue = other.map_or(&world.commands, |it| &it.commands);
+            let store = other.map_or(world.background.as_ref(), |opened| opened.background.as_ref());
+            let queue = other.map_or(&world.commands, |opened| &opened.commands);
             let commands = Commands { queue: Arc::clone(queue), surroundings: world.surroundings() };
             for _ in 0..20 {
                 match run_due(store, &commands, &mut StoodBack::default()) {
@@ -78,10 +78,10 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
             }
         });
         let paid = paid.into_inner().unwrap();
-        let mut dates: Vec<String> = paid.iter().map(|it| it.due_on.to_string()).collect();
+        let mut dates: Vec<String> = paid.iter().map(|ran| ran.due_on.to_string()).collect();
         dates.sort();
         assert_eq!(dates, ["2026-12-31", "2027-01-31", "2027-02-28"]);
-        assert!(paid.iter().all(|it| it.ended == DateEnd::Paid { users: 10 }), "{paid:?}");
+        assert!(paid.iter().all(|ran| ran.ended == DateEnd::Paid { users: 10 }), "{paid:?}");
         assert_eq!(world.database.count("causes WHERE kind = 7 AND actor = 3 AND due_on IS NOT NULL"), 3);
         assert_eq!(world.shows(WalletType::Peer, users[4]), Some((21, 0)));
         assert_eq!(world.reserve(), 1_000 - 3 * 10 * 7);
@@ -96,7 +96,7 @@ fn missed_dates_are_paid_oldest_first() {
         world.deposit(1_000);
         schedule(world, Period::Week, "2026-10-28", 1);
         schedule(world, Period::Month, "2026-08-31", 2);
-        let dates: Vec<String> = all_due(world).into_iter().map(|it| it.0).collect();
+        let dates: Vec<String> = all_due(world).into_iter().map(|due| due.0).collect();
         let expected = [
             "2026-08-31",
             "2026-09-30",
@@ -114,7 +114,7 @@ fn missed_dates_are_paid_oldest_first() {
 #[test]
 fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
     on_each(|world| {
-        world.user_with("boss", |it| it.company_admin = true);
+        world.user_with("boss", |profile| profile.company_admin = true);
         let made = schedule(world, Period::Week, "2026-11-20", 5);
         let (id, first) = (made.id, moment("2026-11-20"));
         world.clock.jump(first);
@@ -138,7 +138,8 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         assert!(matches!(step(world).unwrap().ended, DateEnd::GivenUp { .. }));
         assert_eq!(world.database.count("mails"), 2, "once per date");
         let missed = world.reading(|reads| reads.missed_dates(world.company));
-        let missed: Vec<_> = missed.iter().map(|it| (it.due_on.to_string(), it.reason.as_str())).collect();
+        let missed: Vec<_> =
+            missed.iter().map(|date| (date.due_on.to_string(), date.reason.as_str())).collect();
         assert_eq!(missed, [("2026-11-20".to_owned(), "Insufficient funds")]);
         let after = now(world, id);
         assert_eq!((after.next_on.to_string().as_str(), after.failing), ("2026-11-27", None));
@@ -161,7 +162,7 @@ fn a_refused_schedule_does_not_block_others() {
         let dear = schedule(world, Period::Month, "2026-11-01", 100).id;
         let cheap = schedule(world, Period::Month, "2026-11-02", 3).id;
         let ran: Vec<Ran> = std::iter::from_fn(|| step(world)).collect();
-        assert_eq!(ran.iter().map(|it| it.schedule).collect::<Vec<_>>(), [dear, cheap]);
+        assert_eq!(ran.iter().map(|ran| ran.schedule).collect::<Vec<_>>(), [dear, cheap]);
         assert_eq!(ran[1].ended, DateEnd::Paid { users: 1 });
     });
 }
@@ -174,7 +175,7 @@ fn a_schedule_without_receivers_is_refused_and_deleted_users_receive_nothing() {
         world.deposit(100);
         schedule_into(world, WalletType::Manager, Period::Month, "2026-11-01", 1).unwrap();
         schedule(world, Period::Month, "2026-11-02", 1);
-        let ended: Vec<DateEnd> = all_due(world).into_iter().map(|it| it.1).collect();
+        let ended: Vec<DateEnd> = all_due(world).into_iter().map(|due| due.1).collect();
         assert!(
             matches!(&ended[0], DateEnd::Refused { reason, .. } if reason.contains("nobody")),
             "{ended:?}"

@@ -20,7 +20,7 @@ fn in_schema(mut database: TestDatabase, schema: &str) -> TestDatabase {
 }
 
 fn on_postgres(test: impl Fn(TestDatabase)) {
-    each().into_iter().filter(|it| !it.is_embedded()).for_each(test);
+    each().into_iter().filter(|database| !database.is_embedded()).for_each(test);
 }
 
 /// A session whose `search_path` does not include guerdon's schema.

@@ -72,7 +72,7 @@ fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not
             let sent = world
                 .store
                 .transaction(|tx| carry_out(tx, world.provider, &command, &world.context()))
-                .map(|it| it.len());
+                .map(|sent| sent.len());
             match sent {
                 Err(SendError::Faults(faults)) => Err(faults),
                 other => Ok(other.unwrap()),

@@ -33,7 +33,7 @@ fn each_request_sends_the_expected_number_of_statements() {
     overheard::listen();
     for database in each() {
         let world = World::new(database);
-        let users: Vec<_> = (0..11).map(|it| world.user(&format!("u{it}"))).collect();
+        let users: Vec<_> = (0..11).map(|number| world.user(&format!("u{number}"))).collect();
         world.fund(WalletType::Peer, users[0], 1_000);
         world.fund(WalletType::User, users[1], 100);
         world.deposit(1_000);
@@ -65,7 +65,7 @@ fn each_request_sends_the_expected_number_of_statements() {
             count("get a user, where the request is", &|| {
                 let read = |reads: &mut dyn Reads| reads.user(world.provider, users[0]);
                 let user = world.store.read_with(Consistency::PerStatementNoWait, read);
-                assert!(user.is_ok_and(|it| it.named("id").is_ok()) || !world.database.is_embedded());
+                assert!(user.is_ok_and(|user| user.named("id").is_ok()) || !world.database.is_embedded());
             }),
             count("balances", &|| {
                 per_statement(&world, |reads| reads.balances(world.provider, users[0])).named("id").unwrap();

@@ -94,7 +94,7 @@ fn a_distribution_whose_steps_do_not_add_up_is_found() {
             world.database.tamper(&tamper.replace("NOBODY", "zeroblob(16)"), &tamper.replace("NOBODY", NIL));
             results.push(!world.audit().is_empty());
         }
-        assert!(results.iter().all(|it| *it == results[0]), "{tamper}: {results:?}");
+        assert!(results.iter().all(|result| *result == results[0]), "{tamper}: {results:?}");
         results[0]
     };
     assert!(!found("SELECT 1"));
@@ -126,7 +126,7 @@ fn an_unfinishable_distribution_does_not_block_others() {
         begin(&world).unwrap();
         let damage = |nobody: &str| format!("INSERT INTO distributions_under_way VALUES ({nobody}, 0)");
         world.database.tamper(&damage("zeroblob(16)"), &damage(NIL));
-        let found: Vec<&str> = world.audit().iter().map(|it| it.invariant).collect();
+        let found: Vec<&str> = world.audit().iter().map(|violation| violation.invariant).collect();
         assert!(found.contains(&"under way"), "{found:?}");
         let failed = world.finish();
         assert_eq!(failed.len(), 1, "{failed:?}");

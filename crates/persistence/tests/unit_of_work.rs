@@ -120,7 +120,8 @@ fn a_record_is_stored_until_it_expires_and_then_replaced() {
         let find = |now: i64, key: &IdempotencyKey| {
             world.store.transaction(|tx| tx.idempotency_record(key, at(now))).unwrap()
         };
-        let keep = |it: &IdempotencyRecord| world.store.transaction(|tx| tx.keep_idempotency_record(it));
+        let keep =
+            |record: &IdempotencyRecord| world.store.transaction(|tx| tx.keep_idempotency_record(record));
         keep(&record("first", 0)).unwrap();
         assert_eq!(find(71, &key), Some(record("first", 0)));
         assert_eq!(find(72, &key), None);

@@ -67,8 +67,8 @@ fn new_seals_hide_consistent_damage_without_a_known_head() {
                 let found = world.audit_with(head);
                 found
                     .into_iter()
-                    .filter(|it| it.invariant != "schema")
-                    .map(|it| it.invariant)
+                    .filter(|violation| violation.invariant != "schema")
+                    .map(|violation| violation.invariant)
                     .collect::<Vec<_>>()
             };
             assert_eq!(of_the_ledger(None), ["seal"], "{damage}");
@@ -94,7 +94,8 @@ fn a_known_head_is_found_after_later_seals() {
         assert_eq!(world.audit_with(Some(head)), []);
         let mut other = head;
         other[0] ^= 1;
-        let found: Vec<&str> = world.audit_with(Some(other)).iter().map(|it| it.invariant).collect();
+        let found: Vec<&str> =
+            world.audit_with(Some(other)).iter().map(|violation| violation.invariant).collect();
         assert_eq!(found, ["head"]);
     }
 }
@@ -109,7 +110,11 @@ fn recorded_pruning_explains_missing_delivered_events() {
         let prune = "DELETE FROM events WHERE kind = 1; \
                      DELETE FROM deliveries WHERE event_id NOT IN (SELECT id FROM events)";
         world.database.tamper(prune, prune);
-        assert!(world.audit().iter().all(|it| it.invariant == "told once"), "{:?}", world.audit());
+        assert!(
+            world.audit().iter().all(|violation| violation.invariant == "told once"),
+            "{:?}",
+            world.audit()
+        );
         assert!(!world.audit().is_empty());
         let now = world.context().clock.now().unix_micros();
         let note = format!("INSERT INTO settings VALUES ('events_pruned_before', '{now}')");

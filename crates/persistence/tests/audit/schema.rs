@@ -10,7 +10,7 @@ fn check(sqlite: &str, postgres: &str, told: &str) {
         world.database.tamper(sqlite, postgres);
         let found = world.audit();
         assert!(
-            found.iter().any(|it| it.invariant == "schema" && it.detail.contains(told)),
+            found.iter().any(|violation| violation.invariant == "schema" && violation.detail.contains(told)),
             "{told} not in {found:?}"
         );
     }
@@ -38,7 +38,7 @@ fn missing_or_weakened_schema_guards_are_found() {
 
 #[test]
 fn disabled_or_emptied_postgres_guards_are_found() {
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let world = World::new(database);
         for (damage, mend, told) in [
             (
@@ -55,7 +55,7 @@ fn disabled_or_emptied_postgres_guards_are_found() {
         ] {
             world.database.tamper("", damage);
             let found = world.audit();
-            assert!(found.iter().any(|it| it.detail.contains(told)), "{told} not in {found:?}");
+            assert!(found.iter().any(|violation| violation.detail.contains(told)), "{told} not in {found:?}");
             world.database.tamper("", mend);
             assert_eq!(world.audit(), []);
         }

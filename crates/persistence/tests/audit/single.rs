@@ -129,7 +129,7 @@ fn people() {
 
 #[test]
 fn unreadable_rows_are_reported_together_with_other_violations() {
-    for database in each().into_iter().filter(|it| it.is_embedded()) {
+    for database in each().into_iter().filter(|database| database.is_embedded()) {
         let (world, _) = eventful(database);
         super::unguard(&world.database);
         let damage = "PRAGMA ignore_check_constraints = ON; \
@@ -138,7 +138,10 @@ fn unreadable_rows_are_reported_together_with_other_violations() {
         world.database.tamper(damage, "");
         let found = world.audit();
         for invariant in ["unreadable", "conservation"] {
-            assert!(found.iter().any(|it| it.invariant == invariant), "{invariant} not in {found:#?}");
+            assert!(
+                found.iter().any(|violation| violation.invariant == invariant),
+                "{invariant} not in {found:#?}"
+            );
         }
     }
 }
@@ -152,7 +155,7 @@ fn an_index_that_differs_from_its_table() {
         ("recognitions_receiver", "recognitions", "receiver_id, created_at, id", "storage"),
         ("users_active", "users", "company_id, created_at, id", "storage"),
     ] {
-        for database in each().into_iter().filter(|it| it.is_embedded()) {
+        for database in each().into_iter().filter(|database| database.is_embedded()) {
             let (world, _) = eventful(database);
             let but = if table == "users" { "deleted_at IS NULL AND 0" } else { "0" };
             let unique = if table == "transfers" { "UNIQUE" } else { "" };
@@ -164,7 +167,7 @@ fn an_index_that_differs_from_its_table() {
             );
             world.database.tamper(&emptied, "");
             let found = world.audit();
-            assert!(found.iter().any(|it| it.invariant == expected), "{index}: {found:#?}");
+            assert!(found.iter().any(|violation| violation.invariant == expected), "{index}: {found:#?}");
         }
     }
 }

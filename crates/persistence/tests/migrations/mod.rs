@@ -84,7 +84,7 @@ fn eight_concurrent_migrations_succeed_and_one_does_the_work() {
                 one()
             };
             let all: Vec<_> = (0..8).map(|_| scope.spawn(one)).collect();
-            all.into_iter().map(|it| it.join().unwrap()).sum()
+            all.into_iter().map(|thread| thread.join().unwrap()).sum()
         })
     };
     for database in each() {
@@ -123,14 +123,19 @@ fn missing_locked_newer_and_older_databases_are_refused() {
         let add = "INSERT INTO schema_migrations (version, name, checksum, floor, steps_done) \
                    VALUES ('9999', '9999_later', '', '9998', 0)";
         database.tamper(add, add);
-        assert!(matches!(open(&database.address()), Err(OpenError::Newer(it)) if it == "9999_later"));
+        assert!(
+            matches!(open(&database.address()), Err(OpenError::Newer(migration)) if migration == "9999_later")
+        );
         assert!(matches!(migrate(&database.address()), Err(OpenError::Newer(_))));
         let lower = "UPDATE schema_migrations SET floor = '0001' WHERE version = '9999'";
         database.tamper(lower, lower);
         open(&database.address()).unwrap();
         let changed = "UPDATE schema_migrations SET checksum = 'another' WHERE version = '0001'";
         database.tamper(changed, changed);
-        assert!(matches!(open(&database.address()), Err(OpenError::Changed(it)) if it.starts_with("0001_")));
+        assert!(matches!(
+            open(&database.address()),
+            Err(OpenError::Changed(migration)) if migration.starts_with("0001_")
+        ));
         let remove = "DELETE FROM schema_migrations";
         database.tamper(remove, remove);
         assert!(matches!(open(&database.address()), Err(OpenError::Older)));

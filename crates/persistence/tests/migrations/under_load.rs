@@ -89,7 +89,7 @@ fn read_for_long(url: &str, begun: &AtomicBool, is_over: &AtomicBool) {
 
 #[test]
 fn a_later_migration_of_a_big_table_fails_no_request() {
-    for database in each().into_iter().filter(|it| !it.is_embedded()) {
+    for database in each().into_iter().filter(|database| !database.is_embedded()) {
         let address = emptied(&database);
         let DatabaseUrl::Postgres(url) = &address else { unreachable!() };
         migrate_with(&address, &[BIG], Patience::default()).unwrap();
@@ -97,7 +97,7 @@ fn a_later_migration_of_a_big_table_fails_no_request() {
         let (is_over, reads) = (AtomicBool::new(false), AtomicBool::new(false));
         let (seen, took) = std::thread::scope(|scope| {
             let request = |client: usize| requests(url, client, &is_over);
-            let clients = [0, 1].map(|it| scope.spawn(move || request(it)));
+            let clients = [0, 1].map(|client| scope.spawn(move || request(client)));
             scope.spawn(|| read_for_long(url, &reads, &is_over));
             while !reads.load(Ordering::Relaxed) {
                 std::thread::yield_now();
@@ -107,12 +107,12 @@ fn a_later_migration_of_a_big_table_fails_no_request() {
             is_over.store(true, Ordering::Relaxed);
             let took = begun.elapsed();
             assert_eq!(migrated.unwrap(), ["0002_later"]);
-            (clients.map(|it| it.join().unwrap()), took)
+            (clients.map(|thread| thread.join().unwrap()), took)
         });
-        for it in &seen {
-            println!("{} requests in {took:?}, the longest {:?}", it.served, it.longest);
-            assert_eq!(it.failed, [""; 0], "of {} requests", it.served);
-            assert!(it.served > 100, "{}", it.served);
+        for client in &seen {
+            println!("{} requests in {took:?}, the longest {:?}", client.served, client.longest);
+            assert_eq!(client.failed, [""; 0], "of {} requests", client.served);
+            assert!(client.served > 100, "{}", client.served);
         }
         assert!(took > Duration::from_secs(4), "it must overlap both long reads");
         assert_eq!(database.count("big WHERE half IS NULL"), 0);

@@ -189,14 +189,14 @@ impl World {
         let (change, sum) = (ReserveChange::Deposit, points_of(points));
         let command = ChangeReserve { company_id: self.company, change, sum };
         match self.carry_out(Command::ChangeReserve(command))? {
-            Done::ReserveChanged(it) => Ok(it.after.get()),
+            Done::ReserveChanged(changed) => Ok(changed.after.get()),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
 
     pub fn redeem(&self, user_id: UserId, points: i64) -> Result<Redemption, Refusal> {
         match self.carry_out(Command::Redeem(Redeem { user_id, sum: points_of(points) }))? {
-            Done::Redeemed(it, _) => Ok(it),
+            Done::Redeemed(redemption, _) => Ok(redemption),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
@@ -224,7 +224,7 @@ impl World {
         let (company_id, sum) = (self.company, points_of(points));
         let command = RunDistribution { company_id, wallet, sum, recipients, schedule: None };
         match self.carry_out(Command::RunDistribution(command))? {
-            Done::Distributed(it) => Ok(it),
+            Done::Distributed(distribution) => Ok(distribution),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
@@ -311,7 +311,7 @@ impl World {
     pub fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
         let rate = self.rate();
         let wallets = self.reading(|reads| reads.wallets(user));
-        let found = wallets.iter().find(|it| it.wallet_type == wallet)?;
+        let found = wallets.iter().find(|row| row.wallet_type == wallet)?;
         Some((found.points(rate).get(), found.points_spent(rate).get()))
     }
 

@@ -27,7 +27,7 @@ fn overhear() -> Option<Box<dyn Instrumentation>> {
             if let Some((_, heard)) = all.find(|(name, _)| database.contains(name.as_str())) {
                 let text = query.to_string();
                 let statement = text.split(" -- binds:").next().unwrap_or_default().trim();
-                if !OF_CONNECTIONS.iter().any(|it| statement.starts_with(it)) {
+                if !OF_CONNECTIONS.iter().any(|prefix| statement.starts_with(prefix)) {
                     heard.push(statement.to_owned());
                 }
             }
@@ -50,5 +50,5 @@ pub fn statements(database: &TestDatabase, work: impl FnOnce()) -> Vec<String> {
     let name = name.unwrap_or_default().to_owned();
     overheard().get_or_insert_default().insert(name.clone(), Vec::new());
     work();
-    overheard().as_mut().and_then(|it| it.remove(&name)).unwrap_or_default()
+    overheard().as_mut().and_then(|heard| heard.remove(&name)).unwrap_or_default()
 }
