@@ -8,7 +8,7 @@ use guerdon_console::{CONTENT_SECURITY_POLICY, STYLE, STYLE_PATH};
 
 /// The value of each occurrence of these attributes.
 fn values<'a>(page: &'a str, attribute: &str) -> Vec<&'a str> {
-    page.split(&format!(" {attribute}=\"")).skip(1).filter_map(|it| it.split('"').next()).collect()
+    page.split(&format!(" {attribute}=\"")).skip(1).filter_map(|part| part.split('"').next()).collect()
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn pages_load_only_the_style_sheet_and_escape_all_values() {
             assert!(!page.contains(forbidden), "{name} holds {forbidden}");
         }
     }
-    let companies = samples::all().into_iter().find(|it| it.name == "companies").unwrap();
+    let companies = samples::all().into_iter().find(|sample| sample.name == "companies").unwrap();
     assert!(companies.page.contains("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; Sons"));
     assert!(!STYLE.contains("url(") && !STYLE.contains("@import"));
     assert!(CONTENT_SECURITY_POLICY.starts_with("default-src 'none'; style-src 'self'"));
@@ -54,7 +54,7 @@ fn pages_are_accessible_to_screen_readers() {
         assert_eq!(boxes, page.matches(" tabindex=\"0\"").count(), "{name}: scrollable boxes are focusable");
         let labelled = values(&page, "aria-labelledby");
         let ids = values(&page, "id");
-        assert!(labelled.iter().all(|it| ids.contains(it)), "{name}");
+        assert!(labelled.iter().all(|id| ids.contains(id)), "{name}");
         let unique: HashSet<_> = ids.iter().collect();
         assert_eq!(ids.len(), unique.len(), "{name}: {ids:?}");
     }
@@ -67,12 +67,14 @@ fn every_link_leads_to_a_console_page() {
         let (name, page) = (sample.name, sample.page);
         let ids = values(&page, "id");
         for link in values(&page, "href") {
-            let (path, anchor) = link.split_once('#').map_or((link, None), |(path, it)| (path, Some(it)));
+            let (path, anchor) =
+                link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
             let path = path.split('?').next().unwrap_or_default();
-            let below =
-                |it: &&str| path.strip_prefix(*it).is_some_and(|it| it.is_empty() || it.starts_with('/'));
+            let below = |place: &&str| {
+                path.strip_prefix(*place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
             assert!(["", "/"].contains(&path) || places.iter().any(below), "{name} links to {link}");
-            assert!(anchor.is_none_or(|it| ids.contains(&it)), "{name} links to {link}");
+            assert!(anchor.is_none_or(|anchor| ids.contains(&anchor)), "{name} links to {link}");
         }
     }
 }
@@ -88,7 +90,7 @@ fn navigation_marks_the_current_page() {
 
 #[test]
 fn event_pages_hide_personal_data() {
-    let event = samples::all().into_iter().find(|it| it.name == "event").unwrap();
+    let event = samples::all().into_iter().find(|sample| sample.name == "event").unwrap();
     for hidden in ["Ada", "ada@example.com", "secret words"] {
         assert!(!event.page.contains(hidden), "{hidden}");
     }
@@ -97,7 +99,7 @@ fn event_pages_hide_personal_data() {
 
 #[test]
 fn sorting_keeps_the_filters_and_returns_to_the_first_page() {
-    let companies = samples::all().into_iter().find(|it| it.name == "companies").unwrap();
+    let companies = samples::all().into_iter().find(|sample| sample.name == "companies").unwrap();
     let links = values(&companies.page, "href");
     assert!(links.contains(&"/companies?sort=reserve&amp;order=desc"), "the order is reversed: {links:?}");
     assert!(
@@ -108,13 +110,13 @@ fn sorting_keeps_the_filters_and_returns_to_the_first_page() {
     assert!(links.contains(&"/companies?sort=reserve&amp;order=asc&amp;page=4"));
     assert!(companies.page.contains("aria-sort=\"ascending\""));
     assert!(companies.page.contains("101–150 of 1,234"));
-    let beyond = samples::all().into_iter().find(|it| it.name == "companies_beyond").unwrap();
+    let beyond = samples::all().into_iter().find(|sample| sample.name == "companies_beyond").unwrap();
     assert!(values(&beyond.page, "href").contains(&"/companies?page=3"), "links back to the last page");
 }
 
 #[test]
 fn log_pagination_keeps_the_filters() {
-    let events = samples::all().into_iter().find(|it| it.name == "events").unwrap();
+    let events = samples::all().into_iter().find(|sample| sample.name == "events").unwrap();
     let provider = "provider=01a1fdd4%2D8a51%2D741c%2Da29d%2D000000000001";
     let older = format!("/events?state=exhausted&amp;{provider}&amp;before=older%3D1");
     assert!(values(&events.page, "href").contains(&older.as_str()), "{:?}", values(&events.page, "href"));

@@ -50,14 +50,14 @@ pub fn none() -> Events {
 }
 
 pub fn attempt(number: u32, status: Option<u16>, cause: &str) -> Attempt {
-    let wait = usize::try_from(number).ok().and_then(|it| WAITS.get(it - 1)).copied();
+    let wait = usize::try_from(number).ok().and_then(|number| WAITS.get(number - 1)).copied();
     Attempt {
         number,
         started_at: NOW - Duration::hours(60) + Duration::hours(i64::from(number) * 3),
         status,
         cause: Some(cause.to_owned()),
         duration: i64::from(number) * 31_007,
-        next_wait: wait.map(|it| it * 1_000_000),
+        next_wait: wait.map(|seconds| seconds * 1_000_000),
     }
 }
 
