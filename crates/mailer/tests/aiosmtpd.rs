@@ -25,7 +25,8 @@ fn a_foreign_server_reads_what_was_meant() {
         python.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         python
     };
-    if !python(&["-c", "import aiosmtpd"]).stderr(Stdio::null()).status().is_ok_and(|it| it.success()) {
+    if !python(&["-c", "import aiosmtpd"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+    {
         return guerdon_test_support::record_skip("python3 has no aiosmtpd");
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign_server.py");

@@ -154,5 +154,5 @@ fn attempts_are_counted() {
     });
     bench.mailer = bench.mailer.observed_by(Arc::<Counts>::clone(&counts));
     bench.run_for(Duration::hours(1));
-    assert_eq!(counts.0.each_ref().map(|it| it.load(Ordering::Relaxed)), [2, 1, 1]);
+    assert_eq!(counts.0.each_ref().map(|count| count.load(Ordering::Relaxed)), [2, 1, 1]);
 }

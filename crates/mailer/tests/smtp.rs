@@ -19,7 +19,7 @@ fn mails_arrive_on_one_connection() {
         transport.send(&mail(number)).unwrap();
     }
     let mails = server.mails();
-    assert_eq!(server.heard(|it| it.connections), 1);
+    assert_eq!(server.heard(|heard| heard.connections), 1);
     assert_eq!(mails.len(), 3);
     assert_eq!(
         (mails[1].from.as_str(), mails[1].to.as_str()),
@@ -36,7 +36,7 @@ fn a_text_full_of_commands_stays_a_text() {
     let mut mail = mail(1);
     mail.body = "a\n.\r\nMAIL FROM:<eve@example.com>\r\nb\r.\rQUIT\n.\n".into();
     transport.send(&mail).unwrap();
-    assert_eq!(server.heard(|it| it.verbs.join(" ")), "EHLO MAIL RCPT DATA");
+    assert_eq!(server.heard(|heard| heard.verbs.join(" ")), "EHLO MAIL RCPT DATA");
     assert!(
         server.mails()[0].text.contains("a\r\n.\r\nMAIL FROM:<eve@example.com>\r\nb\r\n.\r\nQUIT\r\n.\r\n")
     );
@@ -47,7 +47,7 @@ fn a_server_that_wants_a_sign_in_gets_it() {
     let manners = Manners { sign_in: Some(ADA_SECRET), ..Manners::default() };
     let server = Server::start(manners, &[]);
     transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).send(&mail(1)).unwrap();
-    assert_eq!(server.heard(|it| it.verbs[..5].join(" ")), "EHLO AUTH MAIL RCPT DATA");
+    assert_eq!(server.heard(|heard| heard.verbs[..5].join(" ")), "EHLO AUTH MAIL RCPT DATA");
     let failure =
         transport(&format!("smtp://ada:wrong@127.0.0.1:{}", server.port)).send(&mail(2)).unwrap_err();
     assert_eq!(failure.fault(), Fault::Server);

@@ -68,7 +68,7 @@ fn each_no_has_its_fault() {
 fn a_plain_no_to_one_mail_keeps_the_connection_for_the_next() {
     for verb in ["RCPT", "DATA", "END"] {
         let (server, _) = two(LONG, &[(verb, &[Say("550 no")])]);
-        assert_eq!(server.heard(|it| it.connections), 1, "{verb}");
+        assert_eq!(server.heard(|heard| heard.connections), 1, "{verb}");
     }
 }
 
@@ -82,7 +82,7 @@ fn a_dialogue_that_breaks_off_is_about_its_mail() {
             let mut transport = transport.within(limit(act));
             assert_eq!(transport.send(&mail(2)).unwrap_err().fault(), Fault::Mail, "{verb}");
             transport.within(LONG).send(&mail(3)).unwrap();
-            assert_eq!((server.heard(|it| it.connections), server.mails().len()), (2, 2), "{verb}");
+            assert_eq!((server.heard(|heard| heard.connections), server.mails().len()), (2, 2), "{verb}");
         }
     }
 }
@@ -105,7 +105,7 @@ fn a_connection_that_never_comes_about_is_the_servers_fault() {
 fn a_connection_closed_between_two_mails_is_made_anew() {
     let (server, results) = two(LONG, &[("RSET", &[Close])]);
     assert_eq!(results, [Ok(()), Ok(())]);
-    assert_eq!((server.heard(|it| it.connections), server.mails().len()), (2, 2));
+    assert_eq!((server.heard(|heard| heard.connections), server.mails().len()), (2, 2));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn every_mail_arrives_once_when_the_server_is_back() {
     assert_eq!(bench.journal.count(State::Pending), 40);
     bench.run_for(time::Duration::hours(1));
     assert_eq!(bench.journal.count(State::Sent), 40);
-    let mut recipients: Vec<_> = server.mails().into_iter().map(|it| it.to).collect();
+    let mut recipients: Vec<_> = server.mails().into_iter().map(|mail| mail.to).collect();
     recipients.sort();
     recipients.dedup();
     assert_eq!((recipients.len(), server.mails().len()), (40, 40));

@@ -25,7 +25,7 @@ fn certificate(name: &str) -> (Arc<ServerConfig>, String) {
 fn send(url: &str, root: &str) -> Result<(), Fault> {
     let url = SmtpUrl::parse(url).unwrap();
     let mut transport = SmtpTransport::new(url, sender(), root.as_bytes()).unwrap();
-    transport.send(&mail(1)).map_err(|it| it.fault())
+    transport.send(&mail(1)).map_err(|failure| failure.fault())
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn tls_from_the_start_needs_a_certificate_that_holds() {
     let (_, other) = certificate("localhost");
     assert_eq!(send(&url, &other), Err(Fault::Server));
     assert_eq!(send(&format!("smtps://127.0.0.1:{}", server.port), &root), Err(Fault::Server));
-    assert!(server.heard(|it| it.verbs.is_empty()));
+    assert!(server.heard(|heard| heard.verbs.is_empty()));
     assert_eq!(send(&url, &root), Ok(()));
     assert!(server.mails()[0].encrypted);
 }
@@ -49,7 +49,7 @@ fn starttls_comes_before_any_mail() {
     let server = Server::start(Manners { tls: Some(tls), sign_in, ..Manners::default() }, &[]);
     let url = format!("smtp://ada:p%40ss@localhost:{}?tls=required", server.port);
     assert_eq!(send(&url, ""), Err(Fault::Server));
-    assert_eq!(server.heard(|it| it.verbs.join(" ")), "EHLO STARTTLS");
+    assert_eq!(server.heard(|heard| heard.verbs.join(" ")), "EHLO STARTTLS");
     assert_eq!(send(&url, &root), Ok(()));
     assert!(server.mails()[0].encrypted);
 }
@@ -60,7 +60,7 @@ fn a_server_without_starttls_hears_neither_password_nor_mail() {
         let server = Server::start(manners, acts);
         let url = format!("smtp://ada:p%40ss@localhost:{}?tls=required", server.port);
         assert_eq!(send(&url, ""), Err(Fault::Server));
-        assert!(server.heard(|it| !it.verbs.iter().any(|verb| verb == "AUTH" || verb == "MAIL")));
+        assert!(server.heard(|heard| !heard.verbs.iter().any(|verb| verb == "AUTH" || verb == "MAIL")));
     };
     let sign_in = Some("AGFkYQBwQHNz");
     check(Manners { sign_in, ..Manners::default() }, &[]);

@@ -59,7 +59,7 @@ impl Journal {
     }
 
     pub fn count(&self, state: State) -> usize {
-        self.0.lock().unwrap().rows.values().filter(|it| it.state == state).count()
+        self.0.lock().unwrap().rows.values().filter(|row| row.state == state).count()
     }
 
     pub fn settlements(&self) -> Vec<(Uuid, MailFate)> {
@@ -109,6 +109,6 @@ impl MailJournal for Journal {
 
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = self.0.lock().unwrap();
-        Ok(inner.rows.values().filter(|it| it.state == State::Pending).map(|it| it.due).min())
+        Ok(inner.rows.values().filter(|row| row.state == State::Pending).map(|row| row.due).min())
     }
 }

@@ -94,7 +94,7 @@ impl Server {
     }
 
     pub fn mails(&self) -> Vec<Received> {
-        self.heard(|it| it.mails.clone())
+        self.heard(|heard| heard.mails.clone())
     }
 }
 
