@@ -18,7 +18,7 @@ pub(super) struct Request {
 
 impl Request {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
+        let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 }
@@ -35,7 +35,7 @@ pub(super) fn read_request(stream: &mut impl Read) -> Option<Request> {
     let mut lines = head.trim_end().split("\r\n");
     let line = lines.next().unwrap().to_owned();
     let headers: Vec<_> = lines
-        .map(|it| it.split_once(": ").unwrap())
+        .map(|line| line.split_once(": ").unwrap())
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));

@@ -52,7 +52,9 @@ fn a_request_has_these_headers_and_no_others() {
     assert_eq!(request.header("x-service-event-id"), Some(event().to_string().as_str()));
     assert_eq!(request.body, BODY);
     let nonce = request.header("x-service-nonce").unwrap();
-    assert!(nonce.len() == 32 && nonce.bytes().all(|it| it.is_ascii_hexdigit() && !it.is_ascii_uppercase()));
+    assert!(
+        nonce.len() == 32 && nonce.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
+    );
     assert!(verified(&request, &receiver.url()));
 }
 
@@ -87,9 +89,10 @@ fn every_attempt_has_a_new_nonce_and_the_same_body() {
                 receiver.requests.recv().unwrap()
             })
             .collect();
-        let nonces: HashSet<_> = requests.iter().map(|it| it.header("x-service-nonce").unwrap()).collect();
+        let nonces: HashSet<_> =
+            requests.iter().map(|request| request.header("x-service-nonce").unwrap()).collect();
         assert_eq!(nonces.len(), 5);
-        assert!(requests.iter().all(|it| it.body == body && verified(it, &receiver.url())));
+        assert!(requests.iter().all(|request| request.body == body && verified(request, &receiver.url())));
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Names(Mutex<HashMap<String, Vec<Vec<IpAddr>>>>);
 
 impl Names {
     pub(super) fn one(name: &str, answers: &[&[&str]]) -> Arc<Self> {
-        let parsed = |it: &&[&str]| it.iter().map(|address| address.parse().unwrap()).collect();
+        let parsed = |answer: &&[&str]| answer.iter().map(|address| address.parse().unwrap()).collect();
         let names = Self::default();
         names.0.lock().unwrap().insert(name.to_owned(), answers.iter().map(parsed).collect());
         Arc::new(names)
