@@ -21,7 +21,8 @@ pub(crate) struct Object {
 /// The objects that are missing, changed or additional, one line each.
 pub(crate) fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String> {
     let plain = |object: &Object| object.definition.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut found: BTreeMap<String, Object> = found.into_iter().map(|it| (it.name.clone(), it)).collect();
+    let mut found: BTreeMap<String, Object> =
+        found.into_iter().map(|object| (object.name.clone(), object)).collect();
     let mut lines = Vec::new();
     for it in wanted {
         match found.remove(&it.name) {
@@ -32,8 +33,8 @@ pub(crate) fn differences(wanted: Vec<Object>, found: Vec<Object>) -> Vec<String
             Some(_) => {}
         }
     }
-    let added = found.into_values().filter(|it| it.matters);
-    lines.extend(added.map(|it| format!("{} was added: {}", it.name, plain(&it))));
+    let added = found.into_values().filter(|object| object.matters);
+    lines.extend(added.map(|object| format!("{} was added: {}", object.name, plain(&object))));
     lines
 }
 

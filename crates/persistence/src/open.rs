@@ -24,7 +24,7 @@ pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
 /// Opens a migrated database, for requests or a command. An embedded database is locked until the store is
 /// dropped.
 pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    open_waking(url, access, Wakes::default()).map(|it| it.requests)
+    open_waking(url, access, Wakes::default()).map(|opened| opened.requests)
 }
 
 /// Opens a migrated database for requests, commands and background jobs. `wakes` is notified of queued events
@@ -50,7 +50,7 @@ pub fn kept_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
             sql_query(format!("{QUERY}$1")).bind::<Text, _>(setting.name()).get_result(&mut conn)
         }
     };
-    found.ok().map(|it| it.value)
+    found.ok().map(|kept| kept.value)
 }
 
 #[derive(QueryableByName)]

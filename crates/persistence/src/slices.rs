@@ -8,8 +8,8 @@ pub(crate) fn slices<T>(new: &[T], rows_max: usize, size: fn(&T) -> usize) -> Ve
     let (mut slices, mut rest) = (Vec::new(), new);
     while !rest.is_empty() {
         let mut bytes = 0_usize;
-        let fits = |it: &&T| {
-            bytes = bytes.saturating_add(size(it));
+        let fits = |row: &&T| {
+            bytes = bytes.saturating_add(size(row));
             bytes <= STATEMENT_BYTES
         };
         let count = rest.iter().take(rows_max).take_while(fits).count().max(1);

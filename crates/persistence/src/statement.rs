@@ -26,7 +26,7 @@ macro_rules! statement {
                 &'b self,
                 mut out: diesel::query_builder::AstPass<'_, 'b, Db>,
             ) -> diesel::QueryResult<()> {
-                let mut parts = [$($text),+].into_iter().flat_map(|it| it.split_inclusive('?'));
+                let mut parts = [$($text),+].into_iter().flat_map(|text| text.split_inclusive('?'));
                 $(
                     for part in parts.by_ref() {
                         out.push_sql(part.trim_end_matches('?'));
@@ -36,7 +36,7 @@ macro_rules! statement {
                     }
                     out.push_bind_param::<$sql, _>(&self.$field)?;
                 )*
-                parts.by_ref().for_each(|it| out.push_sql(it));
+                parts.by_ref().for_each(|part| out.push_sql(part));
                 Ok(())
             }
         }

@@ -216,7 +216,8 @@ impl TestDatabase {
             }
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");
-                let parameters = (1..=99).take_while(|it| statement.contains(&format!("${it}"))).count();
+                let parameters =
+                    (1..=99).take_while(|number| statement.contains(&format!("${number}"))).count();
                 let unknown = if parameters == 0 {
                     String::new()
                 } else {
@@ -231,7 +232,7 @@ impl TestDatabase {
                 diesel::sql_query("SELECT told AS line FROM pg_temp.told() AS told").load(&mut conn)
             }
         };
-        lines.unwrap_or_else(|e| panic!("{statement}: {e}")).into_iter().map(|it| it.line).collect()
+        lines.unwrap_or_else(|e| panic!("{statement}: {e}")).into_iter().map(|row| row.line).collect()
     }
 
     /// Runs SQL that bypasses the service, to simulate damage.

@@ -53,13 +53,15 @@ impl DatabaseUrl {
             return Err(OpenError::Url("must begin with sqlite:// or postgres://".into()));
         }
         if !is_local(url) {
-            let mut modes = parameters(url).filter_map(|it| it.strip_prefix("sslmode=")).peekable();
-            if modes.peek().is_none() || !modes.all(|it| MODES.contains(&it)) {
+            let mut modes =
+                parameters(url).filter_map(|parameter| parameter.strip_prefix("sslmode=")).peekable();
+            if modes.peek().is_none() || !modes.all(|mode| MODES.contains(&mode)) {
                 return Err(OpenError::Url(UNENCRYPTED.into()));
             }
         }
-        let mut wanted = parameters(url).filter_map(|it| it.strip_prefix("target_session_attrs="));
-        if !wanted.all(|it| matches!(it, "read-write" | "primary")) {
+        let mut wanted =
+            parameters(url).filter_map(|parameter| parameter.strip_prefix("target_session_attrs="));
+        if !wanted.all(|target| matches!(target, "read-write" | "primary")) {
             return Err(OpenError::Url(
                 "target_session_attrs must be read-write, which it is where it is not said, or primary"
                     .into(),
@@ -81,17 +83,19 @@ fn is_local(url: &str) -> bool {
     let before_query = rest.split('?').next().unwrap_or("");
     let authority = before_query.split('/').next().unwrap_or("");
     let hosts = authority.rsplit('@').next().unwrap_or("");
-    let is_plain =
-        |it: &str| it.split('=').next().is_some_and(|name| !name.contains('%') && name != "service");
-    let named =
-        parameters(url).filter_map(|it| it.strip_prefix("host=").or_else(|| it.strip_prefix("hostaddr=")));
+    let is_plain = |parameter: &str| {
+        parameter.split('=').next().is_some_and(|name| !name.contains('%') && name != "service")
+    };
+    let named = parameters(url).filter_map(|parameter| {
+        parameter.strip_prefix("host=").or_else(|| parameter.strip_prefix("hostaddr="))
+    });
     let names_none = hosts.is_empty() && named.clone().all(str::is_empty);
     // libpq takes parameters that the URI does not set from the environment.
-    let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let elsewhere = is_set("PGHOSTADDR") || is_set("PGSERVICE") || (names_none && is_set("PGHOST"));
     !elsewhere
         && parameters(url).all(is_plain)
-        && hosts.split(',').chain(named.flat_map(|it| it.split(','))).all(is_local_host)
+        && hosts.split(',').chain(named.flat_map(|hosts| hosts.split(','))).all(is_local_host)
 }
 
 fn is_local_host(host: &str) -> bool {

@@ -50,7 +50,7 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn new(submission: Submission) -> Self {
         let mut needs = submission.command.needs();
-        needs.keys.extend(submission.repeatable.iter().map(|it| it.key.clone()));
+        needs.keys.extend(submission.repeatable.iter().map(|repeatable| repeatable.key.clone()));
         Self { submission, needs, arrived: Instant::now(), tries: 0, is_alone: false }
     }
 
@@ -215,9 +215,9 @@ impl Queue {
 
     /// Removes the commands whose time is over.
     pub(super) fn take_late(&mut self, now: Instant) -> Vec<Job> {
-        let is_late = |it: &Job| it.is_late(now);
+        let is_late = |job: &Job| job.is_late(now);
         let mut late = Vec::new();
-        for line in self.waiting.values_mut().filter(|it| it.front().is_some_and(is_late)) {
+        for line in self.waiting.values_mut().filter(|line| line.front().is_some_and(is_late)) {
             let (gone, kept) = std::mem::take(line).into_iter().partition::<VecDeque<_>, _>(is_late);
             self.count -= gone.len();
             late.extend(gone);
@@ -270,7 +270,7 @@ impl Queue {
         if self.is_held_back(Worker::Fast) {
             let now = Instant::now();
             let mut first = self.waiting.values().filter_map(|line| line.front());
-            if !first.any(|it| now.saturating_duration_since(it.arrived) >= SECOND_BATCH_WAIT) {
+            if !first.any(|job| now.saturating_duration_since(job.arrived) >= SECOND_BATCH_WAIT) {
                 return Vec::new();
             }
         }
@@ -302,8 +302,8 @@ impl Queue {
 
     /// Takes the first command that waits for a lock, and others that want one of its accounts.
     fn take_patient(&mut self, takes_large: bool) -> Vec<Job> {
-        let fits = |it: &Job| self.is_free(it) && (takes_large || !it.is_large());
-        let is_turn = |it: &Job| Some(it.submission.provider) != self.last_patient && fits(it);
+        let fits = |job: &Job| self.is_free(job) && (takes_large || !job.is_large());
+        let is_turn = |job: &Job| Some(job.submission.provider) != self.last_patient && fits(job);
         let found = self.patient.iter().position(is_turn).or_else(|| self.patient.iter().position(fits));
         let Some(at) = found else { return Vec::new() };
         self.last_patient = self.patient.get(at).map(|job| job.submission.provider);

@@ -245,7 +245,8 @@ impl World {
             .flat_map(|user| Account::of_user(*user))
             .chain(Account::of_company(self.company));
         let held = self.store.0.transaction(|tx| -> Result<_, StoreError> {
-            all.map(|it| Ok((it, tx.balance(it)?.map(|it| it.nanodollars())))).collect()
+            all.map(|account| Ok((account, tx.balance(account)?.map(|balance| balance.nanodollars()))))
+                .collect()
         });
         held.unwrap()
     }
@@ -260,9 +261,10 @@ struct Told {
 impl Response for Told {
     fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
         self.said = match done {
-            Done::Sent(sent) => {
-                sent.iter().map(|it| format!("{:?} to {}; ", it.points, it.receiver_id)).collect()
-            }
+            Done::Sent(sent) => sent
+                .iter()
+                .map(|recognition| format!("{:?} to {}; ", recognition.points, recognition.receiver_id))
+                .collect(),
             Done::Redeemed(_, wallet) => format!("Redeemed {wallet:?}"),
             Done::Refunded(_, wallet) => format!("Refunded {wallet:?}"),
             other => format!("{other:?}"),
@@ -293,7 +295,7 @@ fn run(seed: u64, commands: usize, batch_size: usize) -> (Vec<String>, BTreeMap<
     let all: Vec<_> = (0..commands).map(|_| world.command(&mut random)).collect();
     for some in all.chunks(batch_size) {
         let mut jobs: Vec<Job> =
-            some.iter().map(|it| Job::new(world.submission(it.clone(), &tell))).collect();
+            some.iter().map(|command| Job::new(world.submission(command.clone(), &tell))).collect();
         let (committed, fates) = batch::run(&world.store, &mut jobs, Locking::Skip);
         for (job, fate) in jobs.into_iter().zip(fates) {
             job.end(batch::outcome(&committed, fate).expect("an outcome"));
@@ -314,7 +316,7 @@ fn a_batch_does_what_its_commands_do_one_at_a_time() {
         assert_eq!(held, held_after_batches, "seed {seed}, batches of {size}");
         assert_eq!(held.values().flatten().sum::<i64>(), 0, "seed {seed}: no money is made or lost");
         for said in one_by_one {
-            let word: String = said.chars().take_while(|it| it.is_alphabetic()).collect();
+            let word: String = said.chars().take_while(|character| character.is_alphabetic()).collect();
             *seen.entry(word).or_default() += 1;
         }
     }

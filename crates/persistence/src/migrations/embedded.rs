@@ -12,7 +12,7 @@ mod tests {
 
     #[test]
     fn every_file_can_be_read_and_both_databases_have_the_same() {
-        let names = |all: &[Migration]| all.iter().map(|it| it.name).collect::<Vec<_>>();
+        let names = |all: &[Migration]| all.iter().map(|migration| migration.name).collect::<Vec<_>>();
         assert_eq!(names(SQLITE), names(POSTGRES));
         for migration in SQLITE.iter().chain(POSTGRES) {
             Script::parse(migration).unwrap();
@@ -28,7 +28,11 @@ mod tests {
         for all in [SQLITE, POSTGRES] {
             for migration in all {
                 let floor = Script::parse(migration).unwrap().floor;
-                assert!(all.iter().any(|it| it.version() == floor), "{}: floor {floor}", migration.name);
+                assert!(
+                    all.iter().any(|other| other.version() == floor),
+                    "{}: floor {floor}",
+                    migration.name
+                );
             }
         }
     }

@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_functions_are_found_and_each_count_has_an_offset() {
-        let text = embedded::POSTGRES.iter().find_map(|it| functions(it.sql)).unwrap();
+        let text = embedded::POSTGRES.iter().find_map(|migration| functions(migration.sql)).unwrap();
         assert_eq!(text.matches("+ 0").count(), 3);
         assert_eq!(text.matches("CREATE FUNCTION").count(), 3);
     }

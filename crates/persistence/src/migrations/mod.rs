@@ -107,7 +107,9 @@ pub(crate) fn structure_of_sqlite() -> Result<Vec<String>, String> {
 }
 
 fn structure(migrations: &[Migration]) -> Result<Vec<String>, String> {
-    let text = |it: &Migration| script::Script::parse(it).map(|it| it.structure()).map_err(|e| e.to_string());
+    let text = |migration: &Migration| {
+        script::Script::parse(migration).map(|script| script.structure()).map_err(|e| e.to_string())
+    };
     migrations.iter().map(text).collect()
 }
 

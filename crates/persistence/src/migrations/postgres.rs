@@ -119,13 +119,13 @@ impl Runner {
                     run_each(conn, sql)?;
                     conn.batch_execute(&note)
                 }),
-                Step::Concurrently(it) => {
-                    self.concurrently(name, it).and_then(|()| self.conn.batch_execute(&note))
+                Step::Concurrently(index) => {
+                    self.concurrently(name, index).and_then(|()| self.conn.batch_execute(&note))
                 }
-                Step::Batches(it) => {
+                Step::Batches(batches) => {
                     // Only the first remaining step can have been interrupted.
                     let reached = pending.reached.clone().filter(|_| number == pending.steps_done + 1);
-                    self.in_batches(name, it, reached).and_then(|()| self.conn.batch_execute(&note))
+                    self.in_batches(name, batches, reached).and_then(|()| self.conn.batch_execute(&note))
                 }
             };
             done.map_err(|e| self.explained(pending.migration, &e))?;
@@ -139,7 +139,8 @@ impl Runner {
         let key = &batches.key;
         let mut rows = FIRST_BATCH;
         loop {
-            let after = reached.as_ref().map_or_else(|| "TRUE".to_owned(), |it| format!("{key} > {it}"));
+            let after =
+                reached.as_ref().map_or_else(|| "TRUE".to_owned(), |reached| format!("{key} > {reached}"));
             let Some(end) = self.key_after(batches, &after, rows)? else { return Ok(()) };
             let statement = batches.of(&format!("{after} AND {key} <= {end}"));
             let mut begun = Instant::now();
@@ -176,7 +177,7 @@ impl Runner {
              (SELECT {key} FROM {table} WHERE {after} AND {key} IS NOT NULL ORDER BY {key} LIMIT {rows}) AS batch \
              ORDER BY {key} DESC LIMIT 1"
         ));
-        Ok(found.get_result::<Key>(&mut self.conn).optional()?.map(|it| it.literal))
+        Ok(found.get_result::<Key>(&mut self.conn).optional()?.map(|key| key.literal))
     }
 
     /// Runs `work` in a transaction with a short lock timeout, repeatedly until it gets its locks or the time

@@ -63,7 +63,7 @@ impl Script {
     pub(super) fn structure(&self) -> String {
         let text = |step: &Step| match step {
             Step::Together(sql) => sql.clone(),
-            Step::Concurrently(it) => it.statement.replacen(" CONCURRENTLY", "", 1),
+            Step::Concurrently(index) => index.statement.replacen(" CONCURRENTLY", "", 1),
             Step::Batches(_) => String::new(),
         };
         self.steps.iter().map(text).collect::<Vec<_>>().join("\n")
@@ -107,7 +107,7 @@ fn parse(version: &str, sql: &str) -> Result<Script, String> {
 }
 
 fn is_version(text: &str) -> bool {
-    text.len() == 4 && text.bytes().all(|it| it.is_ascii_digit())
+    text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn directive(line: &str) -> Option<&str> {
@@ -116,7 +116,7 @@ fn directive(line: &str) -> Option<&str> {
 
 /// The step under a directive, or before the first one, where comments alone are not a step.
 fn step(kind: Option<Kind>, text: &str) -> Result<Option<Step>, String> {
-    let lines: Vec<&str> = text.lines().filter(|it| !is_comment(it)).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !is_comment(line)).collect();
     let statement = lines.join("\n").trim().to_owned();
     if statement.is_empty() {
         return if kind.is_some() { Err("a step has no statement".into()) } else { Ok(None) };
@@ -160,7 +160,7 @@ fn concurrently(statement: String) -> Result<Concurrently, String> {
 }
 
 fn is_plain(name: &str) -> bool {
-    name.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_')
+    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }
 
 #[cfg(test)]

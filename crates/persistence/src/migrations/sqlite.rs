@@ -65,7 +65,7 @@ fn run(conn: &mut Conn, pending: &[Pending<'_>]) -> Result<Vec<String>, OpenErro
 fn run_step(conn: &mut Conn, step: &Step) -> Result<(), String> {
     let done = match step {
         Step::Together(sql) => conn.batch_execute(sql),
-        Step::Batches(it) => conn.batch_execute(&it.of("TRUE")), // no other process is waiting
+        Step::Batches(batches) => conn.batch_execute(&batches.of("TRUE")), // no other process is waiting
         Step::Concurrently(_) => return Err("SQLite runs nothing outside a transaction".into()),
     };
     done.map_err(|e| e.to_string())
@@ -84,7 +84,7 @@ fn check_foreign_keys(conn: &mut Conn) -> Result<(), OpenError> {
     let found: Vec<Violation> =
         diesel::sql_query("PRAGMA foreign_key_check").load(conn).map_err(|e| failed(&e))?;
     let Some(first) = found.first() else { return Ok(()) };
-    let row = first.rowid.map_or_else(|| "a row".to_owned(), |it| format!("row {it}"));
+    let row = first.rowid.map_or_else(|| "a row".to_owned(), |rowid| format!("row {rowid}"));
     Err(failed(&format!(
         "nothing was changed: {row} of {} would name no row of {} ({} such in all)",
         first.table,

@@ -10,7 +10,7 @@ use diesel::{PgConnection, QueryResult};
 
 /// Sends the statements of a script one by one.
 pub(super) fn run_each(conn: &mut PgConnection, script: &str) -> QueryResult<()> {
-    statements(script).into_iter().try_for_each(|it| conn.batch_execute(it))
+    statements(script).into_iter().try_for_each(|statement| conn.batch_execute(statement))
 }
 
 /// The statements of a script in order, each with its semicolon and the comments before it. A part without
@@ -138,7 +138,7 @@ fn length_while(text: &str, holds: impl Fn(char) -> bool) -> usize {
 /// The length of a comment. Comments nest.
 fn comment_length(text: &str) -> usize {
     let (mut end, mut depth) = (0, 0_u32);
-    while let Some(rest) = text.get(end..).filter(|it| !it.is_empty()) {
+    while let Some(rest) = text.get(end..).filter(|rest| !rest.is_empty()) {
         if rest.starts_with("/*") {
             depth += 1;
             end += 2;
@@ -250,7 +250,7 @@ mod tests {
             let parts = statements(migration.sql);
             assert!(parts.len() > 50, "{}: {}", migration.name, parts.len());
             for part in &parts {
-                let tokens = part.lines().filter(|it| !it.trim_start().starts_with("--"));
+                let tokens = part.lines().filter(|line| !line.trim_start().starts_with("--"));
                 let text: Vec<&str> = tokens.collect();
                 assert!(text.join(" ").trim_start().starts_with("CREATE "), "{part}");
                 assert!(part.ends_with(';'), "{part}");

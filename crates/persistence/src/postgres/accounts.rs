@@ -58,7 +58,7 @@ pub(crate) fn load_accounts(
             Locking::Skip => LockFree { owners, kinds }.get_results(conn)?,
         };
         let is_complete = locking == Locking::Wait;
-        for (account, state) in found(slice, rows).filter(|(_, it)| is_complete || it.is_some()) {
+        for (account, state) in found(slice, rows).filter(|(_, state)| is_complete || state.is_some()) {
             book.load(account, state);
         }
     }

@@ -34,7 +34,7 @@ const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746916, 1); SET
 fn limited(url: &str, seconds: u32) -> String {
     let seconds = seconds.to_string();
     let unsaid = [("connect_timeout", seconds.as_str())].into_iter().chain(UNSAID);
-    let is_unsaid = |name: &str| !parameters(url).any(|it| it.split('=').next() == Some(name));
+    let is_unsaid = |name: &str| !parameters(url).any(|parameter| parameter.split('=').next() == Some(name));
     let mut whole = url.to_owned();
     for (name, value) in unsaid.filter(|(name, _)| is_unsaid(name)) {
         let joint = match whole.split_once('?') {
@@ -82,7 +82,7 @@ pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> 
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)
         .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its language", &e))?;
-    let is_english = ["C", "POSIX", "en"].iter().any(|it| language.starts_with(it));
+    let is_english = ["C", "POSIX", "en"].iter().any(|prefix| language.starts_with(prefix));
     if language.is_empty() || is_english {
         return Ok(());
     }

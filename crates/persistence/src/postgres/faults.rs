@@ -30,7 +30,7 @@ pub(crate) fn classify(error: &Error) -> StoreError {
             _,
         ) => StoreError::Unavailable(text),
         _ if races.iter().any(|race| text.contains(race)) => StoreError::Busy,
-        _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
+        _ if away.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(text),
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn hold_companies_and_claim_keys(
         return Ok((held, Vec::new()));
     }
     let statement = TryHoldAndClaim {
-        companies: tried.iter().map(|it| advisory_key(it.as_uuid())).collect(),
+        companies: tried.iter().map(|company| advisory_key(company.as_uuid())).collect(),
         class: COMPANY_LOCKS,
         keys: keys.iter().map(digest).collect(),
     };

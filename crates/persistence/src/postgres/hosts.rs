@@ -40,7 +40,7 @@ impl Hosts {
     /// Connects and then executes `setting`.
     pub(crate) fn connect_for(&self, setting: Option<&str>, seconds: u32) -> ConnectionResult<PgConnection> {
         let mut conn = self.connect(seconds)?;
-        let set = setting.map_or(Ok(()), |it| conn.batch_execute(it));
+        let set = setting.map_or(Ok(()), |statement| conn.batch_execute(statement));
         set.map_err(ConnectionError::CouldntSetupConfiguration)?;
         Ok(conn)
     }
@@ -51,14 +51,16 @@ fn each(url: &str) -> Option<Vec<String>> {
     let (scheme, rest) = url.split_once("://")?;
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = before.split_at(before.find('/').unwrap_or(before.len()));
-    let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |it| it + 1));
+    let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
     let hosts: Vec<&str> = hosts.split(',').collect();
-    let parameters = query.split('&').filter(|it| !it.is_empty()).map(|it| it.split_once('='));
-    let parameters: Vec<(&str, Vec<&str>)> =
-        parameters.map(|it| it.map(|(name, all)| (name, listed(name, all)))).collect::<Option<_>>()?;
+    let parameters =
+        query.split('&').filter(|parameter| !parameter.is_empty()).map(|parameter| parameter.split_once('='));
+    let parameters: Vec<(&str, Vec<&str>)> = parameters
+        .map(|parameter| parameter.map(|(name, all)| (name, listed(name, all))))
+        .collect::<Option<_>>()?;
     let count = parameters.iter().map(|parameter| parameter.1.len()).chain([hosts.len()]).max()?;
     // A list with one value applies to all servers. Any other length is a mistake, which libpq reports.
-    let is_clear = |it: &[&str]| it.len() == 1 || it.len() == count;
+    let is_clear = |values: &[&str]| values.len() == 1 || values.len() == count;
     if count == 1 || !is_clear(&hosts) || !parameters.iter().all(|parameter| is_clear(&parameter.1)) {
         return None;
     }

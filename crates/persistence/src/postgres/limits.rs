@@ -32,7 +32,7 @@ impl UnitLimits {
     }
 
     fn left(&self) -> Duration {
-        self.deadline.map_or(Duration::MAX, |it| it.saturating_duration_since(Instant::now()))
+        self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// How long the unit may wait now, at most `most`. Fails if its time is over.
@@ -66,5 +66,5 @@ fn takes_its_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> 
     )
     .bind::<Text, _>(limit)
     .sql(" END, true)");
-    diesel::select(set).get_result::<String>(conn).map(|it| it == "0")
+    diesel::select(set).get_result::<String>(conn).map(|value| value == "0")
 }

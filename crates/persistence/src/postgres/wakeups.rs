@@ -101,7 +101,7 @@ impl Link {
         loop {
             let is_news = self.news(NOTIFY_INTERVAL)?;
             if is_news {
-                let wait = told_at.map_or(Duration::ZERO, |it| NOTIFY_INTERVAL.saturating_sub(it.elapsed()));
+                let wait = told_at.map_or(Duration::ZERO, |at| NOTIFY_INTERVAL.saturating_sub(at.elapsed()));
                 std::thread::sleep(wait); // tidy: many commits share one notification
                 self.news(Duration::ZERO)?;
                 told_at = Some(Instant::now());

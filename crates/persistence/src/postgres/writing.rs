@@ -67,8 +67,10 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
     let accounts: Vec<AccountStateRow> = book.changed().map(AccountStateRow::of).collect();
     let causes: Vec<CauseRow<'_>> = changes.causes.iter().map(CauseRow::of).collect();
     let recognitions = &changes.recognitions;
-    let recognitions: Vec<NewRecognitionRow> =
-        recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it)).collect();
+    let recognitions: Vec<NewRecognitionRow> = recognitions
+        .iter()
+        .map(|(cause, leg, recognition)| NewRecognitionRow::of(*cause, *leg, recognition))
+        .collect();
     let transfers: Vec<TransferRow> = book.transfers().iter().map(TransferRow::of).collect();
     let bodies: usize = changes.events.iter().map(|event| event.body.len()).sum();
     let (events, large) =
@@ -85,7 +87,7 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
         records: Insert::of(&records),
     };
     write.execute(conn)?;
-    for slice in slices(large, large.len(), |it| it.body.len()) {
+    for slice in slices(large, large.len(), |event| event.body.len()) {
         let (event_rows, deliveries) = rows(slice);
         Insert::of(&event_rows).execute(conn)?;
         Insert::of(&deliveries).execute(conn)?;

@@ -58,7 +58,7 @@ impl ReadAccounts for Unit<'_> {
     fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
         let mut found: HashMap<Id, Vec<Wallet>> = HashMap::with_capacity(users.len());
         for slice in users.chunks(SLICE) {
-            let owners: Vec<Id> = slice.iter().map(|it| Id(it.as_uuid())).collect();
+            let owners: Vec<Id> = slice.iter().map(|user| Id(user.as_uuid())).collect();
             let rows: Vec<WalletRow> = self.query(|conn| {
                 accounts::table
                     .filter(accounts::owner_id.eq_any(&owners))
@@ -108,7 +108,8 @@ impl ReadAccounts for Unit<'_> {
 
 impl Accounts for Unit<'_> {
     fn open(&mut self, company: CompanyId, new: &[Account], at: Timestamp) -> Result<(), StoreError> {
-        let rows: Vec<AccountRow> = new.iter().map(|it| AccountRow::opened(company, *it, at)).collect();
+        let rows: Vec<AccountRow> =
+            new.iter().map(|account| AccountRow::opened(company, *account, at)).collect();
         self.query(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))?;
         Ok(())
     }

@@ -81,7 +81,9 @@ impl ReadCompanies for Unit<'_> {
                 .select((CompanyRow::as_select(), OwnerRow::as_select()));
             match within {
                 None => all.get_results(conn),
-                Some(it) => all.filter(companies::corporation_id.eq(Id(it))).get_results(conn),
+                Some(corporation) => {
+                    all.filter(companies::corporation_id.eq(Id(corporation))).get_results(conn)
+                }
             }
         })?;
         self.keep(found.into_iter().map(|(company, owner)| company.read(owner)).collect())
@@ -92,7 +94,9 @@ impl ReadCompanies for Unit<'_> {
             let all = companies::table.filter(companies::provider_id.eq(Id(scope)));
             match within {
                 None => all.count().get_result(conn),
-                Some(it) => all.filter(companies::corporation_id.eq(Id(it))).count().get_result(conn),
+                Some(corporation) => {
+                    all.filter(companies::corporation_id.eq(Id(corporation))).count().get_result(conn)
+                }
             }
         })
     }

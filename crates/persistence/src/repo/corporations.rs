@@ -20,7 +20,7 @@ impl ReadCorporations for Unit<'_> {
             corporations::table.find(Id(id)).select(CorporationRow::as_select()).get_result(conn).optional()
         })?;
         let read = found.map(CorporationRow::read).transpose();
-        Ok(Lookup::judge(scope, self.keep(read)?.map(|it| (it.provider_id, it))))
+        Ok(Lookup::judge(scope, self.keep(read)?.map(|corporation| (corporation.provider_id, corporation))))
     }
 
     fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {

@@ -34,7 +34,7 @@ impl Deliveries for Unit<'_> {
         let query = format!("SELECT id FROM providers WHERE NOT suspended AND ({}) <= ", next_attempt());
         let query = sql::<Identifier>(&query).bind::<Moment, _>(At(now)).sql(" ORDER BY id");
         let found: Vec<Id<ProviderId>> = self.query(|conn| query.get_results(conn))?;
-        Ok(found.into_iter().map(|it| it.0).collect())
+        Ok(found.into_iter().map(|id| id.0).collect())
     }
 
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
@@ -67,7 +67,7 @@ impl Deliveries for Unit<'_> {
                 .get_results(conn)
         })?;
         for slice in rows.chunks(SLICE) {
-            let ids: Vec<Id<EventId>> = slice.iter().map(|it| it.id).collect();
+            let ids: Vec<Id<EventId>> = slice.iter().map(|event| event.id).collect();
             self.query(|conn| {
                 diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(&ids)))
                     .set((
@@ -119,7 +119,7 @@ impl Deliveries for Unit<'_> {
         );
         let update = moments
             .into_iter()
-            .fold(diesel::sql_query(query).into_boxed(), |update, it| update.bind::<Moment, _>(it));
+            .fold(diesel::sql_query(query).into_boxed(), |update, moment| update.bind::<Moment, _>(moment));
         let changed = self.query(|conn| update.execute(conn))?;
         self.queued.events |= changed > 0;
         Ok(changed)

@@ -98,7 +98,10 @@ impl Erasure for Unit<'_> {
                 .select((mails::id, mails::recipient))
                 .get_results(conn)
         })?;
-        let to = to.into_iter().filter(|it| it.1.to_lowercase() == recipient.folded()).map(|it| it.0);
+        let to = to
+            .into_iter()
+            .filter(|(_, address)| address.to_lowercase() == recipient.folded())
+            .map(|(id, _)| id);
         let to: Vec<Id> = to.collect();
         self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&to))).execute(conn))
     }

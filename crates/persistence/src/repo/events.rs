@@ -134,8 +134,10 @@ impl ReadOutbox for Unit<'_> {
 
 impl Outbox for Unit<'_> {
     fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
-        self.queued.events |= new.iter().any(|it| it.addressed);
-        for slice in slices(new, BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS), |it| it.body.len()) {
+        self.queued.events |= new.iter().any(|event| event.addressed);
+        for slice in
+            slices(new, BINDS / EventRow::COLUMNS.max(DeliveryRow::COLUMNS), |event| event.body.len())
+        {
             let rows: Vec<EventRow<'_>> = slice.iter().map(EventRow::of).collect();
             self.query(|conn| match rows.as_slice() {
                 [one] => diesel::insert_into(events::table).values(one).execute(conn),
@@ -173,7 +175,7 @@ impl Replays for Unit<'_> {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         let mut replayed = 0;
-        for state in state.map_or(EventState::ALL.to_vec(), |it| vec![it]) {
+        for state in state.map_or(EventState::ALL.to_vec(), |state| vec![state]) {
             let which = since_then(provider, since, state);
             replayed += match state {
                 EventState::Pending => self.hasten(which, now)?,

@@ -119,7 +119,7 @@ impl Unit<'_> {
             found = found.filter(deliveries::state.eq(state.code()));
         }
         let found: Vec<Id<EventId>> = self.query(|conn| found.get_results(conn))?;
-        Ok(found.into_iter().map(|it| it.0).collect())
+        Ok(found.into_iter().map(|id| id.0).collect())
     }
 
     pub(super) fn told(&mut self, ids: &[EventId]) -> Result<HashMap<EventId, ToldEvent>, StoreError> {
@@ -146,8 +146,8 @@ impl Unit<'_> {
         let found = self.told(&[id])?.remove(&id);
         Ok(match found {
             None => Lookup::Absent,
-            Some(it) if it.event.provider_id != scope => Lookup::Foreign,
-            Some(it) => Lookup::Own(it),
+            Some(found) if found.event.provider_id != scope => Lookup::Foreign,
+            Some(found) => Lookup::Own(found),
         })
     }
 

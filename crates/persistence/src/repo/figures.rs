@@ -61,7 +61,7 @@ impl ReadFigures for Unit<'_> {
         let rows: Vec<ProviderHourRow> = self.query(|conn| {
             let query = diesel::sql_query(query).into_boxed().bind::<Integer, _>(from);
             match provider {
-                Some(it) => query.bind::<Identifier, _>(Id(it)).get_results(conn),
+                Some(provider) => query.bind::<Identifier, _>(Id(provider)).get_results(conn),
                 None => query.get_results(conn),
             }
         })?;
@@ -133,7 +133,7 @@ impl ReadFigures for Unit<'_> {
         let row: UndeliveredRow = self.query(|conn| {
             let query = diesel::sql_query(query).into_boxed();
             match provider {
-                Some(it) => query.bind::<Identifier, _>(Id(it)).get_result(conn),
+                Some(provider) => query.bind::<Identifier, _>(Id(provider)).get_result(conn),
                 None => query.get_result(conn),
             }
         })?;
@@ -166,7 +166,7 @@ impl ReadFigures for Unit<'_> {
         })?);
         let mut last: Option<(EventId, MadeAttempt)> = None;
         for Id(event) in found {
-            let failed = self.attempts(event)?.pop().filter(|it| it.cause.is_some());
+            let failed = self.attempts(event)?.pop().filter(|attempt| attempt.cause.is_some());
             let is_later = |attempt: &MadeAttempt| {
                 last.as_ref().is_none_or(|(_, last)| attempt.started_at > last.started_at)
             };
@@ -239,7 +239,8 @@ fn counted(rows: &str, most: i64) -> String {
 pub(super) fn adding(table: &str, key: &[&str], columns: &[&str]) -> String {
     let all = key.iter().chain(columns).copied().collect::<Vec<_>>();
     let values: Vec<String> = (1_u8..).map(place).take(all.len()).collect();
-    let sums: Vec<String> = columns.iter().map(|it| format!("{it} = {table}.{it} + excluded.{it}")).collect();
+    let sums: Vec<String> =
+        columns.iter().map(|column| format!("{column} = {table}.{column} + excluded.{column}")).collect();
     format!(
         "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
         all.join(", "),

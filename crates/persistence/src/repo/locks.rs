@@ -10,13 +10,13 @@ use crate::rows::types::Id;
 impl Locks for Unit<'_> {
     fn hold(&mut self, row: Row) -> Result<(), StoreError> {
         self.query(|conn| match row {
-            Row::Provider(it) => lock_row_in_journal_order(conn, "providers", Id(it)),
-            Row::Schedule(it) => lock_row_in_journal_order(conn, "schedules", Id(it)),
-            Row::Corporation(it) => lock_row(conn, "corporations", Id(it)),
-            Row::Company(it) => lock_row_in_journal_order(conn, "companies", Id(it)),
-            Row::Occasion(it) => lock_row_in_journal_order(conn, "occasions", Id(it)),
-            Row::Recognition(it) => lock_row_in_journal_order(conn, "recognitions", Id(it)),
-            Row::User(it) => lock_row(conn, "users", Id(it)),
+            Row::Provider(id) => lock_row_in_journal_order(conn, "providers", Id(id)),
+            Row::Schedule(id) => lock_row_in_journal_order(conn, "schedules", Id(id)),
+            Row::Corporation(id) => lock_row(conn, "corporations", Id(id)),
+            Row::Company(id) => lock_row_in_journal_order(conn, "companies", Id(id)),
+            Row::Occasion(id) => lock_row_in_journal_order(conn, "occasions", Id(id)),
+            Row::Recognition(id) => lock_row_in_journal_order(conn, "recognitions", Id(id)),
+            Row::User(id) => lock_row(conn, "users", Id(id)),
         })
     }
 

@@ -62,7 +62,7 @@ fn replaced<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> 
     match update {
         Update::Keep => None,
         Update::Clear => Some(None),
-        Update::Set(it) => Some(Some(value(it))),
+        Update::Set(new) => Some(Some(value(new))),
     }
 }
 
@@ -86,10 +86,12 @@ impl Providers for Unit<'_> {
             suspended: change.suspended,
             api_secret_hash: change.api_secret_hash.as_deref(),
             shared_secret_sealed: change.shared_secret_sealed.as_deref(),
-            former_api_secret_hash: replaced(&change.former_api_secret, |it| it.kept.as_slice()),
-            former_api_secret_until: replaced(&change.former_api_secret, |it| At(it.until)),
-            former_shared_secret_sealed: replaced(&change.former_shared_secret, |it| it.kept.as_slice()),
-            former_shared_secret_until: replaced(&change.former_shared_secret, |it| At(it.until)),
+            former_api_secret_hash: replaced(&change.former_api_secret, |former| former.kept.as_slice()),
+            former_api_secret_until: replaced(&change.former_api_secret, |former| At(former.until)),
+            former_shared_secret_sealed: replaced(&change.former_shared_secret, |former| {
+                former.kept.as_slice()
+            }),
+            former_shared_secret_until: replaced(&change.former_shared_secret, |former| At(former.until)),
             updated_at: At(at),
         };
         let changed =

@@ -36,9 +36,10 @@ impl Retention for Unit<'_> {
                 .select((deliveries::event_id, deliveries::state))
                 .get_results(conn)
         })?;
-        let delivered = seen.iter().filter(|it| it.1 == EventState::Delivered.code()).map(|it| it.0);
+        let delivered =
+            seen.iter().filter(|(_, state)| *state == EventState::Delivered.code()).map(|(id, _)| *id);
         let gone = self.let_events_go(&delivered.collect::<Vec<_>>(), before)?;
-        Ok((gone, seen.last().map(|it| it.0.0)))
+        Ok((gone, seen.last().map(|(id, _)| id.0)))
     }
 
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
@@ -88,7 +89,7 @@ impl Unit<'_> {
                 .get_results(conn)
         })?;
         let old: Vec<Id<EventId>> =
-            caused.into_iter().filter(|it| Some(it.1) != stays).map(|it| it.0).collect();
+            caused.into_iter().filter(|(_, position)| Some(*position) != stays).map(|(id, _)| id).collect();
         if old.is_empty() {
             return Ok(0);
         }

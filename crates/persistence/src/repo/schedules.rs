@@ -26,7 +26,7 @@ impl ReadSchedules for Unit<'_> {
         now: Timestamp,
         passed_over: &[ScheduleId],
     ) -> Result<Option<Schedule>, StoreError> {
-        let passed_over: Vec<Id<ScheduleId>> = passed_over.iter().map(|it| Id(*it)).collect();
+        let passed_over: Vec<Id<ScheduleId>> = passed_over.iter().map(|id| Id(*id)).collect();
         let found: Option<ScheduleRow> = self.query(|conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(At(now))))

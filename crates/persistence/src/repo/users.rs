@@ -24,7 +24,7 @@ impl Unit<'_> {
         match ids {
             [one] => self.query(|conn| found.filter(users::id.eq(Id(one))).select(columns).get_results(conn)),
             many => {
-                let many: Vec<Id<UserId>> = many.iter().map(|it| Id(*it)).collect();
+                let many: Vec<Id<UserId>> = many.iter().map(|id| Id(*id)).collect();
                 self.query(|conn| found.filter(users::id.eq_any(&many)).select(columns).get_results(conn))
             }
         }
@@ -104,7 +104,7 @@ impl ReadUsers for Unit<'_> {
                 active.get_results(conn)
             }
         })?;
-        Ok(found.into_iter().map(|it| it.0).collect())
+        Ok(found.into_iter().map(|id| id.0).collect())
     }
 
     fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
@@ -117,7 +117,7 @@ impl ReadUsers for Unit<'_> {
                 .select(users::id)
                 .get_results(conn)
         })?;
-        Ok(found.into_iter().map(|it| it.0).collect())
+        Ok(found.into_iter().map(|id| id.0).collect())
     }
 
     fn users(&mut self, company: CompanyId, which: &Wanted, page: Page) -> Result<Vec<User>, StoreError> {
@@ -216,7 +216,7 @@ impl Users for Unit<'_> {
                 .returning(users::id)
                 .get_results(conn)
         })?;
-        Ok(inserted.into_iter().map(|it| it.0).collect())
+        Ok(inserted.into_iter().map(|id| id.0).collect())
     }
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {

@@ -54,7 +54,7 @@ impl<'a> AuditEntryRow<'a> {
     /// Chains the whole row.
     pub(crate) fn chain_to(&self, chain: &mut Chain) {
         fn id<T: AsRef<[u8]>>(it: &Option<Id<T>>) -> Option<&[u8]> {
-            it.as_ref().map(|it| it.0.as_ref())
+            it.as_ref().map(|id| id.0.as_ref())
         }
         chain.bytes(Some(self.id.0.as_ref()));
         chain.number(self.actor);

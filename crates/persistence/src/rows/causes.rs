@@ -176,7 +176,7 @@ impl<'a> CauseRow<'a> {
 
     /// The journal entry of the redemption that it states to refund.
     pub(crate) fn refunds(&self) -> Option<Id<CauseId>> {
-        self.subject_id.filter(|_| self.kind == kind::REFUND).map(|it| Id(it.0.into()))
+        self.subject_id.filter(|_| self.kind == kind::REFUND).map(|subject| Id(subject.0.into()))
     }
 
     /// Chains the whole row. Its transfers and its recognitions follow.
@@ -185,7 +185,7 @@ impl<'a> CauseRow<'a> {
             it.as_deref().map(str::as_bytes)
         }
         fn id<T: AsRef<[u8]>>(it: &Option<Id<T>>) -> Option<&[u8]> {
-            it.as_ref().map(|it| it.0.as_ref())
+            it.as_ref().map(|id| id.0.as_ref())
         }
         chain.bytes(Some(self.id.0.as_ref()));
         chain.bytes(Some(self.company_id.0.as_ref()));

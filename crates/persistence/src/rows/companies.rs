@@ -69,8 +69,10 @@ impl CompanyRow<'_> {
     pub(crate) fn company(self) -> Result<Company, StoreError> {
         let reading = Reading { table: "companies", id: &self.id.0 };
         let rate = PointsPerDollar::new(i64::from(self.points_per_dollar));
-        let alert =
-            self.reserve_alert.map(|it| reading.make("reserve_alert", Points::new(it))).transpose()?;
+        let alert = self
+            .reserve_alert
+            .map(|points| reading.make("reserve_alert", Points::new(points)))
+            .transpose()?;
         Ok(Company {
             id: self.id.0,
             provider_id: self.provider_id.0,

@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_condition_says_the_numbers_that_are_stored() {
-        let state = |it: i16| format!("state = {it}");
+        let state = |code: i16| format!("state = {code}");
         assert_eq!(PENDING, state(EventState::Pending.code()));
         assert_eq!(PENDING, state(mail::WAITING));
         assert_eq!(GIVEN_UP, state(mail::GIVEN_UP));

@@ -85,7 +85,7 @@ impl Reading<'_> {
         text: Option<&str>,
         parse: impl FnOnce(&str) -> Result<T, E>,
     ) -> Result<Option<T>, StoreError> {
-        text.map(|it| self.parse(column, it, parse)).transpose()
+        text.map(|text| self.parse(column, text, parse)).transpose()
     }
 
     /// A value that a constructor of the domain accepts.

@@ -100,7 +100,7 @@ mod tests {
     fn notifications_are_read_as_they_were_written() {
         let id = CompanyId::from_uuid(uuid::Uuid::from_u128(7));
         let company = NotifiedCompany { id, name: "Bücher \"&\" Söhne".into(), domain: "b.example".into() };
-        let points = |it| Points::new(it).unwrap();
+        let points = |count| Points::new(count).unwrap();
         let (low, refused, ending) = (
             Notification::ReserveLow { company: company.clone(), threshold: points(90), balance: points(85) },
             Notification::DistributionRefused {

@@ -53,7 +53,7 @@ impl Chain {
     /// Chains the digest of a string that may have to be erased later: the chain can be verified without the
     /// string.
     pub(crate) fn digest(&mut self, it: Option<&[u8]>) {
-        self.bytes(it.map(|it| digest(&SHA256, it)).as_ref().map(AsRef::as_ref));
+        self.bytes(it.map(|bytes| digest(&SHA256, bytes)).as_ref().map(AsRef::as_ref));
     }
 
     pub(crate) fn number(&mut self, it: impl Into<i64>) {

@@ -128,6 +128,6 @@ impl State for OccasionState {
         chain.bytes(Some(self.default_message.as_bytes()));
         chain.number(self.enabled);
         chain.number(self.visible);
-        chain.number(self.deleted_at.map_or(0, |it| it.0.unix_micros()));
+        chain.number(self.deleted_at.map_or(0, |at| at.0.unix_micros()));
     }
 }

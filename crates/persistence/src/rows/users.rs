@@ -94,7 +94,7 @@ impl UserRow {
         let reading = Reading { table: "users", id: &self.id.0 };
         let line = |column, value: &Option<String>| reading.parse_opt(column, value.as_deref(), Line::parse);
         let groups = match self.group_names.as_deref() {
-            Some(it) => reading.parse("group_names", it, Groups::parse)?,
+            Some(groups) => reading.parse("group_names", groups, Groups::parse)?,
             None => None,
         };
         let profile = Profile {

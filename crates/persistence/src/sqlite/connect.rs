@@ -52,7 +52,7 @@ pub(crate) fn assert_version(conn: &mut SqliteConnection) -> Result<(), OpenErro
     let version: String = diesel::select(diesel::dsl::sql::<Text>("sqlite_version()"))
         .get_result(conn)
         .map_err(|e| OpenError::failed("cannot ask SQLite for its version", &e))?;
-    let mut parts = version.split('.').map(|it| it.parse().unwrap_or(0));
+    let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     if found < OLDEST_SAFE {
         return Err(OpenError::Failed(format!(

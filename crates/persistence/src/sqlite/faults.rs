@@ -10,8 +10,8 @@ pub(crate) fn classify(error: &Error) -> StoreError {
     let away = ["disk I/O error", "database or disk is full", "unable to open database", "readonly database"];
     match error {
         Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
-        _ if busy.iter().any(|it| text.contains(it)) => StoreError::Busy,
-        _ if away.iter().any(|it| text.contains(it)) => StoreError::Unavailable(text),
+        _ if busy.iter().any(|part| text.contains(part)) => StoreError::Busy,
+        _ if away.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
         _ => StoreError::Broken(text),
     }
 }

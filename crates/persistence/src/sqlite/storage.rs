@@ -59,7 +59,7 @@ impl SqliteAggregateFunction<Hashed> for Sum {
     }
 
     fn finalize(sum: Option<Self>) -> i64 {
-        sum.map_or(0, |it| it.0.cast_signed())
+        sum.map_or(0, |sum| sum.0.cast_signed())
     }
 }
 
@@ -96,7 +96,7 @@ fn run(check: &str, tables: &str, conn: &mut SqliteConnection) -> QueryResult<Ve
          WHERE t.type = 'table' AND t.name {tables} AND {check} <> 'ok'"
     );
     let found: Vec<Finding> = diesel::sql_query(query).get_results(conn)?;
-    Ok(found.into_iter().map(|it| it.line).collect())
+    Ok(found.into_iter().map(|finding| finding.line).collect())
 }
 
 /// The secondary indexes of a table.

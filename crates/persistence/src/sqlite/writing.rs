@@ -44,7 +44,10 @@ macro_rules! insert {
 /// Writes the changes, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
     insert!(conn, causes::table, changes.causes.iter().map(CauseRow::of));
-    let rows = changes.recognitions.iter().map(|(cause, leg, it)| NewRecognitionRow::of(*cause, *leg, it));
+    let rows = changes
+        .recognitions
+        .iter()
+        .map(|(cause, leg, recognition)| NewRecognitionRow::of(*cause, *leg, recognition));
     insert!(conn, recognitions::table, rows);
     insert!(conn, events::table, changes.events.iter().map(EventRow::of));
     insert!(conn, deliveries::table, changes.events.iter().map(DeliveryRow::of));

@@ -60,8 +60,8 @@ impl TestDatabase {
             state: EventState::from_code(state).expect("a state"),
             attempts,
             attempts_before_replay,
-            next_attempt_at: due.map(|it| it.0),
-            lease_id: lease.map(|it| it.0),
+            next_attempt_at: due.map(|at| at.0),
+            lease_id: lease.map(|id| id.0),
             recorded: made.expect("the attempts").into_iter().map(|(number, id)| (number, id.0)).collect(),
         }
     }

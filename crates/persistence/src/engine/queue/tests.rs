@@ -51,7 +51,7 @@ fn job(provider: u128, command: Command) -> Job {
 
 /// A recognition by a user of a provider to other users.
 fn sending(provider: u128, from: u128, to: &[u128]) -> Job {
-    let receivers: Vec<String> = to.iter().map(|it| user(*it).to_string()).collect();
+    let receivers: Vec<String> = to.iter().map(|receiver| user(*receiver).to_string()).collect();
     job(
         provider,
         Command::SendRecognition(SendRecognition {
@@ -76,12 +76,12 @@ fn queue(pairs: &[(u128, u128)]) -> Queue {
 
 /// The senders of a batch.
 fn senders(batch: Option<&TakenJobs>) -> Vec<u128> {
-    let sender = |it: &Job| match &it.submission.command {
+    let sender = |job: &Job| match &job.submission.command {
         Command::SendRecognition(command) => command.sender.id().as_u128(),
-        Command::DeleteUser(it) => it.0.as_uuid().as_u128(),
+        Command::DeleteUser(deletion) => deletion.0.as_uuid().as_u128(),
         other => panic!("{other:?}"),
     };
-    batch.map(|it| it.jobs.iter().map(sender).collect()).unwrap_or_default()
+    batch.map(|batch| batch.jobs.iter().map(sender).collect()).unwrap_or_default()
 }
 
 /// Adds as many commands without common accounts as a second fast worker waits for.

@@ -107,21 +107,21 @@ impl Unit<'_> {
         loop {
             let sides = [self.peek(debits)?, self.peek(credits)?];
             for (side, touches) in sides.into_iter().zip([&mut *debits, &mut *credits]) {
-                if side.is_some_and(|it| it < key) {
+                if side.is_some_and(|account| account < key) {
                     touches.page.pop_front();
                     no_account(side.unwrap_or(key), findings);
                 }
             }
-            if sides.iter().flatten().any(|it| *it < key) {
+            if sides.iter().flatten().any(|account| *account < key) {
                 continue;
             }
             let at = |touches: &Touches, there: Option<Key>| {
-                touches.page.front().filter(|_| there == Some(key)).map(|it| it.2)
+                touches.page.front().filter(|_| there == Some(key)).map(|touch| touch.2)
             };
             let [debit, credit] = sides;
             let touches = match (at(debits, debit), at(credits, credit)) {
                 (None, None) => break,
-                (Some(debit), credit) if credit.is_none_or(|it| debit <= it) => &mut *debits,
+                (Some(debit), credit) if credit.is_none_or(|credit| debit <= credit) => &mut *debits,
                 _ => &mut *credits,
             };
             let Some((_, _, place, amount, reason, cause)) = touches.page.pop_front() else { break };
@@ -175,7 +175,7 @@ impl Unit<'_> {
         if touches.page.is_empty() && !touches.is_over {
             self.query(|conn| touches.turn(conn))?;
         }
-        Ok(touches.page.front().map(|it| (it.0, it.1)))
+        Ok(touches.page.front().map(|touch| (touch.0, touch.1)))
     }
 }
 
@@ -186,5 +186,5 @@ fn no_account((owner, kind): Key, findings: &mut Findings) {
 }
 
 fn shows(rate: PointsPerDollar, balance: i128) -> Option<i64> {
-    i64::try_from(balance).ok().map(|it| rate.points(Amount::from_nanodollars(it)).get())
+    i64::try_from(balance).ok().map(|nanodollars| rate.points(Amount::from_nanodollars(nanodollars)).get())
 }

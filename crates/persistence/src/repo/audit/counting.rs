@@ -52,7 +52,7 @@ impl Counting {
                 Some(AccountKind::ManagerWallet) => &mut day.manager_wallets,
                 _ => continue,
             };
-            *place = change.and_then(|it| place.checked_add(it)).unwrap_or(*place);
+            *place = change.and_then(|change| place.checked_add(change)).unwrap_or(*place);
         }
     }
 
@@ -71,7 +71,7 @@ impl Counting {
             companies: self
                 .companies
                 .into_iter()
-                .map(|((company, day), it)| (company, CompanyDay { day, ..it }))
+                .map(|((company, day), sums)| (company, CompanyDay { day, ..sums }))
                 .collect(),
             occasions: self.occasions.into_iter().map(|((c, d, o), (n, p))| (c, d, o, n, p)).collect(),
         }
@@ -84,9 +84,9 @@ impl Unit<'_> {
         for hour in &counted.hours {
             self.add_service_hour(hour)?;
         }
-        for (company, it) in &counted.companies {
-            self.add_company_day(*company, it)?;
-            self.add_company_day(*company, &CompanyDay { day: 0, ..*it })?; // the total of all days
+        for (company, sums) in &counted.companies {
+            self.add_company_day(*company, sums)?;
+            self.add_company_day(*company, &CompanyDay { day: 0, ..*sums })?; // the total of all days
         }
         let query =
             adding("occasion_figures", &["company_id", "day", "occasion_id"], &["recognitions", "points"]);

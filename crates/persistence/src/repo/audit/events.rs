@@ -41,8 +41,8 @@ impl Events {
         sent: &'a [RecognitionFact],
     ) -> impl Iterator<Item = &'a EventDigest> {
         let own = kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid())));
-        let received = sent.iter().map(|it| Id(EventId::from_uuid(it.id.0.as_uuid())));
-        received.chain(own).filter_map(|it| self.0.get(&it))
+        let received = sent.iter().map(|recognition| Id(EventId::from_uuid(recognition.id.0.as_uuid())));
+        received.chain(own).filter_map(|id| self.0.get(&id))
     }
 }
 
@@ -88,7 +88,7 @@ impl Unit<'_> {
         for (_, cause) in batch {
             ids.extend(kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid()))));
             let sent = recognitions.of(cause.id).iter();
-            ids.extend(sent.map(|it| Id(EventId::from_uuid(it.id.0.as_uuid()))));
+            ids.extend(sent.map(|recognition| Id(EventId::from_uuid(recognition.id.0.as_uuid()))));
         }
         let mut events = Events::default();
         for ids in ids.chunks(BODIES) {
@@ -117,25 +117,25 @@ impl Unit<'_> {
         let amended = self.amended_recognitions(batch)?;
         for (_, cause) in batch {
             let company = cause.company_id.0.as_uuid();
-            let facts_of = |kind, it: &RecognitionFact, points| EventFacts {
+            let facts_of = |kind, recognition: &RecognitionFact, points| EventFacts {
                 kind,
-                subject: it.id.0.as_uuid(),
+                subject: recognition.id.0.as_uuid(),
                 company,
-                sender: Some(it.sender()),
-                receiver: Some(it.receiver()),
+                sender: Some(recognition.sender()),
+                receiver: Some(recognition.receiver()),
                 points,
             };
             let sent = recognitions.of(cause.id);
             for event in events.of(cause, sent) {
-                let subject = cause.subject_id.map_or(Uuid::nil(), |it| it.0);
+                let subject = cause.subject_id.map_or(Uuid::nil(), |id| id.0);
                 let expected = match EventKind::from_code(event.kind) {
                     Some(kind @ EventKind::RecognitionReceived) => sent
                         .iter()
-                        .find(|it| it.id.0.as_uuid() == event.id.0.as_uuid())
-                        .map(|it| facts_of(kind, it, cause.points)),
-                    Some(kind @ EventKind::RecognitionUpdated) => {
-                        amended.get(&subject).map(|(it, points)| facts_of(kind, it, *points))
-                    }
+                        .find(|recognition| recognition.id.0.as_uuid() == event.id.0.as_uuid())
+                        .map(|recognition| facts_of(kind, recognition, cause.points)),
+                    Some(kind @ EventKind::RecognitionUpdated) => amended
+                        .get(&subject)
+                        .map(|(recognition, points)| facts_of(kind, recognition, *points)),
                     Some(kind @ EventKind::RedemptionCreated) => Some(EventFacts {
                         kind,
                         subject,
@@ -160,9 +160,9 @@ impl Unit<'_> {
         &mut self,
         batch: &[Placed],
     ) -> Result<HashMap<Uuid, (RecognitionFact, i64)>, StoreError> {
-        let amendments = batch.iter().filter(|it| it.1.kind == kind::AMENDMENT);
+        let amendments = batch.iter().filter(|(_, cause)| cause.kind == kind::AMENDMENT);
         let ids: Vec<Id<RecognitionId>> =
-            amendments.filter_map(|it| Some(Id(it.1.subject_id?.0.into()))).collect();
+            amendments.filter_map(|(_, cause)| Some(Id(cause.subject_id?.0.into()))).collect();
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
@@ -172,11 +172,11 @@ impl Unit<'_> {
                 .select(RecognitionFact::as_select())
                 .get_results(conn)
         })?;
-        let sendings: Vec<_> = found.iter().map(|it| it.cause_id).collect();
+        let sendings: Vec<_> = found.iter().map(|recognition| recognition.cause_id).collect();
         let sendings = self.causes_of(&sendings)?;
-        let priced = found.into_iter().filter_map(|it| {
-            let points = sendings.get(&it.cause_id)?.points;
-            Some((it.id.0.as_uuid(), (it, points)))
+        let priced = found.into_iter().filter_map(|recognition| {
+            let points = sendings.get(&recognition.cause_id)?.points;
+            Some((recognition.id.0.as_uuid(), (recognition, points)))
         });
         Ok(priced.collect())
     }

@@ -52,7 +52,7 @@ impl Unit<'_> {
                 .limit(1)
                 .select(SealRow::as_select())
                 .get_results(conn)
-                .map(|mut it: Vec<SealRow>| it.pop())
+                .map(|mut seals: Vec<SealRow>| seals.pop())
         })
     }
 

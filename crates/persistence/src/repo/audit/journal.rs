@@ -64,7 +64,7 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         findings.checked.journal_entries += fit::<u64, _>(batch.len());
-        let refunded: Vec<Id<CauseId>> = batch.iter().filter_map(|it| it.1.refunds()).collect();
+        let refunded: Vec<Id<CauseId>> = batch.iter().filter_map(|(_, cause)| cause.refunds()).collect();
         let redemptions = self.causes_of(&refunded)?;
         let recognitions = self.recognitions_of(batch)?;
         let events = self.events_of(batch, &recognitions, Some(asked.bodies))?;
@@ -77,7 +77,7 @@ impl Unit<'_> {
             }
             walk.seals.causes += 1;
             row.seal(&mut walk.seals.chain);
-            let redemption = row.refunds().and_then(|it| redemptions.get(&it));
+            let redemption = row.refunds().and_then(|id| redemptions.get(&id));
             let redemption = redemption.and_then(|redemption| redemption.read().ok());
             let cause = row.read();
             if let Err(cause) = &cause {
@@ -90,20 +90,24 @@ impl Unit<'_> {
             }
             let sent = recognitions.of(row.id);
             walk.recognitions += fit::<i64, _>(sent.len());
-            changed.extend(sent.iter().filter(|it| !it.is_as_sent_by(row)).map(|it| it.id));
+            changed.extend(
+                sent.iter()
+                    .filter(|recognition| !recognition.is_as_sent_by(row))
+                    .map(|recognition| recognition.id),
+            );
             let mut sent = sent.iter().peekable();
             let mut take = |page: &[TransferRow]| {
                 walk.transfers += fit::<i64, _>(page.len());
-                for it in page {
-                    it.seal(&mut walk.seals.chain);
-                    take(judge.as_mut(), it, &mut sent, findings);
+                for transfer in page {
+                    transfer.seal(&mut walk.seals.chain);
+                    take(judge.as_mut(), transfer, &mut sent, findings);
                 }
             };
             match &transfers {
                 Some(all) => take(all.of(row.id)),
                 None => {
                     let mut page = self.transfers_after(row.id, -1)?;
-                    while let Some(last) = page.last().map(|it| it.leg) {
+                    while let Some(last) = page.last().map(|transfer| transfer.leg) {
                         take(&page);
                         page = self.transfers_after(row.id, last)?;
                     }
@@ -116,7 +120,7 @@ impl Unit<'_> {
                 findings.checked.events += 1;
             }
             if let Some(mut judge) = judge {
-                sent.for_each(|it| judge.recognition(&it.sent(), findings));
+                sent.for_each(|recognition| judge.recognition(&recognition.sent(), findings));
                 judge.end(findings);
             }
         }
@@ -132,7 +136,7 @@ impl Unit<'_> {
         if changed.is_empty() {
             return Ok(());
         }
-        let changed: Vec<Id> = changed.iter().map(|it| Id(it.0.as_uuid())).collect();
+        let changed: Vec<Id> = changed.iter().map(|id| Id(id.0.as_uuid())).collect();
         let amended: HashSet<Option<Id>> = self.query(|conn| {
             causes::table
                 .filter(causes::kind.eq(kind::AMENDMENT).and(causes::subject_id.eq_any(&changed)))
@@ -140,7 +144,7 @@ impl Unit<'_> {
                 .load_iter::<_, DefaultLoadingMode>(conn)?
                 .collect()
         })?;
-        for id in changed.iter().filter(|it| !amended.contains(&Some(**it))) {
+        for id in changed.iter().filter(|id| !amended.contains(&Some(**id))) {
             findings.add("amendment", || {
                 format!("recognition {} is not as it was sent, and nobody changed it", id.0)
             });

@@ -29,7 +29,7 @@ impl Unit<'_> {
         behind: Option<Place>,
         limit: i64,
     ) -> Result<Vec<Placed>, StoreError> {
-        let behind = behind.filter(|it| it.0 >= from);
+        let behind = behind.filter(|(position, _)| *position >= from);
         let all = causes::table
             .order((causes::position, causes::id))
             .limit(limit)
@@ -54,7 +54,7 @@ impl Unit<'_> {
         let found: Vec<CauseRow<'static>> = self.query(|conn| {
             causes::table.filter(causes::id.eq_any(ids)).select(CauseRow::as_select()).get_results(conn)
         })?;
-        Ok(found.into_iter().map(|it| (it.id, it)).collect())
+        Ok(found.into_iter().map(|cause| (cause.id, cause)).collect())
     }
 
     /// All transfers of journal entries.
@@ -118,17 +118,17 @@ struct Span {
 
 impl Span {
     fn of(batch: &[Placed]) -> Self {
-        let ids: Vec<Id<CauseId>> = batch.iter().map(|it| it.1.id).collect();
+        let ids: Vec<Id<CauseId>> = batch.iter().map(|(_, cause)| cause.id).collect();
         let nowhere = Id(uuid::Uuid::nil().into());
         let first = ids.iter().min().copied().unwrap_or(nowhere);
         let last = ids.iter().max().copied().unwrap_or(nowhere);
-        let legs: usize = batch.iter().map(|it| it.1.legs() + 1).sum();
+        let legs: usize = batch.iter().map(|(_, cause)| cause.legs() + 1).sum();
         Self { ids, first, last, limit: fit(2 * legs) }
     }
 
     /// Whether the range was read to its end, given the number of rows that were read.
     fn holds(&self, rows: usize) -> bool {
-        i64::try_from(rows).is_ok_and(|it| it < self.limit)
+        i64::try_from(rows).is_ok_and(|rows| rows < self.limit)
     }
 }
 
@@ -144,9 +144,9 @@ impl<T> Default for Legs<T> {
 impl<T: OfCause> Legs<T> {
     /// The rows of one journal entry.
     pub(super) fn of(&self, cause: Id<CauseId>) -> &[T] {
-        let from = self.0.partition_point(|it| it.cause() < cause);
+        let from = self.0.partition_point(|row| row.cause() < cause);
         let all = self.0.get(from..).unwrap_or_default();
-        all.get(..all.partition_point(|it| it.cause() == cause)).unwrap_or_default()
+        all.get(..all.partition_point(|row| row.cause() == cause)).unwrap_or_default()
     }
 }
 

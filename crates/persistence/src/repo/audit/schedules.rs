@@ -36,7 +36,7 @@ impl Unit<'_> {
             let page = self.schedules_after(behind)?;
             let Some(last) = page.last() else { return Ok(()) };
             behind = Some(Id(last.id));
-            let ids: Vec<Id<ScheduleId>> = page.iter().map(|it| Id(it.id)).collect();
+            let ids: Vec<Id<ScheduleId>> = page.iter().map(|schedule| Id(schedule.id)).collect();
             let mut settled = self.missed_dates_of(&ids)?;
             let paid = self.payments_of(&ids)?;
             for schedule in &page {
@@ -63,7 +63,7 @@ impl Unit<'_> {
                 .select(audit_entries::object_id)
                 .get_results(conn)
         })?;
-        Ok(ids.into_iter().flatten().map(|it| it.0.into()).collect())
+        Ok(ids.into_iter().flatten().map(|id| id.0.into()).collect())
     }
 
     fn schedules_after(&mut self, behind: Option<Id<ScheduleId>>) -> Result<Vec<Schedule>, StoreError> {

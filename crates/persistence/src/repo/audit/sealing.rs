@@ -32,7 +32,7 @@ impl Unit<'_> {
                 .limit(1)
                 .select(SealRow::as_select())
                 .get_results(conn)
-                .map(|mut it: Vec<SealRow>| it.pop())
+                .map(|mut seals: Vec<SealRow>| seals.pop())
         })
     }
 
@@ -44,9 +44,9 @@ impl Unit<'_> {
     ) -> Result<Option<PendingSeal>, StoreError> {
         let last = self.latest_seal()?;
         let (from, entries_from) =
-            last.as_ref().map_or((i64::MIN, i64::MIN), |it| (it.before, it.entries_before));
+            last.as_ref().map_or((i64::MIN, i64::MIN), |seal| (seal.before, seal.entries_before));
         let seal = last.as_ref().map(read).transpose();
-        let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |it| (it.sequence + 1, it.head));
+        let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |seal| (seal.sequence + 1, seal.head));
         let mut making =
             Making { chain: Chain::after(head), told: EventChain::new(), counting: Counting::default() };
         let causes = self.seal_causes(from, rows_max, &mut making)?;
@@ -69,21 +69,24 @@ impl Unit<'_> {
         let (mut count, mut behind): (i64, Option<Place>) = (0, None);
         loop {
             let page = self.causes_after(from, behind, CAUSES.min((rows_max - count).max(1)))?;
-            let fits: Vec<Placed> = page.into_iter().take_while(|it| it.0 < settled).collect();
+            let fits: Vec<Placed> =
+                page.into_iter().take_while(|(position, _)| *position < settled).collect();
             if fits.is_empty() {
                 return Ok(Stretch { before: settled.max(from), count });
             }
             for batch in batches(&fits) {
                 // The rows of one transaction are never split.
                 let is_full = count >= rows_max;
-                let cut = batch.iter().position(|it| is_full && behind.is_some_and(|at| it.0 > at.0));
-                if let Some((rest, (next, _))) = cut.and_then(|it| Some((batch.get(..it)?, batch.get(it)?))) {
+                let cut = batch
+                    .iter()
+                    .position(|(position, _)| is_full && behind.is_some_and(|at| *position > at.0));
+                if let Some((rest, (next, _))) = cut.and_then(|at| Some((batch.get(..at)?, batch.get(at)?))) {
                     self.chain(rest, making)?;
                     return Ok(Stretch { before: *next, count: count + fit::<i64, _>(rest.len()) });
                 }
                 self.chain(batch, making)?;
                 count += fit::<i64, _>(batch.len());
-                behind = batch.last().map(|it| (it.0, it.1.id));
+                behind = batch.last().map(|(position, cause)| (*position, cause.id));
             }
         }
     }
@@ -98,7 +101,7 @@ impl Unit<'_> {
                 return Ok(Stretch { before: settled.max(from), count });
             }
             for (position, entry) in page {
-                let is_next = behind.is_none_or(|it| position > it.0);
+                let is_next = behind.is_none_or(|(last, _)| position > last);
                 if count >= rows_max && is_next {
                     return Ok(Stretch { before: position, count });
                 }
@@ -115,7 +118,7 @@ impl Unit<'_> {
         if batch.is_empty() {
             return Ok(());
         }
-        let recognitions = if batch.iter().any(|it| it.1.is_sending()) {
+        let recognitions = if batch.iter().any(|(_, cause)| cause.is_sending()) {
             self.recognitions_of(batch)?
         } else {
             Legs::default()
@@ -125,24 +128,24 @@ impl Unit<'_> {
         for (_, cause) in batch {
             cause.seal(chain);
             let mut take = |page: &[TransferRow]| {
-                page.iter().for_each(|it| {
-                    it.seal(chain);
-                    counting.transfer(it);
+                page.iter().for_each(|transfer| {
+                    transfer.seal(chain);
+                    counting.transfer(transfer);
                 });
             };
             match &transfers {
                 Some(all) => take(all.of(cause.id)),
                 None => {
                     let mut page = self.transfers_after(cause.id, -1)?;
-                    while let Some(last) = page.last().map(|it| it.leg) {
+                    while let Some(last) = page.last().map(|transfer| transfer.leg) {
                         take(&page);
                         page = self.transfers_after(cause.id, last)?;
                     }
                 }
             }
             let sent = recognitions.of(cause.id);
-            sent.iter().for_each(|it| it.seal(chain));
-            events.of(cause, sent).for_each(|it| told.add(it));
+            sent.iter().for_each(|recognition| recognition.seal(chain));
+            events.of(cause, sent).for_each(|event| told.add(event));
         }
         Ok(())
     }

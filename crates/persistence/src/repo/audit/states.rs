@@ -23,23 +23,23 @@ impl Unit<'_> {
         self.query(|conn| match subject {
             Subject::Provider(id) => {
                 let row = providers::table.find(id).select(ProviderState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|it| it.digest()))
+                Ok(row.optional()?.map(|state| state.digest()))
             }
             Subject::Options(id) => {
                 let row = companies::table.find(id).select(OptionsState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|it| it.digest()))
+                Ok(row.optional()?.map(|state| state.digest()))
             }
             Subject::Saml(id) => {
                 let row = saml_settings::table.find(id).select(SamlState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|it| it.digest()))
+                Ok(row.optional()?.map(|state| state.digest()))
             }
             Subject::Schedule(id) => {
                 let row = schedules::table.find(id).select(ScheduleState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|it| it.digest()))
+                Ok(row.optional()?.map(|state| state.digest()))
             }
             Subject::GlobalOccasion(id) => {
                 let row = occasions::table.find(id).select(OccasionState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|it| it.digest()))
+                Ok(row.optional()?.map(|state| state.digest()))
             }
         })
     }
@@ -67,7 +67,8 @@ impl Unit<'_> {
             let page = self.entries_in(i64::MIN..i64::MAX, behind, PAGE)?;
             let Some((position, last)) = page.last() else { return Ok(noted) };
             behind = Some((*position, last.id()));
-            let entries = page.into_iter().filter_map(|(_, it)| Some((it.subject()?, it.state_digest)));
+            let entries =
+                page.into_iter().filter_map(|(_, entry)| Some((entry.subject()?, entry.state_digest)));
             noted.extend(entries);
         }
     }

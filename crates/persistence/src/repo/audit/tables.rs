@@ -44,8 +44,8 @@ impl Unit<'_> {
     ) -> Result<(), StoreError> {
         let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {LINES}");
         let broken: Vec<String> = self.query(|conn| diesel::dsl::sql::<Text>(&limited).get_results(conn))?;
-        let is_more = i64::try_from(broken.len()).is_ok_and(|it| it >= LINES);
-        broken.into_iter().for_each(|it| findings.add(invariant, || it));
+        let is_more = i64::try_from(broken.len()).is_ok_and(|count| count >= LINES);
+        broken.into_iter().for_each(|detail| findings.add(invariant, || detail));
         if is_more {
             let count = format!("(SELECT count(*) FROM ({sql}) AS broken)");
             let all: i64 =
@@ -274,6 +274,6 @@ fn occasions() -> Vec<Check> {
 /// The name of an account's kind, as SQL.
 fn account_text(kind: &str) -> String {
     let cases: String =
-        AccountKind::ALL.iter().map(|it| format!(" WHEN {} THEN '{}'", it.code(), it.name())).collect();
+        AccountKind::ALL.iter().map(|kind| format!(" WHEN {} THEN '{}'", kind.code(), kind.name())).collect();
     format!("CASE {kind}{cases} ELSE 'account of kind ' || {kind} END")
 }

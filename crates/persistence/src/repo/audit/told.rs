@@ -27,7 +27,7 @@ struct Told {
 impl Unit<'_> {
     pub(super) fn audit_told(&mut self, now: Timestamp, findings: &mut Findings) -> Result<(), StoreError> {
         let pruned = self.setting(Setting::EventsPrunedBefore)?;
-        let kept = pruned.and_then(|it| it.parse().ok()).and_then(Timestamp::from_unix_micros);
+        let kept = pruned.and_then(|value| value.parse().ok()).and_then(Timestamp::from_unix_micros);
         findings.demand(kept.is_none_or(|kept| kept <= now), "pruning", || {
             "the note on deleted events is later than now: events may have been deleted by hand".to_owned()
         });
@@ -109,7 +109,7 @@ fn causes(kept: Option<At>) -> Told {
 }
 
 fn unfit(kept: Option<At>, kind: &str) -> String {
-    let kept = kept.map_or_else(String::new, |it| format!(" AND c.created_at >= {}", moment_text(it)));
+    let kept = kept.map_or_else(String::new, |since| format!(" AND c.created_at >= {}", moment_text(since)));
     format!(
         "(e.id IS NULL{kept}) OR e.kind <> {kind} OR e.cause_id <> c.id OR e.company_id <> c.company_id \
          OR e.provider_id <> c.provider_id OR e.created_at <> c.created_at"
