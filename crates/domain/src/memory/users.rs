@@ -157,7 +157,7 @@ impl Users for Unit {
         self.run(|data| {
             let all = data.users.values_mut();
             let active = all.filter(|user| user.company_id == company && user.deleted_at.is_none());
-            for user in active.filter(|it| it.profile.corporation_admin) {
+            for user in active.filter(|user| user.profile.corporation_admin) {
                 (user.profile.corporation_admin, user.updated_at) = (false, at);
             }
             Ok(())

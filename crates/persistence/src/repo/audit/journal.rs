@@ -90,11 +90,7 @@ impl Unit<'_> {
             }
             let sent = recognitions.of(row.id);
             walk.recognitions += fit::<i64, _>(sent.len());
-            changed.extend(
-                sent.iter()
-                    .filter(|recognition| !recognition.is_as_sent_by(row))
-                    .map(|recognition| recognition.id),
-            );
+            changed.extend(sent.iter().filter(|fact| !fact.is_as_sent_by(row)).map(|fact| fact.id));
             let mut sent = sent.iter().peekable();
             let mut take = |page: &[TransferRow]| {
                 walk.transfers += fit::<i64, _>(page.len());
