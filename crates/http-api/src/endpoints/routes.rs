@@ -200,8 +200,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         })));
     }
     config.default_service(web::to(|request: HttpRequest| async move {
-        ApiError::not_found("unknown path; GET /docs lists the API")
-            .respond(&Arrival::of(&request).id)
+        ApiError::not_found("unknown path; GET /docs lists the API").respond(&Arrival::of(&request).id)
     }));
 }
 

@@ -17,8 +17,7 @@ pub(super) fn check(path: &str, retired: &[String]) -> Result<(), ApiError> {
         Err(ApiError::not_found("unknown API version"))
     } else {
         let other_method = health::other_method(path);
-        let nothing =
-            || ApiError::not_found("unknown path; GET /docs lists the API");
+        let nothing = || ApiError::not_found("unknown path; GET /docs lists the API");
         Err(other_method.unwrap_or_else(nothing))
     }
 }
