@@ -111,12 +111,8 @@ fn an_incomplete_backup_is_refused() {
         refused(&path("damaged.db"), "damaged.db");
         // Changes a character of journaled data, which only the seal contradicts.
         let mut bytes = fs::read(path("copy.db")).unwrap();
-        let places: Vec<usize> = bytes
-            .windows(11)
-            .enumerate()
-            .filter(|found| found.1 == b"invoice-117")
-            .map(|found| found.0)
-            .collect();
+        let found = bytes.windows(11).enumerate().filter(|(_, window)| window == b"invoice-117");
+        let places: Vec<usize> = found.map(|(place, _)| place).collect();
         places.iter().for_each(|place| bytes[place + 10] = b'8');
         assert!(!places.is_empty());
         fs::write(path("altered.db"), bytes).unwrap();
