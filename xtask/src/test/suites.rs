@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn a_package_id_holds_its_name() {
-        assert_eq!(package_name("path+file:///work/main/xtask#0.1.0"), "xtask");
+        assert_eq!(package_name("path+file:///src/guerdon/xtask#0.1.0"), "xtask");
         assert_eq!(
-            package_name("path+file:///work/main/crates/domain#guerdon-domain@0.1.0"),
+            package_name("path+file:///src/guerdon/crates/domain#guerdon-domain@0.1.0"),
             "guerdon-domain"
         );
     }

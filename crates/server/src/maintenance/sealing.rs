@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Clock, Seal, Store, StoreError, StoreExt, Timestamp};
-use guerdon_domain::sealing::{Sealed, seal_committed};
+use guerdon_domain::sealing::{Sealed, seal_committed, seal_next};
 
 use super::pacer::AdaptivePacer;
 use crate::platform::SystemClock;
@@ -31,8 +31,8 @@ impl Sealing {
 
     /// Seals new journal entries, and logs the head once a day. Logs a failure once until sealing succeeds again.
     pub(crate) fn seal(&mut self) {
-        match seal_committed(self.store.as_ref(), SystemClock.now(), &mut self.pacer) {
-            Ok(_) => {
+        match self.seal_new() {
+            Ok(()) => {
                 self.is_failing = false;
                 self.log_head();
             }
@@ -42,6 +42,11 @@ impl Sealing {
                 }
             }
         }
+    }
+
+    fn seal_new(&mut self) -> Result<(), StoreError> {
+        while seal_next(self.store.as_ref(), SystemClock.now(), &mut self.pacer)? {}
+        Ok(())
     }
 
     fn log_head(&mut self) {
