@@ -1,6 +1,6 @@
 //! The audit log: who did what, newest first. It merges audit entries with the journal entries.
 
-use crate::model::{Act, Cause};
+use crate::model::{Act, JournalEntry};
 use crate::ports::{AuditWanted, ReadAuditLog, StoreError};
 
 pub use crate::model::{Action, AuditEntry};
@@ -18,7 +18,7 @@ pub fn newest<R: ReadAuditLog + ?Sized>(
 }
 
 /// A journal entry as an entry of the audit log.
-fn told(it: &Cause) -> AuditEntry {
+fn told(it: &JournalEntry) -> AuditEntry {
     let (action, object_id, detail) = words(it);
     AuditEntry {
         id: it.id.as_uuid(),
@@ -32,7 +32,7 @@ fn told(it: &Cause) -> AuditEntry {
     }
 }
 
-fn words(it: &Cause) -> (Action, Option<uuid::Uuid>, String) {
+fn words(it: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) {
     let many = |points: crate::money::Points| match points.get() {
         1 => "1 point".to_owned(),
         count => format!("{count} points"),

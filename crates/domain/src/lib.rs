@@ -5,8 +5,6 @@ pub mod audit;
 #[cfg(feature = "use-cases")]
 pub mod audit_log;
 #[cfg(feature = "use-cases")]
-pub mod causes;
-#[cfg(feature = "use-cases")]
 pub mod commands;
 #[cfg(feature = "use-cases")]
 pub mod companies;
@@ -22,6 +20,8 @@ pub mod events;
 mod fixture;
 #[cfg(feature = "use-cases")]
 pub mod idempotency;
+#[cfg(feature = "use-cases")]
+pub mod journal;
 #[cfg(feature = "use-cases")]
 pub mod ledger;
 #[cfg(feature = "use-cases")]

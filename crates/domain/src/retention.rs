@@ -57,7 +57,7 @@ pub fn prune(
     if let Some(before) = periods.mails.map(|period| now - period) {
         pruned.mails = prune_all(pacer, |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
     }
-    prune_all(pacer, |limit| store.transaction(|tx| tx.prune_figures(now, limit)))?;
+    prune_all(pacer, |limit| store.transaction(|tx| tx.prune_statistics(now, limit)))?;
     if !pruned.is_empty() {
         let Pruned { events, mails, idempotency_records } = pruned;
         let summary = format!("{events} events, {mails} mails, {idempotency_records} kept answers");

@@ -25,28 +25,28 @@ use crate::support::{World, verify};
 /// Removes the safeguards against damage: row constraints, triggers and unique indexes.
 fn unguard(database: &TestDatabase) {
     const TRIGGERS: [&str; 13] = [
-        "causes_keep_updates_out",
-        "causes_keep_deletes_out",
-        "recognitions_keep_updates_out",
-        "recognitions_keep_deletes_out",
-        "accounts_keep_updates_out",
-        "accounts_keep_deletes_out",
-        "transfers_keep_updates_out",
-        "transfers_keep_deletes_out",
-        "seals_keep_updates_out",
-        "seals_keep_deletes_out",
-        "events_go_delivered",
-        "audit_entries_keep_updates_out",
-        "audit_entries_keep_deletes_out",
+        "journal_entries_reject_updates",
+        "journal_entries_reject_deletes",
+        "recognitions_reject_updates",
+        "recognitions_reject_deletes",
+        "accounts_reject_updates",
+        "accounts_reject_deletes",
+        "transfers_reject_updates",
+        "transfers_reject_deletes",
+        "seals_reject_updates",
+        "seals_reject_deletes",
+        "events_deleted_after_delivery",
+        "audit_entries_reject_updates",
+        "audit_entries_reject_deletes",
     ];
     let mut sqlite: String = TRIGGERS.iter().map(|trigger| format!("DROP TRIGGER {trigger};")).collect();
-    sqlite.push_str("DROP TRIGGER events_keep_updates_out; DROP INDEX causes_once;");
+    sqlite.push_str("DROP TRIGGER events_reject_updates; DROP INDEX journal_entries_once;");
     let postgres = "DO $$ DECLARE r record; BEGIN \
         FOR r IN SELECT conrelid::regclass AS t, conname AS n FROM pg_constraint \
           WHERE contype IN ('c', 'f') AND connamespace = 'public'::regnamespace AND conrelid <> 0 \
           LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.t, r.n); END LOOP; \
         FOR r IN SELECT tgrelid::regclass AS t, tgname AS n FROM pg_trigger WHERE NOT tgisinternal \
-          LOOP EXECUTE format('DROP TRIGGER %I ON %s', r.n, r.t); END LOOP; END $$; DROP INDEX causes_once;";
+          LOOP EXECUTE format('DROP TRIGGER %I ON %s', r.n, r.t); END LOOP; END $$; DROP INDEX journal_entries_once;";
     database.tamper(&sqlite, postgres);
 }
 

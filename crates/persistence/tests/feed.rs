@@ -167,8 +167,8 @@ fn other_programs_cannot_insert_events() {
         let Some(mut stranger) = stranger(world) else { return };
         world.deposit(1_000_000);
         send(world, 1);
-        let add = "INSERT INTO events (id, company_id, provider_id, kind, cause_id, body, created_at) \
-                   SELECT gen_random_uuid(), company_id, provider_id, kind, cause_id, body, created_at FROM events";
+        let add = "INSERT INTO events (id, company_id, provider_id, kind, journal_entry_id, body, created_at) \
+                   SELECT gen_random_uuid(), company_id, provider_id, kind, journal_entry_id, body, created_at FROM events";
         let refused = stranger.batch_execute(add).unwrap_err().to_string();
         assert!(refused.contains("null value in column \"position\""), "{refused}");
     });

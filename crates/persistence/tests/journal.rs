@@ -31,10 +31,10 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
             world;
         drop((store, commands, background));
         // Simulates a source cluster that has processed far more transactions than this one.
-        let far = "ALTER TABLE causes DISABLE TRIGGER USER; ALTER TABLE events DISABLE TRIGGER USER; \
-                   UPDATE causes SET position = position + 9000000000; \
+        let far = "ALTER TABLE journal_entries DISABLE TRIGGER USER; ALTER TABLE events DISABLE TRIGGER USER; \
+                   UPDATE journal_entries SET position = position + 9000000000; \
                    UPDATE events SET position = position + 9000000000; \
-                   ALTER TABLE causes ENABLE TRIGGER USER; ALTER TABLE events ENABLE TRIGGER USER; \
+                   ALTER TABLE journal_entries ENABLE TRIGGER USER; ALTER TABLE events ENABLE TRIGGER USER; \
                    ALTER TABLE audit_entries DISABLE TRIGGER USER; \
                    UPDATE audit_entries SET position = position + 9000001000; \
                    ALTER TABLE audit_entries ENABLE TRIGGER USER;";
@@ -51,7 +51,7 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
         configure_saml(&world, "https://second.example");
         let head = world.seal();
         assert_eq!(world.audit_with(Some(head)), []);
-        assert_eq!(world.database.count("causes WHERE position < 9000000000"), 0);
+        assert_eq!(world.database.count("journal_entries WHERE position < 9000000000"), 0);
         assert_eq!(world.database.count("audit_entries WHERE position < 9000001000"), 0);
     }
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use guerdon_domain::audit_log::{Action, newest};
-use guerdon_domain::causes::Actor;
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::journal::Actor;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
@@ -34,7 +34,7 @@ fn statements(world: &World, work: impl FnOnce()) -> BTreeSet<String> {
 /// The tables that grow. A statement that reads all rows of one of them is a fault.
 const LARGE: [&str; 12] = [
     "accounts",
-    "causes",
+    "journal_entries",
     "companies",
     "corporations",
     "deliveries",
@@ -75,17 +75,17 @@ const ROWS: &str = "
       FROM n WHERE i <= 100000;
     INSERT INTO occasions (id, company_id, name, title, default_message, enabled, visible, created_at, updated_at)
       SELECT ID, THEIRS, 'N', 'T', 'M', TRUE, TRUE, AT, AT FROM n WHERE i <= 20000;
-    INSERT INTO causes (id, company_id, provider_id, kind, actor, points_per_dollar, points, legs, subject_id,
+    INSERT INTO journal_entries (id, company_id, provider_id, kind, actor, points_per_dollar, points, legs, subject_id,
       occasion_id, share, message, created_at) SELECT ID, THEIRS, THEIRS, 4, 1, 50, 1, 1, SOMEONE, THEIRS, TRUE, 'M', AT
       FROM n WHERE i <= 200000;
-    INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at)
+    INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at)
       SELECT ID, 1, THEIRS, 1000, 0, 0, 0, AT FROM n WHERE i BETWEEN 100 AND 100000;
-    INSERT INTO transfers (cause_id, leg, company_id, debit_owner, debit_kind, debit_place, credit_owner, credit_kind,
-      credit_place, amount, points, points_per_dollar, reason, created_at)
+    INSERT INTO transfers (journal_entry_id, leg, company_id, debit_owner, debit_kind, debit_sequence, credit_owner, credit_kind,
+      credit_sequence, amount, points, points_per_dollar, reason, created_at)
       SELECT ID, 1, THEIRS, THEIRS, 4, i, SOMEONE, 1, i, 20000000, 1, 50, 1, AT FROM n WHERE i >= 100000;
-    INSERT INTO recognitions (cause_id, leg, id, company_id, sender_id, receiver_id, share, created_at)
+    INSERT INTO recognitions (journal_entry_id, leg, id, company_id, sender_id, receiver_id, share, created_at)
       SELECT ID, 1, ID, THEIRS, THEIRS, SOMEONE, TRUE, AT FROM n WHERE i BETWEEN 100000 AND 300000;
-    INSERT INTO events (id, company_id, provider_id, kind, cause_id, body, created_at)
+    INSERT INTO events (id, company_id, provider_id, kind, journal_entry_id, body, created_at)
       SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 100000;
     INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay)
       SELECT ID, THEIRS, THEIRS, 2, 1, 0 FROM n WHERE i <= 100000;
@@ -326,7 +326,7 @@ fn pages(world: &World) {
 fn no_console_page_scans_a_growing_table() {
     let judge = |world: &World| {
         let sent = statements(world, || pages(world));
-        let tables = ["deliveries", "accounts", "causes"];
+        let tables = ["deliveries", "accounts", "journal_entries"];
         let asked: Vec<&String> =
             sent.iter().filter(|statement| tables.iter().any(|name| statement.contains(name))).collect();
         assert!(asked.len() >= 16, "{} statements recorded", asked.len());
@@ -334,11 +334,12 @@ fn no_console_page_scans_a_growing_table() {
             let plan = world.database.plan(statement);
             let walks = |line: &&String| {
                 let line = line.trim();
-                let is_whole = ["SCAN a", "SCAN deliveries", "SCAN events", "SCAN causes"].contains(&line)
+                let is_whole = ["SCAN a", "SCAN deliveries", "SCAN events", "SCAN journal_entries"]
+                    .contains(&line)
                     || (line.starts_with("SCAN") && line.contains("USING INDEX sqlite_autoindex"));
                 is_whole
                     || line.contains("TEMP B-TREE FOR ORDER BY") && statement.contains("events")
-                    || ["accounts", "deliveries", "events", "causes"]
+                    || ["accounts", "deliveries", "events", "journal_entries"]
                         .iter()
                         .any(|table| line.contains(&format!("Seq Scan on {table}")))
                     || line.contains("Index Scan Backward using deliveries_pkey")
@@ -353,7 +354,7 @@ fn no_console_page_scans_a_growing_table() {
 
 /// Tables that are small or whose rows belong to no company.
 const OF_NO_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
-    'idempotency_records', 'provider_figures', 'providers', 'schema_migrations', 'seals', 'service_figures', 'settings'";
+    'idempotency_records', 'provider_statistics', 'providers', 'schema_migrations', 'seals', 'service_statistics', 'settings'";
 
 #[test]
 fn every_row_of_a_large_table_has_a_company_id() {

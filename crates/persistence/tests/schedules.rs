@@ -82,7 +82,10 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
         dates.sort();
         assert_eq!(dates, ["2026-12-31", "2027-01-31", "2027-02-28"]);
         assert!(paid.iter().all(|ran| ran.ended == DateEnd::Paid { users: 10 }), "{paid:?}");
-        assert_eq!(world.database.count("causes WHERE kind = 7 AND actor = 3 AND due_on IS NOT NULL"), 3);
+        assert_eq!(
+            world.database.count("journal_entries WHERE kind = 7 AND actor = 3 AND due_on IS NOT NULL"),
+            3
+        );
         assert_eq!(world.shows(WalletType::Peer, users[4]), Some((21, 0)));
         assert_eq!(world.reserve(), 1_000 - 3 * 10 * 7);
         assert_eq!(now(world, id).next_on.to_string(), "2027-03-31");
@@ -127,7 +130,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
             ("Insufficient funds", 0)
         );
         assert_eq!(world.database.count("mails"), 2, "to each administrator");
-        assert_eq!(world.database.count("causes WHERE kind = 7"), 0);
+        assert_eq!(world.database.count("journal_entries WHERE kind = 7"), 0);
         assert_eq!(step(world), None, "not before an hour has passed");
         for hour in 1_i32..24 {
             world.clock.jump(first + (time::Duration::HOUR + time::Duration::SECOND) * hour);

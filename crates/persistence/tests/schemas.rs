@@ -65,9 +65,9 @@ fn triggers_find_their_tables_from_a_session_with_another_search_path() {
         world.send(Sender::Company(world.company), &[ann], 1).unwrap();
         let mut conn = elsewhere(&world);
         let refused = conn.batch_execute("DELETE FROM cell_7.events").unwrap_err().to_string();
-        assert!(refused.contains("only delivered events go"), "{refused}");
-        let refused = conn.batch_execute("DELETE FROM cell_7.causes").unwrap_err().to_string();
-        assert!(refused.contains("causes are never changed"), "{refused}");
+        assert!(refused.contains("only delivered events may be deleted"), "{refused}");
+        let refused = conn.batch_execute("DELETE FROM cell_7.journal_entries").unwrap_err().to_string();
+        assert!(refused.contains("journal_entries are never changed"), "{refused}");
         let count = || world.reading(|reads| reads.active_user_count(world.company));
         assert_eq!(count(), 2);
         let delete = format!("UPDATE cell_7.users SET deleted_at = now() WHERE id = '{ann}'");

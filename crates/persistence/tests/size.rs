@@ -19,7 +19,7 @@ pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
          corporation_admin, created_at, updated_at) \
          SELECT unhex(printf('0194000000007000800000%010d', i)), unhex('{0}'), i || '@example.com', \
          i || '@example.com', 'Crowd', 0, 0, 0, {at}, {at} FROM n; \
-         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at) \
          SELECT id, k.kind, company_id, 0, 0, 0, 0, created_at FROM users, \
          (SELECT 1 AS kind UNION SELECT 2) AS k WHERE first_name = 'Crowd';",
         company.simple()
@@ -29,7 +29,7 @@ pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
          corporation_admin, created_at, updated_at) \
          SELECT ('01940000-0000-7000-8000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', i || '@example.com', \
          i || '@example.com', 'Crowd', false, false, false, now(), now() FROM generate_series(1, {count}) AS i; \
-         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at) \
          SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
          generate_series(1, 2) AS k WHERE first_name = 'Crowd'; ANALYZE users; ANALYZE accounts;"
     );

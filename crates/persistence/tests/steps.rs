@@ -70,10 +70,10 @@ fn a_seal_waits_for_a_distribution_in_progress() {
                 .reading(|reads| reads.next_seal(guerdon_domain::ports::Clock::now(&*world.clock), 1_000));
             let Some(next) = next else { return 0 };
             world.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
-            next.causes.count
+            next.journal_entries.count
         };
         let before = seal();
-        assert_eq!(before, world.database.count("causes") - 2);
+        assert_eq!(before, world.database.count("journal_entries") - 2);
         assert_eq!(seal(), 0);
         world.finish();
         assert_eq!(seal(), 2);
@@ -99,7 +99,7 @@ fn a_distribution_whose_steps_do_not_add_up_is_found() {
     };
     assert!(!found("SELECT 1"));
     assert!(found("DELETE FROM distribution_steps WHERE leg > 2000"), "a step was lost");
-    assert!(found("UPDATE distributions_under_way SET not_given = 1"), "an extra step");
+    assert!(found("UPDATE distributions_under_way SET unpaid_receivers = 1"), "an extra step");
     assert!(
         found("DELETE FROM distribution_steps; DELETE FROM distributions_under_way"),
         "the distribution was forgotten"
@@ -109,7 +109,7 @@ fn a_distribution_whose_steps_do_not_add_up_is_found() {
         "the journal entry does not exist"
     );
     assert!(
-        found("INSERT INTO distributions_under_way SELECT id, 1 FROM causes WHERE kind = 6"),
+        found("INSERT INTO distributions_under_way SELECT id, 1 FROM journal_entries WHERE kind = 6"),
         "a deposit is not a distribution"
     );
 }

@@ -47,7 +47,7 @@ fn crowd(service: &Service, company: &str, count: i64) {
          corporation_admin, created_at, updated_at) \
          SELECT unhex(printf('0194000000007000800000%010d', i)), unhex('{plain}'), 'x' || i || '@example.com', \
          'x' || i || '@example.com', 'Crowd', 0, 0, 0, 0, 0 FROM n; \
-         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at) \
          SELECT id, k.kind, company_id, 0, 0, 0, 0, created_at FROM users, \
          (SELECT 1 AS kind UNION SELECT 2) AS k WHERE first_name = 'Crowd'; COMMIT"
     );
@@ -57,7 +57,7 @@ fn crowd(service: &Service, company: &str, count: i64) {
          SELECT ('01940000-0000-7000-8000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', \
          'x' || i || '@example.com', 'x' || i || '@example.com', 'Crowd', false, false, false, now(), now() \
          FROM generate_series(1, {count}) AS i; \
-         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at) \
          SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
          generate_series(1, 2) AS k WHERE first_name = 'Crowd'; ANALYZE users; ANALYZE accounts"
     );
@@ -133,10 +133,12 @@ fn two_services_on_one_postgresql_pay_each_date_once() {
             sample.deposit(&service, 1_000);
             schedule(&service, &sample.company, "2", &months_ago(5));
         }
-        let paid = || service.database.count("causes WHERE kind = 7 AND actor = 3");
+        let paid = || service.database.count("journal_entries WHERE kind = 7 AND actor = 3");
         until("six dates of four schedules are paid", || (paid() == 24).then_some(()));
         assert_eq!(
-            service.database.count("(SELECT DISTINCT subject_id, due_on FROM causes WHERE kind = 7) AS x"),
+            service
+                .database
+                .count("(SELECT DISTINCT subject_id, due_on FROM journal_entries WHERE kind = 7) AS x"),
             24
         );
         for sample in &samples {
@@ -168,7 +170,7 @@ fn an_uncovered_date_is_reported_and_paid_later() {
 /// Every user with a wallet has received as often as the journal says, and the reserve has paid the same amount.
 fn all_or_nothing(service: &Service, sample: &Sample, paid_in: i64) -> i64 {
     assert_eq!(service.guerdon(&["verify"]).status, 0);
-    let runs = service.database.count("causes WHERE kind = 7");
+    let runs = service.database.count("journal_entries WHERE kind = 7");
     let received = service.database.count("transfers WHERE reason = 3 AND credit_kind = 2");
     assert_eq!(received, runs * (CROWD + 2), "{runs} runs");
     let reserve = service.json(&["reserve", "show", &sample.company]);
@@ -231,7 +233,7 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
             service.running.kill();
             service.restart();
         }
-        let dates = "(SELECT DISTINCT due_on FROM causes WHERE kind = 7) AS dates";
+        let dates = "(SELECT DISTINCT due_on FROM journal_entries WHERE kind = 7) AS dates";
         until("four dates are paid", || (service.database.count(dates) == 4).then_some(()));
         until("the last date is paid", || {
             (service.database.count("distributions_under_way") == 0).then_some(())

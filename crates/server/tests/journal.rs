@@ -6,7 +6,7 @@ use std::sync::Arc;
 use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{NewEvent, ProviderChange, Store, StoreExt as _, Timestamp};
 use guerdon_domain::providers::Provider;
-use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
+use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
 use guerdon_persistence::testing::{TestDatabase, covers_postgres, covers_sqlite, postgres, sqlite};
 use guerdon_webhook_dispatcher::testing::{Bench, Case, Delivery};
 use guerdon_webhook_dispatcher::{Journal, StoreJournal};
@@ -62,7 +62,7 @@ impl Bench for Real {
             company_id: CompanyId::from_uuid(Uuid::nil()),
             provider_id: provider,
             kind: EventKind::RecognitionReceived,
-            cause: CauseId::from_uuid(Uuid::nil()),
+            cause: JournalEntryId::from_uuid(Uuid::nil()),
             body: b"{}".to_vec(),
             addressed: true,
             created_at: due,

@@ -291,7 +291,7 @@ fn crowd(service: &Service, sample: &Sample) -> Vec<String> {
          corporation_admin, created_at, updated_at) \
          SELECT unhex(printf('0194000000007000800000%010d', i)), unhex('{plain}'), i || '@example.com', \
          i || '@example.com', 'Crowd', 0, 0, 0, {at}, {at} FROM n; \
-         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at) \
          SELECT id, k.kind, company_id, 0, 0, 0, 0, created_at FROM users, \
          (SELECT 1 AS kind UNION SELECT 2) AS k WHERE first_name = 'Crowd'; \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {OCCASIONS}) \
@@ -304,7 +304,7 @@ fn crowd(service: &Service, sample: &Sample) -> Vec<String> {
          corporation_admin, created_at, updated_at) \
          SELECT ('01940000-0000-7000-8000-00' || lpad(i::text, 10, '0'))::uuid, '{company}', i || '@example.com', \
          i || '@example.com', 'Crowd', false, false, false, now(), now() FROM generate_series(1, {RECEIVERS}) AS i; \
-         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, movements, made_up, created_at) \
+         INSERT INTO accounts (owner_id, kind, company_id, balance, spent, entry_count, rounding_shortfall, created_at) \
          SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
          generate_series(1, 2) AS k WHERE first_name = 'Crowd'; \
          INSERT INTO occasions (id, company_id, name, title, default_message, enabled, visible, created_at, \

@@ -124,7 +124,7 @@ CREATE TABLE occasions (
 );
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- told_of_end is the end of the certificate of which the administrators were notified.
+-- notified_of_expiry is the end of the certificate of which the administrators were notified.
 CREATE TABLE saml_settings (
   company_id uuid NOT NULL PRIMARY KEY REFERENCES companies (id),
   idp_id text CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -132,7 +132,7 @@ CREATE TABLE saml_settings (
   idp_certificate text CHECK (length(idp_certificate) <= 65536),
   active boolean NOT NULL,
   updated_at timestamptz NOT NULL,
-  told_of_end timestamptz,
+  notified_of_expiry timestamptz,
   CONSTRAINT active_is_complete CHECK (
     NOT active OR (idp_id IS NOT NULL AND idp_url IS NOT NULL AND idp_certificate IS NOT NULL)
   )
@@ -159,7 +159,7 @@ CREATE TABLE schedules (
   failure text,
   created_at timestamptz NOT NULL,
   cancelled_at timestamptz,
-  CONSTRAINT failing_for_a_reason CHECK ((failing_since IS NULL) = (failure IS NULL))
+  CONSTRAINT failing_has_a_reason CHECK ((failing_since IS NULL) = (failure IS NULL))
 );
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
@@ -179,13 +179,13 @@ CREATE TABLE missed_dates (
 -- paid.
 CREATE TABLE distributions_under_way (
   id uuid NOT NULL PRIMARY KEY,
-  not_given integer NOT NULL CHECK (not_given >= 0)
+  unpaid_receivers integer NOT NULL CHECK (unpaid_receivers >= 0)
 );
 CREATE TABLE distribution_steps (
-  cause_id uuid NOT NULL REFERENCES distributions_under_way (id),
+  journal_entry_id uuid NOT NULL REFERENCES distributions_under_way (id),
   leg integer NOT NULL CHECK (leg >= 1),
   receivers bytea NOT NULL CHECK (length(receivers) > 0 AND length(receivers) % 16 = 0),
-  PRIMARY KEY (cause_id, leg)
+  PRIMARY KEY (journal_entry_id, leg)
 );
 
 -- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
@@ -233,7 +233,7 @@ CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path
 -- 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the object of
 -- the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider. legs is the
 -- number of its transfers, or of the recognitions of a sending.
-CREATE TABLE causes (
+CREATE TABLE journal_entries (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
@@ -252,7 +252,7 @@ CREATE TABLE causes (
   share boolean,
   message text CHECK (length(message) <= 10000),
   created_at timestamptz NOT NULL,
-  CONSTRAINT says_what_its_kind_needs CHECK (
+  CONSTRAINT matches_its_kind CHECK (
     CASE kind
       WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
@@ -271,25 +271,25 @@ CREATE TABLE causes (
   ),
   CONSTRAINT only_a_sending_has_an_occasion CHECK ((kind = 4) = (occasion_id IS NOT NULL)),
   CONSTRAINT only_recognitions_are_shared CHECK (kind IN (4, 5) OR (share IS NULL AND message IS NULL)),
-  CONSTRAINT a_sending_says_whether_it_is_public CHECK (kind <> 4 OR share IS NOT NULL),
-  CONSTRAINT only_wallets_that_are_named CHECK (kind IN (7, 10) OR wallet IS NULL),
+  CONSTRAINT sending_has_share CHECK (kind <> 4 OR share IS NOT NULL),
+  CONSTRAINT wallet_of_distribution_or_override CHECK (kind IN (7, 10) OR wallet IS NULL),
   CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
 );
-CREATE UNIQUE INDEX causes_position ON causes (position, id);
-CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
-CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
-CREATE INDEX causes_of_company ON causes (company_id, id);
-CREATE INDEX causes_others ON causes (kind, id) WHERE kind <> 4;
-CREATE INDEX causes_not_of_providers ON causes (id) WHERE actor <> 1;
-CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
-CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
-CREATE TRIGGER causes_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON causes
+CREATE UNIQUE INDEX journal_entries_position ON journal_entries (position, id);
+CREATE UNIQUE INDEX journal_entries_once ON journal_entries (subject_id) WHERE kind IN (9, 11);
+CREATE INDEX journal_entries_company ON journal_entries (company_id, position) WHERE kind <= 3;
+CREATE INDEX journal_entries_of_company ON journal_entries (company_id, id);
+CREATE INDEX journal_entries_others ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_not_of_providers ON journal_entries (id) WHERE actor <> 1;
+CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
+CREATE UNIQUE INDEX journal_entries_date_once ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
+CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON journal_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- A recognition is a leg of a sending, which has its points, occasion and message; message here is the one that an
 -- amendment set instead. The sender of a recognition by a company is the company.
 CREATE TABLE recognitions (
-  cause_id uuid NOT NULL,
+  journal_entry_id uuid NOT NULL,
   leg integer NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
   id uuid NOT NULL UNIQUE,
   company_id uuid NOT NULL,
@@ -298,18 +298,18 @@ CREATE TABLE recognitions (
   share boolean NOT NULL,
   message text CHECK (length(message) <= 10000),
   created_at timestamptz NOT NULL,
-  PRIMARY KEY (cause_id, leg),
-  CONSTRAINT to_somebody_else CHECK (sender_id <> receiver_id)
+  PRIMARY KEY (journal_entry_id, leg),
+  CONSTRAINT receiver_is_not_sender CHECK (sender_id <> receiver_id)
 );
 CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
 CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
-CREATE TRIGGER recognitions_keep
-  BEFORE UPDATE OF cause_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE OR TRUNCATE
+CREATE TRIGGER recognitions_immutable
+  BEFORE UPDATE OF journal_entry_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE OR TRUNCATE
   ON recognitions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
 -- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
--- movements is the number of its entries. spent stops at the largest number. made_up is the shortfall of the last
+-- entry_count is the number of its entries. spent stops at the largest number. rounding_shortfall is the shortfall of the last
 -- debit, within the tolerance. alert_below is the smallest balance that does not count as low.
 CREATE TABLE accounts (
   owner_id uuid NOT NULL,
@@ -317,43 +317,43 @@ CREATE TABLE accounts (
   company_id uuid NOT NULL,
   balance bigint NOT NULL,
   spent bigint NOT NULL CHECK (spent >= 0),
-  movements bigint NOT NULL CHECK (movements >= 0),
-  made_up bigint NOT NULL CONSTRAINT within_tolerance CHECK (made_up BETWEEN 0 AND 10000000),
+  entry_count bigint NOT NULL CHECK (entry_count >= 0),
+  rounding_shortfall bigint NOT NULL CONSTRAINT within_tolerance CHECK (rounding_shortfall BETWEEN 0 AND 10000000),
   alert_below bigint,
   created_at timestamptz NOT NULL,
   closed_at timestamptz,
   PRIMARY KEY (owner_id, kind),
   CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
   CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance >= -9000000000000000000),
-  CONSTRAINT redeemed_is_never_owed CHECK (kind <> 7 OR balance >= 0),
-  CONSTRAINT rounding_only_gives CHECK (kind <> 8 OR balance <= 0),
-  CONSTRAINT owner_fits_kind CHECK ((kind >= 4) = (owner_id = company_id)),
+  CONSTRAINT redeemed_is_not_negative CHECK (kind <> 7 OR balance >= 0),
+  CONSTRAINT rounding_is_not_positive CHECK (kind <> 8 OR balance <= 0),
+  CONSTRAINT owner_matches_kind CHECK ((kind >= 4) = (owner_id = company_id)),
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
   CONSTRAINT only_the_reserve_alerts CHECK (alert_below IS NULL OR kind = 4)
 ) WITH (fillfactor = 70);
-CREATE TRIGGER accounts_keep BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
+CREATE TRIGGER accounts_immutable BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
 -- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. A place is the number of the entry in the history of
 -- an account.
 CREATE TABLE transfers (
-  cause_id uuid NOT NULL,
+  journal_entry_id uuid NOT NULL,
   leg integer NOT NULL CHECK (leg >= 0),
   company_id uuid NOT NULL,
   debit_owner uuid NOT NULL,
   debit_kind smallint NOT NULL,
-  debit_place bigint NOT NULL CHECK (debit_place >= 1),
+  debit_sequence bigint NOT NULL CHECK (debit_sequence >= 1),
   credit_owner uuid NOT NULL,
   credit_kind smallint NOT NULL,
-  credit_place bigint NOT NULL CHECK (credit_place >= 1),
+  credit_sequence bigint NOT NULL CHECK (credit_sequence >= 1),
   amount bigint NOT NULL CHECK (amount > 0),
   points bigint NOT NULL CHECK (points >= 0),
   points_per_dollar integer NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reason smallint NOT NULL,
   created_at timestamptz NOT NULL,
-  PRIMARY KEY (cause_id, leg),
-  CONSTRAINT goes_where_its_reason_says CHECK (
+  PRIMARY KEY (journal_entry_id, leg),
+  CONSTRAINT accounts_match_reason CHECK (
     CASE reason
       WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
       WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
@@ -368,16 +368,16 @@ CREATE TABLE transfers (
       ELSE false
     END
   ),
-  CONSTRAINT a_company_s_accounts_are_its_own CHECK (
+  CONSTRAINT company_accounts_belong_to_company CHECK (
     (debit_kind >= 4) = (debit_owner = company_id) AND (credit_kind >= 4) = (credit_owner = company_id)
   ),
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
+  CONSTRAINT one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
   -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
   -- transfer into transit, or of the remainder from there, is the sum for many receivers.
-  CONSTRAINT priced CHECK (
+  CONSTRAINT amount_matches_points CHECK (
     reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
       ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
@@ -385,29 +385,29 @@ CREATE TABLE transfers (
     END
   )
 );
-CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_place);
-CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_place);
-CREATE TRIGGER transfers_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
+CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_sequence);
+CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_sequence);
+CREATE TRIGGER transfers_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Seal n adds to seal n - 1 the journal entries before `before` and the audit entries before `entries_before` that no
+-- Seal n adds to seal n - 1 the journal entries before `journal_before` and the audit entries before `audit_before` that no
 -- earlier seal covers: journal entries with their transfers and recognitions, and the digest of a message instead of
 -- the message. It adds one digest over the ids and bodies of the events of these journal entries, which remains when
 -- events are deleted. The counts are the numbers of rows that it covers. format: 1 is this one.
 CREATE TABLE seals (
   sequence bigint NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format smallint NOT NULL CONSTRAINT known_format CHECK (format = 1),
-  before bigint NOT NULL,
-  causes bigint NOT NULL CHECK (causes >= 0),
-  entries_before bigint NOT NULL,
-  entries bigint NOT NULL CHECK (entries >= 0),
+  journal_before bigint NOT NULL,
+  journal_entries bigint NOT NULL CHECK (journal_entries >= 0),
+  audit_before bigint NOT NULL,
+  audit_entries bigint NOT NULL CHECK (audit_entries >= 0),
   events bigint NOT NULL CHECK (events >= 0),
   events_digest bytea NOT NULL CHECK (length(events_digest) = 32),
   head bytea NOT NULL CHECK (length(head) = 32),
   created_at timestamptz NOT NULL,
-  CONSTRAINT covers_something CHECK (causes + entries >= 1)
+  CONSTRAINT covers_an_entry CHECK (journal_entries + audit_entries >= 1)
 );
-CREATE TRIGGER seals_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
+CREATE TRIGGER seals_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
@@ -419,11 +419,11 @@ CREATE TABLE events (
   company_id uuid NOT NULL,
   provider_id uuid NOT NULL,
   kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3),
-  cause_id uuid NOT NULL,
+  journal_entry_id uuid NOT NULL,
   body bytea NOT NULL CHECK (length(body) >= 2),
   original_digest bytea CHECK (length(original_digest) = 32),
   created_at timestamptz NOT NULL,
-  CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
+  CONSTRAINT id_is_of_its_subject CHECK ((kind = 1) = (id <> journal_entry_id))
 );
 
 CREATE INDEX events_feed ON events (provider_id, position, id);
@@ -440,7 +440,7 @@ CREATE TABLE deliveries (
   attempts_before_replay integer NOT NULL CONSTRAINT replayed_after_attempts CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at timestamptz,
   lease_id uuid,
-  CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT pending_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_pending_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) WITH (fillfactor = 70);
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
@@ -453,12 +453,12 @@ CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHE
 CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN
     IF EXISTS (SELECT FROM deliveries WHERE event_id = OLD.id AND state = 2) THEN RETURN OLD; END IF;
-    RAISE EXCEPTION 'only delivered events go';
+    RAISE EXCEPTION 'only delivered events may be deleted';
   END $$;
-CREATE TRIGGER events_keep
-  BEFORE UPDATE OF position, id, company_id, provider_id, kind, cause_id, created_at OR TRUNCATE ON events
+CREATE TRIGGER events_immutable
+  BEFORE UPDATE OF position, id, company_id, provider_id, kind, journal_entry_id, created_at OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER events_go_delivered BEFORE DELETE ON events
+CREATE TRIGGER events_deleted_after_delivery BEFORE DELETE ON events
   FOR EACH ROW EXECUTE FUNCTION refuse_loss_of_event();
 
 CREATE TABLE attempts (
@@ -486,18 +486,18 @@ CREATE TABLE mails (
   next_attempt_at timestamptz,
   lease_id uuid,
   created_at timestamptz NOT NULL,
-  CONSTRAINT waiting_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT waiting_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 );
 CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
-CREATE INDEX mails_kept ON mails (id) WHERE state = 3;
+CREATE INDEX mails_given_up ON mails (id) WHERE state = 3;
 CREATE INDEX mails_sent ON mails (id) WHERE state = 2;
 
 CREATE TABLE idempotency_records (
   scope uuid NOT NULL,
   idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
   request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
-  status smallint NOT NULL CONSTRAINT only_successes_are_kept CHECK (status BETWEEN 200 AND 299),
+  status smallint NOT NULL CONSTRAINT only_successes CHECK (status BETWEEN 200 AND 299),
   body bytea NOT NULL,
   created_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL CHECK (expires_at > created_at),
@@ -526,13 +526,13 @@ CREATE TABLE audit_entries (
 CREATE UNIQUE INDEX audit_entries_position ON audit_entries (position, id);
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
-CREATE TRIGGER audit_entries_keep BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
+CREATE TRIGGER audit_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- Statistics for the operator's console: per company and day (since 1970; day 0 is the total), recognitions and
 -- changes of the accounts in nano-dollars, updated when a seal is written; per company, day and occasion; per hour of
 -- the service; per hour of a provider's deliveries.
-CREATE TABLE company_figures (
+CREATE TABLE company_statistics (
   company_id uuid NOT NULL,
   day integer NOT NULL CHECK (day >= 0),
   recognitions bigint NOT NULL,
@@ -543,7 +543,7 @@ CREATE TABLE company_figures (
   manager_wallets bigint NOT NULL,
   PRIMARY KEY (company_id, day)
 ) WITH (fillfactor = 70);
-CREATE TABLE occasion_figures (
+CREATE TABLE occasion_statistics (
   company_id uuid NOT NULL,
   day integer NOT NULL CHECK (day >= 0),
   occasion_id uuid NOT NULL,
@@ -551,8 +551,8 @@ CREATE TABLE occasion_figures (
   points bigint NOT NULL,
   PRIMARY KEY (company_id, day, occasion_id)
 ) WITH (fillfactor = 70);
-CREATE INDEX occasion_figures_day ON occasion_figures (day, company_id);
-CREATE TABLE service_figures (
+CREATE INDEX occasion_statistics_day ON occasion_statistics (day, company_id);
+CREATE TABLE service_statistics (
   hour integer NOT NULL PRIMARY KEY,
   recognitions bigint NOT NULL,
   points bigint NOT NULL,
@@ -561,7 +561,7 @@ CREATE TABLE service_figures (
   server_errors bigint NOT NULL,
   micros bigint NOT NULL
 ) WITH (fillfactor = 70);
-CREATE TABLE provider_figures (
+CREATE TABLE provider_statistics (
   provider_id uuid NOT NULL,
   hour integer NOT NULL,
   delivered bigint NOT NULL,
@@ -569,4 +569,4 @@ CREATE TABLE provider_figures (
   micros bigint NOT NULL,
   PRIMARY KEY (provider_id, hour)
 ) WITH (fillfactor = 70);
-CREATE INDEX provider_figures_hour ON provider_figures (hour);
+CREATE INDEX provider_statistics_hour ON provider_statistics (hour);

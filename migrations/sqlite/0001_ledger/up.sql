@@ -117,7 +117,7 @@ CREATE TABLE occasions (
 ) STRICT;
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- told_of_end is the end of the certificate of which the administrators were notified.
+-- notified_of_expiry is the end of the certificate of which the administrators were notified.
 CREATE TABLE saml_settings (
   company_id BLOB NOT NULL PRIMARY KEY REFERENCES companies (id) CHECK (length(company_id) = 16),
   idp_id TEXT CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -125,7 +125,7 @@ CREATE TABLE saml_settings (
   idp_certificate TEXT CHECK (length(idp_certificate) <= 65536),
   active INTEGER NOT NULL CHECK (active IN (0, 1)),
   updated_at INTEGER NOT NULL,
-  told_of_end INTEGER,
+  notified_of_expiry INTEGER,
   CONSTRAINT active_is_complete CHECK (
     NOT active OR (idp_id IS NOT NULL AND idp_url IS NOT NULL AND idp_certificate IS NOT NULL)
   )
@@ -152,7 +152,7 @@ CREATE TABLE schedules (
   failure TEXT,
   created_at INTEGER NOT NULL,
   cancelled_at INTEGER,
-  CONSTRAINT failing_for_a_reason CHECK ((failing_since IS NULL) = (failure IS NULL))
+  CONSTRAINT failing_has_a_reason CHECK ((failing_since IS NULL) = (failure IS NULL))
 ) STRICT;
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
@@ -172,13 +172,13 @@ CREATE TABLE missed_dates (
 -- paid.
 CREATE TABLE distributions_under_way (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
-  not_given INTEGER NOT NULL CHECK (not_given >= 0)
+  unpaid_receivers INTEGER NOT NULL CHECK (unpaid_receivers >= 0)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE distribution_steps (
-  cause_id BLOB NOT NULL REFERENCES distributions_under_way (id) CHECK (length(cause_id) = 16),
+  journal_entry_id BLOB NOT NULL REFERENCES distributions_under_way (id) CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 1),
   receivers BLOB NOT NULL CHECK (length(receivers) > 0 AND length(receivers) % 16 = 0),
-  PRIMARY KEY (cause_id, leg)
+  PRIMARY KEY (journal_entry_id, leg)
 ) STRICT, WITHOUT ROWID;
 
 -- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
@@ -190,7 +190,7 @@ CREATE TABLE distribution_steps (
 -- 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the object of
 -- the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider. legs is the
 -- number of its transfers, or of the recognitions of a sending.
-CREATE TABLE causes (
+CREATE TABLE journal_entries (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
@@ -209,7 +209,7 @@ CREATE TABLE causes (
   share INTEGER CHECK (share IN (0, 1)),
   message TEXT CHECK (length(message) <= 10000),
   created_at INTEGER NOT NULL,
-  CONSTRAINT says_what_its_kind_needs CHECK (
+  CONSTRAINT matches_its_kind CHECK (
     CASE kind
       WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
@@ -228,26 +228,26 @@ CREATE TABLE causes (
   ),
   CONSTRAINT only_a_sending_has_an_occasion CHECK ((kind = 4) = (occasion_id IS NOT NULL)),
   CONSTRAINT only_recognitions_are_shared CHECK (kind IN (4, 5) OR (share IS NULL AND message IS NULL)),
-  CONSTRAINT a_sending_says_whether_it_is_public CHECK (kind <> 4 OR share IS NOT NULL),
-  CONSTRAINT only_wallets_that_are_named CHECK (kind IN (7, 10) OR wallet IS NULL),
+  CONSTRAINT sending_has_share CHECK (kind <> 4 OR share IS NOT NULL),
+  CONSTRAINT wallet_of_distribution_or_override CHECK (kind IN (7, 10) OR wallet IS NULL),
   CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
 ) STRICT;
-CREATE UNIQUE INDEX causes_once ON causes (subject_id) WHERE kind IN (9, 11);
-CREATE INDEX causes_company ON causes (company_id, position) WHERE kind <= 3;
-CREATE INDEX causes_of_company ON causes (company_id, id);
-CREATE INDEX causes_others ON causes (kind, id) WHERE kind <> 4;
-CREATE INDEX causes_not_of_providers ON causes (id) WHERE actor <> 1;
-CREATE INDEX causes_amended ON causes (subject_id, position) WHERE kind = 5;
-CREATE UNIQUE INDEX causes_date_once ON causes (subject_id, due_on) WHERE due_on IS NOT NULL;
-CREATE TRIGGER causes_keep_updates_out BEFORE UPDATE ON causes
-  BEGIN SELECT RAISE(ABORT, 'causes are never changed'); END;
-CREATE TRIGGER causes_keep_deletes_out BEFORE DELETE ON causes
-  BEGIN SELECT RAISE(ABORT, 'causes are never changed'); END;
+CREATE UNIQUE INDEX journal_entries_once ON journal_entries (subject_id) WHERE kind IN (9, 11);
+CREATE INDEX journal_entries_company ON journal_entries (company_id, position) WHERE kind <= 3;
+CREATE INDEX journal_entries_of_company ON journal_entries (company_id, id);
+CREATE INDEX journal_entries_others ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_not_of_providers ON journal_entries (id) WHERE actor <> 1;
+CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
+CREATE UNIQUE INDEX journal_entries_date_once ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
+CREATE TRIGGER journal_entries_reject_updates BEFORE UPDATE ON journal_entries
+  BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
+CREATE TRIGGER journal_entries_reject_deletes BEFORE DELETE ON journal_entries
+  BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
 
 -- A recognition is a leg of a sending, which has its points, occasion and message; message here is the one that an
 -- amendment set instead. The sender of a recognition by a company is the company.
 CREATE TABLE recognitions (
-  cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
+  journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
@@ -256,19 +256,19 @@ CREATE TABLE recognitions (
   share INTEGER NOT NULL CHECK (share IN (0, 1)),
   message TEXT CHECK (length(message) <= 10000),
   created_at INTEGER NOT NULL,
-  PRIMARY KEY (cause_id, leg),
-  CONSTRAINT to_somebody_else CHECK (sender_id <> receiver_id)
+  PRIMARY KEY (journal_entry_id, leg),
+  CONSTRAINT receiver_is_not_sender CHECK (sender_id <> receiver_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
 CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
-CREATE TRIGGER recognitions_keep_updates_out BEFORE UPDATE OF cause_id, leg, id, company_id, sender_id, receiver_id, created_at ON recognitions
+CREATE TRIGGER recognitions_reject_updates BEFORE UPDATE OF journal_entry_id, leg, id, company_id, sender_id, receiver_id, created_at ON recognitions
   BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
-CREATE TRIGGER recognitions_keep_deletes_out BEFORE DELETE ON recognitions
+CREATE TRIGGER recognitions_reject_deletes BEFORE DELETE ON recognitions
   BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
 -- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
--- movements is the number of its entries. spent stops at the largest number. made_up is the shortfall of the last
+-- entry_count is the number of its entries. spent stops at the largest number. rounding_shortfall is the shortfall of the last
 -- debit, within the tolerance. alert_below is the smallest balance that does not count as low.
 CREATE TABLE accounts (
   owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
@@ -276,45 +276,45 @@ CREATE TABLE accounts (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   balance INTEGER NOT NULL,
   spent INTEGER NOT NULL CHECK (spent >= 0),
-  movements INTEGER NOT NULL CHECK (movements >= 0),
-  made_up INTEGER NOT NULL CONSTRAINT within_tolerance CHECK (made_up BETWEEN 0 AND 10000000),
+  entry_count INTEGER NOT NULL CHECK (entry_count >= 0),
+  rounding_shortfall INTEGER NOT NULL CONSTRAINT within_tolerance CHECK (rounding_shortfall BETWEEN 0 AND 10000000),
   alert_below INTEGER,
   created_at INTEGER NOT NULL,
   closed_at INTEGER,
   PRIMARY KEY (owner_id, kind),
   CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
   CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance >= -9000000000000000000),
-  CONSTRAINT redeemed_is_never_owed CHECK (kind <> 7 OR balance >= 0),
-  CONSTRAINT rounding_only_gives CHECK (kind <> 8 OR balance <= 0),
-  CONSTRAINT owner_fits_kind CHECK ((kind >= 4) = (owner_id = company_id)),
+  CONSTRAINT redeemed_is_not_negative CHECK (kind <> 7 OR balance >= 0),
+  CONSTRAINT rounding_is_not_positive CHECK (kind <> 8 OR balance <= 0),
+  CONSTRAINT owner_matches_kind CHECK ((kind >= 4) = (owner_id = company_id)),
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
   CONSTRAINT only_the_reserve_alerts CHECK (alert_below IS NULL OR kind = 4)
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER accounts_keep_updates_out BEFORE UPDATE OF owner_id, kind, company_id, created_at ON accounts
+CREATE TRIGGER accounts_reject_updates BEFORE UPDATE OF owner_id, kind, company_id, created_at ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
-CREATE TRIGGER accounts_keep_deletes_out BEFORE DELETE ON accounts
+CREATE TRIGGER accounts_reject_deletes BEFORE DELETE ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
 -- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. A place is the number of the entry in the history of
 -- an account.
 CREATE TABLE transfers (
-  cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
+  journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 0),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   debit_owner BLOB NOT NULL CHECK (length(debit_owner) = 16),
   debit_kind INTEGER NOT NULL,
-  debit_place INTEGER NOT NULL CHECK (debit_place >= 1),
+  debit_sequence INTEGER NOT NULL CHECK (debit_sequence >= 1),
   credit_owner BLOB NOT NULL CHECK (length(credit_owner) = 16),
   credit_kind INTEGER NOT NULL,
-  credit_place INTEGER NOT NULL CHECK (credit_place >= 1),
+  credit_sequence INTEGER NOT NULL CHECK (credit_sequence >= 1),
   amount INTEGER NOT NULL CHECK (amount > 0),
   points INTEGER NOT NULL CHECK (points >= 0),
   points_per_dollar INTEGER NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
   reason INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  PRIMARY KEY (cause_id, leg),
-  CONSTRAINT goes_where_its_reason_says CHECK (
+  PRIMARY KEY (journal_entry_id, leg),
+  CONSTRAINT accounts_match_reason CHECK (
     CASE reason
       WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
       WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
@@ -329,16 +329,16 @@ CREATE TABLE transfers (
       ELSE 0
     END
   ),
-  CONSTRAINT a_company_s_accounts_are_its_own CHECK (
+  CONSTRAINT company_accounts_belong_to_company CHECK (
     (debit_kind >= 4) = (debit_owner = company_id) AND (credit_kind >= 4) = (credit_owner = company_id)
   ),
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT one_of_its_kind CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
+  CONSTRAINT one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
   -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
   -- transfer into transit, or of the remainder from there, is the sum for many receivers.
-  CONSTRAINT priced CHECK (
+  CONSTRAINT amount_matches_points CHECK (
     reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN 0
       ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
@@ -346,33 +346,33 @@ CREATE TABLE transfers (
     END
   )
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_place);
-CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_place);
-CREATE TRIGGER transfers_keep_updates_out BEFORE UPDATE ON transfers
+CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_sequence);
+CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_sequence);
+CREATE TRIGGER transfers_reject_updates BEFORE UPDATE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
-CREATE TRIGGER transfers_keep_deletes_out BEFORE DELETE ON transfers
+CREATE TRIGGER transfers_reject_deletes BEFORE DELETE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 
--- Seal n adds to seal n - 1 the journal entries before `before` and the audit entries before `entries_before` that no
+-- Seal n adds to seal n - 1 the journal entries before `journal_before` and the audit entries before `audit_before` that no
 -- earlier seal covers: journal entries with their transfers and recognitions, and the digest of a message instead of
 -- the message. It adds one digest over the ids and bodies of the events of these journal entries, which remains when
 -- events are deleted. The counts are the numbers of rows that it covers. format: 1 is this one.
 CREATE TABLE seals (
   sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format INTEGER NOT NULL CONSTRAINT known_format CHECK (format = 1),
-  before INTEGER NOT NULL,
-  causes INTEGER NOT NULL CHECK (causes >= 0),
-  entries_before INTEGER NOT NULL,
-  entries INTEGER NOT NULL CHECK (entries >= 0),
+  journal_before INTEGER NOT NULL,
+  journal_entries INTEGER NOT NULL CHECK (journal_entries >= 0),
+  audit_before INTEGER NOT NULL,
+  audit_entries INTEGER NOT NULL CHECK (audit_entries >= 0),
   events INTEGER NOT NULL CHECK (events >= 0),
   events_digest BLOB NOT NULL CHECK (length(events_digest) = 32),
   head BLOB NOT NULL CHECK (length(head) = 32),
   created_at INTEGER NOT NULL,
-  CONSTRAINT covers_something CHECK (causes + entries >= 1)
+  CONSTRAINT covers_an_entry CHECK (journal_entries + audit_entries >= 1)
 ) STRICT;
-CREATE TRIGGER seals_keep_updates_out BEFORE UPDATE ON seals
+CREATE TRIGGER seals_reject_updates BEFORE UPDATE ON seals
   BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
-CREATE TRIGGER seals_keep_deletes_out BEFORE DELETE ON seals
+CREATE TRIGGER seals_reject_deletes BEFORE DELETE ON seals
   BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
 
 -- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
@@ -384,11 +384,11 @@ CREATE TABLE events (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
   kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 3),
-  cause_id BLOB NOT NULL CHECK (length(cause_id) = 16),
+  journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
   body BLOB NOT NULL CHECK (length(body) >= 2),
   original_digest BLOB CHECK (length(original_digest) = 32),
   created_at INTEGER NOT NULL,
-  CONSTRAINT named_after_what_it_tells CHECK ((kind = 1) = (id <> cause_id))
+  CONSTRAINT id_is_of_its_subject CHECK ((kind = 1) = (id <> journal_entry_id))
 ) STRICT;
 
 CREATE INDEX events_feed ON events (provider_id, position);
@@ -405,7 +405,7 @@ CREATE TABLE deliveries (
   attempts_before_replay INTEGER NOT NULL CONSTRAINT replayed_after_attempts CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at INTEGER,
   lease_id BLOB CHECK (length(lease_id) = 16),
-  CONSTRAINT pending_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT pending_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_pending_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
@@ -415,12 +415,12 @@ CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
 CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
 
 -- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
-CREATE TRIGGER events_keep_updates_out
-  BEFORE UPDATE OF position, id, company_id, provider_id, kind, cause_id, created_at ON events
+CREATE TRIGGER events_reject_updates
+  BEFORE UPDATE OF position, id, company_id, provider_id, kind, journal_entry_id, created_at ON events
   BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
-CREATE TRIGGER events_go_delivered BEFORE DELETE ON events
+CREATE TRIGGER events_deleted_after_delivery BEFORE DELETE ON events
   WHEN NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = OLD.id AND state = 2)
-  BEGIN SELECT RAISE(ABORT, 'only delivered events go'); END;
+  BEGIN SELECT RAISE(ABORT, 'only delivered events may be deleted'); END;
 
 CREATE TABLE attempts (
   event_id BLOB NOT NULL CHECK (length(event_id) = 16),
@@ -447,18 +447,18 @@ CREATE TABLE mails (
   next_attempt_at INTEGER,
   lease_id BLOB CHECK (length(lease_id) = 16),
   created_at INTEGER NOT NULL,
-  CONSTRAINT waiting_means_due CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
+  CONSTRAINT waiting_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 ) STRICT;
 CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
-CREATE INDEX mails_kept ON mails (id) WHERE state = 3;
+CREATE INDEX mails_given_up ON mails (id) WHERE state = 3;
 CREATE INDEX mails_sent ON mails (id) WHERE state = 2;
 
 CREATE TABLE idempotency_records (
   scope BLOB NOT NULL CHECK (length(scope) = 16),
   idempotency_key TEXT NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
   request_hash BLOB NOT NULL CHECK (length(request_hash) = 32),
-  status INTEGER NOT NULL CONSTRAINT only_successes_are_kept CHECK (status BETWEEN 200 AND 299),
+  status INTEGER NOT NULL CONSTRAINT only_successes CHECK (status BETWEEN 200 AND 299),
   body BLOB NOT NULL,
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL CHECK (expires_at > created_at),
@@ -486,15 +486,15 @@ CREATE TABLE audit_entries (
 ) STRICT;
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
-CREATE TRIGGER audit_entries_keep_updates_out BEFORE UPDATE ON audit_entries
+CREATE TRIGGER audit_entries_reject_updates BEFORE UPDATE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
-CREATE TRIGGER audit_entries_keep_deletes_out BEFORE DELETE ON audit_entries
+CREATE TRIGGER audit_entries_reject_deletes BEFORE DELETE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
 
 -- Statistics for the operator's console: per company and day (since 1970; day 0 is the total), recognitions and
 -- changes of the accounts in nano-dollars, updated when a seal is written; per company, day and occasion; per hour of
 -- the service; per hour of a provider's deliveries.
-CREATE TABLE company_figures (
+CREATE TABLE company_statistics (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   day INTEGER NOT NULL CHECK (day >= 0),
   recognitions INTEGER NOT NULL,
@@ -505,7 +505,7 @@ CREATE TABLE company_figures (
   manager_wallets INTEGER NOT NULL,
   PRIMARY KEY (company_id, day)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE occasion_figures (
+CREATE TABLE occasion_statistics (
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   day INTEGER NOT NULL CHECK (day >= 0),
   occasion_id BLOB NOT NULL CHECK (length(occasion_id) = 16),
@@ -513,8 +513,8 @@ CREATE TABLE occasion_figures (
   points INTEGER NOT NULL,
   PRIMARY KEY (company_id, day, occasion_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX occasion_figures_day ON occasion_figures (day, company_id);
-CREATE TABLE service_figures (
+CREATE INDEX occasion_statistics_day ON occasion_statistics (day, company_id);
+CREATE TABLE service_statistics (
   hour INTEGER NOT NULL PRIMARY KEY,
   recognitions INTEGER NOT NULL,
   points INTEGER NOT NULL,
@@ -523,7 +523,7 @@ CREATE TABLE service_figures (
   server_errors INTEGER NOT NULL,
   micros INTEGER NOT NULL
 ) STRICT;
-CREATE TABLE provider_figures (
+CREATE TABLE provider_statistics (
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
   hour INTEGER NOT NULL,
   delivered INTEGER NOT NULL,
@@ -531,4 +531,4 @@ CREATE TABLE provider_figures (
   micros INTEGER NOT NULL,
   PRIMARY KEY (provider_id, hour)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX provider_figures_hour ON provider_figures (hour);
+CREATE INDEX provider_statistics_hour ON provider_statistics (hour);

@@ -137,12 +137,12 @@ impl Query for Latest {
 const SIDES: [(&str, &str); 3] = [
     (
         "SELECT CAST(direction AS smallint), points, reason, created_at FROM (SELECT * FROM (SELECT 0 AS direction, points, \
-      reason, created_at, debit_place AS place FROM transfers WHERE debit_owner = ",
-        " AND debit_kind = 1 ORDER BY debit_place DESC LIMIT 100) AS debits UNION ALL ",
+      reason, created_at, debit_sequence AS place FROM transfers WHERE debit_owner = ",
+        " AND debit_kind = 1 ORDER BY debit_sequence DESC LIMIT 100) AS debits UNION ALL ",
     ),
     (
-        "SELECT * FROM (SELECT 1 AS direction, points, reason, created_at, credit_place AS place FROM transfers WHERE credit_owner = ",
-        " AND credit_kind = 1 ORDER BY credit_place DESC LIMIT 100) AS credits",
+        "SELECT * FROM (SELECT 1 AS direction, points, reason, created_at, credit_sequence AS place FROM transfers WHERE credit_owner = ",
+        " AND credit_kind = 1 ORDER BY credit_sequence DESC LIMIT 100) AS credits",
     ),
     (") AS sides ORDER BY place DESC LIMIT 100", ""),
 ];

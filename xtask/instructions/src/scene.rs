@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::commands::Surroundings;
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::decide::carry_out;
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::occasions::{self, OccasionText};

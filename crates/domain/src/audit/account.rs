@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::model::Findings;
-use crate::values::CauseId;
+use crate::values::JournalEntryId;
 use crate::wallets::{AccountKind, Reason};
 
 /// An account as it is stored.
@@ -17,7 +17,7 @@ pub struct Held {
     /// The stored total of its debits.
     pub spent: i64,
     /// The stored number of its entries.
-    pub movements: i64,
+    pub entry_count: i64,
     pub closed: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct Touch {
     /// The number of the reason.
     pub reason: i16,
     /// The journal entry.
-    pub cause: CauseId,
+    pub cause: JournalEntryId,
 }
 
 /// Checks one account against its entries, which must come in the order of their numbers.
@@ -89,8 +89,8 @@ impl AccountJudge {
         findings.demand(i128::from(held.balance) == balance, "balance", || {
             format!("{} says it holds {} nano-dollars, its movements say {balance}", who(), held.balance)
         });
-        findings.demand(held.movements == last, "movements", || {
-            format!("{} says it had {} movements, the last is {last}", who(), held.movements)
+        findings.demand(held.entry_count == last, "entry_count", || {
+            format!("{} says it had {} movements, the last is {last}", who(), held.entry_count)
         });
         let spent = spent.min(i128::from(i64::MAX));
         findings.demand(i128::from(held.spent) == spent, "spent", || {

@@ -5,14 +5,14 @@
 //! any size.
 
 mod account;
-mod cause;
 mod facts;
+mod journal_entry;
 mod steps;
 mod verify;
 
 pub use account::{AccountJudge, Held, Side, Touch};
-pub use cause::CauseJudge;
 pub use facts::{End, Movement, Sent};
+pub use journal_entry::JournalEntryAudit;
 pub use verify::verify;
 
 pub use crate::model::{AuditReport, Checked, Findings, Part, Violation};

@@ -1,7 +1,7 @@
 //! Checks the transfers of a distribution in steps.
 
 use super::Movement;
-use crate::model::Cause;
+use crate::model::JournalEntry;
 use crate::money::{Amount, Points, price};
 use crate::wallets::{Account, Reason, WalletType};
 
@@ -23,13 +23,13 @@ pub(super) struct StepsJudge {
 
 impl StepsJudge {
     /// Whether a transfer belongs to a distribution in steps: it goes into transit, or comes from there.
-    pub(super) fn concerns(cause: &Cause, it: &Movement) -> bool {
+    pub(super) fn concerns(cause: &JournalEntry, it: &Movement) -> bool {
         let transit = Account::Transit(cause.company_id);
         it.debit.is(transit) || it.credit.is(transit)
     }
 
     /// Takes the next transfer. Returns whether such a distribution can have it at this point.
-    pub(super) fn transfer(&mut self, cause: &Cause, terms: &Terms, it: &Movement) -> bool {
+    pub(super) fn transfer(&mut self, cause: &JournalEntry, terms: &Terms, it: &Movement) -> bool {
         let (reserve, transit) = (Account::Reserve(cause.company_id), Account::Transit(cause.company_id));
         let receivers = i64::from(terms.receivers);
         let is_next =

@@ -3,7 +3,9 @@
 
 use crate::model::{Act, Company, CompanyWithOwner, Profile, User};
 use crate::money::{Points, PointsPerDollar};
-use crate::ports::{Accounts, Causes, Companies, Context, Denied, ReadCorporations, StoreError, Users};
+use crate::ports::{
+    Accounts, Companies, Context, Denied, JournalEntries, ReadCorporations, StoreError, Users,
+};
 use crate::reserve;
 use crate::users::open_wallets;
 use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
@@ -73,7 +75,7 @@ pub fn create<T>(
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, CreateCompanyError>
 where
-    T: Accounts + Causes + Companies + ReadCorporations + Users + ?Sized,
+    T: Accounts + JournalEntries + Companies + ReadCorporations + Users + ?Sized,
 {
     if let Some(id) = command.corporation_id {
         tx.corporation(scope, id)?.named("corporation_id")?;

@@ -2,7 +2,7 @@
 
 use crate::look_up;
 use crate::model::Act;
-use crate::ports::{Causes, Companies, Context, Locks, ReadProviders, Row, StoreError, Users};
+use crate::ports::{Companies, Context, JournalEntries, Locks, ReadProviders, Row, StoreError, Users};
 use crate::values::{CompanyId, ProviderId};
 
 /// Why a company was not transferred.
@@ -30,7 +30,7 @@ pub fn move_to_provider<T>(
     context: &Context<'_>,
 ) -> Result<(), MoveCompanyError>
 where
-    T: Causes + Companies + Locks + ReadProviders + Users + ?Sized,
+    T: JournalEntries + Companies + Locks + ReadProviders + Users + ?Sized,
 {
     tx.take_company_over(id)?;
     tx.hold(Row::Company(id))?;

@@ -3,7 +3,7 @@
 use super::change::{UpdateCompany, UpdateCompanyError};
 use super::ownership;
 use crate::model::{Act, Company, CompanyWithOwner};
-use crate::ports::{Accounts, Causes, Companies, Context, Locks, MailOutbox, Row, Users};
+use crate::ports::{Accounts, Companies, Context, JournalEntries, Locks, MailOutbox, Row, Users};
 use crate::reserve;
 use crate::values::{CompanyId, ProviderId};
 
@@ -16,7 +16,7 @@ pub fn update<T>(
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError>
 where
-    T: Accounts + Causes + Companies + Locks + MailOutbox + Users + ?Sized,
+    T: Accounts + JournalEntries + Companies + Locks + MailOutbox + Users + ?Sized,
 {
     tx.hold(Row::Company(id))?;
     let found = tx.company(scope, id)?.named("id")?;

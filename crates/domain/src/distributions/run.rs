@@ -153,7 +153,7 @@ impl Decide for RunDistribution {
             outcome => outcome.certain()?, // receivers with closed wallets were already left out
         };
         reserve::alert_if_low(company, paid.low, facts, changes, context)?;
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         done(receivers.len(), book)
     }
 }

@@ -12,17 +12,17 @@ use crate::decide::{Decide, Deciding, Undecided};
 use crate::ledger::{
     AccountBook, DistributionProgress, DistributionStep, Facts, LedgerError, Moved, Needs, Payment,
 };
-use crate::model::{Act, Cause};
+use crate::model::{Act, JournalEntry};
 use crate::money::{Amount, Price};
 use crate::ports::StoreError;
-use crate::values::{CauseId, UserId, fit};
+use crate::values::{JournalEntryId, UserId, fit};
 use crate::wallets::Account;
 
 /// The number of receivers that one step pays.
 pub(super) const RECEIVERS_PER_STEP: usize = 1_000;
 
 /// The stored progress of a new distribution.
-pub(super) fn begun(cause: &Cause, receivers: &[UserId]) -> DistributionProgress {
+pub(super) fn begun(cause: &JournalEntry, receivers: &[UserId]) -> DistributionProgress {
     let (receivers, each_step) = (receivers.to_vec(), RECEIVERS_PER_STEP);
     DistributionProgress::Begun { cause: cause.id, receivers, each_step }
 }
@@ -30,7 +30,7 @@ pub(super) fn begun(cause: &Cause, receivers: &[UserId]) -> DistributionProgress
 /// Executes the next step of a distribution. Returns the number of its receivers, or `None` if nothing was
 /// left to do.
 #[derive(Debug, Clone, Copy)]
-pub struct ContinueDistribution(pub CauseId);
+pub struct ContinueDistribution(pub JournalEntryId);
 
 impl Decide for ContinueDistribution {
     type Done = Option<usize>;
@@ -88,7 +88,7 @@ impl Decide for ContinueDistribution {
 
 fn pay_share(
     book: &mut AccountBook,
-    cause: &Cause,
+    cause: &JournalEntry,
     first_leg: u32,
     to: &[Account],
 ) -> Result<u32, LedgerError> {
@@ -97,7 +97,7 @@ fn pay_share(
     Ok(book.pay(&Payment::of(cause, share)?)?.certain()?.transfers)
 }
 
-fn pay_back(book: &mut AccountBook, cause: &Cause, unpaid: u32) -> Result<(), LedgerError> {
+fn pay_back(book: &mut AccountBook, cause: &JournalEntry, unpaid: u32) -> Result<(), LedgerError> {
     let rest = each(cause)?.checked_mul(unpaid.into()).zip(cause.points().checked_mul(unpaid.into()));
     let leg = cause.act.legs().checked_add(2);
     let ((total, points_total), leg) = rest.zip(leg).ok_or_else(overflow)?;
@@ -108,7 +108,7 @@ fn pay_back(book: &mut AccountBook, cause: &Cause, unpaid: u32) -> Result<(), Le
 }
 
 /// The amount for each receiver.
-fn each(cause: &Cause) -> Result<Amount, LedgerError> {
+fn each(cause: &JournalEntry) -> Result<Amount, LedgerError> {
     if !matches!(cause.act, Act::Distribution { .. }) {
         return Err(LedgerError::Broken(format!("cause {} is under way and no distribution", cause.id)));
     }

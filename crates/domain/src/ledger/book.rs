@@ -7,7 +7,7 @@ use super::rules::LedgerError;
 use super::rules::require;
 use super::{AccountState, Transfer};
 use crate::money::{Points, PointsPerDollar};
-use crate::values::CauseId;
+use crate::values::JournalEntryId;
 use crate::wallets::Account;
 
 /// Loaded accounts, and the transfers made between them since they were loaded.
@@ -17,7 +17,7 @@ use crate::wallets::Account;
 pub struct AccountBook {
     accounts: BTreeMap<Account, Entry>,
     transfers: Vec<Transfer>,
-    legs: HashSet<(CauseId, u32)>,
+    legs: HashSet<(JournalEntryId, u32)>,
     /// The previous values of the entries that changed since the savepoint, the latest change last.
     undo: Vec<(Account, Entry)>,
     /// The number of transfers at the savepoint.

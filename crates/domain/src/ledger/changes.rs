@@ -1,17 +1,19 @@
 //! What a decision writes in addition to the accounts and the transfers.
 
-use crate::model::{Cause, IdempotencyKey, IdempotencyRecord, NewEvent, NewMail, Recognition, Schedule};
-use crate::values::{CauseId, Timestamp, UserId};
+use crate::model::{
+    IdempotencyKey, IdempotencyRecord, JournalEntry, NewEvent, NewMail, Recognition, Schedule,
+};
+use crate::values::{JournalEntryId, Timestamp, UserId};
 
 /// What a decision writes in addition to the accounts and the transfers, which are in the
 /// [`AccountBook`](super::AccountBook).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The journal entries that explain all other changes.
-    pub causes: Vec<Cause>,
+    pub journal_entries: Vec<JournalEntry>,
     /// Recognitions, each with its journal entry and its number among the recognitions of that entry,
     /// starting at 1.
-    pub recognitions: Vec<(CauseId, i32, Recognition)>,
+    pub recognitions: Vec<(JournalEntryId, i32, Recognition)>,
     pub events: Vec<NewEvent>,
     pub mails: Vec<NewMail>,
     /// Users to mark as deleted, and the time of their deletion.
@@ -30,15 +32,15 @@ pub struct Changes {
 pub enum DistributionProgress {
     /// The sum is in transit, and each step is to pay `each_step` receivers. The legs count from 1 in the
     /// order of the receivers.
-    Begun { cause: CauseId, receivers: Vec<UserId>, each_step: usize },
+    Begun { cause: JournalEntryId, receivers: Vec<UserId>, each_step: usize },
     /// The step that starts with this leg was executed; `unpaid` of its receivers could not be paid.
-    Paid { cause: CauseId, first_leg: u32, unpaid: u32 },
+    Paid { cause: JournalEntryId, first_leg: u32, unpaid: u32 },
     /// All steps were executed.
-    Ended { cause: CauseId },
+    Ended { cause: JournalEntryId },
 }
 
 impl DistributionProgress {
-    pub fn cause(&self) -> CauseId {
+    pub fn cause(&self) -> JournalEntryId {
         match self {
             Self::Begun { cause, .. } | Self::Paid { cause, .. } | Self::Ended { cause } => *cause,
         }
@@ -48,7 +50,7 @@ impl DistributionProgress {
 impl Changes {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
-        self.causes.is_empty()
+        self.journal_entries.is_empty()
             && self.records.is_empty()
             && self.schedules.is_empty()
             && self.distributions.is_empty()
@@ -56,7 +58,7 @@ impl Changes {
 
     /// Moves all changes of `other` to the end of these.
     pub fn append(&mut self, other: &mut Self) {
-        self.causes.append(&mut other.causes);
+        self.journal_entries.append(&mut other.journal_entries);
         self.recognitions.append(&mut other.recognitions);
         self.events.append(&mut other.events);
         self.mails.append(&mut other.mails);

@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Changes, LedgerError};
 use crate::model::{
-    Act, Cause, Company, IdempotencyKey, IdempotencyRecord, Lookup, Occasion, Person, Redemption, Schedule,
+    Act, Company, IdempotencyKey, IdempotencyRecord, JournalEntry, Lookup, Occasion, Person, Redemption,
+    Schedule,
 };
 use crate::values::{
-    CauseId, CompanyId, EmailAddress, OccasionId, ProviderId, RedemptionId, ScheduleId, UserId,
+    CompanyId, EmailAddress, JournalEntryId, OccasionId, ProviderId, RedemptionId, ScheduleId, UserId,
 };
 
 /// A company as decisions need it.
@@ -32,14 +33,14 @@ pub enum DistributionStep {
     /// Pay these users from the account in transit.
     Pay {
         /// The journal entry of the distribution.
-        cause: Cause,
+        cause: JournalEntry,
         /// The leg of the first user. Each further user has the next leg.
         first_leg: u32,
         users: Vec<UserId>,
     },
     /// All receivers were processed: return what could not be paid.
     Return {
-        cause: Cause,
+        cause: JournalEntry,
         /// The number of receivers that could not be paid.
         unpaid: u32,
     },
@@ -55,7 +56,7 @@ pub struct Facts {
     pub occasions: HashMap<OccasionId, Option<(Option<ProviderId>, Occasion)>>,
     pub redemptions: HashMap<RedemptionId, Option<Redemption>>,
     /// Distributions in steps; `None` for one that has ended.
-    pub distributions: HashMap<CauseId, Option<DistributionStep>>,
+    pub distributions: HashMap<JournalEntryId, Option<DistributionStep>>,
     pub schedules: HashMap<ScheduleId, Option<ScheduleFacts>>,
     /// The addresses of active administrators.
     pub administrators: HashMap<CompanyId, Vec<EmailAddress>>,
@@ -76,7 +77,7 @@ impl Facts {
                 }
             }
         }
-        for cause in &changes.causes {
+        for cause in &changes.journal_entries {
             if let Act::Refund { redemption, .. } = cause.act
                 && let Some(Some(redemption)) = self.redemptions.get_mut(&redemption)
             {
@@ -127,7 +128,7 @@ impl Facts {
         self.redemptions.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("redemption"))
     }
 
-    pub fn distribution(&self, id: CauseId) -> Result<Option<&DistributionStep>, LedgerError> {
+    pub fn distribution(&self, id: JournalEntryId) -> Result<Option<&DistributionStep>, LedgerError> {
         self.distributions.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("distribution"))
     }
 

@@ -5,9 +5,9 @@
 //! [`Changes`] collects everything else that is to be written. Nothing here waits, reads or writes.
 
 mod book;
-mod causes;
 mod changes;
 mod facts;
+mod journal_entries;
 mod needs;
 mod pay;
 mod payment;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::IdempotencyKey;
-use crate::values::{CauseId, CompanyId, OccasionId, RedemptionId, ScheduleId, UserId};
+use crate::values::{CompanyId, JournalEntryId, OccasionId, RedemptionId, ScheduleId, UserId};
 use crate::wallets::Account;
 
 /// What has to be loaded before a decision.
@@ -21,7 +21,7 @@ pub struct Needs {
     /// Redemptions. They are read after the accounts are locked, and again on each load.
     pub redemptions: BTreeSet<RedemptionId>,
     /// Distributions in steps, which are locked.
-    pub distributions: BTreeSet<CauseId>,
+    pub distributions: BTreeSet<JournalEntryId>,
     /// Schedules, which are locked before everything else.
     pub schedules: BTreeSet<ScheduleId>,
     /// Companies whose administrators' addresses are needed.

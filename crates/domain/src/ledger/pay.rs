@@ -109,13 +109,13 @@ impl AccountBook {
                 continue;
             }
             let state = self.account_mut(*wallet)?;
-            let (amount, place) = (state.balance, state.movements + 1);
+            let (amount, place) = (state.balance, state.entry_count + 1);
             state.closed_at = Some(payment.at);
             if amount.is_zero() {
                 continue;
             }
             state.spent = state.spent.checked_add(amount).unwrap_or(Amount::MAX);
-            (state.balance, state.movements) = (Amount::ZERO, place);
+            (state.balance, state.entry_count) = (Amount::ZERO, place);
             transfers += 1;
             let credited = (to, self.credit(to, amount)?);
             let points = payment.rate.points(amount);
@@ -214,9 +214,9 @@ impl AccountBook {
         let state = self.account_mut(account)?;
         require(state.is_open(), "an account that is credited is open")?;
         state.balance = state.balance.checked_add(amount).ok_or_else(overflow)?;
-        state.movements += 1;
+        state.entry_count += 1;
         state.check(account.kind())?;
-        Ok(state.movements)
+        Ok(state.entry_count)
     }
 
     /// Debits the first payer that is open and covers the price. The company's rounding account covers a
@@ -234,19 +234,19 @@ impl AccountBook {
         let rest = before.checked_sub(price.total).ok_or_else(overflow)?;
         let is_short = rest.is_negative() && !payer.kind().is_outside();
         let short = if is_short { price.total.checked_sub(before) } else { Some(Amount::ZERO) };
-        state.made_up = short.ok_or_else(overflow)?;
+        state.rounding_shortfall = short.ok_or_else(overflow)?;
         state.balance = if is_short { Amount::ZERO } else { rest };
         let count: i64 = fit(count);
-        let first_place = state.movements + i64::from(is_short) + 1;
-        state.movements = first_place + count - 1;
+        let first_place = state.entry_count + i64::from(is_short) + 1;
+        state.entry_count = first_place + count - 1;
         if payment.reason.counts_as_spent() {
             state.spent = state.spent.checked_add(price.total).unwrap_or(Amount::MAX);
         }
         state.check(payer.kind())?;
-        let (balance, made_up) = (state.balance, state.made_up);
+        let (balance, rounding_shortfall) = (state.balance, state.rounding_shortfall);
         let low = state.alert_below.filter(|alert| before >= *alert && balance < *alert).map(|_| balance);
         if is_short {
-            self.make_up(payment, (payer, first_place - 1), made_up)?;
+            self.make_up(payment, (payer, first_place - 1), rounding_shortfall)?;
         }
         Ok(Some(Debited { payer, first_place, low }))
     }
@@ -271,9 +271,9 @@ impl AccountBook {
         let rounding = Account::Rounding(payment.company);
         let state = self.account_mut(rounding)?;
         state.balance = state.balance.checked_sub(amount).ok_or_else(overflow)?;
-        state.movements += 1;
+        state.entry_count += 1;
         state.check(rounding.kind())?;
-        let debit = (rounding, state.movements);
+        let debit = (rounding, state.entry_count);
         self.transfer(payment, 0, (debit, payer), (amount, Points::ZERO))
     }
 

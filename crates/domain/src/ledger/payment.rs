@@ -2,7 +2,7 @@
 
 use super::LedgerError;
 use crate::money::{Amount, Points, PointsPerDollar, Price};
-use crate::values::{CauseId, CompanyId, Timestamp};
+use crate::values::{CompanyId, JournalEntryId, Timestamp};
 use crate::wallets::{Account, Reason};
 
 /// A movement of points for one journal entry. Its transfers balance.
@@ -11,7 +11,7 @@ pub struct Payment<'a> {
     /// The company that owns the accounts.
     pub company: CompanyId,
     /// The journal entry, whose legs are the transfers.
-    pub cause: CauseId,
+    pub cause: JournalEntryId,
     /// The reason, in one word.
     pub reason: Reason,
     /// The rate of the price.

@@ -12,9 +12,9 @@ pub struct AccountState {
     /// The total of all debits; stops at [`Amount::MAX`].
     pub spent: Amount,
     /// The number of its entries.
-    pub movements: i64,
+    pub entry_count: i64,
     /// What the company's rounding account added to the last debit.
-    pub made_up: Amount,
+    pub rounding_shortfall: Amount,
     /// A payment that takes the balance from at least this amount to less reports it.
     pub alert_below: Option<Amount>,
     /// When it was closed; `None` while it is open.
@@ -37,7 +37,7 @@ impl AccountState {
         require(holds, "a balance is within its bounds")?;
         require(!self.spent.is_negative(), "what was spent is not negative")?;
         require(
-            (Amount::ZERO..=MADE_UP_MAX).contains(&self.made_up),
+            (Amount::ZERO..=MADE_UP_MAX).contains(&self.rounding_shortfall),
             "what is made up is within the tolerance",
         )
     }

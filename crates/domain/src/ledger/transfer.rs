@@ -2,13 +2,13 @@
 
 use super::rules::{LedgerError, MADE_UP_MAX, require};
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::values::{CauseId, CompanyId, Timestamp};
+use crate::values::{CompanyId, JournalEntryId, Timestamp};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
 /// One transfer. Its places are the entry numbers in the histories of its two accounts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
-    pub cause: CauseId,
+    pub cause: JournalEntryId,
     pub leg: u32,
     pub company: CompanyId,
     pub debit: (Account, i64),
@@ -23,7 +23,7 @@ pub struct Transfer {
 impl Transfer {
     pub(super) fn check(&self) -> Result<(), LedgerError> {
         require(self.amount > Amount::ZERO, "a transfer moves something")?;
-        require(self.goes_where_its_reason_says(), "a transfer goes where its reason says")?;
+        require(self.accounts_match_reason(), "a transfer goes where its reason says")?;
         let own = |account: Account| {
             (account.kind() >= AccountKind::Reserve) == (account.owner() == self.company.as_uuid())
         };
@@ -35,7 +35,7 @@ impl Transfer {
         require(self.is_priced(), "a transfer is priced by its rate")
     }
 
-    fn goes_where_its_reason_says(&self) -> bool {
+    fn accounts_match_reason(&self) -> bool {
         use AccountKind::{Funding, Redeemed, Reserve, Rounding, Transit, UserWallet};
         let (debit, credit) = (self.debit.0.kind(), self.credit.0.kind());
         let is_wallet = |kind: AccountKind| WalletType::from_kind(kind).is_some();

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ledger::AccountBook;
 use crate::model::{
-    AuditEntry, Cause, Company, Corporation, IdempotencyKey, IdempotencyRecord, Occasion, Provider,
+    AuditEntry, Company, Corporation, IdempotencyKey, IdempotencyRecord, JournalEntry, Occasion, Provider,
     Recognition, User,
 };
 use crate::ports::{NewEvent, NewMail, Timestamp};
 use crate::values::{
-    CauseId, CompanyId, CorporationId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
+    CompanyId, CorporationId, JournalEntryId, OccasionId, Page, ProviderId, RecognitionId, UserId, fit,
 };
 
 /// All data of the store.
@@ -21,14 +21,14 @@ pub(super) struct Data {
     pub(super) users: BTreeMap<UserId, User>,
     /// Each with the time of its deletion.
     pub(super) occasions: BTreeMap<OccasionId, (Occasion, Option<Timestamp>)>,
-    pub(super) causes: BTreeMap<CauseId, Cause>,
+    pub(super) journal_entries: BTreeMap<JournalEntryId, JournalEntry>,
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
     pub(super) book: AccountBook,
     pub(super) events: Vec<NewEvent>,
     pub(super) mails: Vec<NewMail>,
     pub(super) noted: Vec<AuditEntry>,
     /// Distributions in steps: the remaining steps by their first legs, and the number of unpaid receivers.
-    pub(super) distributions: BTreeMap<CauseId, (BTreeMap<u32, Vec<UserId>>, u32)>,
+    pub(super) distributions: BTreeMap<JournalEntryId, (BTreeMap<u32, Vec<UserId>>, u32)>,
     pub(super) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 

@@ -7,9 +7,10 @@ use crate::ledger::{
     AccountBook, Changes, CompanyFacts, DistributionProgress, DistributionStep, Facts, Needs,
 };
 use crate::ports::{
-    Causes as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadCauses as _, ReadUsers as _, StoreError,
+    JournalEntries as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadJournalEntries as _, ReadUsers as _,
+    StoreError,
 };
-use crate::values::{CauseId, fit};
+use crate::values::{JournalEntryId, fit};
 use crate::wallets::Account;
 
 impl LedgerAccess for Unit {
@@ -62,7 +63,7 @@ impl LedgerAccess for Unit {
     }
 
     fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
-        for cause in &changes.causes {
+        for cause in &changes.journal_entries {
             self.record(cause)?;
         }
         self.run(|data| {
@@ -86,9 +87,9 @@ impl LedgerAccess for Unit {
 }
 
 impl Data {
-    fn next_step(&self, id: CauseId) -> Option<DistributionStep> {
+    fn next_step(&self, id: JournalEntryId) -> Option<DistributionStep> {
         let (steps, unpaid) = self.distributions.get(&id)?;
-        let cause = self.causes.get(&id)?.clone();
+        let cause = self.journal_entries.get(&id)?.clone();
         Some(match steps.first_key_value() {
             Some((leg, users)) => DistributionStep::Pay { cause, first_leg: *leg, users: users.clone() },
             None => DistributionStep::Return { cause, unpaid: *unpaid },

@@ -10,10 +10,10 @@
 //! The crate's page has an example.
 
 mod accounts;
-mod causes;
 mod companies;
 mod corporations;
 mod data;
+mod journal_entries;
 mod ledger;
 mod locks;
 mod movements;

@@ -2,7 +2,7 @@
 
 use super::{Person, Recognition};
 use crate::money::Points;
-use crate::values::{CauseId, CompanyId, EventId, ProviderId, Timestamp, stored};
+use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored};
 
 stored! {
     /// The kinds of events, by their names in the envelope.
@@ -46,7 +46,7 @@ impl Event<'_> {
 
     /// The id of the subject: the received recognition of a sending, otherwise the journal entry itself. Each
     /// subject has one event.
-    pub fn id(&self, cause: CauseId) -> EventId {
+    pub fn id(&self, cause: JournalEntryId) -> EventId {
         EventId::from_uuid(match self {
             Self::RecognitionReceived(event) => event.recognition.id.as_uuid(),
             Self::RecognitionUpdated(_) | Self::RedemptionCreated(_) => cause.as_uuid(),
@@ -92,7 +92,7 @@ pub struct NewEvent {
     /// The provider that receives it.
     pub provider_id: ProviderId,
     pub kind: EventKind,
-    pub cause: CauseId,
+    pub cause: JournalEntryId,
     /// The bytes to send.
     pub body: Vec<u8>,
     /// Whether the provider has a callback URL; without one the event is stored as unaddressed

@@ -2,7 +2,6 @@
 //! under their own names; ports and use cases build on this module.
 
 mod audit_entry;
-mod cause;
 mod company;
 mod corporation;
 mod details;
@@ -10,6 +9,7 @@ mod event;
 mod event_facts;
 mod findings;
 mod idempotency;
+mod journal_entry;
 mod lookup;
 mod mail;
 mod notification;
@@ -23,7 +23,6 @@ mod schedule;
 mod user;
 
 pub use audit_entry::{Action, AuditEntry};
-pub use cause::{Act, Cause, ScheduledDate, Sending};
 pub use company::{Company, CompanyWithOwner};
 pub use corporation::Corporation;
 pub use details::{Details, UpdateDetails};
@@ -31,6 +30,7 @@ pub use event::{Event, EventKind, EventState, NewEvent, RecognitionEvent, Redemp
 pub use event_facts::EventFacts;
 pub use findings::{AuditReport, Checked, Findings, Part, Violation};
 pub use idempotency::{IdempotencyKey, IdempotencyRecord, KEPT};
+pub use journal_entry::{Act, JournalEntry, ScheduledDate, Sending};
 pub use lookup::{Denied, Lookup};
 pub use mail::NewMail;
 pub use notification::{Notification, NotifiedCompany};

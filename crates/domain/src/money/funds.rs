@@ -59,7 +59,7 @@ impl Price {
 /// The price of paying `points` to each of `receivers`; `None` on overflow, or if `receivers` is negative.
 ///
 /// ```
-/// use guerdon_domain::money::{Amount, Points, PointsPerDollar, made_up, price};
+/// use guerdon_domain::money::{Amount, Points, PointsPerDollar, rounding_shortfall, price};
 /// let rate = PointsPerDollar::new(6).ok_or("out of range")?;
 /// let price = price(rate, Points::new(1).ok_or("negative")?, 6).ok_or("overflow")?;
 /// assert_eq!(price.each.nanodollars(), 166_666_667);
@@ -68,8 +68,8 @@ impl Price {
 ///
 /// // A payer with exactly a dollar shows six points, so it can pay them: the company adds 2 nano-dollars.
 /// let dollar = Amount::from_nanodollars(1_000_000_000);
-/// assert_eq!(made_up(&price, dollar), Some(Amount::from_nanodollars(2)));
-/// assert_eq!(made_up(&price, Amount::from_nanodollars(999_899_999)), None); // shows five
+/// assert_eq!(rounding_shortfall(&price, dollar), Some(Amount::from_nanodollars(2)));
+/// assert_eq!(rounding_shortfall(&price, Amount::from_nanodollars(999_899_999)), None); // shows five
 /// # Ok::<(), &str>(())
 /// ```
 pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Price> {
@@ -85,7 +85,7 @@ pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Pr
 
 /// What the company's outside account `rounding` must add to a payer's balance before the payment, so that
 /// the payer ends at zero or above; usually zero. `None` means insufficient funds (behaviour 16.5).
-pub fn made_up(price: &Price, balance: Amount) -> Option<Amount> {
+pub fn rounding_shortfall(price: &Price, balance: Amount) -> Option<Amount> {
     if balance < price.threshold {
         None
     } else if balance >= price.total {

@@ -8,7 +8,7 @@
 //! * [`PointsPerDollar`]: a company's rate, and the conversions in both directions. [`Dollars`]: the worth of
 //!   points, for display.
 //! * [`Sum`]: a requested amount, in points or dollars; [`BalanceChange`]: the change of a balance.
-//! * [`price`], [`made_up`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]:
+//! * [`price`], [`rounding_shortfall`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]:
 //!   what makes a wallet show other points.
 //!
 //! Each number converts to and from a string. With the feature `serde` it also serializes: an amount as a
@@ -29,7 +29,7 @@ mod tests;
 pub use amount::Amount;
 pub use difference::{Difference, OutOfRange, difference};
 pub use dollars::Dollars;
-pub use funds::{PointsRange, Price, made_up, points_range, price};
+pub use funds::{PointsRange, Price, points_range, price, rounding_shortfall};
 pub use invalid::InvalidNumber;
 pub use points::Points;
 pub use rate::PointsPerDollar;

@@ -84,7 +84,7 @@ impl Decide for ReplaceBalance {
         };
         if paid.transfers > 0 {
             alert_if_low(company, paid.low, facts, changes, context)?;
-            changes.causes.push(cause);
+            changes.journal_entries.push(cause);
         }
         Ok(BalanceChange { rate, points, before, after: points })
     }
@@ -117,7 +117,11 @@ mod tests {
         set(&mut fixture, ann, WalletType::User, 5).unwrap();
         assert_eq!((fixture.shows(wallet), fixture.shows(reserve)), (5, 105));
         set(&mut fixture, ann, WalletType::User, 5).unwrap();
-        assert_eq!(fixture.changes.causes.len(), 2, "a wallet that shows the points already stays as it is");
+        assert_eq!(
+            fixture.changes.journal_entries.len(),
+            2,
+            "a wallet that shows the points already stays as it is"
+        );
     }
 
     #[test]

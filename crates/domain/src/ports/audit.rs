@@ -64,7 +64,7 @@ pub struct PendingSeal {
     /// The seal to write.
     pub seal: Seal,
     /// The journal entries that it covers.
-    pub causes: Stretch,
+    pub journal_entries: Stretch,
     /// The audit entries that it covers.
     pub entries: Stretch,
     /// The number of events of these journal entries.

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
-use crate::model::{Action, Actor, AuditEntry, Cause};
+use crate::model::{Action, Actor, AuditEntry, JournalEntry};
 use crate::values::{CompanyId, ProviderId};
 
 /// A filter of the audit log. All conditions must hold.
@@ -26,7 +26,7 @@ pub trait ReadAuditLog {
     fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError>;
 
     /// The journal entries that moved points or changed a rate, newest first.
-    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError>;
+    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<JournalEntry>, StoreError>;
 }
 
 /// Writes audit entries.

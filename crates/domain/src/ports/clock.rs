@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use super::EventBodies;
-use crate::model::{Act, Action, AuditEntry, Cause, Company, Origin};
-use crate::values::CauseId;
+use crate::model::{Act, Action, AuditEntry, Company, JournalEntry, Origin};
+use crate::values::JournalEntryId;
 
 pub use crate::values::Timestamp;
 
@@ -33,9 +33,9 @@ pub struct Context<'a> {
 
 impl Context<'_> {
     /// The journal entry of an act in a company, now.
-    pub fn cause(&self, company: &Company, act: Act) -> Cause {
-        Cause {
-            id: CauseId::from_uuid(self.ids.next()),
+    pub fn cause(&self, company: &Company, act: Act) -> JournalEntry {
+        JournalEntry {
+            id: JournalEntryId::from_uuid(self.ids.next()),
             company_id: company.id,
             provider_id: company.provider_id,
             act,

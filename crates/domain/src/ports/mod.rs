@@ -4,7 +4,6 @@
 mod accounts;
 mod audit;
 mod audit_log;
-mod causes;
 mod clock;
 mod companies;
 mod corporations;
@@ -15,6 +14,7 @@ mod error;
 mod events;
 mod figures;
 mod idempotency;
+mod journal_entries;
 mod ledger;
 mod locks;
 mod mails;
@@ -36,7 +36,6 @@ pub use crate::model::{Denied, Lookup, NewEvent, NewMail};
 pub use accounts::{Accounts, Balances, Holding, ReadAccounts};
 pub use audit::{Audit, Counted, Examination, PendingSeal, Seal, Seals, Stretch};
 pub use audit_log::{AuditLog, AuditWanted, ReadAuditLog};
-pub use causes::{Causes, ReadCauses};
 pub use clock::{Clock, Context, Ids, Timestamp};
 pub use companies::{Companies, ReadCompanies};
 pub use corporations::{Corporations, ReadCorporations};
@@ -56,6 +55,7 @@ pub use figures::{
     day_of, hour_of,
 };
 pub use idempotency::Idempotency;
+pub use journal_entries::{JournalEntries, ReadJournalEntries};
 pub use ledger::LedgerAccess;
 pub use locks::{Locks, Row};
 pub use mails::{KeptMail, MailOutbox, MailRetries, MailState, RETRIED_MAIL_DUE, ReadMails};

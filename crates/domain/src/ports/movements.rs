@@ -2,7 +2,7 @@
 
 use super::StoreError;
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::values::{CauseId, Page, Timestamp};
+use crate::values::{JournalEntryId, Page, Timestamp};
 use crate::wallets::{Account, Direction, Reason, Transaction};
 
 /// One entry of an account's history, which may be a rounding.
@@ -10,7 +10,7 @@ use crate::wallets::{Account, Direction, Reason, Transaction};
 pub struct LedgerLine {
     /// The number of the entry in the account's history, starting at 1.
     pub place: i64,
-    pub cause: CauseId,
+    pub cause: JournalEntryId,
     pub direction: Direction,
     pub amount: Amount,
     pub points: Points,

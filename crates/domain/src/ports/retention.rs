@@ -21,5 +21,5 @@ pub trait Retention {
     /// Deletes statistics of hours and days that no page shows any more: those of one hour, and of one day
     /// those of the companies found in `limit` rows. Returns the number of deleted rows; 0 means that none
     /// are left.
-    fn prune_figures(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
+    fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

@@ -1,14 +1,14 @@
 //! Distributions in steps that have not ended.
 
 use super::StoreError;
-use crate::values::{CauseId, CompanyId, ProviderId};
+use crate::values::{CompanyId, JournalEntryId, ProviderId};
 
 /// The distributions in steps that have not ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InTransit {
     /// Their journal entries, oldest first, with the paying companies and their providers; `None` if the
     /// journal lacks the entry.
-    pub distributions: Vec<(CauseId, Option<(CompanyId, ProviderId)>)>,
+    pub distributions: Vec<(JournalEntryId, Option<(CompanyId, ProviderId)>)>,
     /// The points that the companies have in transit, each company's at its current rate.
     pub points: i64,
 }

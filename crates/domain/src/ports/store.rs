@@ -1,19 +1,19 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, Audit, AuditLog, Causes, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
-    LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers, ReadAccounts,
-    ReadAuditLog, ReadCauses, ReadCompanies, ReadCorporations, ReadErasure, ReadFigures, ReadMails,
-    ReadMovements, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules,
-    ReadSettings, ReadSteps, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings,
-    StoreError, Users,
+    Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
+    JournalEntries, LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox,
+    Providers, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations, ReadErasure, ReadFigures,
+    ReadJournalEntries, ReadMails, ReadMovements, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions,
+    ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers, Recognitions, Replays, Retention, Saml,
+    Schedules, Seals, Settings, StoreError, Users,
 };
 
 /// Everything that can be read from one snapshot.
 pub trait Reads:
     ReadAccounts
     + ReadAuditLog
-    + ReadCauses
+    + ReadJournalEntries
     + ReadCompanies
     + ReadCorporations
     + ReadErasure
@@ -38,7 +38,7 @@ pub trait Reads:
 pub trait Ledger:
     Accounts
     + AuditLog
-    + Causes
+    + JournalEntries
     + Companies
     + Corporations
     + LedgerAccess

@@ -41,7 +41,7 @@ pub fn rehearse<T: LedgerAccess + ?Sized>(
         Sender::Company(id) => Account::Reserve(id),
         Sender::User(id) => Account::Wallet(WalletType::Peer, id),
     });
-    let rate = changes.causes.first().map_or(PointsPerDollar::DEFAULT, |cause| cause.rate);
+    let rate = changes.journal_entries.first().map_or(PointsPerDollar::DEFAULT, |cause| cause.rate);
     let left = book.shown(payer, rate);
     let points = sent
         .first()

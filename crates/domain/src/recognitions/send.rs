@@ -10,7 +10,9 @@ use super::Receivers;
 use super::tell::{Told, tell};
 use crate::decide::{Decide, Deciding, Undecided};
 use crate::ledger::{AccountBook, CompanyFacts, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
-use crate::model::{Act, Cause, Event, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending};
+use crate::model::{
+    Act, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending,
+};
 use crate::money::{Amount, Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
 use crate::reserve;
@@ -164,7 +166,7 @@ impl Decide for SendRecognition {
         changes
             .recognitions
             .extend((1..).zip(&recognitions).map(|(leg, recognition)| (cause.id, leg, recognition.clone())));
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         Ok(recognitions)
     }
 }
@@ -247,7 +249,7 @@ fn compose(
     parties: &Parties<'_>,
     command: &SendRecognition,
     points: Points,
-    cause: &Cause,
+    cause: &JournalEntry,
     context: &Context<'_>,
 ) -> Vec<Recognition> {
     let message = message(parties, command);
@@ -268,7 +270,7 @@ fn compose(
 /// Moves the points. Returns the reserve's balance if it falls below its alert threshold.
 fn pay(
     parties: &Parties<'_>,
-    cause: &Cause,
+    cause: &JournalEntry,
     book: &mut AccountBook,
 ) -> Result<Option<Amount>, Undecided<SendError>> {
     let insufficient = || Undecided::Refused(SendError::InsufficientFunds);

@@ -1,12 +1,14 @@
 //! The events about recognitions (behaviour 23.3).
 
-use crate::model::{Cause, Company, Event, NewEvent, Person, Recognition, RecognitionEvent, SenderName};
+use crate::model::{
+    Company, Event, JournalEntry, NewEvent, Person, Recognition, RecognitionEvent, SenderName,
+};
 use crate::ports::{Context, Unrenderable};
 
 /// What the events of one sending have in common.
 pub(super) struct Told<'a> {
     /// The journal entry that the events belong to.
-    pub(super) cause: &'a Cause,
+    pub(super) cause: &'a JournalEntry,
     /// The company of the recognition. Its provider receives the events.
     pub(super) company: &'a Company,
     /// Whether that provider has a callback URL.

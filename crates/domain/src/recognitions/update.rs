@@ -2,9 +2,9 @@
 
 use super::tell::{Told, tell};
 use crate::look_up;
-use crate::model::{Act, Cause, Company, Event, Person, Recognition, RecognitionEvent, Sender};
+use crate::model::{Act, Company, Event, JournalEntry, Person, Recognition, RecognitionEvent, Sender};
 use crate::ports::{
-    Causes, Context, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
+    Context, JournalEntries, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
     Recognitions, Row, StoreError,
 };
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
@@ -34,7 +34,7 @@ pub fn update<T>(
     context: &Context<'_>,
 ) -> Result<Recognition, UpdateRecognitionError>
 where
-    T: Causes
+    T: JournalEntries
         + Locks
         + Outbox
         + ReadCompanies
@@ -69,7 +69,7 @@ where
 fn tell_of<T>(
     tx: &mut T,
     company: &Company,
-    cause: &Cause,
+    cause: &JournalEntry,
     recognition: &Recognition,
     context: &Context<'_>,
 ) -> Result<(), StoreError>

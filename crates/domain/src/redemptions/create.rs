@@ -94,7 +94,7 @@ impl Decide for Redeem {
             created_at: cause.created_at,
             is_refunded: false,
         };
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         Ok((redemption, BalanceChange { rate, points, before, after: book.shown(wallet, rate) }))
     }
 }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(redemption.amount, fixture.company().rate.amount(points(4)).unwrap());
         let wallet = Account::Wallet(WalletType::User, ann);
         assert_eq!((fixture.shows(wallet), fixture.shows(Account::Redeemed(COMPANY))), (6, 4));
-        assert_eq!((fixture.changes.causes.len(), fixture.changes.events.len()), (1, 1));
+        assert_eq!((fixture.changes.journal_entries.len(), fixture.changes.events.len()), (1, 1));
         redeem(&mut fixture, ann, 6).unwrap();
         assert!(matches!(refusal(redeem(&mut fixture, ann, 1)), RedeemError::InsufficientFunds));
     }

@@ -70,7 +70,7 @@ impl Decide for Refund {
             PaymentOutcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
             outcome => outcome.certain()?, // the redeemed account holds the amount of each redemption
         };
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         let balance = BalanceChange { rate, points, before, after: book.shown(wallet, rate) };
         Ok((Redemption { is_refunded: true, ..redemption.clone() }, balance))
     }

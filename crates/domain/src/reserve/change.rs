@@ -114,7 +114,7 @@ impl Decide for ChangeReserve {
             (outcome, _) => outcome.certain()?, // a company's accounts never close
         };
         alert_if_low(company, paid.low, facts, changes, context)?;
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         Ok(BalanceChange { rate, points, before, after: book.shown(reserve, rate) })
     }
 }
@@ -151,7 +151,7 @@ mod tests {
         let refused = refusal(take_out(&mut fixture, 31));
         assert!(matches!(refused, ReserveError::InsufficientFunds(held) if held == points(30)));
         assert_eq!(take_out(&mut fixture, 30).unwrap(), points(0));
-        assert_eq!(fixture.changes.causes.len(), 4);
+        assert_eq!(fixture.changes.journal_entries.len(), 4);
     }
 
     #[test]

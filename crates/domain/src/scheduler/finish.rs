@@ -8,13 +8,13 @@ use crate::commands::{Command, Commands, Done, Refusal};
 use crate::distributions::ContinueDistribution;
 use crate::model::{Actor, By};
 use crate::ports::{Store, StoreError, StoreExt};
-use crate::values::{CauseId, CompanyId, ProviderId};
+use crate::values::{CompanyId, JournalEntryId, ProviderId};
 
 /// A distribution that could not be finished.
 #[derive(Debug, Clone)]
 pub struct Unfinished {
     /// The journal entry of the distribution.
-    pub cause: CauseId,
+    pub cause: JournalEntryId,
     /// The paying company; `None` if the journal does not have the entry.
     pub company: Option<CompanyId>,
     /// Why its next step failed.

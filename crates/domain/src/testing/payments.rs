@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::world::{World, points};
-use crate::causes::{Act, Cause};
+use crate::journal::{Act, JournalEntry};
 use crate::decide::{Decide, Deciding, Undecided, decide_one};
 use crate::ledger::{AccountBook, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
 use crate::money::{Amount, Price, price};
@@ -20,7 +20,7 @@ struct Pay<'a, R> {
     company: CompanyId,
     act: Act,
     accounts: Vec<Account>,
-    pay: &'a dyn Fn(&Cause, &mut AccountBook) -> Result<R, LedgerError>,
+    pay: &'a dyn Fn(&JournalEntry, &mut AccountBook) -> Result<R, LedgerError>,
 }
 
 impl<R> Decide for Pay<'_, R> {
@@ -41,13 +41,13 @@ impl<R> Decide for Pay<'_, R> {
         let company = &facts.company(self.company)?.unwrap().company;
         let cause = context.cause(company, self.act.clone());
         let paid = (self.pay)(&cause, book)?;
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         Ok(paid)
     }
 }
 
 /// A payment for a reason.
-fn payment<'a>(cause: &Cause, reason: Reason, moved: Moved<'a>) -> Payment<'a> {
+fn payment<'a>(cause: &JournalEntry, reason: Reason, moved: Moved<'a>) -> Payment<'a> {
     let (company, rate, at) = (cause.company_id, cause.rate, cause.created_at);
     Payment { company, cause: cause.id, reason, rate, moved, at }
 }

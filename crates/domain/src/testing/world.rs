@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use uuid::Uuid;
 
 use super::Bench;
-use crate::causes::{Actor, Origin};
 use crate::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use crate::decide::{Decide, carry_out};
 use crate::events::{Event, EventFacts};
+use crate::journal::{Actor, Origin};
 use crate::money::{Points, PointsPerDollar, Sum};
 use crate::occasions::{self, Occasion, OccasionText};
 use crate::overrides::{ReplaceBalance, ReplaceError};

@@ -66,7 +66,7 @@ impl Decide for DeleteUser {
         let wallets = book.pay(&Payment::of(&cause, moved)?)?.certain()?.transfers;
         cause.act = Act::Deletion { user: id, wallets };
         changes.deleted_users.push((id, cause.created_at));
-        changes.causes.push(cause);
+        changes.journal_entries.push(cause);
         Ok(())
     }
 }
@@ -91,11 +91,11 @@ mod tests {
         for wallet in WalletType::ALL {
             assert!(!fixture.book.account(Account::Wallet(*wallet, ann)).unwrap().is_open());
         }
-        assert!(matches!(fixture.changes.causes[0].act, Act::Deletion { wallets: 2, .. }));
+        assert!(matches!(fixture.changes.journal_entries[0].act, Act::Deletion { wallets: 2, .. }));
         assert_eq!(fixture.changes.deleted_users[0].0, ann);
         fixture.person(ann).active = false;
         deleted(&mut fixture, ann).unwrap();
-        assert_eq!(fixture.changes.causes.len(), 1, "deleting again changes nothing");
+        assert_eq!(fixture.changes.journal_entries.len(), 1, "deleting again changes nothing");
     }
 
     #[test]

@@ -92,7 +92,7 @@ ids! {
     /// A redemption: a reward for which a user spent points.
     RedemptionId,
     /// A journal entry. For a redemption it is the same as the id of the redemption.
-    CauseId,
+    JournalEntryId,
     /// A recurring distribution.
     ScheduleId,
     /// An event queued for a provider.
@@ -146,10 +146,10 @@ mod tests {
 
     #[test]
     fn ids_sort_as_their_uuids() {
-        let id = |text: &str| text.parse::<CauseId>().unwrap();
+        let id = |text: &str| text.parse::<JournalEntryId>().unwrap();
         let (first, second) =
             (id("0192f0c1-7e3b-7c5d-8e9f-0123456789ab"), id("0192f0c1-7e3c-7000-8000-000000000000"));
         assert!(first < second);
-        assert_eq!(CauseId::from_uuid(first.as_uuid()), first);
+        assert_eq!(JournalEntryId::from_uuid(first.as_uuid()), first);
     }
 }

@@ -45,7 +45,7 @@ pub use entity_id::EntityId;
 pub use fit::fit;
 pub use groups::Groups;
 pub use ids::{
-    CauseId, CompanyId, CorporationId, EventId, OccasionId, ProviderId, RecognitionId, RedemptionId,
+    CompanyId, CorporationId, EventId, JournalEntryId, OccasionId, ProviderId, RecognitionId, RedemptionId,
     ScheduleId, UserId,
 };
 pub use invalid::InvalidValue;

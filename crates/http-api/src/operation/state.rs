@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web;
-use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::idempotency::Repeatable;
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Deadlines};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::causes::{Actor, By};
 use guerdon_domain::commands::{Command, Done, Outcome, Refusal, Response, Submission, Surroundings};
 use guerdon_domain::idempotency::Repeatable;
+use guerdon_domain::journal::{Actor, By};
 use guerdon_domain::ports::StoreError;
 use tokio::sync::oneshot::{self, Sender};
 

@@ -6,7 +6,6 @@ use std::sync::mpsc::{Sender as Telling, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use guerdon_domain::causes::{Actor, By, Origin};
 use guerdon_domain::commands::{
     Command, CommandQueue as _, Done, Outcome, Refusal, Response, Submission, Surroundings,
 };
@@ -14,6 +13,7 @@ use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::decide::carry_out;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::idempotency::{IdempotencyKey, Repeatable};
+use guerdon_domain::journal::{Actor, By, Origin};
 use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
 use guerdon_domain::money::{Amount, Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};

@@ -12,10 +12,12 @@ use super::statements::run_each;
 use crate::access::OpenError;
 use diesel::PgConnection as Conn;
 
-const JOURNAL: &str = "to_regclass('causes') IS NOT NULL AND to_regproc('settled_before') IS NOT NULL";
+const JOURNAL: &str =
+    "to_regclass('journal_entries') IS NOT NULL AND to_regproc('settled_before') IS NOT NULL";
 
 /// The last position in use. Every event has the position of a journal entry.
-const LAST: &str = "GREATEST((SELECT max(position) FROM causes), (SELECT max(position) FROM audit_entries))";
+const LAST: &str =
+    "GREATEST((SELECT max(position) FROM journal_entries), (SELECT max(position) FROM audit_entries))";
 
 fn failed(cause: &dyn std::fmt::Display) -> OpenError {
     OpenError::failed("cannot read the order of the journal", cause)

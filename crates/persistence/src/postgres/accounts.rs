@@ -99,8 +99,8 @@ impl RunQueryDsl<PgConnection> for UpdateAccounts<'_> {}
 impl QueryFragment<Pg> for UpdateAccounts<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         out.push_sql(
-            "UPDATE accounts SET balance = new.balance, spent = new.spent, movements = new.movements, \
-             made_up = new.made_up, closed_at = new.closed_at FROM ",
+            "UPDATE accounts SET balance = new.balance, spent = new.spent, entry_count = new.entry_count, \
+             rounding_shortfall = new.rounding_shortfall, closed_at = new.closed_at FROM ",
         );
         AccountStateRow::push_arrays(&self.0, out.reborrow())?;
         out.push_sql(" AS new (");

@@ -23,18 +23,18 @@ impl Hosts {
     /// Connects, with a timeout in seconds for each server.
     pub(crate) fn connect(&self, seconds: u32) -> ConnectionResult<PgConnection> {
         let last = self.last.load(Ordering::Relaxed);
-        let (mut causes, mut refusal) = (Vec::new(), None);
+        let (mut journal_entries, mut refusal) = (Vec::new(), None);
         for (at, url) in self.urls.iter().enumerate().cycle().skip(last).take(self.urls.len()) {
             match connect(url, seconds) {
                 Ok(conn) => {
                     self.last.store(at, Ordering::Relaxed);
                     return Ok(conn);
                 }
-                Err(ConnectionError::BadConnection(cause)) => causes.push(cause),
+                Err(ConnectionError::BadConnection(cause)) => journal_entries.push(cause),
                 Err(other) => refusal = Some(other),
             }
         }
-        Err(refusal.unwrap_or_else(|| ConnectionError::BadConnection(causes.join("\n"))))
+        Err(refusal.unwrap_or_else(|| ConnectionError::BadConnection(journal_entries.join("\n"))))
     }
 
     /// Connects and then executes `setting`.

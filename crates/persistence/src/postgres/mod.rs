@@ -114,7 +114,7 @@ fn advisory_key(id: Uuid) -> i32 {
 /// progress there.
 pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let least = "LEAST(settled_before(), \
-        (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)))";
+        (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)))";
     diesel::select(diesel::dsl::sql::<BigInt>(least)).get_result(conn)
 }
 

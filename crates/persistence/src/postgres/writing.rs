@@ -13,14 +13,15 @@ use super::inserts::Insert;
 use crate::rows::schema::{idempotency_records, mails, users};
 use crate::rows::types::{At, Id};
 use crate::rows::{
-    AccountStateRow, CauseRow, DeliveryRow, EventRow, IdempotencyRow, MailRow, NewRecognitionRow, TransferRow,
+    AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, MailRow, NewRecognitionRow,
+    TransferRow,
 };
 use crate::slices::{STATEMENT_BYTES, slices};
 
 /// The statement. The accounts are already locked, so it waits for no lock.
 struct Write<'r> {
     accounts: UpdateAccounts<'r>,
-    causes: Insert<'r, CauseRow<'r>>,
+    journal_entries: Insert<'r, JournalEntryRow<'r>>,
     recognitions: Insert<'r, NewRecognitionRow>,
     transfers: Insert<'r, TransferRow>,
     events: Insert<'r, EventRow<'r>>,
@@ -39,7 +40,7 @@ impl QueryFragment<Pg> for Write<'_> {
     fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         let parts: [(&str, &'b dyn QueryFragment<Pg>); 6] = [
             ("WITH a AS (", &self.accounts),
-            (", c AS (", &self.causes),
+            (", c AS (", &self.journal_entries),
             (", r AS (", &self.recognitions),
             (", t AS (", &self.transfers),
             (", e AS (", &self.events),
@@ -65,7 +66,8 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
     }
     let accounts: Vec<AccountStateRow> = book.changed().map(AccountStateRow::of).collect();
-    let causes: Vec<CauseRow<'_>> = changes.causes.iter().map(CauseRow::of).collect();
+    let journal_entries: Vec<JournalEntryRow<'_>> =
+        changes.journal_entries.iter().map(JournalEntryRow::of).collect();
     let recognitions = &changes.recognitions;
     let recognitions: Vec<NewRecognitionRow> = recognitions
         .iter()
@@ -79,7 +81,7 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
     let records: Vec<IdempotencyRow> = changes.records.iter().map(IdempotencyRow::of).collect();
     let write = Write {
         accounts: UpdateAccounts::of(&accounts),
-        causes: Insert::of(&causes),
+        journal_entries: Insert::of(&journal_entries),
         recognitions: Insert::of(&recognitions),
         transfers: Insert::of(&transfers),
         events: Insert::of(&event_rows),

@@ -5,15 +5,15 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use guerdon_domain::audit_log::AuditEntry;
-use guerdon_domain::causes::{Actor, Cause};
+use guerdon_domain::journal::{Actor, JournalEntry};
 use guerdon_domain::ports::{AuditLog, AuditWanted, ReadAuditLog, StoreError};
 
 use super::Unit;
 use super::events::first_id;
 use crate::rows::conditions::{NO_SENDING, OF_NO_PROVIDER};
-use crate::rows::schema::{audit_entries, causes};
+use crate::rows::schema::{audit_entries, journal_entries};
 use crate::rows::types::{At, Id};
-use crate::rows::{AuditEntryRow, CauseRow, kind};
+use crate::rows::{AuditEntryRow, JournalEntryRow, kind};
 
 /// The rows of a table that match, newest first.
 macro_rules! wanted {
@@ -49,9 +49,9 @@ impl ReadAuditLog for Unit<'_> {
         self.keep(rows.into_iter().map(AuditEntryRow::read).collect())
     }
 
-    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<Cause>, StoreError> {
+    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<JournalEntry>, StoreError> {
         self.query(super::super::lift_time_limit)?; // the entries of one provider may be far apart
-        let mut query = wanted!(causes, CauseRow<'static>, wanted);
+        let mut query = wanted!(journal_entries, JournalEntryRow<'static>, wanted);
         if let Some(action) = wanted.action {
             let Some(kind) = kind::of(action) else { return Ok(Vec::new()) };
             query = query.filter(sql::<Bool>(&format!("kind = {kind}")));
@@ -65,8 +65,8 @@ impl ReadAuditLog for Unit<'_> {
                 query = query.filter(sql::<Bool>(OF_NO_PROVIDER));
             }
         }
-        let rows: Vec<CauseRow<'static>> = self.query(|conn| query.get_results(conn))?;
-        self.keep(rows.iter().map(CauseRow::read).collect())
+        let rows: Vec<JournalEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
+        self.keep(rows.iter().map(JournalEntryRow::read).collect())
     }
 }
 

@@ -26,13 +26,13 @@ fn about() -> String {
     let recognitions = |side: &str| format!("SELECT id FROM recognitions WHERE {side} = {user}");
     let amended = |side: &str| {
         format!(
-            "SELECT c.id FROM recognitions AS r JOIN causes AS c ON c.subject_id = r.id AND c.{AMENDS} \
+            "SELECT c.id FROM recognitions AS r JOIN journal_entries AS c ON c.subject_id = r.id AND c.{AMENDS} \
              WHERE r.{side} = {user}"
         )
     };
     format!(
         "SELECT e.id FROM events AS e JOIN ({} UNION {} UNION {} UNION {} UNION \
-         SELECT cause_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS about ON about.id = e.id \
+         SELECT journal_entry_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS about ON about.id = e.id \
          WHERE e.id > {behind} ORDER BY e.id LIMIT {limit}",
         recognitions("receiver_id"),
         recognitions("sender_id"),

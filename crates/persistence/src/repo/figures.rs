@@ -14,7 +14,7 @@ use guerdon_domain::wallets::AccountKind;
 use super::super::{DATABASE_BYTES, place};
 use super::Unit;
 use crate::rows::conditions::{EXHAUSTED, PENDING, SENT, UNADDRESSED};
-use crate::rows::schema::{company_figures, deliveries, events, service_figures};
+use crate::rows::schema::{company_statistics, deliveries, events, service_statistics};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{CompanyDayRow, CompanyLineRow, OccasionLineRow, ProviderHourRow, ServiceHourRow};
 
@@ -34,9 +34,9 @@ struct UndeliveredRow {
 impl ReadFigures for Unit<'_> {
     fn service_hours(&mut self, from: i32) -> Result<Vec<ServiceHour>, StoreError> {
         let rows: Vec<ServiceHourRow> = self.query(|conn| {
-            service_figures::table
-                .filter(service_figures::hour.ge(from))
-                .order(service_figures::hour)
+            service_statistics::table
+                .filter(service_statistics::hour.ge(from))
+                .order(service_statistics::hour)
                 .select(ServiceHourRow::as_select())
                 .get_results(conn)
         })?;
@@ -52,7 +52,7 @@ impl ReadFigures for Unit<'_> {
             if provider.is_some() { format!(" AND provider_id = {}", place(2)) } else { String::new() };
         let sum = |column: &str| format!("CAST(SUM({column}) AS bigint) AS {column}");
         let query = format!(
-            "SELECT hour, {}, {}, {} FROM provider_figures WHERE hour >= {}{which} GROUP BY hour ORDER BY hour",
+            "SELECT hour, {}, {}, {} FROM provider_statistics WHERE hour >= {}{which} GROUP BY hour ORDER BY hour",
             sum("delivered"),
             sum("failed"),
             sum("micros"),
@@ -70,10 +70,10 @@ impl ReadFigures for Unit<'_> {
 
     fn company_days(&mut self, company: CompanyId, from: i32) -> Result<Vec<CompanyDay>, StoreError> {
         let rows: Vec<CompanyDayRow> = self.query(|conn| {
-            company_figures::table
-                .filter(company_figures::company_id.eq(Id(company)))
-                .filter(company_figures::day.ge(from).or(company_figures::day.eq(0)))
-                .order(company_figures::day)
+            company_statistics::table
+                .filter(company_statistics::company_id.eq(Id(company)))
+                .filter(company_statistics::day.ge(from).or(company_statistics::day.eq(0)))
+                .order(company_statistics::day)
                 .select(CompanyDayRow::as_select())
                 .get_results(conn)
         })?;
@@ -85,7 +85,7 @@ impl ReadFigures for Unit<'_> {
             "SELECT c.id, c.provider_id, c.domain, c.company_name, c.points_per_dollar, c.reserve_alert, \
              a.balance AS reserve, \
              CAST(COALESCE((SELECT SUM(number) FROM active_users AS u WHERE u.company_id = c.id), 0) AS bigint) AS users, \
-             CAST(COALESCE((SELECT SUM(recognitions) FROM company_figures AS f WHERE f.company_id = c.id \
+             CAST(COALESCE((SELECT SUM(recognitions) FROM company_statistics AS f WHERE f.company_id = c.id \
              AND f.day >= {}), 0) AS bigint) AS recognitions \
              FROM {}",
             place(1),
@@ -105,7 +105,7 @@ impl ReadFigures for Unit<'_> {
         let query = format!(
             "SELECT o.id, o.name, f.recognitions, f.points FROM (SELECT occasion_id, \
              CAST(SUM(recognitions) AS bigint) AS recognitions, CAST(SUM(points) AS bigint) AS points \
-             FROM occasion_figures WHERE company_id = {} AND day >= {} GROUP BY occasion_id) AS f \
+             FROM occasion_statistics WHERE company_id = {} AND day >= {} GROUP BY occasion_id) AS f \
              JOIN occasions AS o ON o.id = f.occasion_id ORDER BY f.recognitions DESC, o.name LIMIT {}",
             place(1),
             place(2),
@@ -193,7 +193,7 @@ impl Figures for Unit<'_> {
     fn add_service_hour(&mut self, it: &ServiceHour) -> Result<(), StoreError> {
         let columns =
             ["recognitions", "points", "requests", "client_errors", "server_errors", "micros"].as_slice();
-        let query = adding("service_figures", &["hour"], columns);
+        let query = adding("service_statistics", &["hour"], columns);
         self.query(|conn| {
             diesel::sql_query(query)
                 .bind::<Integer, _>(it.hour)
@@ -209,7 +209,8 @@ impl Figures for Unit<'_> {
     }
 
     fn add_provider_hour(&mut self, provider: ProviderId, it: &ProviderHour) -> Result<(), StoreError> {
-        let query = adding("provider_figures", &["provider_id", "hour"], &["delivered", "failed", "micros"]);
+        let query =
+            adding("provider_statistics", &["provider_id", "hour"], &["delivered", "failed", "micros"]);
         self.query(|conn| {
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(provider))

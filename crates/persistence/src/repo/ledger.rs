@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountBook, Changes, CompanyFacts, Facts, Needs};
-use guerdon_domain::ports::{LedgerAccess, ReadCauses as _, ReadUsers as _, Schedules as _, StoreError};
+use guerdon_domain::ports::{
+    LedgerAccess, ReadJournalEntries as _, ReadUsers as _, Schedules as _, StoreError,
+};
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
 

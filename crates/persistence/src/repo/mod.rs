@@ -5,7 +5,6 @@
 mod accounts;
 mod audit;
 mod audit_log;
-mod causes;
 mod companies;
 mod corporations;
 mod deliveries;
@@ -14,6 +13,7 @@ mod events;
 mod feed;
 mod figures;
 mod idempotency;
+mod journal_entries;
 mod ledger;
 mod locks;
 mod mails;

@@ -26,11 +26,11 @@ statement! {
         limit: BigInt = i64,
         offset: BigInt = i64,
     }
-    "SELECT cause_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
-     SELECT * FROM (SELECT cause_id, 0 AS direction, points, reason, created_at, debit_place AS place FROM transfers \
-     WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_place DESC LIMIT ?) AS debits UNION ALL \
-     SELECT * FROM (SELECT cause_id, 1 AS direction, points, reason, created_at, credit_place AS place FROM transfers \
-     WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_place DESC LIMIT ?) AS credits) \
+    "SELECT journal_entry_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
+     SELECT * FROM (SELECT journal_entry_id, 0 AS direction, points, reason, created_at, debit_sequence AS place FROM transfers \
+     WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT journal_entry_id, 1 AS direction, points, reason, created_at, credit_sequence AS place FROM transfers \
+     WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
      AS both_sides ORDER BY place DESC LIMIT ? OFFSET ?"
 }
 
@@ -47,13 +47,13 @@ statement! {
         credits: BigInt = i64,
         limit: BigInt = i64,
     }
-    "SELECT cause_id, place, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
-     SELECT * FROM (SELECT cause_id, debit_place AS place, 0 AS direction, amount, points, points_per_dollar, reason, \
-     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND debit_place > ? \
-     ORDER BY debit_place LIMIT ?) AS debits UNION ALL \
-     SELECT * FROM (SELECT cause_id, credit_place AS place, 1 AS direction, amount, points, points_per_dollar, reason, \
-     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND credit_place > ? \
-     ORDER BY credit_place LIMIT ?) AS credits) AS both_sides ORDER BY place LIMIT ?"
+    "SELECT journal_entry_id, place, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
+     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS place, 0 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND debit_sequence > ? \
+     ORDER BY debit_sequence LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS place, 1 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND credit_sequence > ? \
+     ORDER BY credit_sequence LIMIT ?) AS credits) AS both_sides ORDER BY place LIMIT ?"
 }
 
 impl ReadMovements for Unit<'_> {

@@ -6,7 +6,7 @@ use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{Message, Page, RecognitionId, UserId};
 
 use super::Unit;
-use crate::rows::schema::{causes, recognitions};
+use crate::rows::schema::{journal_entries, recognitions};
 use crate::rows::types::Id;
 use crate::rows::{RecognitionRow, SendingRow};
 
@@ -19,7 +19,7 @@ impl ReadRecognitions for Unit<'_> {
         let newest = (recognitions::created_at.desc(), recognitions::id.desc());
         let (limit, offset) = (page.limit(), page.offset());
         let all = recognitions::table
-            .inner_join(causes::table)
+            .inner_join(journal_entries::table)
             .order(newest)
             .limit(limit)
             .offset(offset)
@@ -34,7 +34,7 @@ impl ReadRecognitions for Unit<'_> {
     fn recognition(&mut self, id: RecognitionId) -> Result<Option<Recognition>, StoreError> {
         let found: Option<Found> = self.query(|conn| {
             recognitions::table
-                .inner_join(causes::table)
+                .inner_join(journal_entries::table)
                 .filter(recognitions::id.eq(Id(id)))
                 .select((RecognitionRow::as_select(), SendingRow::as_select()))
                 .get_result(conn)

@@ -9,7 +9,7 @@ use super::Unit;
 use super::events::first_id;
 use crate::rows::mail;
 use crate::rows::schema::{
-    attempts, deliveries, events, mails, occasion_figures, provider_figures, service_figures,
+    attempts, deliveries, events, mails, occasion_statistics, provider_statistics, service_statistics,
 };
 use crate::rows::types::{At, Id};
 
@@ -58,20 +58,21 @@ impl Retention for Unit<'_> {
         self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&old))).execute(conn))
     }
 
-    fn prune_figures(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
+    fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
         let hour = i32::try_from(now.unix_micros() / HOUR - HOURS_KEPT).unwrap_or(0);
         let day = i32::try_from(now.unix_micros() / (24 * HOUR) - DAYS_KEPT).unwrap_or(0);
         let mut gone = self.query(|conn| {
-            diesel::delete(service_figures::table.filter(service_figures::hour.lt(hour))).execute(conn)
+            diesel::delete(service_statistics::table.filter(service_statistics::hour.lt(hour))).execute(conn)
         })?;
-        let of_providers = provider_figures::table.filter(provider_figures::hour.lt(hour));
-        let first: Option<i32> = self
-            .query(|conn| of_providers.select(diesel::dsl::min(provider_figures::hour)).get_result(conn))?;
+        let of_providers = provider_statistics::table.filter(provider_statistics::hour.lt(hour));
+        let first: Option<i32> = self.query(|conn| {
+            of_providers.select(diesel::dsl::min(provider_statistics::hour)).get_result(conn)
+        })?;
         if let Some(first) = first {
-            let of_hour = provider_figures::table.filter(provider_figures::hour.eq(first));
+            let of_hour = provider_statistics::table.filter(provider_statistics::hour.eq(first));
             gone += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
         }
-        Ok(gone + self.prune_occasion_figures(day, limit)?)
+        Ok(gone + self.prune_occasion_statistics(day, limit)?)
     }
 }
 
@@ -113,22 +114,22 @@ impl Unit<'_> {
     }
 
     /// Deletes rows of the oldest day before this one: those of its first companies.
-    fn prune_occasion_figures(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
-        let old =
-            occasion_figures::table.filter(occasion_figures::day.gt(0).and(occasion_figures::day.lt(day)));
+    fn prune_occasion_statistics(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
+        let old = occasion_statistics::table
+            .filter(occasion_statistics::day.gt(0).and(occasion_statistics::day.lt(day)));
         let first: Option<i32> =
-            self.query(|conn| old.select(diesel::dsl::min(occasion_figures::day)).get_result(conn))?;
+            self.query(|conn| old.select(diesel::dsl::min(occasion_statistics::day)).get_result(conn))?;
         let Some(first) = first else { return Ok(0) };
-        let of_day = occasion_figures::table.filter(occasion_figures::day.eq(first));
+        let of_day = occasion_statistics::table.filter(occasion_statistics::day.eq(first));
         let companies: Vec<Id<CompanyId>> = self.query(|conn| {
             of_day
-                .order(occasion_figures::company_id)
+                .order(occasion_statistics::company_id)
                 .limit(limit)
-                .select(occasion_figures::company_id)
+                .select(occasion_statistics::company_id)
                 .get_results(conn)
         })?;
         let Some(last) = companies.last() else { return Ok(0) };
-        let some = of_day.filter(occasion_figures::company_id.le(last));
+        let some = of_day.filter(occasion_statistics::company_id.le(last));
         self.query(|conn| diesel::delete(some).execute(conn))
     }
 }

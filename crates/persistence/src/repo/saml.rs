@@ -57,11 +57,13 @@ impl Saml for Unit<'_> {
     }
 
     fn note_end_told(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError> {
-        let untold = saml_settings::told_of_end.is_null().or(saml_settings::told_of_end.ne(Some(At(end))));
+        let untold = saml_settings::notified_of_expiry
+            .is_null()
+            .or(saml_settings::notified_of_expiry.ne(Some(At(end))));
         let changed = self.query(|conn| {
             diesel::update(saml_settings::table.find(Id(company)))
                 .filter(untold)
-                .set(saml_settings::told_of_end.eq(Some(At(end))))
+                .set(saml_settings::notified_of_expiry.eq(Some(At(end))))
                 .execute(conn)
         })?;
         Ok(changed == 1)

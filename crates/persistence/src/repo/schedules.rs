@@ -9,7 +9,7 @@ use guerdon_domain::values::{CompanyId, ScheduleId};
 
 use super::super::lock_row;
 use super::Unit;
-use crate::rows::schema::{causes, missed_dates, schedules};
+use crate::rows::schema::{journal_entries, missed_dates, schedules};
 use crate::rows::types::{At, Id};
 use crate::rows::{MissedDateRow, ScheduleRow};
 
@@ -93,9 +93,11 @@ impl Unit<'_> {
         self.query(|conn| lock_row(conn, "schedules", Id(id)))?;
         let Some(schedule) = self.schedule(id)? else { return Ok(None) };
         let date = schedule.next_on.to_string();
-        let is_next_date = causes::subject_id.eq(Id(id.as_uuid())).and(causes::due_on.eq(date));
-        let is_paid =
-            self.query(|conn| diesel::select(exists(causes::table.filter(is_next_date))).get_result(conn))?;
+        let is_next_date =
+            journal_entries::subject_id.eq(Id(id.as_uuid())).and(journal_entries::due_on.eq(date));
+        let is_paid = self.query(|conn| {
+            diesel::select(exists(journal_entries::table.filter(is_next_date))).get_result(conn)
+        })?;
         Ok(Some(ScheduleFacts { schedule, is_paid }))
     }
 }

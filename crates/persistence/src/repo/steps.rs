@@ -8,18 +8,20 @@ use diesel::sql_types::{BigInt, Integer, Nullable};
 use guerdon_domain::ledger::{DistributionProgress, DistributionStep};
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::{InTransit, ReadSteps, StoreError};
-use guerdon_domain::values::{CauseId, CompanyId, ProviderId, fit};
+use guerdon_domain::values::{CompanyId, JournalEntryId, ProviderId, fit};
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::lock_row;
 use super::Unit;
-use crate::rows::schema::{causes, distribution_steps as steps, distributions_under_way as under_way};
+use crate::rows::schema::{
+    distribution_steps as steps, distributions_under_way as under_way, journal_entries,
+};
 use crate::rows::types::{Id, Identifier};
-use crate::rows::{CauseRow, Reading, StepRow};
+use crate::rows::{JournalEntryRow, Reading, StepRow};
 use crate::slices::slices;
 
 /// A distribution that has not ended, with its company and provider if the journal has its entry.
-type Unfinished = (Id<CauseId>, Option<Id<CompanyId>>, Option<Id<ProviderId>>);
+type Unfinished = (Id<JournalEntryId>, Option<Id<CompanyId>>, Option<Id<ProviderId>>);
 
 /// The maximum number of steps of one statement.
 const STEPS_MAX: usize = 64;
@@ -27,7 +29,7 @@ const STEPS_MAX: usize = 64;
 impl ReadSteps for Unit<'_> {
     fn in_transit(&mut self) -> Result<InTransit, StoreError> {
         let unfinished = "SELECT u.id, x.company_id, x.provider_id FROM distributions_under_way AS u \
-                          LEFT JOIN causes AS x ON x.id = u.id ORDER BY u.id";
+                          LEFT JOIN journal_entries AS x ON x.id = u.id ORDER BY u.id";
         let unfinished = sql::<(Identifier, Nullable<Identifier>, Nullable<Identifier>)>(unfinished);
         let distributions: Vec<Unfinished> = self.query(|conn| unfinished.get_results(conn))?;
         if distributions.is_empty() {
@@ -35,7 +37,7 @@ impl ReadSteps for Unit<'_> {
         }
         let held = format!(
             "SELECT a.balance, c.points_per_dollar FROM accounts AS a JOIN companies AS c ON c.id = a.owner_id \
-             WHERE a.kind = {} AND a.owner_id IN (SELECT x.company_id FROM causes AS x \
+             WHERE a.kind = {} AND a.owner_id IN (SELECT x.company_id FROM journal_entries AS x \
              JOIN distributions_under_way AS u ON u.id = x.id)",
             AccountKind::Transit.code()
         );
@@ -53,20 +55,26 @@ impl ReadSteps for Unit<'_> {
 
 impl Unit<'_> {
     /// Locks a distribution in steps and reads its next step.
-    pub(super) fn next_step(&mut self, cause: CauseId) -> Result<Option<DistributionStep>, StoreError> {
+    pub(super) fn next_step(
+        &mut self,
+        cause: JournalEntryId,
+    ) -> Result<Option<DistributionStep>, StoreError> {
         let id = Id(cause);
         self.query(|conn| lock_row(conn, "distributions_under_way", id))?;
         let left: Option<i32> = self.query(|conn| {
-            under_way::table.find(id).select(under_way::not_given).get_result(conn).optional()
+            under_way::table.find(id).select(under_way::unpaid_receivers).get_result(conn).optional()
         })?;
-        let Some(not_given) = left else { return Ok(None) };
-        let cause: CauseRow<'static> = self.query(|conn| {
-            causes::table.filter(causes::id.eq(id)).select(CauseRow::as_select()).get_result(conn)
+        let Some(unpaid_receivers) = left else { return Ok(None) };
+        let cause: JournalEntryRow<'static> = self.query(|conn| {
+            journal_entries::table
+                .filter(journal_entries::id.eq(id))
+                .select(JournalEntryRow::as_select())
+                .get_result(conn)
         })?;
         let cause = self.keep(cause.read())?;
         let next: Option<StepRow> = self.query(|conn| {
             steps::table
-                .filter(steps::cause_id.eq(id))
+                .filter(steps::journal_entry_id.eq(id))
                 .order(steps::leg)
                 .limit(1)
                 .select(StepRow::as_select())
@@ -75,7 +83,7 @@ impl Unit<'_> {
         })?;
         let reading = Reading { table: "distributions_under_way", id: &id.0 };
         let Some(next) = next else {
-            let unpaid = self.keep(reading.make("not_given", not_given.try_into().ok()))?;
+            let unpaid = self.keep(reading.make("unpaid_receivers", unpaid_receivers.try_into().ok()))?;
             return Ok(Some(DistributionStep::Return { cause, unpaid }));
         };
         let users = self.keep(next.receivers())?;
@@ -88,7 +96,7 @@ impl Unit<'_> {
         let id = Id(progress.cause());
         match progress {
             DistributionProgress::Begun { cause, receivers, each_step } => {
-                let row = (under_way::id.eq(id), under_way::not_given.eq(0));
+                let row = (under_way::id.eq(id), under_way::unpaid_receivers.eq(0));
                 self.query(|conn| diesel::insert_into(under_way::table).values(row).execute(conn))?;
                 let parts = receivers.chunks(*each_step).enumerate();
                 let rows = parts.map(|(number, part)| StepRow::of(*cause, fit(number * each_step + 1), part));
@@ -102,7 +110,7 @@ impl Unit<'_> {
                 if unpaid > 0 {
                     self.query(|conn| {
                         diesel::update(under_way::table.find(id))
-                            .set(under_way::not_given.eq(under_way::not_given + unpaid))
+                            .set(under_way::unpaid_receivers.eq(under_way::unpaid_receivers + unpaid))
                             .execute(conn)
                     })?;
                 }
@@ -116,10 +124,10 @@ impl Unit<'_> {
 
     /// For each distribution in steps that has not ended, the number of receivers still to be paid, plus
     /// those that could not be paid.
-    pub(super) fn waiting(&mut self) -> Result<HashMap<Id<CauseId>, i64>, StoreError> {
-        let query = "SELECT id, not_given + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
-                     WHERE cause_id = id), 0) / 16 FROM distributions_under_way";
-        let found: Vec<(Id<CauseId>, i64)> =
+    pub(super) fn waiting(&mut self) -> Result<HashMap<Id<JournalEntryId>, i64>, StoreError> {
+        let query = "SELECT id, unpaid_receivers + COALESCE((SELECT SUM(length(receivers)) FROM distribution_steps \
+                     WHERE journal_entry_id = id), 0) / 16 FROM distributions_under_way";
+        let found: Vec<(Id<JournalEntryId>, i64)> =
             self.query(|conn| sql::<(Identifier, BigInt)>(query).get_results(conn))?;
         Ok(found.into_iter().collect())
     }

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountState, Transfer};
 use guerdon_domain::money::Amount;
 use guerdon_domain::ports::{StoreError, Timestamp};
-use guerdon_domain::values::{CauseId, CompanyId, fit};
+use guerdon_domain::values::{CompanyId, JournalEntryId, fit};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
 use super::Reading;
@@ -21,8 +21,8 @@ pub(crate) struct AccountRow {
     company_id: Id<CompanyId>,
     balance: i64,
     spent: i64,
-    movements: i64,
-    made_up: i64,
+    entry_count: i64,
+    rounding_shortfall: i64,
     created_at: At,
 }
 
@@ -35,8 +35,8 @@ impl AccountRow {
             company_id: Id(company),
             balance: 0,
             spent: 0,
-            movements: 0,
-            made_up: 0,
+            entry_count: 0,
+            rounding_shortfall: 0,
             created_at: At(at),
         }
     }
@@ -76,8 +76,8 @@ row! {
         kind: i16,
         balance: i64,
         spent: i64,
-        movements: i64,
-        made_up: i64,
+        entry_count: i64,
+        rounding_shortfall: i64,
         alert_below: Option<i64>,
         closed_at: Option<At>,
     }
@@ -90,8 +90,8 @@ impl AccountStateRow {
             kind: account.kind().code(),
             balance: state.balance.nanodollars(),
             spent: state.spent.nanodollars(),
-            movements: state.movements,
-            made_up: state.made_up.nanodollars(),
+            entry_count: state.entry_count,
+            rounding_shortfall: state.rounding_shortfall.nanodollars(),
             alert_below: state.alert_below.map(Amount::nanodollars),
             closed_at: state.closed_at.map(At),
         }
@@ -102,8 +102,8 @@ impl AccountStateRow {
         let state = AccountState {
             balance: Amount::from_nanodollars(self.balance),
             spent: Amount::from_nanodollars(self.spent),
-            movements: self.movements,
-            made_up: Amount::from_nanodollars(self.made_up),
+            entry_count: self.entry_count,
+            rounding_shortfall: Amount::from_nanodollars(self.rounding_shortfall),
             alert_below: self.alert_below.map(Amount::from_nanodollars),
             closed_at: self.closed_at.map(|closed_at| closed_at.0),
         };
@@ -114,15 +114,15 @@ impl AccountStateRow {
 row! {
     #[derive(Insertable, Queryable, Selectable)]
     struct TransferRow in transfers {
-        cause_id: Id<CauseId>,
+        journal_entry_id: Id<JournalEntryId>,
         leg: i32,
         company_id: Id<CompanyId>,
         debit_owner: Id,
         debit_kind: i16,
-        debit_place: i64,
+        debit_sequence: i64,
         credit_owner: Id,
         credit_kind: i16,
-        credit_place: i64,
+        credit_sequence: i64,
         amount: i64,
         points: i64,
         points_per_dollar: i32,
@@ -133,17 +133,17 @@ row! {
 
 impl TransferRow {
     pub(crate) fn of(it: &Transfer) -> Self {
-        let ((debit, debit_place), (credit, credit_place)) = (it.debit, it.credit);
+        let ((debit, debit_sequence), (credit, credit_sequence)) = (it.debit, it.credit);
         Self {
-            cause_id: Id(it.cause),
+            journal_entry_id: Id(it.cause),
             leg: fit(it.leg),
             company_id: Id(it.company),
             debit_owner: Id(debit.owner()),
             debit_kind: debit.kind().code(),
-            debit_place,
+            debit_sequence,
             credit_owner: Id(credit.owner()),
             credit_kind: credit.kind().code(),
-            credit_place,
+            credit_sequence,
             amount: it.amount.nanodollars(),
             points: it.points.get(),
             points_per_dollar: rate_column(it.rate),

@@ -4,12 +4,12 @@
 use diesel::prelude::*;
 use guerdon_domain::audit::{End, Held, Movement, Sent};
 use guerdon_domain::ports::PendingSeal;
-use guerdon_domain::values::{CauseId, CompanyId, RecognitionId, UserId};
+use guerdon_domain::values::{CompanyId, JournalEntryId, RecognitionId, UserId};
 
 use super::schema::{accounts, recognitions, seals};
 use super::seals::{Chain, FORMAT};
 use super::types::{At, Id};
-use super::{CauseRow, TransferRow};
+use super::{JournalEntryRow, TransferRow};
 
 impl TransferRow {
     pub(crate) fn movement(&self) -> Movement {
@@ -32,10 +32,10 @@ impl TransferRow {
         chain.bytes(Some(self.company_id.0.as_ref()));
         chain.bytes(Some(self.debit_owner.0.as_bytes()));
         chain.number(self.debit_kind);
-        chain.number(self.debit_place);
+        chain.number(self.debit_sequence);
         chain.bytes(Some(self.credit_owner.0.as_bytes()));
         chain.number(self.credit_kind);
-        chain.number(self.credit_place);
+        chain.number(self.credit_sequence);
         chain.number(self.amount);
         chain.number(self.points);
         chain.number(self.points_per_dollar);
@@ -47,7 +47,7 @@ impl TransferRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
 pub(crate) struct RecognitionFact {
-    pub(crate) cause_id: Id<CauseId>,
+    pub(crate) journal_entry_id: Id<JournalEntryId>,
     leg: i32,
     pub(crate) id: Id<RecognitionId>,
     company_id: Id<CompanyId>,
@@ -90,7 +90,7 @@ impl RecognitionFact {
     }
 
     /// Whether it matches the journal entry that sent it.
-    pub(crate) fn is_as_sent_by(&self, sending: &CauseRow<'_>) -> bool {
+    pub(crate) fn is_as_sent_by(&self, sending: &JournalEntryRow<'_>) -> bool {
         self.message.is_none() && sending.shares() == Some(self.share)
     }
 }
@@ -102,7 +102,7 @@ pub(crate) struct AccountFact {
     pub(crate) kind: i16,
     balance: i64,
     spent: i64,
-    movements: i64,
+    entry_count: i64,
     closed_at: Option<At>,
 }
 
@@ -113,7 +113,7 @@ impl AccountFact {
             kind: self.kind,
             balance: self.balance,
             spent: self.spent,
-            movements: self.movements,
+            entry_count: self.entry_count,
             closed: self.closed_at.is_some(),
         }
     }
@@ -124,10 +124,10 @@ impl AccountFact {
 pub(crate) struct SealRow {
     pub(crate) sequence: i64,
     pub(crate) format: i16,
-    pub(crate) before: i64,
-    pub(crate) causes: i64,
-    pub(crate) entries_before: i64,
-    pub(crate) entries: i64,
+    pub(crate) journal_before: i64,
+    pub(crate) journal_entries: i64,
+    pub(crate) audit_before: i64,
+    pub(crate) audit_entries: i64,
     pub(crate) events: i64,
     pub(crate) events_digest: Vec<u8>,
     pub(crate) head: Vec<u8>,
@@ -139,10 +139,10 @@ impl SealRow {
         Self {
             sequence: it.seal.sequence,
             format: FORMAT,
-            before: it.causes.before,
-            causes: it.causes.count,
-            entries_before: it.entries.before,
-            entries: it.entries.count,
+            journal_before: it.journal_entries.before,
+            journal_entries: it.journal_entries.count,
+            audit_before: it.entries.before,
+            audit_entries: it.entries.count,
             events: it.events,
             events_digest: it.events_digest.to_vec(),
             head: it.seal.head.to_vec(),
@@ -153,10 +153,10 @@ impl SealRow {
     /// Chains the whole row, after the rows that the seal covers.
     pub(crate) fn chain_to(&self, chain: &mut Chain) {
         chain.number(self.sequence);
-        chain.number(self.before);
-        chain.number(self.causes);
-        chain.number(self.entries_before);
-        chain.number(self.entries);
+        chain.number(self.journal_before);
+        chain.number(self.journal_entries);
+        chain.number(self.audit_before);
+        chain.number(self.audit_entries);
         chain.number(self.events);
         chain.bytes(Some(&self.events_digest));
         chain.number(self.created_at.0.unix_micros());

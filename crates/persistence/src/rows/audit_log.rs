@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use diesel::prelude::*;
 use guerdon_domain::audit_log::{Action, AuditEntry};
-use guerdon_domain::causes::{Actor, By};
+use guerdon_domain::journal::{Actor, By};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, ProviderId};
 

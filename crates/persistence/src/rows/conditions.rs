@@ -9,19 +9,19 @@ pub(crate) const EXHAUSTED: &str = "state = 3";
 pub(crate) const UNADDRESSED: &str = "state = 4";
 /// Mails that were sent (`mails_sent`).
 pub(crate) const SENT: &str = "state = 2";
-/// Mails that were given up (`mails_kept`).
+/// Mails that were given up (`mails_given_up`).
 pub(crate) const GIVEN_UP: &str = "state = 3";
 
-/// Journal entries that change a company itself: its creation, its rate, its provider (`causes_company`).
+/// Journal entries that change a company itself: its creation, its rate, its provider (`journal_entries_company`).
 pub(crate) const CHANGES_COMPANY: &str = "kind <= 3";
-/// Journal entries that amend a recognition (`causes_amended`).
+/// Journal entries that amend a recognition (`journal_entries_amended`).
 pub(crate) const AMENDS: &str = "kind = 5";
-/// Journal entries that can occur only once for their subject: refunds and deletions (`causes_once`).
+/// Journal entries that can occur only once for their subject: refunds and deletions (`journal_entries_once`).
 pub(crate) const HAPPENS_ONCE: &str = "kind IN (9, 11)";
 
-/// Journal entries other than sendings, which are the most frequent kind (`causes_others`).
+/// Journal entries other than sendings, which are the most frequent kind (`journal_entries_others`).
 pub(crate) const NO_SENDING: &str = "kind <> 4";
-/// Journal entries that were not requested by a provider (`causes_not_of_providers`).
+/// Journal entries that were not requested by a provider (`journal_entries_not_of_providers`).
 pub(crate) const OF_NO_PROVIDER: &str = "actor <> 1";
 /// Events other than received recognitions, which are the most frequent kind (`events_others`).
 pub(crate) const NOT_RECEIVED: &str = "kind <> 1";
@@ -31,8 +31,8 @@ pub(crate) const IS_WALLET: &str = "kind <= 3";
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::causes::Actor;
     use guerdon_domain::events::{EventKind, EventState};
+    use guerdon_domain::journal::Actor;
     use guerdon_domain::wallets::AccountKind;
 
     use super::super::{kind, mail};

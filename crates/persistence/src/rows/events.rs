@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
-use guerdon_domain::values::{CauseId, CompanyId, EventId, ProviderId};
+use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
 use ring::digest::{SHA256, digest};
 
 use super::Reading;
@@ -19,7 +19,7 @@ row! {
         company_id: Id<CompanyId>,
         provider_id: Id<ProviderId>,
         kind: i16,
-        cause_id: Id<CauseId>,
+        journal_entry_id: Id<JournalEntryId>,
         body: &'a [u8],
         created_at: At,
     }
@@ -32,7 +32,7 @@ impl<'a> EventRow<'a> {
             company_id: Id(it.company_id),
             provider_id: Id(it.provider_id),
             kind: it.kind.code(),
-            cause_id: Id(it.cause),
+            journal_entry_id: Id(it.cause),
             body: &it.body,
             created_at: At(it.created_at),
         }

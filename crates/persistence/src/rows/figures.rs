@@ -7,11 +7,11 @@ use guerdon_domain::ports::{CompanyDay, CompanyLine, OccasionLine, ProviderHour,
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId};
 
 use super::Reading;
-use super::schema::{companies, company_figures, occasions, provider_figures, service_figures};
+use super::schema::{companies, company_statistics, occasions, provider_statistics, service_statistics};
 use super::types::Id;
 
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = service_figures)]
+#[diesel(table_name = service_statistics)]
 pub(crate) struct ServiceHourRow {
     hour: i32,
     recognitions: i64,
@@ -37,7 +37,7 @@ impl ServiceHourRow {
 }
 
 #[derive(QueryableByName)]
-#[diesel(table_name = provider_figures)]
+#[diesel(table_name = provider_statistics)]
 pub(crate) struct ProviderHourRow {
     hour: i32,
     delivered: i64,
@@ -52,7 +52,7 @@ impl ProviderHourRow {
 }
 
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = company_figures)]
+#[diesel(table_name = company_statistics)]
 pub(crate) struct CompanyDayRow {
     day: i32,
     recognitions: i64,

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::{LedgerLine, StoreError};
-use guerdon_domain::values::CauseId;
+use guerdon_domain::values::JournalEntryId;
 use guerdon_domain::wallets::{Direction, Reason, Transaction};
 
 use super::Reading;
@@ -11,7 +11,7 @@ use super::types::{At, Id};
 
 #[derive(Queryable)]
 pub(crate) struct TransactionRow {
-    cause_id: Id<CauseId>,
+    journal_entry_id: Id<JournalEntryId>,
     direction: i16,
     points: i64,
     reason: i16,
@@ -20,7 +20,7 @@ pub(crate) struct TransactionRow {
 
 impl TransactionRow {
     pub(crate) fn read(self) -> Result<Transaction, StoreError> {
-        let reading = Reading { table: "transfers", id: &self.cause_id.0 };
+        let reading = Reading { table: "transfers", id: &self.journal_entry_id.0 };
         Ok(Transaction {
             direction: if self.direction == 0 { Direction::Debit } else { Direction::Credit },
             points: reading.make("points", Points::new(self.points))?,
@@ -32,7 +32,7 @@ impl TransactionRow {
 
 #[derive(Queryable)]
 pub(crate) struct LedgerLineRow {
-    cause_id: Id<CauseId>,
+    journal_entry_id: Id<JournalEntryId>,
     place: i64,
     direction: i16,
     amount: i64,
@@ -44,11 +44,11 @@ pub(crate) struct LedgerLineRow {
 
 impl LedgerLineRow {
     pub(crate) fn read(self) -> Result<LedgerLine, StoreError> {
-        let reading = Reading { table: "transfers", id: &self.cause_id.0 };
+        let reading = Reading { table: "transfers", id: &self.journal_entry_id.0 };
         let rate = PointsPerDollar::new(self.points_per_dollar.into());
         Ok(LedgerLine {
             place: self.place,
-            cause: self.cause_id.0,
+            cause: self.journal_entry_id.0,
             direction: if self.direction == 0 { Direction::Debit } else { Direction::Credit },
             amount: Amount::from_nanodollars(self.amount),
             points: reading.make("points", Points::new(self.points))?,

@@ -4,18 +4,18 @@ use diesel::prelude::*;
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{CauseId, CompanyId, Message, OccasionId, RecognitionId, UserId};
+use guerdon_domain::values::{CompanyId, JournalEntryId, Message, OccasionId, RecognitionId, UserId};
 
 use super::Reading;
-use super::causes::sender_of;
 use super::columns::row;
-use super::schema::{causes, recognitions};
+use super::journal_entries::sender_of;
+use super::schema::{journal_entries, recognitions};
 use super::types::{At, Id};
 
 row! {
     #[derive(Insertable)]
     struct NewRecognitionRow in recognitions {
-        cause_id: Id<CauseId>,
+        journal_entry_id: Id<JournalEntryId>,
         leg: i32,
         id: Id<RecognitionId>,
         company_id: Id<CompanyId>,
@@ -27,9 +27,9 @@ row! {
 }
 
 impl NewRecognitionRow {
-    pub(crate) fn of(cause: CauseId, leg: i32, it: &Recognition) -> Self {
+    pub(crate) fn of(cause: JournalEntryId, leg: i32, it: &Recognition) -> Self {
         Self {
-            cause_id: Id(cause),
+            journal_entry_id: Id(cause),
             leg,
             id: Id(it.id),
             company_id: Id(it.company_id),
@@ -56,7 +56,7 @@ pub(crate) struct RecognitionRow {
 
 /// What the recognitions of one sending have in common.
 #[derive(Queryable, Selectable)]
-#[diesel(table_name = causes)]
+#[diesel(table_name = journal_entries)]
 pub(crate) struct SendingRow {
     points: i64,
     occasion_id: Option<Id<OccasionId>>,

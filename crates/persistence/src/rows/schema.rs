@@ -120,14 +120,14 @@ tables! {
     }
     distributions_under_way (id) {
         id -> Identifier,
-        not_given -> Integer,
+        unpaid_receivers -> Integer,
     }
-    distribution_steps (cause_id, leg) {
-        cause_id -> Identifier,
+    distribution_steps (journal_entry_id, leg) {
+        journal_entry_id -> Identifier,
         leg -> Integer,
         receivers -> Binary,
     }
-    causes (id) {
+    journal_entries (id) {
         position -> BigInt,
         id -> Identifier,
         company_id -> Identifier,
@@ -147,8 +147,8 @@ tables! {
         message -> Nullable<Text>,
         created_at -> Moment,
     }
-    recognitions (cause_id, leg) {
-        cause_id -> Identifier,
+    recognitions (journal_entry_id, leg) {
+        journal_entry_id -> Identifier,
         leg -> Integer,
         id -> Identifier,
         company_id -> Identifier,
@@ -164,22 +164,22 @@ tables! {
         company_id -> Identifier,
         balance -> BigInt,
         spent -> BigInt,
-        movements -> BigInt,
-        made_up -> BigInt,
+        entry_count -> BigInt,
+        rounding_shortfall -> BigInt,
         alert_below -> Nullable<BigInt>,
         created_at -> Moment,
         closed_at -> Nullable<Moment>,
     }
-    transfers (cause_id, leg) {
-        cause_id -> Identifier,
+    transfers (journal_entry_id, leg) {
+        journal_entry_id -> Identifier,
         leg -> Integer,
         company_id -> Identifier,
         debit_owner -> Identifier,
         debit_kind -> SmallInt,
-        debit_place -> BigInt,
+        debit_sequence -> BigInt,
         credit_owner -> Identifier,
         credit_kind -> SmallInt,
-        credit_place -> BigInt,
+        credit_sequence -> BigInt,
         amount -> BigInt,
         points -> BigInt,
         points_per_dollar -> Integer,
@@ -189,10 +189,10 @@ tables! {
     seals (sequence) {
         sequence -> BigInt,
         format -> SmallInt,
-        before -> BigInt,
-        causes -> BigInt,
-        entries_before -> BigInt,
-        entries -> BigInt,
+        journal_before -> BigInt,
+        journal_entries -> BigInt,
+        audit_before -> BigInt,
+        audit_entries -> BigInt,
         events -> BigInt,
         events_digest -> Binary,
         head -> Binary,
@@ -204,7 +204,7 @@ tables! {
         company_id -> Identifier,
         provider_id -> Identifier,
         kind -> SmallInt,
-        cause_id -> Identifier,
+        journal_entry_id -> Identifier,
         body -> Binary,
         original_digest -> Nullable<Binary>,
         created_at -> Moment,
@@ -248,7 +248,7 @@ tables! {
         idp_certificate -> Nullable<Text>,
         active -> Bool,
         updated_at -> Moment,
-        told_of_end -> Nullable<Moment>,
+        notified_of_expiry -> Nullable<Moment>,
     }
     idempotency_records (scope, idempotency_key) {
         scope -> Identifier,
@@ -277,7 +277,7 @@ tables! {
         state_digest -> Nullable<Binary>,
         created_at -> Moment,
     }
-    company_figures (company_id, day) {
+    company_statistics (company_id, day) {
         company_id -> Identifier,
         day -> Integer,
         recognitions -> BigInt,
@@ -287,14 +287,14 @@ tables! {
         peer_wallets -> BigInt,
         manager_wallets -> BigInt,
     }
-    occasion_figures (company_id, day, occasion_id) {
+    occasion_statistics (company_id, day, occasion_id) {
         company_id -> Identifier,
         day -> Integer,
         occasion_id -> Identifier,
         recognitions -> BigInt,
         points -> BigInt,
     }
-    service_figures (hour) {
+    service_statistics (hour) {
         hour -> Integer,
         recognitions -> BigInt,
         points -> BigInt,
@@ -303,7 +303,7 @@ tables! {
         server_errors -> BigInt,
         micros -> BigInt,
     }
-    provider_figures (provider_id, hour) {
+    provider_statistics (provider_id, hour) {
         provider_id -> Identifier,
         hour -> Integer,
         delivered -> BigInt,
@@ -313,10 +313,10 @@ tables! {
 }
 
 diesel::joinable!(users -> companies (company_id));
-diesel::joinable!(recognitions -> causes (cause_id));
+diesel::joinable!(recognitions -> journal_entries (journal_entry_id));
 diesel::joinable!(missed_dates -> schedules (schedule_id));
 diesel::joinable!(deliveries -> events (event_id));
 diesel::allow_tables_to_appear_in_same_query!(companies, providers, users, occasions, accounts);
-diesel::allow_tables_to_appear_in_same_query!(causes, recognitions);
+diesel::allow_tables_to_appear_in_same_query!(journal_entries, recognitions);
 diesel::allow_tables_to_appear_in_same_query!(missed_dates, schedules);
 diesel::allow_tables_to_appear_in_same_query!(events, deliveries);

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::values::{CauseId, UserId};
+use guerdon_domain::values::{JournalEntryId, UserId};
 use uuid::Uuid;
 
 use super::Reading;
@@ -16,15 +16,15 @@ const ID_LENGTH: usize = 16;
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = distribution_steps, treat_none_as_default_value = false)]
 pub(crate) struct StepRow {
-    pub(crate) cause_id: Id<CauseId>,
+    pub(crate) journal_entry_id: Id<JournalEntryId>,
     pub(crate) leg: i32,
     receivers: Vec<u8>,
 }
 
 impl StepRow {
-    pub(crate) fn of(cause: CauseId, leg: i32, receivers: &[UserId]) -> Self {
+    pub(crate) fn of(cause: JournalEntryId, leg: i32, receivers: &[UserId]) -> Self {
         let receivers = receivers.iter().flat_map(AsRef::<[u8]>::as_ref).copied().collect();
-        Self { cause_id: Id(cause), leg, receivers }
+        Self { journal_entry_id: Id(cause), leg, receivers }
     }
 
     /// The number of bytes of its receivers.
@@ -33,7 +33,7 @@ impl StepRow {
     }
 
     pub(crate) fn receivers(&self) -> Result<Vec<UserId>, StoreError> {
-        let reading = Reading { table: "distribution_steps", id: &self.cause_id.0 };
+        let reading = Reading { table: "distribution_steps", id: &self.journal_entry_id.0 };
         let read = |bytes: &[u8]| Uuid::from_slice(bytes).ok().map(UserId::from);
         let found = self.receivers.chunks(ID_LENGTH).map(read).collect();
         reading.make("receivers", found)

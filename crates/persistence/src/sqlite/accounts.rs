@@ -19,13 +19,13 @@ statement! {
     Update -> Bool {
         balance: BigInt = i64,
         spent: BigInt = i64,
-        movements: BigInt = i64,
-        made_up: BigInt = i64,
+        entry_count: BigInt = i64,
+        rounding_shortfall: BigInt = i64,
         closed_at: Nullable<Moment> = Option<At>,
         owner: Identifier = Id,
         kind: SmallInt = i16,
     }
-    "UPDATE accounts SET balance = ?, spent = ?, movements = ?, made_up = ?, closed_at = ? WHERE owner_id = ? AND kind = ?"
+    "UPDATE accounts SET balance = ?, spent = ?, entry_count = ?, rounding_shortfall = ?, closed_at = ? WHERE owner_id = ? AND kind = ?"
 }
 
 /// Adds accounts to a book.
@@ -50,8 +50,8 @@ pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()>
         let update = Update {
             balance: row.balance,
             spent: row.spent,
-            movements: row.movements,
-            made_up: row.made_up,
+            entry_count: row.entry_count,
+            rounding_shortfall: row.rounding_shortfall,
             closed_at: row.closed_at,
             owner: row.owner_id,
             kind: row.kind,

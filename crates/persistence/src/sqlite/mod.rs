@@ -69,7 +69,7 @@ pub(crate) fn place(number: u8) -> String {
 pub(crate) fn movements(side: &str) -> (String, &'static str) {
     let from = format!(
         "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \
-         ON t.cause_id = entry.cause_id AND t.leg = entry.leg AND t.{side}_owner = entry.{side}_owner \
+         ON t.journal_entry_id = entry.journal_entry_id AND t.leg = entry.leg AND t.{side}_owner = entry.{side}_owner \
          AND t.{side}_kind = entry.{side}_kind AND t.{side}_place = entry.{side}_place"
     );
     (from, "entry")
@@ -125,8 +125,8 @@ pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -
 /// The position before which the journal is complete: no distribution in steps is in progress there.
 pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let next = "(SELECT COALESCE(\
-        (SELECT min(position) FROM causes WHERE id IN (SELECT id FROM distributions_under_way)), \
-        (SELECT max(position) + 1 FROM causes), 1))";
+        (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)), \
+        (SELECT max(position) + 1 FROM journal_entries), 1))";
     diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
 }
 

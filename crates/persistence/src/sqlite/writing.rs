@@ -8,9 +8,11 @@ use guerdon_domain::values::CompanyId;
 use super::Conn;
 use super::accounts::write_book;
 use crate::engine::Locking;
-use crate::rows::schema::{causes, deliveries, events, idempotency_records, mails, recognitions, users};
+use crate::rows::schema::{
+    deliveries, events, idempotency_records, journal_entries, mails, recognitions, users,
+};
 use crate::rows::types::{At, Id};
-use crate::rows::{CauseRow, DeliveryRow, EventRow, IdempotencyRow, MailRow, NewRecognitionRow};
+use crate::rows::{DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, MailRow, NewRecognitionRow};
 
 /// With a single writer no other transaction changes a company's provider or holds a key.
 pub(crate) fn hold_companies_and_claim_keys(
@@ -43,7 +45,7 @@ macro_rules! insert {
 
 /// Writes the changes, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
-    insert!(conn, causes::table, changes.causes.iter().map(CauseRow::of));
+    insert!(conn, journal_entries::table, changes.journal_entries.iter().map(JournalEntryRow::of));
     let rows = changes
         .recognitions
         .iter()

@@ -6,18 +6,18 @@ use super::{check, eventful, unguard};
 
 /// Removes the second redemption, of two points, and all of its traces.
 const REDEMPTION_REMOVED: &str = "
-    DELETE FROM deliveries WHERE event_id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
-    DELETE FROM events WHERE id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
-    UPDATE accounts SET balance = balance - t.amount, movements = movements - 1
-      FROM transfers AS t JOIN causes AS c ON c.id = t.cause_id
+    DELETE FROM deliveries WHERE event_id = (SELECT id FROM journal_entries WHERE kind = 8 AND points = 2);
+    DELETE FROM events WHERE id = (SELECT id FROM journal_entries WHERE kind = 8 AND points = 2);
+    UPDATE accounts SET balance = balance - t.amount, entry_count = entry_count - 1
+      FROM transfers AS t JOIN journal_entries AS c ON c.id = t.journal_entry_id
       WHERE c.kind = 8 AND c.points = 2 AND kind_and_owner_of_credit;
-    UPDATE accounts SET balance = balance + t.amount, movements = movements - 1, spent = spent - t.amount
-      FROM transfers AS t JOIN causes AS c ON c.id = t.cause_id
+    UPDATE accounts SET balance = balance + t.amount, entry_count = entry_count - 1, spent = spent - t.amount
+      FROM transfers AS t JOIN journal_entries AS c ON c.id = t.journal_entry_id
       WHERE c.kind = 8 AND c.points = 2 AND kind_and_owner_of_debit;
-    UPDATE transfers SET debit_place = debit_place - 1 WHERE reason = 5;
-    UPDATE transfers SET credit_place = credit_place - 1 WHERE reason = 5;
-    DELETE FROM transfers WHERE cause_id = (SELECT id FROM causes WHERE kind = 8 AND points = 2);
-    DELETE FROM causes WHERE kind = 8 AND points = 2;
+    UPDATE transfers SET debit_sequence = debit_sequence - 1 WHERE reason = 5;
+    UPDATE transfers SET credit_sequence = credit_sequence - 1 WHERE reason = 5;
+    DELETE FROM transfers WHERE journal_entry_id = (SELECT id FROM journal_entries WHERE kind = 8 AND points = 2);
+    DELETE FROM journal_entries WHERE kind = 8 AND points = 2;
 ";
 
 fn redemption_removed() -> String {
@@ -34,17 +34,16 @@ fn redemption_removed() -> String {
 
 #[test]
 fn consistent_changes_and_removals_break_the_seal() {
-    let reference = "UPDATE causes SET reference = 'somebody else' WHERE kind = 6";
-    let key = "UPDATE causes SET idempotency_key = 'k' WHERE kind = 6";
-    let provider = "UPDATE causes SET actor = 1 WHERE kind = 8";
-    let date =
-        "UPDATE causes SET subject_id = company_id, due_on = '2026-01-31' WHERE kind = 7 AND points = 5";
-    let message = "UPDATE causes SET message = 'Never mind' WHERE kind = 4 AND points = 1";
+    let reference = "UPDATE journal_entries SET reference = 'somebody else' WHERE kind = 6";
+    let key = "UPDATE journal_entries SET idempotency_key = 'k' WHERE kind = 6";
+    let provider = "UPDATE journal_entries SET actor = 1 WHERE kind = 8";
+    let date = "UPDATE journal_entries SET subject_id = company_id, due_on = '2026-01-31' WHERE kind = 7 AND points = 5";
+    let message = "UPDATE journal_entries SET message = 'Never mind' WHERE kind = 4 AND points = 1";
     // A recognition of zero points has no transfer that could contradict it.
     let receiver = "UPDATE recognitions SET receiver_id = \
         (SELECT id FROM users WHERE id NOT IN (r.sender_id, r.receiver_id) AND email LIKE 'gone%') \
         FROM recognitions AS r WHERE r.id = recognitions.id \
-        AND recognitions.cause_id = (SELECT id FROM causes WHERE kind = 4 AND points = 0)";
+        AND recognitions.journal_entry_id = (SELECT id FROM journal_entries WHERE kind = 4 AND points = 0)";
     for damage in [reference, key, provider, date, message, receiver, &redemption_removed()] {
         check(damage, &["seal", "head"]);
     }
@@ -53,12 +52,14 @@ fn consistent_changes_and_removals_break_the_seal() {
         &["seal"],
     );
     check("DELETE FROM seals WHERE sequence = 2", &["seal"]);
-    check("UPDATE seals SET causes = causes + 1 WHERE sequence = 2", &["seal"]);
+    check("UPDATE seals SET journal_entries = journal_entries + 1 WHERE sequence = 2", &["seal"]);
 }
 
 #[test]
 fn new_seals_hide_consistent_damage_without_a_known_head() {
-    for damage in [redemption_removed(), "UPDATE causes SET reference = 'x' WHERE kind = 6".to_owned()] {
+    for damage in
+        [redemption_removed(), "UPDATE journal_entries SET reference = 'x' WHERE kind = 6".to_owned()]
+    {
         for database in each() {
             let (world, head) = eventful(database);
             unguard(&world.database);

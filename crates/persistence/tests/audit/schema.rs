@@ -19,16 +19,20 @@ fn check(sqlite: &str, postgres: &str, told: &str) {
 #[test]
 fn missing_or_weakened_schema_guards_are_found() {
     check(
-        "DROP TRIGGER transfers_keep_deletes_out",
-        "DROP TRIGGER transfers_keep ON transfers",
-        "transfers_keep",
+        "DROP TRIGGER transfers_reject_deletes",
+        "DROP TRIGGER transfers_immutable ON transfers",
+        "transfers_immutable",
     );
-    check("DROP INDEX causes_once", "DROP INDEX causes_once", "causes_once is missing");
+    check(
+        "DROP INDEX journal_entries_once",
+        "DROP INDEX journal_entries_once",
+        "journal_entries_once is missing",
+    );
     let needed = "DROP INDEX transfers_debit"; // verify itself uses this index
     check(needed, needed, "transfers_debit is missing");
     check(
-        "CREATE TRIGGER pump AFTER INSERT ON causes BEGIN SELECT 1; END",
-        "CREATE TRIGGER pump AFTER INSERT ON causes FOR EACH ROW EXECUTE FUNCTION refuse_change()",
+        "CREATE TRIGGER pump AFTER INSERT ON journal_entries BEGIN SELECT 1; END",
+        "CREATE TRIGGER pump AFTER INSERT ON journal_entries FOR EACH ROW EXECUTE FUNCTION refuse_change()",
         "pump was added",
     );
     let loosened = "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = \
@@ -42,9 +46,9 @@ fn disabled_or_emptied_postgres_guards_are_found() {
         let world = World::new(database);
         for (damage, mend, told) in [
             (
-                "ALTER TABLE transfers DISABLE TRIGGER transfers_keep",
-                "ALTER TABLE transfers ENABLE TRIGGER transfers_keep",
-                "transfers_keep is not as it was made",
+                "ALTER TABLE transfers DISABLE TRIGGER transfers_immutable",
+                "ALTER TABLE transfers ENABLE TRIGGER transfers_immutable",
+                "transfers_immutable is not as it was made",
             ),
             (
                 "ALTER FUNCTION refuse_change() RENAME TO kept; CREATE FUNCTION refuse_change() RETURNS trigger \

@@ -13,7 +13,7 @@ fn changed_accounts() {
     );
     check("UPDATE accounts SET balance = -1 WHERE kind = 2", &["balance", "conservation"]);
     check("UPDATE accounts SET spent = spent + 1 WHERE kind = 2", &["spent"]);
-    check("UPDATE accounts SET movements = movements + 1 WHERE kind = 4", &["movements"]);
+    check("UPDATE accounts SET entry_count = entry_count + 1 WHERE kind = 4", &["entry_count"]);
     check("UPDATE accounts SET closed_at = NULL WHERE closed_at IS NOT NULL", &["deleted means closed"]);
     check("UPDATE accounts SET balance = 9 WHERE closed_at IS NOT NULL AND kind = 1", &["closed at zero"]);
     check("UPDATE accounts SET alert_below = 7 WHERE kind = 4", &["reserve alert"]);
@@ -22,11 +22,11 @@ fn changed_accounts() {
 
 #[test]
 fn missing_and_unexpected_accounts() {
-    check("DELETE FROM accounts WHERE kind = 2 AND movements > 0", &["transfer's account", "peer wallet"]);
+    check("DELETE FROM accounts WHERE kind = 2 AND entry_count > 0", &["transfer's account", "peer wallet"]);
     check("DELETE FROM accounts WHERE kind = 8", &["company accounts"]);
-    check("DELETE FROM accounts WHERE kind = 2 AND movements = 0", &["peer wallet"]);
+    check("DELETE FROM accounts WHERE kind = 2 AND entry_count = 0", &["peer wallet"]);
     check("DELETE FROM users WHERE first_name = 'ann'", &["owner of an account"]);
-    check("DELETE FROM companies", &["owner of an account", "company's causes"]);
+    check("DELETE FROM companies", &["owner of an account", "company's journal_entries"]);
     check("UPDATE active_users SET number = number + 1", &["active users"]);
     check("DELETE FROM active_users", &["active users"]);
     check("UPDATE users SET manager = 1 = 1 WHERE first_name = 'ann'", &["manager wallet"]);
@@ -47,9 +47,9 @@ fn changed_transfers() {
         "UPDATE transfers SET credit_owner = (SELECT id FROM users WHERE first_name = 'gone') WHERE reason = 5",
         &["transfer's parties"],
     );
-    check("UPDATE transfers SET company_id = cause_id WHERE reason = 1", &["transfer's cause"]);
+    check("UPDATE transfers SET company_id = journal_entry_id WHERE reason = 1", &["transfer's cause"]);
     check("UPDATE transfers SET leg = 5 WHERE leg = 2", &["transfer's leg"]);
-    check("UPDATE transfers SET debit_place = debit_place + 100 WHERE reason = 1", &["places"]);
+    check("UPDATE transfers SET debit_sequence = debit_sequence + 100 WHERE reason = 1", &["places"]);
     check("UPDATE transfers SET amount = amount + 1 WHERE reason = 6", &["balance"]);
 }
 
@@ -58,7 +58,7 @@ fn missing_and_unexpected_transfers() {
     check("DELETE FROM transfers WHERE reason = 1 AND leg = 2", &["transfers of a cause", "places"]);
     check("DELETE FROM transfers WHERE reason = 8", &["places"]);
     check("DELETE FROM transfers WHERE reason = 5", &["transfers of a cause"]);
-    check("UPDATE transfers SET cause_id = company_id WHERE reason = 4", &["transfer's cause"]);
+    check("UPDATE transfers SET journal_entry_id = company_id WHERE reason = 4", &["transfer's cause"]);
     check(
         "UPDATE transfers SET reason = 8, leg = 0, points = 0, debit_kind = 8 WHERE reason = 3 AND points = 5",
         &["rounding"],
@@ -67,27 +67,27 @@ fn missing_and_unexpected_transfers() {
 }
 
 #[test]
-fn changed_causes() {
-    check("UPDATE causes SET points = points + 1 WHERE kind = 4", &["price"]);
-    check("UPDATE causes SET legs = legs + 1 WHERE kind = 4", &["recognitions of a sending"]);
-    check("UPDATE causes SET kind = 6, subject_id = NULL WHERE kind = 8", &["transfer's reason"]);
-    check("UPDATE causes SET kind = 77 WHERE kind = 8", &["cause"]);
-    check("UPDATE causes SET message = NULL WHERE kind = 4", &["cause"]);
-    check("UPDATE causes SET points_per_dollar = 9 WHERE kind = 2", &["company's causes"]);
+fn changed_journal_entries() {
+    check("UPDATE journal_entries SET points = points + 1 WHERE kind = 4", &["price"]);
+    check("UPDATE journal_entries SET legs = legs + 1 WHERE kind = 4", &["recognitions of a sending"]);
+    check("UPDATE journal_entries SET kind = 6, subject_id = NULL WHERE kind = 8", &["transfer's reason"]);
+    check("UPDATE journal_entries SET kind = 77 WHERE kind = 8", &["cause"]);
+    check("UPDATE journal_entries SET message = NULL WHERE kind = 4", &["cause"]);
+    check("UPDATE journal_entries SET points_per_dollar = 9 WHERE kind = 2", &["company's journal_entries"]);
     check(
-        "UPDATE causes SET subject_id = (SELECT id FROM users WHERE first_name = 'bob') WHERE kind = 10",
+        "UPDATE journal_entries SET subject_id = (SELECT id FROM users WHERE first_name = 'bob') WHERE kind = 10",
         &["transfer's parties"],
     );
-    check("UPDATE causes SET points = points + 2 WHERE kind = 10", &["override"]);
-    check("UPDATE companies SET points_per_dollar = 50", &["company's causes"]);
+    check("UPDATE journal_entries SET points = points + 2 WHERE kind = 10", &["override"]);
+    check("UPDATE companies SET points_per_dollar = 50", &["company's journal_entries"]);
 }
 
 #[test]
-fn missing_causes() {
-    check("DELETE FROM causes WHERE kind = 7", &["transfer's cause"]);
-    check("DELETE FROM causes WHERE kind = 4", &["recognition's cause", "event's cause"]);
-    check("DELETE FROM causes WHERE kind = 5", &["amendment", "event's cause"]);
-    check("DELETE FROM causes WHERE kind = 2", &["company's causes"]);
+fn missing_journal_entries() {
+    check("DELETE FROM journal_entries WHERE kind = 7", &["transfer's cause"]);
+    check("DELETE FROM journal_entries WHERE kind = 4", &["recognition's cause", "event's cause"]);
+    check("DELETE FROM journal_entries WHERE kind = 5", &["amendment", "event's cause"]);
+    check("DELETE FROM journal_entries WHERE kind = 2", &["company's journal_entries"]);
 }
 
 #[test]
@@ -97,13 +97,13 @@ fn recognitions() {
     check("UPDATE recognitions SET message = 'forged' WHERE leg = 2", &["amendment"]);
     check("UPDATE recognitions SET message = 'forged' WHERE message IS NOT NULL", &["amendment"]);
     check("UPDATE recognitions SET message = NULL", &["amendment"]);
-    check("UPDATE causes SET subject_id = company_id WHERE kind = 5", &["amendment"]);
+    check("UPDATE journal_entries SET subject_id = company_id WHERE kind = 5", &["amendment"]);
     check(
         "UPDATE recognitions SET receiver_id = (SELECT id FROM users WHERE first_name = 'gone') WHERE leg = 2",
         &["transfer's parties"],
     );
     check("UPDATE recognitions SET sender_id = company_id WHERE leg = 2", &["recognition's cause"]);
-    check("UPDATE recognitions SET cause_id = company_id WHERE leg = 2", &["recognition's cause"]);
+    check("UPDATE recognitions SET journal_entry_id = company_id WHERE leg = 2", &["recognition's cause"]);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn unreadable_rows_are_reported_together_with_other_violations() {
         let (world, _) = eventful(database);
         super::unguard(&world.database);
         let damage = "PRAGMA ignore_check_constraints = ON; \
-                      UPDATE transfers SET cause_id = CAST(cause_id || x'00' AS BLOB) WHERE reason = 7; \
+                      UPDATE transfers SET journal_entry_id = CAST(journal_entry_id || x'00' AS BLOB) WHERE reason = 7; \
                       UPDATE accounts SET balance = balance + 1 WHERE kind = 4";
         world.database.tamper(damage, "");
         let found = world.audit();
@@ -150,8 +150,8 @@ fn unreadable_rows_are_reported_together_with_other_violations() {
 #[test]
 fn an_index_that_differs_from_its_table() {
     for (index, table, columns, expected) in [
-        ("transfers_debit", "transfers", "debit_owner, debit_kind, debit_place", "movements"),
-        ("transfers_credit", "transfers", "credit_owner, credit_kind, credit_place", "movements"),
+        ("transfers_debit", "transfers", "debit_owner, debit_kind, debit_sequence", "entry_count"),
+        ("transfers_credit", "transfers", "credit_owner, credit_kind, credit_sequence", "entry_count"),
         ("recognitions_receiver", "recognitions", "receiver_id, created_at, id", "storage"),
         ("users_active", "users", "company_id, created_at, id", "storage"),
     ] {

@@ -14,7 +14,7 @@ fn schedules() {
     check(&format!("{SCHEDULE} cancelled_at = created_at"), &["schedule"]);
     check(&format!("{SCHEDULE} cancelled_at = NULL"), &["schedule"]);
     check("DELETE FROM schedules", &["audit log"]);
-    check("UPDATE causes SET due_on = '2027-01-01' WHERE due_on IS NOT NULL", &["schedule", "seal"]);
+    check("UPDATE journal_entries SET due_on = '2027-01-01' WHERE due_on IS NOT NULL", &["schedule", "seal"]);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn occasions_and_users() {
                    UPDATE accounts SET closed_at = created_at WHERE owner_id = (SELECT id FROM users WHERE first_name = 'bob')";
     check(deleted, &["deletion of a user"]);
     check(
-        "UPDATE accounts SET created_at = (SELECT max(created_at) FROM causes)",
+        "UPDATE accounts SET created_at = (SELECT max(created_at) FROM journal_entries)",
         &["creation of an account"],
     );
 }
@@ -60,11 +60,11 @@ fn occasions_and_users() {
 #[test]
 fn seals_have_consistent_times_and_ranges() {
     check(
-        "UPDATE seals SET before = before + 1000000 WHERE sequence = (SELECT max(sequence) FROM seals)",
+        "UPDATE seals SET journal_before = journal_before + 1000000 WHERE sequence = (SELECT max(sequence) FROM seals)",
         &["seal"],
     );
-    check("UPDATE seals SET entries_before = entries_before + 1000000", &["seal"]);
-    check("UPDATE seals SET created_at = (SELECT min(created_at) FROM causes)", &["seal"]);
+    check("UPDATE seals SET audit_before = audit_before + 1000000", &["seal"]);
+    check("UPDATE seals SET created_at = (SELECT min(created_at) FROM journal_entries)", &["seal"]);
     check("UPDATE seals SET events_digest = head", &["seal"]);
 }
 
@@ -93,7 +93,7 @@ fn events() {
         &["erased event", "sealed events"],
     );
     check(
-        "UPDATE events SET created_at = (SELECT max(created_at) FROM causes) WHERE kind = 3",
+        "UPDATE events SET created_at = (SELECT max(created_at) FROM journal_entries) WHERE kind = 3",
         &["told once"],
     );
     check("UPDATE deliveries SET state = 2, next_attempt_at = NULL", &["delivered by an attempt"]);

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use guerdon_domain::audit::{self, Examination, Violation};
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::commands::{Command, CommandQueue, Commands, Done, Refusal, Surroundings};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{Distribution, Recipients, RunDistribution};
 use guerdon_domain::events::{Event, EventFacts};
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::overrides::ReplaceBalance;

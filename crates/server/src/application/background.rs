@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use actix_web::rt::{self, task::JoinHandle};
 use actix_web::web;
 use anyhow::Context as _;
-use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Clock, Context, Setting, Store, StoreError, StoreExt};
 use guerdon_http_api::{Gate, Pulse};
 use guerdon_webhook_dispatcher::Bodies;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{CommandQueue, Commands};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{DateEnd, Ran, StoodBack, Unfinished, finish, run_due};
-use guerdon_domain::values::CauseId;
+use guerdon_domain::values::JournalEntryId;
 
 use crate::platform::surroundings;
 use crate::settings::Settings;
@@ -28,7 +28,7 @@ pub(super) struct DuePayments {
     has_failed: bool,
     stood_back: StoodBack,
     /// The distributions that were logged as impossible to finish.
-    reported: BTreeSet<CauseId>,
+    reported: BTreeSet<JournalEntryId>,
 }
 
 impl DuePayments {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Store, StoreError, StoreExt};
 use guerdon_domain::saml::{ends_soon, tell_of_end};
 use guerdon_domain::values::CompanyId;

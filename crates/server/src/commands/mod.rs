@@ -32,8 +32,8 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use guerdon_domain::audit_log::{Action, AuditEntry};
-use guerdon_domain::causes::{Actor, Origin};
 use guerdon_domain::commands::{CommandQueue, Commands};
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 

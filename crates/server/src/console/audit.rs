@@ -6,7 +6,7 @@ use guerdon_console::Place;
 use guerdon_console::model::{Actor, AuditEntry, AuditLog, Stretch};
 use guerdon_console::pages::audit::AuditFilter;
 use guerdon_domain::audit_log::{Action, AuditEntry as Entry, newest};
-use guerdon_domain::causes::Actor as Who;
+use guerdon_domain::journal::Actor as Who;
 use guerdon_domain::ports::{AuditWanted, StoreError};
 use guerdon_domain::values::{CompanyId, ProviderId};
 

@@ -73,7 +73,7 @@ impl Over<'_> {
         let rows = self.pair.psql(
             self.database,
             &format!(
-                "SELECT c.idempotency_key, r.id FROM causes AS c JOIN recognitions AS r ON r.cause_id = c.id \
+                "SELECT c.idempotency_key, r.id FROM journal_entries AS c JOIN recognitions AS r ON r.journal_entry_id = c.id \
                  WHERE c.idempotency_key LIKE '{}-%'",
                 self.round
             ),

@@ -83,7 +83,7 @@ impl<'a> Copy<'a> {
         };
         let whose = "(SELECT id, provider_id FROM companies LIMIT 1) AS c";
         self.run(&format!(
-            "INSERT INTO events (position, id, company_id, provider_id, kind, cause_id, body, created_at) \
+            "INSERT INTO events (position, id, company_id, provider_id, kind, journal_entry_id, body, created_at) \
              SELECT i - 1000000000, {id}, c.id, c.provider_id, 2, {id}, {body}, {at} FROM {numbers}, {whose}; \
              INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay) \
              SELECT {id}, c.id, c.provider_id, 2, 1, 0 FROM {numbers}, {whose}; \

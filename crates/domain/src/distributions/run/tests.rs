@@ -32,7 +32,7 @@ fn every_receiver_gets_the_points_from_the_reserve() {
     fixture.load(Account::Rounding(COMPANY), crate::money::Amount::ZERO);
     let refused = refusal(fixture.decide(PROVIDER, &run(WalletType::User, 30, named(&users))));
     assert!(matches!(refused, DistributeError::InsufficientFunds));
-    assert_eq!(fixture.changes.causes.len(), 1);
+    assert_eq!(fixture.changes.journal_entries.len(), 1);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn many_receive_in_steps_and_what_cannot_be_paid_returns() {
         &fixture.changes.distributions[..],
         [DistributionProgress::Begun { receivers, each_step: 1_000, .. }] if receivers.len() == 1_001
     ));
-    let cause = fixture.changes.causes[0].clone();
+    let cause = fixture.changes.journal_entries[0].clone();
     let id = cause.id;
     let gone = fixture.add_user(3, &[0]);
     fixture.book.account_mut(Account::Wallet(WalletType::User, gone)).unwrap().closed_at =
@@ -140,5 +140,5 @@ fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
     assert!(matches!(refusal(decide(&changed, false)), DistributeError::Overtaken));
     let next: Vec<IsoDate> = fixture.changes.schedules.iter().map(|schedule| schedule.next_on).collect();
     assert_eq!(next, [date("2026-01-15"); 2]);
-    assert_eq!(fixture.changes.causes.len(), 1);
+    assert_eq!(fixture.changes.journal_entries.len(), 1);
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::money::{made_up, points_range, price};
+use crate::money::{points_range, price, rounding_shortfall};
 
 /// Pays `count` points to each of `receivers` from `balance`. Returns the changes of the payer, the receivers
 /// and `rounding`, or `None` for insufficient funds.
@@ -14,7 +14,7 @@ fn pay(
     balance: Amount,
 ) -> Option<(Amount, Amount, Amount)> {
     let price = price(rate, points(count), receivers).unwrap();
-    let given = made_up(&price, balance)?;
+    let given = rounding_shortfall(&price, balance)?;
     let payer = balance.checked_add(given).unwrap().checked_sub(price.total).unwrap();
     let rounding = Amount::ZERO.checked_sub(given).unwrap();
     Some((payer, price.each.checked_mul(receivers).unwrap(), rounding))
@@ -41,10 +41,13 @@ fn who_shows_exactly_enough_can_pay_and_who_shows_one_less_cannot() {
         for (count, receivers) in [(1, 1), (1, 3), (7, 11), (hard_limit(rate), 1), (3, 10_000)] {
             let price = price(rate, points(count), receivers).unwrap();
             assert_eq!(rate.points(price.threshold), price.points_total, "{count} × {receivers} at {rate:?}");
-            assert!(made_up(&price, price.threshold).is_some(), "{count} × {receivers} at {rate:?}");
+            assert!(
+                rounding_shortfall(&price, price.threshold).is_some(),
+                "{count} × {receivers} at {rate:?}"
+            );
             let less = price.threshold.checked_sub(nanodollars(1)).unwrap();
             assert_eq!(rate.points(less).get(), price.points_total.get() - 1, "{rate:?}");
-            assert_eq!(made_up(&price, less), None, "{count} × {receivers} at {rate:?}");
+            assert_eq!(rounding_shortfall(&price, less), None, "{count} × {receivers} at {rate:?}");
         }
     }
 }
@@ -55,8 +58,8 @@ fn no_points_cost_nothing_and_move_nothing() {
         let price = price(rate, Points::ZERO, 10_000).unwrap();
         assert_eq!((price.each, price.total, price.points_total), (Amount::ZERO, Amount::ZERO, Points::ZERO));
         assert!(price.threshold <= Amount::ZERO);
-        assert_eq!(made_up(&price, Amount::ZERO), Some(Amount::ZERO));
-        assert_eq!(made_up(&price, nanodollars(i64::MAX)), Some(Amount::ZERO));
+        assert_eq!(rounding_shortfall(&price, Amount::ZERO), Some(Amount::ZERO));
+        assert_eq!(rounding_shortfall(&price, nanodollars(i64::MAX)), Some(Amount::ZERO));
     }
 }
 

@@ -48,8 +48,8 @@ fn a_recognition_moves_points_and_is_explained_and_told() {
     assert_eq!(fixture.shows(wallet(WalletType::Peer, sender)), 6);
     assert_eq!(fixture.shows(wallet(WalletType::User, receiver)), 4);
     let changes = &fixture.changes;
-    assert_eq!((changes.causes.len(), changes.events.len(), changes.mails.len()), (1, 1, 0));
-    assert_eq!(changes.recognitions, [(changes.causes[0].id, 1, sent[0].clone())]);
+    assert_eq!((changes.journal_entries.len(), changes.events.len(), changes.mails.len()), (1, 1, 0));
+    assert_eq!(changes.recognitions, [(changes.journal_entries[0].id, 1, sent[0].clone())]);
     assert!(changes.events[0].addressed);
     assert_eq!(fixture.book.transfers().len(), 1);
 }
@@ -157,7 +157,7 @@ fn the_rounding_account_makes_up_a_fraction_of_a_point() {
     fixture.load(rounding, Amount::ZERO);
     send(&mut fixture, &six).unwrap();
     assert_eq!(fixture.book.account(peer).unwrap().balance, Amount::ZERO);
-    assert_eq!(fixture.book.account(peer).unwrap().made_up.nanodollars(), 2);
+    assert_eq!(fixture.book.account(peer).unwrap().rounding_shortfall.nanodollars(), 2);
     assert_eq!(fixture.book.account(rounding).unwrap().balance.nanodollars(), -2);
     let seventh = refusal(send(&mut fixture, &six));
     assert!(matches!(seventh, SendError::InsufficientFunds));
@@ -193,7 +193,7 @@ fn a_recognition_of_no_points_moves_nothing_where_the_company_allows_it() {
     let none = command(Sender::User(sender), &[receiver], 0);
     let sent = send(&mut fixture, &none).unwrap();
     assert_eq!((sent[0].points, fixture.book.transfers().len()), (points(0), 0));
-    assert_eq!((fixture.changes.causes.len(), fixture.changes.events.len()), (1, 1));
+    assert_eq!((fixture.changes.journal_entries.len(), fixture.changes.events.len()), (1, 1));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use guerdon_domain::causes::{Actor, Origin};
+use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
 use guerdon_domain::decide::carry_out;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use guerdon_domain::causes::{Actor, By};
 use guerdon_domain::commands::{Command, Done, Response, Surroundings};
+use guerdon_domain::journal::{Actor, By};
 use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};

@@ -7,7 +7,7 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::Unit;
-use super::pages::CAUSES;
+use super::pages::JOURNAL_ENTRIES;
 use crate::rows::schema::{accounts, companies};
 use crate::rows::types::Id;
 
@@ -26,7 +26,7 @@ impl Unit<'_> {
                     )
                     .filter(companies::id.gt(after))
                     .order(companies::id)
-                    .limit(CAUSES)
+                    .limit(JOURNAL_ENTRIES)
                     .select((
                         companies::id,
                         companies::points_per_dollar,

@@ -7,12 +7,12 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
 use guerdon_domain::audit::{AccountJudge, Findings, Held, Side, Touch};
-use guerdon_domain::causes::Act;
+use guerdon_domain::journal::Act;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::{AccountKind, Reason};
 
-use guerdon_domain::values::{CauseId, fit};
+use guerdon_domain::values::{JournalEntryId, fit};
 
 use super::super::super::{Conn, movements};
 use super::super::Unit;
@@ -26,7 +26,7 @@ const PAGE: i64 = 10_000;
 type Key = (Id, i16);
 
 /// An entry: account owner, account kind, entry number, amount, reason and journal entry.
-type TouchRow = (Id, i16, i64, i64, i16, Id<CauseId>);
+type TouchRow = (Id, i16, i64, i64, i16, Id<JournalEntryId>);
 type Touched = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
 /// One side of all transfers, ordered by account and entry number.
@@ -52,7 +52,8 @@ impl Touches {
         // A single row comparison, so that the index scan starts where the page starts, however long an
         // account's history is.
         let key = format!("{key}.{side}_owner, {key}.{side}_kind, {key}.{side}_place");
-        let query = sql::<Touched>(&format!("SELECT {key}, t.amount, t.reason, t.cause_id FROM {from} "));
+        let query =
+            sql::<Touched>(&format!("SELECT {key}, t.amount, t.reason, t.journal_entry_id FROM {from} "));
         let page = format!("ORDER BY {key} LIMIT {PAGE}");
         let rows: Vec<TouchRow> = match self.last {
             None => query.sql(&page).get_results(conn)?,
@@ -139,11 +140,11 @@ impl Unit<'_> {
     fn judge_override(
         &mut self,
         held: &Held,
-        cause: Id<CauseId>,
+        cause: Id<JournalEntryId>,
         balance: i128,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let found = self.causes_of(&[cause])?.remove(&cause);
+        let found = self.journal_entries_of(&[cause])?.remove(&cause);
         let cause = found.and_then(|found| found.read().ok());
         let fits = cause.is_some_and(|cause| match cause.act {
             Act::Override { points, .. } => shows(cause.rate, balance) == Some(points.get()),

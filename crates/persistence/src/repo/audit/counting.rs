@@ -12,7 +12,7 @@ use guerdon_domain::wallets::AccountKind;
 use super::super::Unit;
 use super::super::figures::adding;
 use crate::rows::types::{Id, Identifier};
-use crate::rows::{CauseRow, TransferRow, kind};
+use crate::rows::{JournalEntryRow, TransferRow, kind};
 
 /// Counts in progress.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct Counting {
 }
 
 impl Counting {
-    pub(super) fn cause(&mut self, it: &CauseRow<'_>) {
+    pub(super) fn cause(&mut self, it: &JournalEntryRow<'_>) {
         if it.kind != kind::SENDING {
             return;
         }
@@ -89,7 +89,7 @@ impl Unit<'_> {
             self.add_company_day(*company, &CompanyDay { day: 0, ..*sums })?; // the total of all days
         }
         let query =
-            adding("occasion_figures", &["company_id", "day", "occasion_id"], &["recognitions", "points"]);
+            adding("occasion_statistics", &["company_id", "day", "occasion_id"], &["recognitions", "points"]);
         for (company, day, occasion, recognitions, points) in &counted.occasions {
             self.query(|conn| {
                 diesel::sql_query(&query)
@@ -107,7 +107,7 @@ impl Unit<'_> {
     fn add_company_day(&mut self, company: CompanyId, it: &CompanyDay) -> Result<(), StoreError> {
         let columns =
             ["recognitions", "points", "reserve", "user_wallets", "peer_wallets", "manager_wallets"];
-        let query = adding("company_figures", &["company_id", "day"], &columns);
+        let query = adding("company_statistics", &["company_id", "day"], &columns);
         self.query(|conn| {
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(company))

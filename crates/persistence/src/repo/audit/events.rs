@@ -14,7 +14,7 @@ use super::pages::{Legs, Placed};
 use crate::rows::schema::{events, recognitions};
 use crate::rows::seals::Chain;
 use crate::rows::types::Id;
-use crate::rows::{CauseRow, RecognitionFact, StoredEventRow, kind};
+use crate::rows::{JournalEntryRow, RecognitionFact, StoredEventRow, kind};
 
 /// The maximum number of bodies in memory. Each may have tens of kilobytes.
 const BODIES: usize = 100;
@@ -37,7 +37,7 @@ impl Events {
     /// The events of one entry that still exist, in the order in which seals chain them.
     pub(super) fn of<'a>(
         &'a self,
-        cause: &'a CauseRow<'_>,
+        cause: &'a JournalEntryRow<'_>,
         sent: &'a [RecognitionFact],
     ) -> impl Iterator<Item = &'a EventDigest> {
         let own = kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid())));
@@ -172,10 +172,10 @@ impl Unit<'_> {
                 .select(RecognitionFact::as_select())
                 .get_results(conn)
         })?;
-        let sendings: Vec<_> = found.iter().map(|recognition| recognition.cause_id).collect();
-        let sendings = self.causes_of(&sendings)?;
+        let sendings: Vec<_> = found.iter().map(|recognition| recognition.journal_entry_id).collect();
+        let sendings = self.journal_entries_of(&sendings)?;
         let priced = found.into_iter().filter_map(|recognition| {
-            let points = sendings.get(&recognition.cause_id)?.points;
+            let points = sendings.get(&recognition.journal_entry_id)?.points;
             Some((recognition.id.0.as_uuid(), (recognition, points)))
         });
         Ok(priced.collect())

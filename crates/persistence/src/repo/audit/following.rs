@@ -7,7 +7,7 @@ use guerdon_domain::values::fit;
 
 use super::super::Unit;
 use super::events::EventChain;
-use super::pages::CAUSES;
+use super::pages::JOURNAL_ENTRIES;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
@@ -18,7 +18,7 @@ pub(super) struct Followed {
     pub(super) wanted: Option<[u8; 32]>,
     pub(super) head: [u8; 32],
     pub(super) chain: Chain,
-    pub(super) causes: i64,
+    pub(super) journal_entries: i64,
     /// The events of these journal entries that still exist.
     pub(super) told: EventChain,
     entries_from: i64,
@@ -36,7 +36,7 @@ impl Unit<'_> {
             wanted,
             head: BEGINNING,
             chain,
-            causes: 0,
+            journal_entries: 0,
             told,
             entries_from: i64::MIN,
             next,
@@ -66,10 +66,11 @@ impl Unit<'_> {
         let Some(row) = seals.next.take() else { return Ok(()) };
         findings.checked.seals += 1;
         let mut chain = std::mem::replace(&mut seals.chain, Chain::after(BEGINNING));
-        let entries = self.follow_entries(seals.entries_from, row.entries_before, &mut chain)?;
+        let entries = self.follow_entries(seals.entries_from, row.audit_before, &mut chain)?;
         row.chain_to(&mut chain);
         let head = chain.finish();
-        let fits = row.head == head && row.causes == seals.causes && row.entries == entries;
+        let fits =
+            row.head == head && row.journal_entries == seals.journal_entries && row.audit_entries == entries;
         findings.demand(fits || seals.is_broken, "seal", || {
             format!("what seal {} was put on is not what stands there now", row.sequence)
         });
@@ -82,8 +83,8 @@ impl Unit<'_> {
         findings.demand(told_fits || seals.is_broken, "sealed events", || {
             format!("the events under seal {} are not those that were sealed", row.sequence)
         });
-        (seals.head, seals.causes, seals.chain) = (head, 0, Chain::after(head));
-        seals.entries_from = row.entries_before;
+        (seals.head, seals.journal_entries, seals.chain) = (head, 0, Chain::after(head));
+        seals.entries_from = row.audit_before;
         seals.wanted = seals.wanted.filter(|wanted| *wanted != seals.head);
         seals.next = self.seal_after(row.sequence)?;
         let gap = seals.next.as_ref().is_some_and(|next| next.sequence != row.sequence + 1);
@@ -95,7 +96,7 @@ impl Unit<'_> {
     fn follow_entries(&mut self, from: i64, before: i64, chain: &mut Chain) -> Result<i64, StoreError> {
         let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
         loop {
-            let page = self.entries_in(from..before, behind, CAUSES)?;
+            let page = self.entries_in(from..before, behind, JOURNAL_ENTRIES)?;
             let Some((position, last)) = page.last() else { return Ok(count) };
             behind = Some((*position, last.id()));
             count += fit::<i64, _>(page.len());

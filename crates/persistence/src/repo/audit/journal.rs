@@ -1,18 +1,18 @@
 //! Checks the journal in its order: each entry with its transfers and its recognitions, and the seals over
 //! them.
 
-use guerdon_domain::values::{CauseId, RecognitionId, fit};
+use guerdon_domain::values::{JournalEntryId, RecognitionId, fit};
 use std::collections::{HashMap, HashSet};
 
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
-use guerdon_domain::audit::{CauseJudge, Examination, Findings};
+use guerdon_domain::audit::{Examination, Findings, JournalEntryAudit};
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
 use super::following::Followed;
-use super::pages::{CAUSES, Placed, batches};
-use crate::rows::schema::{causes, recognitions, transfers};
+use super::pages::{JOURNAL_ENTRIES, Placed, batches};
+use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{RecognitionFact, TransferRow, kind};
 
@@ -21,7 +21,7 @@ struct Walk {
     transfers: i64,
     recognitions: i64,
     /// For each unfinished distribution, the number of receivers that are still to be paid.
-    waiting: HashMap<Id<CauseId>, i64>,
+    waiting: HashMap<Id<JournalEntryId>, i64>,
     seals: Followed,
 }
 
@@ -35,7 +35,7 @@ impl Unit<'_> {
         let mut walk = Walk { transfers: 0, recognitions: 0, waiting, seals };
         let mut behind = None;
         loop {
-            let page = self.causes_after(i64::MIN, behind, CAUSES)?;
+            let page = self.journal_entries_after(i64::MIN, behind, JOURNAL_ENTRIES)?;
             let Some(last) = page.last() else { break };
             behind = Some((last.0, last.1.id));
             for batch in batches(&page) {
@@ -64,18 +64,19 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         findings.checked.journal_entries += fit::<u64, _>(batch.len());
-        let refunded: Vec<Id<CauseId>> = batch.iter().filter_map(|(_, cause)| cause.refunds()).collect();
-        let redemptions = self.causes_of(&refunded)?;
+        let refunded: Vec<Id<JournalEntryId>> =
+            batch.iter().filter_map(|(_, cause)| cause.refunds()).collect();
+        let redemptions = self.journal_entries_of(&refunded)?;
         let recognitions = self.recognitions_of(batch)?;
         let events = self.events_of(batch, &recognitions, Some(asked.bodies))?;
         self.judge_events(batch, &recognitions, &events, findings)?;
         let mut changed = Vec::new();
         let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
         for (position, row) in batch {
-            while walk.seals.next.as_ref().is_some_and(|next| *position >= next.before) {
+            while walk.seals.next.as_ref().is_some_and(|next| *position >= next.journal_before) {
                 self.close_seal(&mut walk.seals, findings)?;
             }
-            walk.seals.causes += 1;
+            walk.seals.journal_entries += 1;
             row.seal(&mut walk.seals.chain);
             let redemption = row.refunds().and_then(|id| redemptions.get(&id));
             let redemption = redemption.and_then(|redemption| redemption.read().ok());
@@ -84,7 +85,7 @@ impl Unit<'_> {
                 findings.add("cause", || cause.to_string());
             }
             let cause = cause.ok();
-            let mut judge = cause.as_ref().map(|cause| CauseJudge::new(cause, redemption.as_ref()));
+            let mut judge = cause.as_ref().map(|cause| JournalEntryAudit::new(cause, redemption.as_ref()));
             if let Some(waiting) = walk.waiting.remove(&row.id) {
                 judge = judge.map(|judge| judge.under_way(waiting));
             }
@@ -134,9 +135,13 @@ impl Unit<'_> {
         }
         let changed: Vec<Id> = changed.iter().map(|id| Id(id.0.as_uuid())).collect();
         let amended: HashSet<Option<Id>> = self.query(|conn| {
-            causes::table
-                .filter(causes::kind.eq(kind::AMENDMENT).and(causes::subject_id.eq_any(&changed)))
-                .select(causes::subject_id)
+            journal_entries::table
+                .filter(
+                    journal_entries::kind
+                        .eq(kind::AMENDMENT)
+                        .and(journal_entries::subject_id.eq_any(&changed)),
+                )
+                .select(journal_entries::subject_id)
                 .load_iter::<_, DefaultLoadingMode>(conn)?
                 .collect()
         })?;
@@ -164,7 +169,7 @@ impl Unit<'_> {
 
 /// Checks a transfer, after the recognition that it pays for.
 fn take<'a>(
-    judge: Option<&mut CauseJudge<'_>>,
+    judge: Option<&mut JournalEntryAudit<'_>>,
     it: &TransferRow,
     sent: &mut std::iter::Peekable<impl Iterator<Item = &'a RecognitionFact>>,
     findings: &mut Findings,

@@ -56,9 +56,9 @@ impl Audit for Unit<'_> {
     }
 
     fn has_unsealed(&mut self) -> Result<bool, StoreError> {
-        let (causes, entries) =
-            self.latest_seal()?.map_or((i64::MIN, i64::MIN), |seal| (seal.before, seal.entries_before));
-        Ok(!self.causes_after(causes, None, 1)?.is_empty()
+        let (journal_entries, entries) =
+            self.latest_seal()?.map_or((i64::MIN, i64::MIN), |seal| (seal.journal_before, seal.audit_before));
+        Ok(!self.journal_entries_after(journal_entries, None, 1)?.is_empty()
             || !self.entries_in(entries..i64::MAX, None, 1)?.is_empty())
     }
 

@@ -6,81 +6,87 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
-use guerdon_domain::values::{CauseId, fit};
+use guerdon_domain::values::{JournalEntryId, fit};
 
-use crate::rows::schema::{causes, recognitions, transfers};
+use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
-use crate::rows::{CauseRow, RecognitionFact, TransferRow};
+use crate::rows::{JournalEntryRow, RecognitionFact, TransferRow};
 
 /// The number of journal entries on a page.
-pub(super) const CAUSES: i64 = 1_000;
+pub(super) const JOURNAL_ENTRIES: i64 = 1_000;
 /// The maximum number of legs that are read together.
 pub(super) const LEGS: i64 = 10_000;
 
 /// The start of a page: after a position of the journal and an id at that position.
-pub(super) type Place = (i64, Id<CauseId>);
-pub(super) type Placed = (i64, CauseRow<'static>);
+pub(super) type Place = (i64, Id<JournalEntryId>);
+pub(super) type Placed = (i64, JournalEntryRow<'static>);
 
 impl Unit<'_> {
     /// The next journal entries in order, from a position on or after a place in it.
-    pub(super) fn causes_after(
+    pub(super) fn journal_entries_after(
         &mut self,
         from: i64,
         behind: Option<Place>,
         limit: i64,
     ) -> Result<Vec<Placed>, StoreError> {
         let behind = behind.filter(|(position, _)| *position >= from);
-        let all = causes::table
-            .order((causes::position, causes::id))
+        let all = journal_entries::table
+            .order((journal_entries::position, journal_entries::id))
             .limit(limit)
-            .select((causes::position, CauseRow::as_select()));
+            .select((journal_entries::position, JournalEntryRow::as_select()));
         self.query(|conn| match behind {
-            None => all.filter(causes::position.ge(from)).get_results(conn),
+            None => all.filter(journal_entries::position.ge(from)).get_results(conn),
             Some((position, id)) => all
-                .filter(causes::position.ge(position))
-                .filter(causes::position.gt(position).or(causes::id.gt(id)))
+                .filter(journal_entries::position.ge(position))
+                .filter(journal_entries::position.gt(position).or(journal_entries::id.gt(id)))
                 .get_results(conn),
         })
     }
 
     /// Journal entries by their ids, in no particular order.
-    pub(super) fn causes_of(
+    pub(super) fn journal_entries_of(
         &mut self,
-        ids: &[Id<CauseId>],
-    ) -> Result<HashMap<Id<CauseId>, CauseRow<'static>>, StoreError> {
+        ids: &[Id<JournalEntryId>],
+    ) -> Result<HashMap<Id<JournalEntryId>, JournalEntryRow<'static>>, StoreError> {
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let found: Vec<CauseRow<'static>> = self.query(|conn| {
-            causes::table.filter(causes::id.eq_any(ids)).select(CauseRow::as_select()).get_results(conn)
+        let found: Vec<JournalEntryRow<'static>> = self.query(|conn| {
+            journal_entries::table
+                .filter(journal_entries::id.eq_any(ids))
+                .select(JournalEntryRow::as_select())
+                .get_results(conn)
         })?;
         Ok(found.into_iter().map(|cause| (cause.id, cause)).collect())
     }
 
     /// All transfers of journal entries.
     pub(super) fn transfers_of(&mut self, batch: &[Placed]) -> Result<Legs<TransferRow>, StoreError> {
-        let all =
-            transfers::table.order((transfers::cause_id, transfers::leg)).select(TransferRow::as_select());
+        let all = transfers::table
+            .order((transfers::journal_entry_id, transfers::leg))
+            .select(TransferRow::as_select());
         let span = Span::of(batch);
         let found = self.query(|conn| {
-            all.filter(transfers::cause_id.between(span.first, span.last)).limit(span.limit).get_results(conn)
+            all.filter(transfers::journal_entry_id.between(span.first, span.last))
+                .limit(span.limit)
+                .get_results(conn)
         })?;
         if span.holds(found.len()) {
             return Ok(Legs(found));
         }
         let ids = span.ids;
-        self.query(|conn| all.filter(transfers::cause_id.eq_any(ids)).get_results(conn)).map(Legs)
+        self.query(|conn| all.filter(transfers::journal_entry_id.eq_any(ids)).get_results(conn)).map(Legs)
     }
 
     /// The next transfers of one journal entry.
     pub(super) fn transfers_after(
         &mut self,
-        cause: Id<CauseId>,
+        cause: Id<JournalEntryId>,
         leg: i32,
     ) -> Result<Vec<TransferRow>, StoreError> {
         self.query(|conn| {
             transfers::table
-                .filter(transfers::cause_id.eq(cause).and(transfers::leg.gt(leg)))
+                .filter(transfers::journal_entry_id.eq(cause).and(transfers::leg.gt(leg)))
                 .order(transfers::leg)
                 .limit(LEGS)
                 .select(TransferRow::as_select())
@@ -91,11 +97,11 @@ impl Unit<'_> {
     /// All recognitions of journal entries.
     pub(super) fn recognitions_of(&mut self, batch: &[Placed]) -> Result<Legs<RecognitionFact>, StoreError> {
         let all = recognitions::table
-            .order((recognitions::cause_id, recognitions::leg))
+            .order((recognitions::journal_entry_id, recognitions::leg))
             .select(RecognitionFact::as_select());
         let span = Span::of(batch);
         let found = self.query(|conn| {
-            all.filter(recognitions::cause_id.between(span.first, span.last))
+            all.filter(recognitions::journal_entry_id.between(span.first, span.last))
                 .limit(span.limit)
                 .get_results(conn)
         })?;
@@ -103,22 +109,22 @@ impl Unit<'_> {
             return Ok(Legs(found));
         }
         let ids = span.ids;
-        self.query(|conn| all.filter(recognitions::cause_id.eq_any(ids)).get_results(conn)).map(Legs)
+        self.query(|conn| all.filter(recognitions::journal_entry_id.eq_any(ids)).get_results(conn)).map(Legs)
     }
 }
 
 /// The range of the ids of a batch. They were created at about the same time, so one range contains them and
 /// little else.
 struct Span {
-    ids: Vec<Id<CauseId>>,
-    first: Id<CauseId>,
-    last: Id<CauseId>,
+    ids: Vec<Id<JournalEntryId>>,
+    first: Id<JournalEntryId>,
+    last: Id<JournalEntryId>,
     limit: i64,
 }
 
 impl Span {
     fn of(batch: &[Placed]) -> Self {
-        let ids: Vec<Id<CauseId>> = batch.iter().map(|(_, cause)| cause.id).collect();
+        let ids: Vec<Id<JournalEntryId>> = batch.iter().map(|(_, cause)| cause.id).collect();
         let nowhere = Id(uuid::Uuid::nil().into());
         let first = ids.iter().min().copied().unwrap_or(nowhere);
         let last = ids.iter().max().copied().unwrap_or(nowhere);
@@ -141,9 +147,9 @@ impl<T> Default for Legs<T> {
     }
 }
 
-impl<T: OfCause> Legs<T> {
+impl<T: OfJournalEntry> Legs<T> {
     /// The rows of one journal entry.
-    pub(super) fn of(&self, cause: Id<CauseId>) -> &[T] {
+    pub(super) fn of(&self, cause: Id<JournalEntryId>) -> &[T] {
         let from = self.0.partition_point(|row| row.cause() < cause);
         let all = self.0.get(from..).unwrap_or_default();
         all.get(..all.partition_point(|row| row.cause() == cause)).unwrap_or_default()
@@ -151,19 +157,19 @@ impl<T: OfCause> Legs<T> {
 }
 
 /// A row that belongs to a journal entry.
-pub(super) trait OfCause {
-    fn cause(&self) -> Id<CauseId>;
+pub(super) trait OfJournalEntry {
+    fn cause(&self) -> Id<JournalEntryId>;
 }
 
-impl OfCause for TransferRow {
-    fn cause(&self) -> Id<CauseId> {
-        self.cause_id
+impl OfJournalEntry for TransferRow {
+    fn cause(&self) -> Id<JournalEntryId> {
+        self.journal_entry_id
     }
 }
 
-impl OfCause for RecognitionFact {
-    fn cause(&self) -> Id<CauseId> {
-        self.cause_id
+impl OfJournalEntry for RecognitionFact {
+    fn cause(&self) -> Id<JournalEntryId> {
+        self.journal_entry_id
     }
 }
 

@@ -6,16 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::causes::{Act, Cause};
 use guerdon_domain::distributions::Schedule;
+use guerdon_domain::journal::{Act, JournalEntry};
 use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::values::{IsoDate, ScheduleId};
 use time::Duration;
 
 use super::super::Unit;
-use crate::rows::schema::{audit_entries, causes, missed_dates, schedules};
+use crate::rows::schema::{audit_entries, journal_entries, missed_dates, schedules};
 use crate::rows::types::Id;
-use crate::rows::{CauseRow, MissedDateRow, ScheduleRow, kind};
+use crate::rows::{JournalEntryRow, MissedDateRow, ScheduleRow, kind};
 
 /// The number of schedules that are read together, each with all its dates.
 const PAGE: i64 = 50;
@@ -97,16 +97,18 @@ impl Unit<'_> {
     fn payments_of(
         &mut self,
         ids: &[Id<ScheduleId>],
-    ) -> Result<BTreeMap<ScheduleId, Vec<Cause>>, StoreError> {
+    ) -> Result<BTreeMap<ScheduleId, Vec<JournalEntry>>, StoreError> {
         let subjects: Vec<Id> = ids.iter().map(|id| Id(id.0.as_uuid())).collect();
-        let rows: Vec<CauseRow<'static>> = self.query(|conn| {
-            causes::table
-                .filter(causes::subject_id.eq_any(&subjects).and(causes::due_on.is_not_null()))
-                .filter(causes::kind.eq(kind::DISTRIBUTION))
-                .select(CauseRow::as_select())
+        let rows: Vec<JournalEntryRow<'static>> = self.query(|conn| {
+            journal_entries::table
+                .filter(
+                    journal_entries::subject_id.eq_any(&subjects).and(journal_entries::due_on.is_not_null()),
+                )
+                .filter(journal_entries::kind.eq(kind::DISTRIBUTION))
+                .select(JournalEntryRow::as_select())
                 .get_results(conn)
         })?;
-        let mut all: BTreeMap<ScheduleId, Vec<Cause>> = BTreeMap::new();
+        let mut all: BTreeMap<ScheduleId, Vec<JournalEntry>> = BTreeMap::new();
         for cause in rows.iter().filter_map(|row| row.read().ok()) {
             if let Act::Distribution { date: Some(date), .. } = &cause.act {
                 all.entry(date.schedule).or_default().push(cause);
@@ -116,7 +118,7 @@ impl Unit<'_> {
     }
 }
 
-fn judge_payment(schedule: &Schedule, cause: &Cause, settled: &mut Dates, findings: &mut Findings) {
+fn judge_payment(schedule: &Schedule, cause: &JournalEntry, settled: &mut Dates, findings: &mut Findings) {
     let Act::Distribution { wallet, points, date: Some(date), .. } = cause.act else { return };
     settled.entry(schedule.id).or_default().insert(date.due_on);
     let fits = (wallet, points, cause.company_id) == (schedule.wallet, schedule.points, schedule.company_id);

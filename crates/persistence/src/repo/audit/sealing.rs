@@ -8,7 +8,7 @@ use super::super::super::{complete_before, settled_rows_before};
 use super::super::Unit;
 use super::counting::Counting;
 use super::events::EventChain;
-use super::pages::{CAUSES, Legs, Place, Placed, batches};
+use super::pages::{JOURNAL_ENTRIES, Legs, Place, Placed, batches};
 use crate::rows::schema::seals;
 use crate::rows::seals::{BEGINNING, Chain};
 use crate::rows::types::Id;
@@ -44,31 +44,37 @@ impl Unit<'_> {
     ) -> Result<Option<PendingSeal>, StoreError> {
         let last = self.latest_seal()?;
         let (from, entries_from) =
-            last.as_ref().map_or((i64::MIN, i64::MIN), |seal| (seal.before, seal.entries_before));
+            last.as_ref().map_or((i64::MIN, i64::MIN), |seal| (seal.journal_before, seal.audit_before));
         let seal = last.as_ref().map(read).transpose();
         let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |seal| (seal.sequence + 1, seal.head));
         let mut making =
             Making { chain: Chain::after(head), told: EventChain::new(), counting: Counting::default() };
-        let causes = self.seal_causes(from, rows_max, &mut making)?;
+        let journal_entries = self.seal_journal_entries(from, rows_max, &mut making)?;
         let Making { mut chain, told, counting } = making;
         let entries = self.seal_entries(entries_from, rows_max, &mut chain)?;
-        if causes.count + entries.count == 0 {
+        if journal_entries.count + entries.count == 0 {
             return Ok(None);
         }
         let (events, counted) = (told.count, counting.end());
         let seal = Seal { sequence, head: BEGINNING, created_at: now };
         let mut pending =
-            PendingSeal { seal, causes, entries, events, events_digest: told.finish(), counted };
+            PendingSeal { seal, journal_entries, entries, events, events_digest: told.finish(), counted };
         SealRow::of(&pending).chain_to(&mut chain);
         pending.seal.head = chain.finish();
         Ok(Some(pending))
     }
 
-    fn seal_causes(&mut self, from: i64, rows_max: i64, making: &mut Making) -> Result<Stretch, StoreError> {
+    fn seal_journal_entries(
+        &mut self,
+        from: i64,
+        rows_max: i64,
+        making: &mut Making,
+    ) -> Result<Stretch, StoreError> {
         let settled = self.query(complete_before)?;
         let (mut count, mut behind): (i64, Option<Place>) = (0, None);
         loop {
-            let page = self.causes_after(from, behind, CAUSES.min((rows_max - count).max(1)))?;
+            let page =
+                self.journal_entries_after(from, behind, JOURNAL_ENTRIES.min((rows_max - count).max(1)))?;
             let fits: Vec<Placed> =
                 page.into_iter().take_while(|(position, _)| *position < settled).collect();
             if fits.is_empty() {
@@ -96,7 +102,7 @@ impl Unit<'_> {
         let settled = self.query(|conn| settled_rows_before(conn, "audit_entries"))?;
         let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
         loop {
-            let page = self.entries_in(from..settled, behind, CAUSES)?;
+            let page = self.entries_in(from..settled, behind, JOURNAL_ENTRIES)?;
             if page.is_empty() {
                 return Ok(Stretch { before: settled.max(from), count });
             }

@@ -74,7 +74,7 @@ fn checks(asked: &Examination<'_>) -> Vec<Check> {
     checks.extend(people());
     checks.extend(deletions());
     checks.extend(occasions());
-    checks.extend(company_causes());
+    checks.extend(company_journal_entries());
     checks.extend(amendments());
     checks.extend(deliveries::checks());
     checks.extend(deliveries::attempts(asked));
@@ -82,11 +82,11 @@ fn checks(asked: &Examination<'_>) -> Vec<Check> {
 }
 
 /// Every company has the rate and the provider that its journal entries say.
-fn company_causes() -> Vec<Check> {
+fn company_journal_entries() -> Vec<Check> {
     let company = id_text("c.id");
     let last = |column: &str, but: i16| {
         format!(
-            "(SELECT {column} FROM causes AS x WHERE x.company_id = c.id AND x.{CHANGES_COMPANY} AND x.kind <> {but} \
+            "(SELECT {column} FROM journal_entries AS x WHERE x.company_id = c.id AND x.{CHANGES_COMPANY} AND x.kind <> {but} \
              ORDER BY x.position DESC, x.id DESC LIMIT 1)"
         )
     };
@@ -97,17 +97,17 @@ fn company_causes() -> Vec<Check> {
     );
     vec![
         (
-            "company's causes",
+            "company's journal_entries",
             format!(
-                "SELECT 'company ' || {company} || ' has another rate or provider than its causes say' AS detail \
+                "SELECT 'company ' || {company} || ' has another rate or provider than its journal_entries say' AS detail \
                  FROM companies AS c WHERE c.points_per_dollar IS DISTINCT FROM {rate} \
                  OR c.provider_id IS DISTINCT FROM {provider}"
             ),
         ),
         (
-            "company's causes",
+            "company's journal_entries",
             format!(
-                "SELECT 'company ' || {} || ' has causes and is missing' AS detail FROM causes AS x \
+                "SELECT 'company ' || {} || ' has journal_entries and is missing' AS detail FROM journal_entries AS x \
                  LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.{CHANGES_COMPANY} AND x.kind = {} AND c.id IS NULL",
                 id_text("x.company_id"),
                 kind::FOUNDING
@@ -121,7 +121,7 @@ fn amendments() -> Vec<Check> {
     let recognition = id_text("a.subject_id");
     let latest = |column: &str| {
         format!(
-            "(SELECT l.{column} FROM causes AS l WHERE l.{AMENDS} AND l.subject_id = r.id \
+            "(SELECT l.{column} FROM journal_entries AS l WHERE l.{AMENDS} AND l.subject_id = r.id \
              AND l.{column} IS NOT NULL ORDER BY l.position DESC, l.id DESC LIMIT 1)"
         )
     };
@@ -130,8 +130,8 @@ fn amendments() -> Vec<Check> {
         "amendment",
         format!(
             "SELECT 'recognition ' || {recognition} || ' is not there, or not as it was amended' AS detail \
-             FROM causes AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
-             LEFT JOIN causes AS c ON c.id = r.cause_id WHERE a.{AMENDS} AND (r.id IS NULL \
+             FROM journal_entries AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
+             LEFT JOIN journal_entries AS c ON c.id = r.journal_entry_id WHERE a.{AMENDS} AND (r.id IS NULL \
              OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, c.share))"
         ),
     )]
@@ -238,7 +238,7 @@ fn deletions() -> Vec<Check> {
         (
             "deletion of a user",
             format!(
-                "SELECT 'user ' || {} || ' was deleted, and is active or missing' AS detail FROM causes AS c \
+                "SELECT 'user ' || {} || ' was deleted, and is active or missing' AS detail FROM journal_entries AS c \
                  LEFT JOIN users AS u ON u.id = c.subject_id AND u.company_id = c.company_id \
                  WHERE c.kind = {deletion} AND u.deleted_at IS NULL",
                 id_text("c.subject_id")
@@ -249,7 +249,7 @@ fn deletions() -> Vec<Check> {
             format!(
                 "SELECT 'user ' || {} || ' is deleted, and the journal has no entry of it' AS detail FROM users AS u \
                  WHERE u.deleted_at IS NOT NULL AND NOT EXISTS \
-                 (SELECT 1 FROM causes AS c WHERE c.subject_id = u.id AND c.{HAPPENS_ONCE} AND c.kind = {deletion})",
+                 (SELECT 1 FROM journal_entries AS c WHERE c.subject_id = u.id AND c.{HAPPENS_ONCE} AND c.kind = {deletion})",
                 id_text("u.id")
             ),
         ),
@@ -262,7 +262,7 @@ fn occasions() -> Vec<Check> {
         "occasion of a recognition",
         format!(
             "SELECT DISTINCT 'occasion ' || {} || ' of recognitions of company ' || {} || ' is missing or of another company' \
-             AS detail FROM causes AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
+             AS detail FROM journal_entries AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
              AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL",
             id_text("c.occasion_id"),
             id_text("c.company_id"),

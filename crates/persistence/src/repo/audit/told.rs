@@ -34,7 +34,7 @@ impl Unit<'_> {
         let kept = kept.map(At);
         self.audit_erased(findings)?;
         let mut founded = 0;
-        for Told { from, what, id, unfit } in [recognitions(kept), causes(kept)] {
+        for Told { from, what, id, unfit } in [recognitions(kept), journal_entries(kept)] {
             let counts = format!("SELECT COUNT(e.id), COUNT(CASE WHEN {unfit} THEN 1 END) FROM {from}");
             let (there, unfit_count): (i64, i64) =
                 self.query(|conn| sql::<(BigInt, BigInt)>(&counts).get_result(conn))?;
@@ -75,8 +75,8 @@ fn recognitions(kept: Option<At>) -> Told {
     Told {
         // CROSS makes SQLite read the rows in the order in which they are stored.
         from: format!(
-            "causes AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
-             WHERE r.cause_id = c.id AND c.kind = {}",
+            "journal_entries AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
+             WHERE r.journal_entry_id = c.id AND c.kind = {}",
             kind::SENDING
         ),
         what: "recognition",
@@ -86,7 +86,7 @@ fn recognitions(kept: Option<At>) -> Told {
 }
 
 /// Journal entries that have one event each.
-fn causes(kept: Option<At>) -> Told {
+fn journal_entries(kept: Option<At>) -> Told {
     let (mut kinds, mut cases) = (Vec::new(), String::new());
     for it in EventKind::ALL {
         let cause = match it {
@@ -99,7 +99,7 @@ fn causes(kept: Option<At>) -> Told {
     }
     Told {
         from: format!(
-            "causes AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({})",
+            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({})",
             kinds.join(", ")
         ),
         what: "journal entry",
@@ -111,7 +111,7 @@ fn causes(kept: Option<At>) -> Told {
 fn unfit(kept: Option<At>, kind: &str) -> String {
     let kept = kept.map_or_else(String::new, |since| format!(" AND c.created_at >= {}", moment_text(since)));
     format!(
-        "(e.id IS NULL{kept}) OR e.kind <> {kind} OR e.cause_id <> c.id OR e.company_id <> c.company_id \
+        "(e.id IS NULL{kept}) OR e.kind <> {kind} OR e.journal_entry_id <> c.id OR e.company_id <> c.company_id \
          OR e.provider_id <> c.provider_id OR e.created_at <> c.created_at"
     )
 }

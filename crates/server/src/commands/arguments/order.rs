@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use guerdon_domain::causes::{Actor, By};
 use guerdon_domain::commands::{Command, Done, Outcome, Render};
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, Repeatable};
+use guerdon_domain::journal::{Actor, By};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::ProviderId;
 use ring::digest::{SHA256, digest};

@@ -1,7 +1,7 @@
 //! `guerdon audit`.
 
 use guerdon_domain::audit_log::{Action, AuditEntry, newest};
-use guerdon_domain::causes::Actor;
+use guerdon_domain::journal::Actor;
 use guerdon_domain::ports::{AuditWanted, StoreExt};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -3,11 +3,11 @@
 use super::Unit;
 use super::data::Data;
 use crate::ledger::require;
-use crate::model::{Act, Cause, Redemption, ScheduledDate};
+use crate::model::{Act, JournalEntry, Redemption, ScheduledDate};
 use crate::money::Points;
-use crate::ports::{Causes, ReadCauses, StoreError};
+use crate::ports::{JournalEntries, ReadJournalEntries, StoreError};
 use crate::recognitions::Receivers;
-use crate::values::{CauseId, RedemptionId};
+use crate::values::{JournalEntryId, RedemptionId};
 
 /// Operations that can happen at most once.
 #[derive(PartialEq)]
@@ -55,12 +55,12 @@ fn is_name(text: Option<&String>) -> bool {
 
 impl Data {
     fn happened(&self, what: &Once) -> bool {
-        self.causes.values().any(|cause| once(&cause.act).as_ref() == Some(what))
+        self.journal_entries.values().any(|cause| once(&cause.act).as_ref() == Some(what))
     }
 }
 
-impl Causes for Unit {
-    fn record(&mut self, cause: &Cause) -> Result<(), StoreError> {
+impl JournalEntries for Unit {
+    fn record(&mut self, cause: &JournalEntry) -> Result<(), StoreError> {
         self.run(|data| {
             require(is_whole(&cause.act), "a cause says what its kind needs")?;
             let by = &cause.by;
@@ -68,19 +68,21 @@ impl Causes for Unit {
                 is_name(by.reference.as_ref()) && is_name(by.key.as_ref()),
                 "a name has 1 to 255 characters",
             )?;
-            let is_known = data.causes.contains_key(&cause.id)
+            let is_known = data.journal_entries.contains_key(&cause.id)
                 || once(&cause.act).is_some_and(|what| data.happened(&what));
             require(!is_known, "a cause happens once")?;
-            data.causes.insert(cause.id, cause.clone());
+            data.journal_entries.insert(cause.id, cause.clone());
             Ok(())
         })
     }
 }
 
-impl ReadCauses for Unit {
+impl ReadJournalEntries for Unit {
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
         self.run(|data| {
-            let Some(cause) = data.causes.get(&CauseId::from_uuid(id.as_uuid())) else { return Ok(None) };
+            let Some(cause) = data.journal_entries.get(&JournalEntryId::from_uuid(id.as_uuid())) else {
+                return Ok(None);
+            };
             let Act::Redemption { user, points } = cause.act else { return Ok(None) };
             let amount = cause.rate.amount(points);
             let amount = amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?;

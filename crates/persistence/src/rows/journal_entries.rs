@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 use diesel::prelude::*;
-use guerdon_domain::causes::{Act, Actor, By, Cause, ScheduledDate, Sending};
+use guerdon_domain::journal::{Act, Actor, By, JournalEntry, ScheduledDate, Sending};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Sender;
-use guerdon_domain::values::{CauseId, CompanyId, IsoDate, Message, OccasionId, ProviderId, fit};
+use guerdon_domain::values::{CompanyId, IsoDate, JournalEntryId, Message, OccasionId, ProviderId, fit};
 use guerdon_domain::wallets::{AccountKind, WalletType};
 use uuid::Uuid;
 
 use super::Reading;
 use super::columns::row;
 use super::companies::rate_column;
-use super::schema::causes;
+use super::schema::journal_entries;
 use super::seals::Chain;
 use super::types::{At, Id};
 
@@ -57,8 +57,8 @@ pub(crate) mod kind {
 
 row! {
     #[derive(Queryable, Selectable, Insertable)]
-    struct CauseRow<'a> in causes {
-        id: Id<CauseId>,
+    struct JournalEntryRow<'a> in journal_entries {
+        id: Id<JournalEntryId>,
         company_id: Id<CompanyId>,
         provider_id: Id<ProviderId>,
         kind: i16,
@@ -78,8 +78,8 @@ row! {
     }
 }
 
-impl<'a> CauseRow<'a> {
-    pub(crate) fn of(it: &'a Cause) -> Self {
+impl<'a> JournalEntryRow<'a> {
+    pub(crate) fn of(it: &'a JournalEntry) -> Self {
         let bare = Self {
             id: Id(it.id),
             company_id: Id(it.company_id),
@@ -175,7 +175,7 @@ impl<'a> CauseRow<'a> {
     }
 
     /// The journal entry of the redemption that it states to refund.
-    pub(crate) fn refunds(&self) -> Option<Id<CauseId>> {
+    pub(crate) fn refunds(&self) -> Option<Id<JournalEntryId>> {
         self.subject_id.filter(|_| self.kind == kind::REFUND).map(|subject| Id(subject.0.into()))
     }
 
@@ -206,11 +206,11 @@ impl<'a> CauseRow<'a> {
         chain.number(self.created_at.0.unix_micros());
     }
 
-    pub(crate) fn read(&self) -> Result<Cause, StoreError> {
-        let reading = Reading { table: "causes", id: &self.id.0 };
+    pub(crate) fn read(&self) -> Result<JournalEntry, StoreError> {
+        let reading = Reading { table: "journal_entries", id: &self.id.0 };
         let act = self.act(&reading)?;
         let rate = PointsPerDollar::new(self.points_per_dollar.into());
-        Ok(Cause {
+        Ok(JournalEntry {
             id: self.id.0,
             company_id: self.company_id.0,
             provider_id: self.provider_id.0,

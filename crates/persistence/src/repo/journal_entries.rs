@@ -3,32 +3,34 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use guerdon_domain::causes::{Act, Cause};
-use guerdon_domain::ports::{Causes, ReadCauses, StoreError};
+use guerdon_domain::journal::{Act, JournalEntry};
+use guerdon_domain::ports::{JournalEntries, ReadJournalEntries, StoreError};
 use guerdon_domain::redemptions::Redemption;
 use guerdon_domain::values::RedemptionId;
 
 use super::Unit;
 use crate::rows::conditions::HAPPENS_ONCE;
-use crate::rows::schema::causes;
+use crate::rows::schema::journal_entries;
 use crate::rows::types::Id;
-use crate::rows::{CauseRow, kind};
+use crate::rows::{JournalEntryRow, kind};
 
-impl ReadCauses for Unit<'_> {
+impl ReadJournalEntries for Unit<'_> {
     fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
         let subject = Id(id);
-        let found: Option<CauseRow<'static>> = self.query(|conn| {
-            causes::table
-                .filter(causes::id.eq(subject).and(causes::kind.eq(kind::REDEMPTION)))
-                .select(CauseRow::as_select())
+        let found: Option<JournalEntryRow<'static>> = self.query(|conn| {
+            journal_entries::table
+                .filter(journal_entries::id.eq(subject).and(journal_entries::kind.eq(kind::REDEMPTION)))
+                .select(JournalEntryRow::as_select())
                 .get_result(conn)
                 .optional()
         })?;
-        let Some(cause) = self.keep(found.as_ref().map(CauseRow::read).transpose())? else { return Ok(None) };
+        let Some(cause) = self.keep(found.as_ref().map(JournalEntryRow::read).transpose())? else {
+            return Ok(None);
+        };
         let Act::Redemption { user, points } = cause.act else { return Ok(None) };
         let refunds: i64 = self.query(|conn| {
-            causes::table
-                .filter(causes::subject_id.eq(Some(subject)))
+            journal_entries::table
+                .filter(journal_entries::subject_id.eq(Some(subject)))
                 .filter(sql::<Bool>(HAPPENS_ONCE))
                 .count()
                 .get_result(conn)
@@ -48,10 +50,10 @@ impl ReadCauses for Unit<'_> {
     }
 }
 
-impl Causes for Unit<'_> {
-    fn record(&mut self, cause: &Cause) -> Result<(), StoreError> {
-        let row = CauseRow::of(cause);
-        self.query(|conn| diesel::insert_into(causes::table).values(&row).execute(conn))?;
+impl JournalEntries for Unit<'_> {
+    fn record(&mut self, cause: &JournalEntry) -> Result<(), StoreError> {
+        let row = JournalEntryRow::of(cause);
+        self.query(|conn| diesel::insert_into(journal_entries::table).values(&row).execute(conn))?;
         Ok(())
     }
 }

@@ -2,12 +2,12 @@
 //! this.
 
 use super::{LedgerError, Moved, Payment};
-use crate::model::{Act, Cause, Sender};
+use crate::model::{Act, JournalEntry, Sender};
 use crate::money::{Amount, Points, Price, price};
 use crate::values::UserId;
 use crate::wallets::{Account, Reason, WalletType};
 
-impl Cause {
+impl JournalEntry {
     /// The reason of its transfers; `None` if it moves nothing.
     pub(crate) fn reason(&self) -> Option<Reason> {
         match self.act {
@@ -103,7 +103,7 @@ impl<'a> Payment<'a> {
     /// # Errors
     ///
     /// If entries of this kind move nothing.
-    pub fn of(cause: &Cause, moved: Moved<'a>) -> Result<Self, LedgerError> {
+    pub fn of(cause: &JournalEntry, moved: Moved<'a>) -> Result<Self, LedgerError> {
         let moves_nothing = || LedgerError::Broken(format!("cause {} moves nothing", cause.id));
         let reason = cause.reason().ok_or_else(moves_nothing)?;
         let (company, rate, at) = (cause.company_id, cause.rate, cause.created_at);

@@ -3,16 +3,16 @@
 use super::{By, Sender};
 use crate::money::{Points, PointsPerDollar};
 use crate::values::{
-    CauseId, CompanyId, IsoDate, Message, OccasionId, ProviderId, RecognitionId, RedemptionId, ScheduleId,
-    Timestamp, UserId,
+    CompanyId, IsoDate, JournalEntryId, Message, OccasionId, ProviderId, RecognitionId, RedemptionId,
+    ScheduleId, Timestamp, UserId,
 };
 use crate::wallets::WalletType;
 
 /// A journal entry: the record of one requested operation. It is never changed or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cause {
+pub struct JournalEntry {
     /// Its id, which for a redemption is also the id of the redemption.
-    pub id: CauseId,
+    pub id: JournalEntryId,
     pub company_id: CompanyId,
     /// The provider that owned the company at that time.
     pub provider_id: ProviderId,

@@ -2,17 +2,17 @@
 
 use super::steps::{StepsJudge, Terms};
 use super::{End, Movement, Sent};
-use crate::model::{Act, Cause, Findings};
+use crate::model::{Act, Findings, JournalEntry};
 use crate::money::{Amount, Points, Price};
 use crate::values::{UserId, fit};
 use crate::wallets::{Account, AccountKind, Reason};
 
 /// Checks the transfers and the recognitions of one journal entry, each in the order of the legs. The
 /// recognition of a leg comes before its transfer.
-pub struct CauseJudge<'a> {
-    cause: &'a Cause,
+pub struct JournalEntryAudit<'a> {
+    cause: &'a JournalEntry,
     /// The redemption that a refund returns.
-    redemption: Option<&'a Cause>,
+    redemption: Option<&'a JournalEntry>,
     /// The accounts that may pay.
     payers: Vec<Account>,
     /// The price of each of its transfers, if it follows from the entry alone.
@@ -30,9 +30,9 @@ pub struct CauseJudge<'a> {
     waiting: Option<i64>,
 }
 
-impl<'a> CauseJudge<'a> {
+impl<'a> JournalEntryAudit<'a> {
     /// Starts with a journal entry. For a refund, `redemption` is the refunded redemption.
-    pub fn new(cause: &'a Cause, redemption: Option<&'a Cause>) -> Self {
+    pub fn new(cause: &'a JournalEntry, redemption: Option<&'a JournalEntry>) -> Self {
         let redeemed = redemption.and_then(|redemption| Some(redemption.price(None)?.each));
         Self {
             cause,
