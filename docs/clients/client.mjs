@@ -1,20 +1,19 @@
-// Talks to Guerdon: sends a recognition once however often it must ask, and reads lists to their end. Node, no packages.
+// A client of Guerdon: sends a recognition exactly once, with retries, and reads whole lists. Node, no packages.
 //
 //     URL=https://localhost:8443/v1 CERTIFICATE=certificate.pem API_KEY=gk_... API_SECRET=gs_... node client.mjs
 //
-// CERTIFICATE is the service's own certificate where no public authority vouches for it; leave it out otherwise. With
-// COMPANY_ID, OCCASION_ID and RECEIVER_ID that company sends the recognition, from its reserve; without them it makes a company
-// of its own.
+// CERTIFICATE is the service's certificate if no public authority issued it; leave it out otherwise. With COMPANY_ID,
+// OCCASION_ID and RECEIVER_ID, that company sends the recognition from its reserve; without them, a new company is created.
 
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 
 const ATTEMPTS = 6;
-const LONGEST_WAIT = 60; // seconds; the most that Retry-After is heeded for
-const TRANSIENT = new Set([429, 500, 502, 503, 504]); // everything else will be the same the next time
+const LONGEST_WAIT = 60; // seconds; the longest Retry-After that is honoured
+const TRANSIENT = new Set([429, 500, 502, 503, 504]); // other statuses would not change
 
-/** The service said no, with a status and a reason for people. */
+/** The service refused the request. */
 export class Refused extends Error {
   constructor(status, reason) {
     super(`${status}: ${reason}`);
@@ -34,7 +33,7 @@ export class Client {
     return this.call("GET", path);
   }
 
-  /** One key for all attempts: what was done in an attempt whose answer was lost is not done again. */
+  /** All attempts share one key, so an attempt whose response was lost is not executed twice. */
   post(path, body, key = randomUUID()) {
     return this.call("POST", path, body, { "Idempotency-Key": key });
   }
@@ -47,7 +46,7 @@ export class Client {
     return this.call("DELETE", path);
   }
 
-  /** The items of a list, page after page. */
+  /** Yields the items of a list, page by page. */
   async *pages(path) {
     const separator = path.includes("?") ? "&" : "?";
     for (let number = 1; ; number += 1) {
@@ -60,16 +59,16 @@ export class Client {
   async call(method, path, body, headers = {}) {
     for (let attempt = 1; ; attempt += 1) {
       const isLast = attempt === ATTEMPTS;
-      let answer;
+      let response;
       try {
-        answer = await this.once(method, path, body, headers);
+        response = await this.once(method, path, body, headers);
       } catch (error) {
-        // A certificate that is not trusted today is not trusted in a second either.
+        // A retry would not make the certificate trusted.
         if (isLast || /CERT|SELF_SIGNED|ALTNAME/.test(error.code ?? "")) throw error;
       }
-      if (answer?.status < 300) return answer.text ? JSON.parse(answer.text) : null;
-      if (answer && (isLast || !TRANSIENT.has(answer.status))) throw new Refused(answer.status, reason(answer.text));
-      const wait = Math.max(seconds(answer?.headers["retry-after"]), Math.random() * 0.25 * 2 ** attempt);
+      if (response?.status < 300) return response.text ? JSON.parse(response.text) : null;
+      if (response && (isLast || !TRANSIENT.has(response.status))) throw new Refused(response.status, reason(response.text));
+      const wait = Math.max(seconds(response?.headers["retry-after"]), Math.random() * 0.25 * 2 ** attempt);
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
   }
@@ -80,23 +79,23 @@ export class Client {
     if (text !== undefined) all["Content-Length"] = Buffer.byteLength(text);
     return new Promise((resolve, reject) => {
       const options = { method, headers: all, agent: this.agent, timeout: 30_000 };
-      const sent = request(this.url + path, options, (answer) => {
+      const sent = request(this.url + path, options, (response) => {
         const chunks = [];
-        answer.on("data", (chunk) => chunks.push(chunk));
-        answer.on("error", reject);
-        answer.on("end", () => {
+        response.on("data", (chunk) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
           const whole = Buffer.concat(chunks).toString();
-          resolve({ status: answer.statusCode, headers: answer.headers, text: whole });
+          resolve({ status: response.statusCode, headers: response.headers, text: whole });
         });
       });
-      sent.on("timeout", () => sent.destroy(new Error("no answer in 30 seconds")));
+      sent.on("timeout", () => sent.destroy(new Error("no response within 30 seconds")));
       sent.on("error", reject);
       sent.end(text);
     });
   }
 }
 
-/** How long to wait: a number of seconds, or a date; anything else asks for nothing. */
+/** Parses Retry-After: a number of seconds, or a date. Anything else is 0. */
 function seconds(retryAfter = "") {
   const wait = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000;
   return Math.min(Math.max(wait || 0, 0), LONGEST_WAIT);
@@ -110,7 +109,7 @@ function reason(text) {
   }
 }
 
-/** A company with somebody to thank: its id, an occasion's and the receiver's. */
+/** Creates a company with an occasion and a receiver, and returns their ids. */
 async function newcomers(client) {
   const domain = `walk-${randomUUID().slice(0, 8)}.example`;
   const company = await client.post("/companies", {
@@ -126,7 +125,7 @@ async function newcomers(client) {
   return [company.id, occasion.id, grace.id];
 }
 
-/** Points from a company to one of its people. */
+/** Sends points from a company to one of its users. */
 async function walk(client, company, occasion, receiver) {
   try {
     const sent = await client.post("/recognitions", {

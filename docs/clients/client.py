@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Talks to Guerdon: sends a recognition once however often it must ask, and reads lists to their end. Standard library only.
+"""A client of Guerdon: sends a recognition exactly once, with retries, and reads whole lists. Standard library only.
 
     URL=https://localhost:8443/v1 CERTIFICATE=certificate.pem API_KEY=gk_... API_SECRET=gs_... python3 client.py
 
-CERTIFICATE is the service's own certificate where no public authority vouches for it; leave it out otherwise. With COMPANY_ID,
-OCCASION_ID and RECEIVER_ID that company sends the recognition, from its reserve; without them it makes a company of its own.
+CERTIFICATE is the service's certificate if no public authority issued it; leave it out otherwise. With COMPANY_ID, OCCASION_ID
+and RECEIVER_ID, that company sends the recognition from its reserve; without them, a new company is created.
 """
 
 import base64
@@ -21,13 +21,13 @@ import urllib.request
 import uuid
 
 ATTEMPTS = 6
-LONGEST_WAIT = 60  # seconds; the most that Retry-After is heeded for
-TRANSIENT = {429, 500, 502, 503, 504}  # everything else will be the same the next time
-BROKEN = (OSError, http.client.HTTPException)  # no answer, or half of one: it may have been done
+LONGEST_WAIT = 60  # seconds; the longest Retry-After that is honoured
+TRANSIENT = {429, 500, 502, 503, 504}  # other statuses would not change
+BROKEN = (OSError, http.client.HTTPException)  # no complete response: the request may have been executed
 
 
 class Refused(Exception):
-    """The service said no, with a status and a reason for people."""
+    """The service refused the request."""
 
     def __init__(self, status, message):
         super().__init__(f"{status}: {message}")
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 class NothingFollowed(urllib.request.HTTPRedirectHandler):
-    """The service sends nobody elsewhere, and the credentials are for it alone."""
+    """Follows no redirects: the credentials are for this service only."""
 
     def redirect_request(self, *_):
         return None
@@ -53,7 +53,7 @@ class Client:
         return self.call("GET", path)
 
     def post(self, path, body, key=None):
-        """One key for all attempts: what was done in an attempt whose answer was lost is not done again."""
+        """All attempts share one key, so an attempt whose response was lost is not executed twice."""
         return self.call("POST", path, body, {"Idempotency-Key": key or str(uuid.uuid4())})
 
     def put(self, path, body):
@@ -63,7 +63,7 @@ class Client:
         return self.call("DELETE", path)
 
     def pages(self, path):
-        """The items of a list, page after page."""
+        """Yields the items of a list, page by page."""
         separator = "&" if "?" in path else "?"
         number = 1
         while True:
@@ -94,15 +94,15 @@ class Client:
 
     def once(self, request):
         try:
-            answer = self.opener.open(request, timeout=30)
+            response = self.opener.open(request, timeout=30)
         except urllib.error.HTTPError as error:
-            answer = error  # any status from 300 on: an answer as well
-        with answer:
-            return answer.status, answer.headers.get("Retry-After", ""), answer.read()
+            response = error  # any status from 300 on is a response as well
+        with response:
+            return response.status, response.headers.get("Retry-After", ""), response.read()
 
 
 def seconds(retry_after):
-    """How long to wait: a number of seconds, or a date; anything else asks for nothing."""
+    """Parses Retry-After: a number of seconds, or a date. Anything else is 0."""
     try:
         wait = int(retry_after)
     except ValueError:
@@ -121,7 +121,7 @@ def reason(text):
 
 
 def newcomers(client):
-    """A company with somebody to thank: its id, an occasion's and the receiver's."""
+    """Creates a company with an occasion and a receiver, and returns their ids."""
     domain = f"walk-{uuid.uuid4().hex[:12]}.example"
     company = client.post("/companies", {
         "domain": domain, "company_name": "Walk", "owner_email": f"ada@{domain}", "owner_name": "Ada Lovelace",
@@ -138,7 +138,7 @@ def newcomers(client):
 
 
 def walk(client, company, occasion, receiver):
-    """Points from a company to one of its people."""
+    """Sends points from a company to one of its users."""
     try:
         sent = client.post("/recognitions", {
             "occasion_id": occasion, "sender_type": "company", "sender_id": company, "receiver_ids": receiver,

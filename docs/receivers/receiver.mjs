@@ -1,8 +1,8 @@
-// Receives Guerdon's events: checks each signature, drops what it has seen, prints the rest. Node, no packages.
+// Receives Guerdon's events: verifies each signature, ignores duplicates, and prints the others. Node, no packages.
 //
 //     SHARED_SECRET=gw_... CALLBACK_URL=https://your.host/hook PORT=8080 node receiver.mjs
 //
-// CALLBACK_URL is the URL as it was registered, to the letter: it is part of what is signed.
+// CALLBACK_URL is the URL exactly as it was registered: it is part of the signed message.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
@@ -17,10 +17,10 @@ const url = process.env.CALLBACK_URL;
 const windowMs = 5 * 60 * 1000;
 const bodyMax = 1 << 20;
 
-const seenNonces = new Map(); // nonce -> when it was signed; keep both of these in your database
+const seenNonces = new Map(); // nonce -> time of its signature; store both in your database
 const seenEvents = new Set();
 
-/** Why a request is not Guerdon's, or null. */
+/** Returns why a request is not genuine, or null. */
 function refusal(headers, body) {
   const timestamp = headers["x-service-timestamp"] ?? "";
   const nonce = headers["x-service-nonce"] ?? "";
@@ -41,14 +41,14 @@ function refusal(headers, body) {
 }
 
 function take(eventId, body) {
-  if (seenEvents.has(eventId)) return; // an event can come twice
+  if (seenEvents.has(eventId)) return; // an event can arrive twice
   const { type, data } = JSON.parse(body);
-  console.log(JSON.stringify({ event_id: eventId, type, data })); // store it, then answer; do the work later
-  seenEvents.add(eventId); // only now: what was not taken must be taken when it comes again
+  console.log(JSON.stringify({ event_id: eventId, type, data })); // store it, respond, and process it afterwards
+  seenEvents.add(eventId); // only now: an event that was not stored must be accepted again
 }
 
 const server = createServer((request, response) => {
-  const answer = (status, reason = "") =>
+  const respond = (status, reason = "") =>
     response.writeHead(status, { "Content-Length": Buffer.byteLength(reason) }).end(reason);
   const chunks = [];
   let length = 0;
@@ -58,19 +58,19 @@ const server = createServer((request, response) => {
     else chunks.push(chunk);
   });
   request.on("end", () => {
-    const body = Buffer.concat(chunks); // the bytes as they came: never parse and write them again before checking
+    const body = Buffer.concat(chunks); // the raw bytes: parsed and serialised again, they have another signature
     const why = refusal(request.headers, body);
     if (why) {
       console.error(`refused: ${why}`);
-      return answer(401, why);
+      return respond(401, why);
     }
     try {
       take(request.headers["x-service-event-id"], body);
-    } catch (error) { // whatever it is, the event comes again
+    } catch (error) { // Guerdon retries the event
       console.error(`not taken: ${error.message}`);
-      return answer(500, "it could not be taken");
+      return respond(500, "the event could not be stored");
     }
-    answer(200); // nothing but 200 confirms
+    respond(200); // only 200 confirms
   });
 });
 

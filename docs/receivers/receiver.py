@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Receives Guerdon's events: checks each signature, drops what it has seen, prints the rest. Standard library only.
+"""Receives Guerdon's events: verifies each signature, ignores duplicates, and prints the others. Standard library only.
 
     SHARED_SECRET=gw_... CALLBACK_URL=https://your.host/hook PORT=8080 python3 receiver.py
 
@@ -23,15 +23,15 @@ SECRET = os.environ["SHARED_SECRET"].encode()
 URL = os.environ["CALLBACK_URL"]
 WINDOW = timedelta(minutes=5)
 BODY_MAX = 1 << 20
-PATIENCE = 20  # seconds; whoever sends nothing for so long is not waited for
+PATIENCE = 20  # seconds; a connection that sends nothing for this long is closed
 
-seen_nonces = {}  # nonce -> when it was signed; keep both of these in your database
+seen_nonces = {}  # nonce -> time of its signature; store both in your database
 seen_events = set()
-one_at_a_time = threading.Lock()  # up to eight deliveries come at once
+one_at_a_time = threading.Lock()  # up to eight deliveries arrive concurrently
 
 
 def refusal(headers, body):
-    """Why a request is not Guerdon's, or None."""
+    """Returns why a request is not genuine, or None."""
     timestamp = headers.get("X-Service-Timestamp", "")
     nonce = headers.get("X-Service-Nonce", "")
     signature = headers.get("X-Service-Signature", "")
@@ -62,14 +62,14 @@ class Receiver(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not re.fullmatch("[0-9]{1,9}", length):
             self.close_connection = True
-            return self.answer(400, "Content-Length must be there, and be a plain number")
+            return self.respond(400, "Content-Length must be a number")
         if int(length) > BODY_MAX:
             self.close_connection = True
-            return self.answer(413, "the body is too large")
-        body = self.rfile.read(int(length))  # the bytes as they came: never parse and write them again before checking
+            return self.respond(413, "the body is too large")
+        body = self.rfile.read(int(length))  # the raw bytes: parsed and serialised again, they have another signature
         with one_at_a_time:
             status, reason = self.judge(body)
-        self.answer(status, reason)
+        self.respond(status, reason)
 
     def judge(self, body):
         why = refusal(self.headers, body)
@@ -78,22 +78,22 @@ class Receiver(BaseHTTPRequestHandler):
             return 401, why
         try:
             self.take(body)
-        except Exception as error:  # whatever it is, the event comes again
+        except Exception as error:  # Guerdon retries the event
             print(f"not taken: {error}", file=sys.stderr, flush=True)
-            return 500, "it could not be taken"
-        return 200, ""  # nothing but 200 confirms
+            return 500, "the event could not be stored"
+        return 200, ""  # only 200 confirms
 
     def take(self, body):
         event_id = self.headers["X-Service-Event-Id"]
-        if event_id in seen_events:  # an event can come twice
+        if event_id in seen_events:  # an event can arrive twice
             return
         event = json.loads(body)
         line = json.dumps({"event_id": event_id, "type": event["type"], "data": event["data"]})
-        sys.stdout.write(line + "\n")  # store it, then answer; do the work later
+        sys.stdout.write(line + "\n")  # store it, respond, and process it afterwards
         sys.stdout.flush()
-        seen_events.add(event_id)  # only now: what was not taken must be taken when it comes again
+        seen_events.add(event_id)  # only now: an event that was not stored must be accepted again
 
-    def answer(self, status, reason=""):
+    def respond(self, status, reason=""):
         self.send_response(status)
         self.send_header("Content-Length", str(len(reason.encode())))
         self.end_headers()

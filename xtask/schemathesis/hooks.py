@@ -1,4 +1,4 @@
-"""Requests that are right or wrong for a reason that no JSON Schema can tell are made to be so for another."""
+"""Changes generated requests whose validity JSON Schema cannot express, so that the schema predicts the response."""
 
 import datetime
 import itertools
@@ -10,38 +10,38 @@ numbers = itertools.count()
 DAYS = {"birthday": r"\d\d/\d\d", "work_start_date": r"\d\d/\d\d/\d{4}"}
 
 
-def whole(value):
-    """A number with a fraction of zero is an integer to JSON Schema, and none to the API (behaviour 2.3)."""
+def to_integers(value):
+    """JSON Schema accepts a number with a fraction of zero as an integer; the API does not (behaviour 2.3)."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [whole(item) for item in value]
+        return [to_integers(item) for item in value]
     if isinstance(value, dict):
-        return {name: whole(item) for name, item in value.items()}
+        return {name: to_integers(item) for name, item in value.items()}
     return value
 
 
-def harmless(value):
-    """U+0000, and numbers that no double holds, are refused in unknown fields too (behaviour 2.2, 8.1)."""
+def replace_refused_values(value):
+    """The API refuses U+0000 and numbers outside the range of a double in unknown fields too (behaviour 2.2, 8.1)."""
     if isinstance(value, int) and abs(value) > 1e300:
         return 0
     if isinstance(value, str):
         return value.replace("\0", "0")
     if isinstance(value, list):
-        return [harmless(item) for item in value]
+        return [replace_refused_values(item) for item in value]
     if isinstance(value, dict):
-        return {harmless(name): harmless(item) for name, item in value.items()}
+        return {replace_refused_values(name): replace_refused_values(item) for name, item in value.items()}
     return value
 
 
-def is_empty_for_null(form, value):
-    """An empty text is the same as null (behaviour 7.1), also where no text of the form is empty."""
-    excludes = "format" in form or "enum" in form or form.get("minLength", 0) > 0 or not re.search(form.get("pattern", ""), "")
-    return value == "" and "null" in form.get("type", []) and excludes
+def is_empty_string_for_null(schema, value):
+    """The API treats an empty string as null (behaviour 7.1), even if the schema excludes empty strings."""
+    excludes = "format" in schema or "enum" in schema or schema.get("minLength", 0) > 0 or not re.search(schema.get("pattern", ""), "")
+    return value == "" and "null" in schema.get("type", []) and excludes
 
 
-def is_no_day(name, value):
-    """`02/30` has the form of a day, and is none (behaviour 8.8)."""
+def is_impossible_day(name, value):
+    """`02/30` matches the pattern of a day but does not exist (behaviour 8.8)."""
     if name not in DAYS or not isinstance(value, str) or not re.fullmatch(DAYS[name], value):
         return False
     month, day, year = (value + "/2024").split("/")[:3]
@@ -52,15 +52,15 @@ def is_no_day(name, value):
     return False
 
 
-def amended(name, form, value):
-    if is_empty_for_null(form, value):
+def amend_field(name, schema, value):
+    if is_empty_string_for_null(schema, value):
         return []  # wrong by its type
-    if is_no_day(name, value):
+    if is_impossible_day(name, value):
         return "02/28/2024"[: len(value)]
     if name == "country_code" and isinstance(value, str) and re.fullmatch("[A-Za-z]{2,3}", value):
-        return "US"  # not every two letters are a country
+        return "US"  # only some letters are the code of a country
     if name == "receiver_ids" and isinstance(value, str) and re.fullmatch(r"[0-9A-Fa-f, \t-]+", value):
-        ids = {it.strip(" \t").lower(): it for it in value.split(",")}  # nobody receives twice (behaviour 15.3)
+        ids = {part.strip(" \t").lower(): part for part in value.split(",")}  # duplicates are refused (behaviour 15.3)
         return ",".join(ids.values())
     # Only one company has a domain, and one active user of a company an email (behaviour 11.4, 13.2).
     if name == "domain" and isinstance(value, str) and re.fullmatch(r"[a-z0-9.-]{4,200}", value):
@@ -74,23 +74,23 @@ def amended(name, form, value):
 def before_call(context, case, kwargs):
     key = (case.headers or {}).get("Idempotency-Key")
     if key and key.isascii() and key.isprintable() and " " not in key and len(key) <= 255:
-        case.headers["Idempotency-Key"] = f"key-{next(numbers)}"  # nobody means two things by one (behaviour 19.4)
+        case.headers["Idempotency-Key"] = f"key-{next(numbers)}"  # a key is valid for one request only (behaviour 19.4)
     after = (case.query or {}).get("after")
     if isinstance(after, str) and 0 < len(after) <= 255:
-        case.query["after"] = "0"  # not every text is a cursor that an answer had (behaviour 25.5)
+        case.query["after"] = "0"  # only cursors from a response are valid (behaviour 25.5)
     if not isinstance(case.body, dict):
         return
     content = case.operation.definition.raw["requestBody"]["content"]
     known = content["application/json"]["schema"]["properties"]
     body = {}
-    stays = ("domain", "company_id") if case.method == "PUT" else ()  # only with the present value (behaviour 7.3)
-    for name, value in whole(case.body).items():
-        if name in stays and isinstance(value, str):
+    fixed_fields = ("domain", "company_id") if case.method == "PUT" else ()  # accepted only if unchanged (behaviour 7.3)
+    for name, value in to_integers(case.body).items():
+        if name in fixed_fields and isinstance(value, str):
             continue
         if name in known:
-            body[name] = amended(name, known[name], value)
+            body[name] = amend_field(name, known[name], value)
         else:
-            body[harmless(name)] = harmless(value)
+            body[replace_refused_values(name)] = replace_refused_values(value)
     if case.operation.path == "/v1/events/replay" and body.get("since") in (None, "") and body.get("state") in (None, "", "delivered"):
-        body["since"] = "2026-11-20T20:01:02.345Z"  # one of the two at least, both for what was delivered (behaviour 25.6)
+        body["since"] = "2026-11-20T20:01:02.345Z"  # required without a state, and for delivered events (behaviour 25.6)
     case.body = body

@@ -5,17 +5,17 @@
 
 mod accept;
 mod api;
-mod ceiling;
+mod baseline;
 mod chart;
 mod deliver;
 mod distribution;
-mod figures;
 mod hanging;
 mod large;
 mod latency;
 mod load;
 mod machine;
 mod plan;
+mod results;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use self::ceiling::Ceilings;
-use self::figures::{Row, Wanted};
+use self::baseline::BaselineProgram;
 use self::plan::{Case, Plan};
+use self::results::{Goal, ResultRow};
 use crate::harness::release;
-use crate::harness::service::{Database, Service};
+use crate::harness::service::{Database, RunningService};
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
 /// The time limit of a run, without the build.
-const LONGEST_RUN: Duration = Duration::from_secs(3_600);
+const RUN_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Measure the service on SQLite and on PostgreSQL, and compare it with minimal programs on the same machine
 ///
@@ -68,10 +68,10 @@ enum Format {
     Json,
 }
 
-type Measure = fn(&Service, &Plan<'_>) -> Result<Vec<Row>>;
+type MeasureStage = fn(&RunningService, &Plan<'_>) -> Result<Vec<ResultRow>>;
 
 /// The cases that are measured on one service, and the function that measures them.
-const STAGES: [(&str, &[Case], Measure); 6] = [
+const STAGES: [(&str, &[Case], MeasureStage); 6] = [
     (
         "api",
         &[
@@ -94,23 +94,23 @@ const STAGES: [(&str, &[Case], Measure); 6] = [
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
-        return release::run_again(workspace);
+        return release::rerun_as_release(workspace);
     }
-    let program = release::build(workspace, &["guerdon-ceilings"], arguments.program.as_deref())?;
-    let ceilings = Ceilings::in_folder(&workspace.target.join("release"));
-    release::end_within(LONGEST_RUN)?;
+    let program = release::build_release(workspace, &["guerdon-baseline"], arguments.program.as_deref())?;
+    let baseline_program = BaselineProgram::in_folder(&workspace.target.join("release"));
+    release::exit_after(RUN_TIMEOUT)?;
     let mut rows = Vec::new();
-    let outcome = measure_all(workspace, &program, &ceilings, arguments, &mut rows);
+    let outcome = measure_all(workspace, &program, &baseline_program, arguments, &mut rows);
     // Rows that were measured before a failure are printed too.
-    let facts = machine::facts(workspace)?;
+    let facts = machine::describe_machine(workspace)?;
     match arguments.output {
-        Format::Text => println!("{}", table::table(&facts, &rows)),
-        Format::Json => println!("{:#}", table::json(&facts, &rows)),
+        Format::Text => println!("{}", table::format_table(&facts, &rows)),
+        Format::Json => println!("{:#}", table::format_json(&facts, &rows)),
     }
     let folder = workspace.target.join("bench");
     std::fs::create_dir_all(&folder)?;
-    std::fs::write(folder.join("figures.csv"), table::csv(&rows))?;
-    std::fs::write(folder.join("figures.svg"), chart::svg(&rows))?;
+    std::fs::write(folder.join("figures.csv"), table::format_csv(&rows))?;
+    std::fs::write(folder.join("figures.svg"), chart::render_svg(&rows))?;
     eprintln!("written to {}: figures.csv, figures.svg", folder.display());
     outcome
 }
@@ -118,15 +118,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 fn measure_all(
     workspace: &Workspace,
     program: &Path,
-    ceilings: &Ceilings,
+    baseline_program: &BaselineProgram,
     arguments: &Arguments,
-    rows: &mut Vec<Row>,
+    rows: &mut Vec<ResultRow>,
 ) -> Result<()> {
     let is_wanted = |case: &Case| arguments.cases.is_empty() || arguments.cases.contains(case);
-    for database in Database::chosen(arguments.database) {
+    for database in Database::one_or_all(arguments.database) {
         if arguments.cases.contains(&Case::Large) {
             eprintln!("{}: large …", database.name());
-            let settings = large::Settings {
+            let parameters = large::Parameters {
                 workspace,
                 program,
                 on_postgres: database == Database::Postgres,
@@ -134,8 +134,8 @@ fn measure_all(
                 rounds: usize::from(arguments.rounds),
             };
             let measured =
-                large::measure(&settings).with_context(|| format!("large on {}", database.name()))?;
-            rows.extend(measured.into_iter().map(|row| row.on(database.name())));
+                large::measure(&parameters).with_context(|| format!("large on {}", database.name()))?;
+            rows.extend(measured.into_iter().map(|row| row.on_database(database.name())));
         }
         for (name, cases, measure) in STAGES {
             let cases: Vec<Case> = cases.iter().copied().filter(is_wanted).collect();
@@ -157,25 +157,32 @@ fn measure_all(
                 cases: &cases,
                 seconds: arguments.seconds,
                 rounds: usize::from(arguments.rounds),
-                ceilings,
+                baseline_program,
                 cluster: cluster.as_ref(),
                 database: url.as_deref(),
             };
             let measured = measure_stage(program, &plan, name, measure)
                 .with_context(|| format!("{name} on {}", database.name()))?;
-            rows.extend(measured.into_iter().map(|row| row.on(database.name())));
+            rows.extend(measured.into_iter().map(|row| row.on_database(database.name())));
         }
     }
     Ok(())
 }
 
-fn measure_stage(program: &Path, plan: &Plan<'_>, name: &str, measure: Measure) -> Result<Vec<Row>> {
+fn measure_stage(
+    program: &Path,
+    plan: &Plan<'_>,
+    name: &str,
+    measure: MeasureStage,
+) -> Result<Vec<ResultRow>> {
     let folder = tempfile::Builder::new().prefix("guerdon-bench-").tempdir()?;
-    let database = plan.database.zip(plan.cluster).map(|(url, cluster)| (url.to_owned(), cluster.id()));
-    let service = Service::start(program, folder.path(), database)?;
+    let database =
+        plan.database.zip(plan.cluster).map(|(url, cluster)| (url.to_owned(), cluster.process_id()));
+    let service = RunningService::start(program, folder.path(), database)?;
     let mut rows = measure(&service, plan)?;
-    let memory = Row::new(format!("  memory of the service in all of {name}")).memory(service.memory_peak()?);
-    rows.push(memory.wanted(&[Wanted::MebibytesBelow(192)], &[Wanted::MebibytesBelow(96)]));
-    service.operate(&["verify"]).context("after the measurements")?;
+    let memory = ResultRow::new(format!("  memory of the service in all of {name}"))
+        .with_memory(service.memory_peak()?);
+    rows.push(memory.with_goals(&[Goal::MebibytesBelow(192)], &[Goal::MebibytesBelow(96)]));
+    service.run_cli(&["verify"]).context("after the measurements")?;
     Ok(rows)
 }

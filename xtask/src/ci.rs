@@ -4,32 +4,32 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::workspace::{Workspace, run as run_command};
+use crate::workspace::{Workspace, run_command};
 use crate::{dev, migration, openapi, packaging, publish, schemathesis, test, tidy};
 
-type Step<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
+type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let format = || run_command(&mut workspace.cargo(&["fmt", "--all", "--check"]));
+    let format = || run_command(&mut workspace.cargo_command(&["fmt", "--all", "--check"]));
     let lints = || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        run_command(&mut workspace.cargo(&clippy))
+        run_command(&mut workspace.cargo_command(&clippy))
     };
     let features = || check_features(workspace);
     let tidy = || tidy::run(workspace);
     let docs = || {
-        let mut cargo = workspace.cargo(&["doc", "--workspace", "--no-deps", "--locked"]);
+        let mut cargo = workspace.cargo_command(&["doc", "--workspace", "--no-deps", "--locked"]);
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let packaging = || packaging::run(workspace);
-    let publish = || publish::check(workspace);
+    let publish = || publish::check_packages(workspace);
     let migrations = || migration::run(workspace, &migration::Command::Revert);
-    let tests = || test::run(workspace, &test::Arguments::all());
-    let encryption = || test::run(workspace, &test::Arguments::encryption());
-    let sandbox = || dev::check(workspace);
-    let description = || openapi::run(workspace, &openapi::Arguments::check());
-    let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::short());
-    let steps: [Step<'_>; 13] = [
+    let tests = || test::run(workspace, &test::Arguments::all_tests());
+    let encryption = || test::run(workspace, &test::Arguments::encryption_tests());
+    let sandbox = || dev::check_sandbox(workspace);
+    let description = || openapi::run(workspace, &openapi::Arguments::check_only());
+    let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
+    let steps: [CiStep<'_>; 13] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -64,7 +64,7 @@ fn check_features(workspace: &Workspace) -> Result<()> {
     ];
     for (package, set) in sets {
         let check = ["clippy", "--package", package, "--lib", "--locked"];
-        run_command(&mut workspace.cargo(&[&check, set, &["--", "-D", "warnings"]].concat()))?;
+        run_command(&mut workspace.cargo_command(&[&check, set, &["--", "-D", "warnings"]].concat()))?;
     }
     Ok(())
 }

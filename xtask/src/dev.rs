@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::workspace::{Workspace, run as run_command};
+use crate::workspace::{Workspace, run_command};
 
 /// Build the service and start its sandbox: `guerdon dev` with the given arguments
 #[derive(clap::Args)]
@@ -22,6 +22,6 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 }
 
 /// Runs the self-test of the sandbox, for `ci`.
-pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+pub(crate) fn check_sandbox(workspace: &Workspace) -> Result<()> {
     run_command(Command::new(workspace.build_guerdon()?).args(["dev", "--check"]))
 }

@@ -55,7 +55,7 @@ const IDIOMS: &[&str] = &[
 
 /// What was counted in one area.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct LanguageCounts {
     /// Lines of comments, or of documents outside code blocks.
     lines: usize,
     pub(crate) idioms: usize,
@@ -77,25 +77,25 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let areas = count(workspace, arguments.lines)?;
+    let areas = count_areas(workspace, arguments.lines)?;
     if arguments.record {
-        let rows: String = areas.iter().map(|(area, it)| format!("{area},{}\n", it.idioms)).collect();
+        let rows: String = areas.iter().map(|(area, counts)| format!("{area},{}\n", counts.idioms)).collect();
         return fs::write(workspace.root.join(RECORD), rows).context("writing the record");
     }
     println!(
         "{:22} {:>8} {:>16} {:>24} {:>22}",
         "area", "lines", "with idioms", "one-word function names", "closures over `it`"
     );
-    let mut all = Counts::default();
+    let mut all = LanguageCounts::default();
     for (area, counts) in &areas {
-        print(area, counts);
+        print_area(area, counts);
         all.add(counts);
     }
-    print("all", &all);
+    print_area("all", &all);
     Ok(())
 }
 
-fn print(area: &str, counts: &Counts) {
+fn print_area(area: &str, counts: &LanguageCounts) {
     let share = |part: usize, whole: usize| {
         let percent = (part * 1_000).checked_div(whole).unwrap_or(0);
         format!("{part} ({}.{} %)", percent / 10, percent % 10)
@@ -110,7 +110,7 @@ fn print(area: &str, counts: &Counts) {
 }
 
 /// The recorded number of lines with idioms in each area.
-pub(crate) fn recorded(workspace: &Workspace) -> Result<BTreeMap<String, usize>> {
+pub(crate) fn read_record(workspace: &Workspace) -> Result<BTreeMap<String, usize>> {
     let text =
         fs::read_to_string(workspace.root.join(RECORD)).with_context(|| format!("reading {RECORD}"))?;
     let row = |line: &str| -> Result<(String, usize)> {
@@ -121,16 +121,19 @@ pub(crate) fn recorded(workspace: &Workspace) -> Result<BTreeMap<String, usize>>
 }
 
 /// Counts all tracked sources and documents by area.
-pub(crate) fn count(workspace: &Workspace, print_lines: bool) -> Result<BTreeMap<String, Counts>> {
-    let mut areas: BTreeMap<String, Counts> = BTreeMap::new();
-    for file in workspace.files()? {
-        let extension = file.extension().and_then(|it| it.to_str());
+pub(crate) fn count_areas(
+    workspace: &Workspace,
+    print_lines: bool,
+) -> Result<BTreeMap<String, LanguageCounts>> {
+    let mut areas: BTreeMap<String, LanguageCounts> = BTreeMap::new();
+    for file in workspace.list_files()? {
+        let extension = file.extension().and_then(std::ffi::OsStr::to_str);
         if !matches!(extension, Some("rs" | "md")) || file.ends_with("xtask/src/language.rs") {
             continue;
         }
         let text = fs::read_to_string(workspace.root.join(&file)).unwrap_or_default();
         let area = areas.entry(area_of(&file)).or_default();
-        let prose = if extension == Some("rs") { comments(&text) } else { paragraphs(&text) };
+        let prose = if extension == Some("rs") { comment_lines(&text) } else { prose_lines(&text) };
         for (number, line) in prose {
             area.lines += 1;
             if has_idiom(line) {
@@ -151,7 +154,7 @@ pub(crate) fn count(workspace: &Workspace, print_lines: bool) -> Result<BTreeMap
 fn area_of(file: &Path) -> String {
     let parts: Vec<&str> = file
         .components()
-        .filter_map(|it| if let Component::Normal(name) = it { name.to_str() } else { None })
+        .filter_map(|part| if let Component::Normal(name) = part { name.to_str() } else { None })
         .collect();
     match parts.as_slice() {
         ["crates", name, "tests", ..] => format!("{name} (tests)"),
@@ -162,17 +165,17 @@ fn area_of(file: &Path) -> String {
 }
 
 /// The text of comments, with line numbers from 1.
-fn comments(text: &str) -> Vec<(usize, &str)> {
+fn comment_lines(text: &str) -> Vec<(usize, &str)> {
     let lines = (1..).zip(text.lines()).filter_map(|(number, line)| {
         let line = line.trim_start();
         let comment = line.strip_prefix("//").or_else(|| line.split_once(" // ").map(|(_, comment)| comment));
-        comment.map(|it| (number, it.trim_start_matches(['/', '!'])))
+        comment.map(|comment| (number, comment.trim_start_matches(['/', '!'])))
     });
     lines.collect()
 }
 
 /// Lines of Markdown outside code blocks that are not empty, with line numbers from 1.
-fn paragraphs(text: &str) -> Vec<(usize, &str)> {
+fn prose_lines(text: &str) -> Vec<(usize, &str)> {
     let mut is_code = false;
     let lines = (1..).zip(text.lines()).filter(move |(_, line)| {
         let is_fence = line.trim_start().starts_with("```");
@@ -185,13 +188,13 @@ fn paragraphs(text: &str) -> Vec<(usize, &str)> {
 fn has_idiom(line: &str) -> bool {
     let words: String = line
         .chars()
-        .map(|it| if it.is_alphanumeric() || it == '\'' { it.to_ascii_lowercase() } else { ' ' })
+        .map(|c| if c.is_alphanumeric() || c == '\'' { c.to_ascii_lowercase() } else { ' ' })
         .collect();
     let words = format!(" {} ", words.split_whitespace().collect::<Vec<_>>().join(" "));
     IDIOMS.iter().any(|idiom| words.contains(&format!(" {idiom} ")))
 }
 
-impl Counts {
+impl LanguageCounts {
     fn add(&mut self, other: &Self) {
         self.lines += other.lines;
         self.idioms += other.idioms;
@@ -204,7 +207,7 @@ impl Counts {
     /// Counts functions outside tests, and closures with one plain argument.
     fn add_names(&mut self, source: &str) {
         let mut is_test = false;
-        for line in source.lines().map(str::trim_start).filter(|it| !it.starts_with("//")) {
+        for line in source.lines().map(str::trim_start).filter(|line| !line.starts_with("//")) {
             let is_attribute = line.starts_with("#[");
             is_test |= line.starts_with("#[test]");
             if let Some(name) = function_name(line).filter(|_| !is_test) {
@@ -213,7 +216,7 @@ impl Counts {
             }
             is_test &= is_attribute;
             for argument in line.split('|').skip(1).step_by(2) {
-                if !argument.is_empty() && argument.chars().all(|it| it.is_alphanumeric() || it == '_') {
+                if !argument.is_empty() && argument.chars().all(|c| c.is_alphanumeric() || c == '_') {
                     self.closures += 1;
                     self.closures_over_it += usize::from(argument == "it");
                 }
@@ -225,8 +228,9 @@ impl Counts {
 /// The name of the function that a line defines.
 fn function_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once("fn ")?;
-    let is_definition = before.split_whitespace().all(|it| {
-        it.starts_with("pub") || matches!(it, "const" | "async" | "unsafe" | "extern" | "crate)" | "super)")
+    let is_definition = before.split_whitespace().all(|word| {
+        word.starts_with("pub")
+            || matches!(word, "const" | "async" | "unsafe" | "extern" | "crate)" | "super)")
     });
     let name = after.split(['(', '<']).next()?;
     (is_definition && !name.is_empty() && after.contains(['(', '<'])).then_some(name)
@@ -245,15 +249,16 @@ mod tests {
             assert!(!has_idiom(line), "{line}");
         }
         let source = "//! One.\nlet x = 1; // two\n/// Three.\nlet y = \"// no\";\n";
-        let found: Vec<_> = comments(source).into_iter().map(|(number, it)| (number, it.trim())).collect();
+        let found: Vec<_> =
+            comment_lines(source).into_iter().map(|(number, comment)| (number, comment.trim())).collect();
         assert_eq!(found, [(1, "One."), (2, "two"), (3, "Three.")]);
-        let found = paragraphs("# A\n\n```\ncode\n```\nB\n");
+        let found = prose_lines("# A\n\n```\ncode\n```\nB\n");
         assert_eq!(found, [(1, "# A"), (6, "B")]);
     }
 
     #[test]
     fn names_are_counted_outside_tests() {
-        let mut counts = Counts::default();
+        let mut counts = LanguageCounts::default();
         counts.add_names("pub(crate) fn run() {}\nfn load_rows<T>() {}\n#[test]\nfn works() {}\nlet a = b.map(|it| it + 1).map(|row| row);\n// fn no() {}\n");
         assert_eq!((counts.functions, counts.one_word_functions), (2, 1));
         assert_eq!((counts.closures, counts.closures_over_it), (2, 1));

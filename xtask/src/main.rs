@@ -1,22 +1,23 @@
 //! Guerdon's development commands: `cargo xtask --help`. One file per command.
 
+mod attack;
 mod bench;
 mod ci;
+mod client_generation;
+mod client_packages;
 mod dev;
-mod generated;
-mod guarded;
 mod harness;
-mod instructions;
+mod instruction_count;
 mod language;
 mod migration;
 mod openapi;
 mod packaging;
 mod postgres;
 mod postgres_binaries;
+mod process_guard;
 mod publish;
 mod python;
 mod schemathesis;
-mod siege;
 mod test;
 mod tidy;
 mod workspace;
@@ -52,10 +53,11 @@ enum Command {
     Publish,
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
-    Siege(siege::Arguments),
+    Attack(attack::Arguments),
     Schemathesis(schemathesis::Arguments),
-    Generated(generated::Arguments),
-    Instructions(instructions::Arguments),
+    ClientGeneration(client_generation::Arguments),
+    Clients(client_packages::Arguments),
+    InstructionCount(instruction_count::Arguments),
     /// Count idioms in comments and documents, one-word names and closures over `it`
     Language(language::Arguments),
 }
@@ -79,13 +81,14 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Packaging => packaging::run(&workspace),
-        Command::Publish => publish::check(&workspace),
+        Command::Publish => publish::check_packages(&workspace),
         Command::Openapi(arguments) => openapi::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
-        Command::Generated(arguments) => generated::run(&workspace, &arguments),
+        Command::ClientGeneration(arguments) => client_generation::run(&workspace, &arguments),
+        Command::Clients(arguments) => client_packages::run(&workspace, &arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
-        Command::Siege(arguments) => siege::run(&workspace, &arguments),
-        Command::Instructions(arguments) => instructions::run(&workspace, &arguments),
+        Command::Attack(arguments) => attack::run(&workspace, &arguments),
+        Command::InstructionCount(arguments) => instruction_count::run(&workspace, &arguments),
         Command::Language(arguments) => language::run(&workspace, &arguments),
     }
 }

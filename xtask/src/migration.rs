@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Subcommand;
 
 use crate::postgres::Cluster;
-use crate::workspace::{Workspace, guerdon, output, run as run_command, subfolders};
+use crate::workspace::{Workspace, command_output, guerdon_command, list_subfolders, run_command};
 
 /// Any key will do: nothing that it encrypts outlives the command.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -51,13 +51,13 @@ pub(crate) enum Command {
 
 pub(crate) fn run(workspace: &Workspace, command: &Command) -> Result<()> {
     match command {
-        Command::New { name } => new(workspace, name),
+        Command::New { name } => create_migration(workspace, name),
         Command::Run => migrate_both(workspace),
         Command::Revert => revert_both(workspace),
     }
 }
 
-fn new(workspace: &Workspace, name: &str) -> Result<()> {
+fn create_migration(workspace: &Workspace, name: &str) -> Result<()> {
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
     ensure!(
         name.starts_with(|first: char| first.is_ascii_lowercase()) && name.chars().all(plain),
@@ -66,7 +66,10 @@ fn new(workspace: &Workspace, name: &str) -> Result<()> {
     let folders = ["sqlite", "postgres"].map(|database| workspace.root.join("migrations").join(database));
     let mut newest = 0;
     for folder in &folders {
-        newest = subfolders(folder)?.iter().filter_map(|migration| number(migration)).fold(newest, u32::max);
+        newest = list_subfolders(folder)?
+            .iter()
+            .filter_map(|migration| migration_number(migration))
+            .fold(newest, u32::max);
     }
     let version = format!("{:04}", newest + 1);
     for (folder, up) in folders.iter().zip([SQLITE_UP, POSTGRES_UP]) {
@@ -81,7 +84,7 @@ fn new(workspace: &Workspace, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn number(migration: &Path) -> Option<u32> {
+fn migration_number(migration: &Path) -> Option<u32> {
     migration.file_name()?.to_str()?.split_once('_')?.0.parse().ok()
 }
 
@@ -89,7 +92,7 @@ fn migrate_both(workspace: &Workspace) -> Result<()> {
     let program = workspace.build_guerdon()?;
     let folder = tempfile::tempdir()?;
     let migrate = |url: Option<String>| {
-        let mut command = guerdon(&program);
+        let mut command = guerdon_command(&program);
         command.arg("migrate").env("GUERDON_DATA_DIR", folder.path()).current_dir(folder.path());
         match url {
             Some(url) => command.env("GUERDON_DATABASE__URL", url).env("GUERDON_MASTER_KEY", MASTER_KEY),
@@ -109,20 +112,21 @@ fn revert_both(workspace: &Workspace) -> Result<()> {
     let migrations = workspace.root.join("migrations");
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("guerdon.db");
-    let name = there_and_back(&migrations.join("sqlite"), &|sql| sqlite(&file, sql)).context("on SQLite")?;
+    let name =
+        apply_and_revert(&migrations.join("sqlite"), &|sql| run_sqlite(&file, sql)).context("on SQLite")?;
     println!("SQLite: {name} goes there, back and there again");
 
     let cluster = Cluster::start(workspace)?;
     let url = cluster.create_database("reverted")?;
-    let psql = |sql: &str| cluster.psql(&url, if sql.is_empty() { POSTGRES_SCHEMA } else { sql });
-    let name = there_and_back(&migrations.join("postgres"), &psql).context("on PostgreSQL")?;
+    let psql = |sql: &str| cluster.run_sql(&url, if sql.is_empty() { POSTGRES_SCHEMA } else { sql });
+    let name = apply_and_revert(&migrations.join("postgres"), &psql).context("on PostgreSQL")?;
     println!("PostgreSQL: {name} goes there, back and there again");
     Ok(())
 }
 
 /// Runs the newest migration up, down and up. `database` runs SQL; given an empty string, it returns the schema.
-fn there_and_back(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> Result<String> {
-    let migrations = subfolders(folder)?;
+fn apply_and_revert(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> Result<String> {
+    let migrations = list_subfolders(folder)?;
     let Some((newest, earlier)) = migrations.split_last() else {
         bail!("there is no migration in {}", folder.display());
     };
@@ -173,10 +177,10 @@ const POSTGRES_SCHEMA: &str = "
     SELECT 'relation', relkind, relname FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 2, 3;
 ";
 
-fn sqlite(file: &Path, sql: &str) -> Result<String> {
+fn run_sqlite(file: &Path, sql: &str) -> Result<String> {
     let input = file.with_extension("sql");
     std::fs::write(&input, sql)?;
     let mut python = Process::new("python3");
     python.args(["-c", SQLITE_SCRIPT]).arg(file).stdin(std::fs::File::open(&input)?);
-    output(&mut python)
+    command_output(&mut python)
 }

@@ -7,7 +7,7 @@ use std::fs;
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 
-use crate::workspace::{Workspace, guerdon, output};
+use crate::workspace::{Workspace, command_output, guerdon_command};
 
 const FILE: &str = "docs/openapi.json";
 
@@ -24,25 +24,25 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// The arguments that check whether the file is up to date.
-    pub(crate) fn check() -> Self {
+    pub(crate) fn check_only() -> Self {
         Self { check: true, accept_breaking: false }
     }
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let file = workspace.root.join(FILE);
-    let kept = fs::read_to_string(&file).unwrap_or_default();
-    let printed = output(guerdon(&workspace.build_guerdon()?).arg("openapi"))?;
+    let current = fs::read_to_string(&file).unwrap_or_default();
+    let printed = command_output(guerdon_command(&workspace.build_guerdon()?).arg("openapi"))?;
     if arguments.check {
-        if kept.trim_end() != printed.trim_end() {
-            bail!("{FILE} is not what the program prints; run `cargo xtask openapi` to write it anew");
+        if current.trim_end() != printed.trim_end() {
+            bail!("{FILE} is not what the program prints; run `cargo xtask openapi` to update it");
         }
         println!("{FILE} is current");
         return Ok(());
     }
     let now: Value = serde_json::from_str(&printed).context("reading what the program printed")?;
-    if let Ok(before) = serde_json::from_str::<Value>(&kept) {
-        let breaks = breaking::between(&before, &now);
+    if let Ok(before) = serde_json::from_str::<Value>(&current) {
+        let breaks = breaking::find_breaking_changes(&before, &now);
         breaks.iter().for_each(|change| eprintln!("breaks clients: {change}"));
         if !breaks.is_empty() && !arguments.accept_breaking {
             bail!("{FILE} stays as it is: what breaks clients needs a new version of the API");

@@ -10,24 +10,25 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-use crate::guarded::{Guarded, StopSignal};
-use crate::postgres_binaries::{Binaries, reachable};
+use crate::postgres_binaries::{Binaries, is_reachable};
+use crate::process_guard::{ProcessGuard, StopSignal};
 use crate::test::temporary_folder;
-use crate::workspace::{Workspace, output};
+use crate::workspace::{Workspace, command_output};
 
 /// Each test opens its own connections.
-const SETTINGS: [&str; 4] =
+const COMMON_SETTINGS: [&str; 4] =
     ["listen_addresses=", "max_connections=400", "max_locks_per_transaction=128", "log_min_messages=warning"];
 
 /// The data of a test's cluster is never reused, so it need not reach the disk.
-const HASTY: [&str; 4] = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
+const TEST_SETTINGS: [&str; 4] =
+    ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"];
 
 /// Typical settings for a server with a few gigabytes of memory. Commits are durable.
-const ROOMY: [&str; 3] = ["shared_buffers=1GB", "max_wal_size=4GB", "checkpoint_timeout=15min"];
+const DURABLE_SETTINGS: [&str; 3] = ["shared_buffers=1GB", "max_wal_size=4GB", "checkpoint_timeout=15min"];
 
 /// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
 pub(crate) struct Cluster {
-    server: Guarded,
+    server: ProcessGuard,
     folder: TempDir,
     psql: PathBuf,
 }
@@ -42,17 +43,17 @@ pub(crate) struct Owner {
 impl Cluster {
     /// Starts a cluster for tests, without durability.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &HASTY, None, &temporary_folder())
+        Self::start_with(workspace, &TEST_SETTINGS, None, &temporary_folder())
     }
 
     /// Starts a cluster with durable commits.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &ROOMY, None, &std::env::temp_dir())
+        Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir())
     }
 
     /// Starts a cluster with durable commits in a persistent folder, which may contain one already.
     pub(crate) fn start_durable_in(workspace: &Workspace, files: &Path) -> Result<Self> {
-        Self::start_with(workspace, &ROOMY, Some(files), &std::env::temp_dir())
+        Self::start_with(workspace, &DURABLE_SETTINGS, Some(files), &std::env::temp_dir())
     }
 
     fn start_with(
@@ -68,27 +69,27 @@ impl Cluster {
         }
         let data = files.map_or_else(|| folder.path().join("data"), Path::to_path_buf);
         if !data.exists() {
-            initialise(&binaries, &data, owner, folder.path())?;
+            initialize_cluster(&binaries, &data, owner, folder.path())?;
         }
 
         let log = folder.path().join("log");
-        let mut command = as_owner(&binaries.program("postgres"), owner, folder.path());
+        let mut command = command_as_owner(&binaries.program_path("postgres"), owner, folder.path());
         command.arg("-D").arg(&data).arg("-k").arg(folder.path());
-        for setting in SETTINGS.iter().chain(settings) {
+        for setting in COMMON_SETTINGS.iter().chain(settings) {
             command.args(["-c", setting]);
         }
         let file = File::create(&log)?;
         command.stdout(file.try_clone()?).stderr(file);
-        let mut server = Guarded::start(command, StopSignal::Interrupt, folder.path())?;
+        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, folder.path())?;
         let pid_file = data.join("postmaster.pid");
         server
             .wait_until(Duration::from_secs(60), || is_ready(&pid_file))
             .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
-        Ok(Self { server, folder, psql: binaries.program("psql") })
+        Ok(Self { server, folder, psql: binaries.program_path("psql") })
     }
 
     /// Returns the process id of the server's main process.
-    pub(crate) fn id(&self) -> u32 {
+    pub(crate) fn process_id(&self) -> u32 {
         self.server.id()
     }
 
@@ -98,24 +99,24 @@ impl Cluster {
     }
 
     /// Returns the folder of the server's programs.
-    pub(crate) fn programs(&self) -> &Path {
+    pub(crate) fn program_folder(&self) -> &Path {
         self.psql.parent().unwrap_or(Path::new(""))
     }
 
     /// Returns a program from the server's folder or, if it is missing there, its bare name.
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
-        beside(&self.psql, name)
+    pub(crate) fn program_path(&self, name: &str) -> PathBuf {
+        sibling_program(&self.psql, name)
     }
 
     /// Creates an empty database and returns its URL.
     pub(crate) fn create_database(&self, name: &str) -> Result<String> {
-        self.psql(&self.url(), &format!("CREATE DATABASE {name}"))?;
+        self.run_sql(&self.url(), &format!("CREATE DATABASE {name}"))?;
         Ok(self.database_url(name))
     }
 
     /// Runs SQL with `psql` in one transaction and returns the rows.
-    pub(crate) fn psql(&self, url: &str, sql: &str) -> Result<String> {
-        psql(&self.program("psql"), url, sql)
+    pub(crate) fn run_sql(&self, url: &str, sql: &str) -> Result<String> {
+        run_psql(&self.program_path("psql"), url, sql)
     }
 
     /// Returns the URL of a database.
@@ -127,18 +128,28 @@ impl Cluster {
 
 /// Returns a program in the folder of `other` or, if it is missing there, its bare name: some distributions install
 /// the client apart from the server's programs.
-pub(crate) fn beside(other: &Path, name: &str) -> PathBuf {
+pub(crate) fn sibling_program(other: &Path, name: &str) -> PathBuf {
     Some(other.with_file_name(name))
         .filter(|program| program.is_file())
         .unwrap_or_else(|| PathBuf::from(name))
 }
 
 /// Runs SQL with this `psql` in one transaction and returns the rows.
-pub(crate) fn psql(program: &Path, url: &str, sql: &str) -> Result<String> {
-    output(Command::new(program).args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url]))
+pub(crate) fn run_psql(program: &Path, url: &str, sql: &str) -> Result<String> {
+    command_output(Command::new(program).args([
+        "-X",
+        "-q",
+        "-A",
+        "-t",
+        "-v",
+        "ON_ERROR_STOP=1",
+        "-c",
+        sql,
+        url,
+    ]))
 }
 
-pub(crate) fn initialise(
+pub(crate) fn initialize_cluster(
     binaries: &Binaries,
     data: &Path,
     owner: Option<Owner>,
@@ -148,13 +159,13 @@ pub(crate) fn initialise(
     if let Some(owner) = owner {
         std::os::unix::fs::chown(data, Some(owner.user), Some(owner.group))?;
     }
-    let mut initdb = as_owner(&binaries.program("initdb"), owner, folder);
+    let mut initdb = command_as_owner(&binaries.program_path("initdb"), owner, folder);
     initdb.args(["-A", "trust", "-E", "UTF8", "--locale=C", "-U", "postgres", "--no-sync", "-D"]).arg(data);
-    output(&mut initdb)?;
+    command_output(&mut initdb)?;
     Ok(())
 }
 
-pub(crate) fn as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
+pub(crate) fn command_as_owner(program: &Path, owner: Option<Owner>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env_remove("PGDATA");
     if let Some(owner) = owner {
@@ -180,7 +191,7 @@ fn new_folder_in(parent: &Path) -> Result<(TempDir, Option<Owner>)> {
         return Ok((folder, None));
     }
     // The temporary folder of root may be closed to other users.
-    let parent_is_open = folder.path().parent().is_some_and(reachable);
+    let parent_is_open = folder.path().parent().is_some_and(is_reachable);
     let folder = if parent_is_open { folder } else { builder().tempdir_in("/tmp")? };
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755))?;
     let owner = unprivileged_owner();
@@ -189,7 +200,9 @@ fn new_folder_in(parent: &Path) -> Result<(TempDir, Option<Owner>)> {
 }
 
 fn unprivileged_owner() -> Owner {
-    let id = |flag: &str, name: &str| output(Command::new("id").args([flag, name])).ok()?.trim().parse().ok();
+    let id = |flag: &str, name: &str| {
+        command_output(Command::new("id").args([flag, name])).ok()?.trim().parse().ok()
+    };
     ["nobody", "postgres"]
         .into_iter()
         .find_map(|name| Some(Owner { user: id("-u", name)?, group: id("-g", name)? }))

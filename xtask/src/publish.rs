@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::workspace::{Workspace, run as run_command};
+use crate::workspace::{Workspace, run_command};
 
 /// The published crates in the order of their dependencies.
 const PUBLISHED: [&str; 4] =
@@ -15,20 +15,22 @@ const PACKAGES_MAX: [(&str, &[&str], usize); 3] = [
     ("guerdon-domain", &["--no-default-features"], 16),
 ];
 
-pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+pub(crate) fn check_packages(workspace: &Workspace) -> Result<()> {
     for (package, features, max) in PACKAGES_MAX {
         let count = count_packages(workspace, package, features)?;
         println!("{package} {}: {count} packages, at most {max}", features.join(" "));
         ensure!(count <= max, "{package} brings {count} packages; the limit is {max}");
     }
-    let mut publish = workspace.cargo(&["publish", "--dry-run", "--quiet", "--locked", "--allow-dirty"]);
+    let mut publish =
+        workspace.cargo_command(&["publish", "--dry-run", "--quiet", "--locked", "--allow-dirty"]);
     run_command(publish.args(PUBLISHED.iter().flat_map(|package| ["--package", package])))
 }
 
 fn count_packages(workspace: &Workspace, package: &str, features: &[&str]) -> Result<usize> {
     let tree =
         ["tree", "--locked", "--edges", "normal", "--prefix", "none", "--no-dedupe", "--package", package];
-    let output = workspace.cargo(&[&tree, features].concat()).output().context("running cargo tree")?;
+    let output =
+        workspace.cargo_command(&[&tree, features].concat()).output().context("running cargo tree")?;
     ensure!(output.status.success(), "cargo tree failed: {}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8_lossy(&output.stdout);
     let packages: std::collections::BTreeSet<&str> =

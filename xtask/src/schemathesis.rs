@@ -5,10 +5,10 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::harness::service::{Database, Service};
+use crate::harness::service::{Database, RunningService};
 use crate::postgres::Cluster;
-use crate::python::environment;
-use crate::workspace::{Workspace, run as run_command, text};
+use crate::python::prepare_environment;
+use crate::workspace::{Workspace, run_command, string_field};
 
 const PACKAGE: &str = "schemathesis==4.32.5";
 
@@ -35,15 +35,15 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// The arguments for `ci`: more than two thousand requests on each database.
-    pub(crate) fn short() -> Self {
+    pub(crate) fn for_ci() -> Self {
         Self { database: None, seconds: None, examples: 8, seed: 1 }
     }
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let program = workspace.build_guerdon()?;
-    let tool = environment(workspace, "schemathesis", &[PACKAGE])?.join("bin").join("schemathesis");
-    for database in Database::chosen(arguments.database) {
+    let tool = prepare_environment(workspace, "schemathesis", &[PACKAGE])?.join("bin").join("schemathesis");
+    for database in Database::one_or_all(arguments.database) {
         println!("on {}", database.name());
         let cluster = match database {
             Database::Sqlite => None,
@@ -52,24 +52,30 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         let data = tempfile::Builder::new().prefix("guerdon-schemathesis-").tempdir()?;
         let url = cluster
             .as_ref()
-            .map(|cluster| anyhow::Ok((cluster.create_database("schemathesis")?, cluster.id())))
+            .map(|cluster| anyhow::Ok((cluster.create_database("schemathesis")?, cluster.process_id())))
             .transpose()?;
-        let service = Service::start_with(&program, data.path(), url, &[])?;
-        attack(workspace, &tool, &service, arguments)?;
+        let service = RunningService::start_with(&program, data.path(), url, &[])?;
+        test_service(workspace, &tool, &service, arguments)?;
     }
     Ok(())
 }
 
-fn attack(workspace: &Workspace, tool: &Path, service: &Service, arguments: &Arguments) -> Result<()> {
+fn test_service(
+    workspace: &Workspace,
+    tool: &Path,
+    service: &RunningService,
+    arguments: &Arguments,
+) -> Result<()> {
     let words = ["provider", "create", "--name", "Schemathesis", "--manages-all-domain-resources"];
-    let provider = service.operate(&words)?;
-    let credentials = format!("{}:{}", text(&provider, "api_key")?, text(&provider, "api_secret")?);
+    let provider = service.run_cli(&words)?;
+    let credentials =
+        format!("{}:{}", string_field(&provider, "api_key")?, string_field(&provider, "api_secret")?);
     let folder = workspace.root.join("xtask").join("schemathesis");
-    let base = service.base();
+    let base = service.base_url();
     let mut command = Command::new(tool);
     command
         .env("SCHEMATHESIS_HOOKS", folder.join("hooks.py"))
-        .current_dir(service.data())
+        .current_dir(service.data_folder())
         .arg("--config-file")
         .arg(folder.join("schemathesis.toml"))
         .arg("run")

@@ -1,11 +1,11 @@
 //! `cargo xtask tidy`: checks what no compiler checks. Each file of this module is one kind of check.
 
-mod arrows;
-mod circles;
 mod citations;
-mod dependencies;
-mod folders;
+mod dependency_comments;
+mod folder_cycles;
+mod import_cycles;
 mod language;
+mod layering;
 mod links;
 mod metrics;
 mod migrations;
@@ -20,22 +20,22 @@ use crate::workspace::Workspace;
 struct Finding {
     place: String,
     problem: String,
-    mend: String,
+    fix: String,
 }
 
 impl Finding {
-    fn new(place: impl Into<String>, problem: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { place: place.into(), problem: problem.into(), mend: mend.into() }
+    fn new(place: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { place: place.into(), problem: problem.into(), fix: fix.into() }
     }
 }
 
 /// Collects all findings, prints each with its fix, and fails if there are any.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
-    let mut findings = arrows::check(workspace)?;
-    let imports = circles::read_arrows(workspace)?;
-    findings.extend(circles::check(&imports));
-    findings.extend(folders::check(&imports));
-    findings.extend(dependencies::check(workspace)?);
+    let mut findings = layering::check(workspace)?;
+    let imports = import_cycles::read_imports(workspace)?;
+    findings.extend(import_cycles::check(&imports));
+    findings.extend(folder_cycles::check(&imports));
+    findings.extend(dependency_comments::check(workspace)?);
     findings.extend(sources::check(workspace)?);
     findings.extend(migrations::check(workspace)?);
     findings.extend(metrics::check(workspace)?);
@@ -48,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         return Ok(());
     }
     for finding in &findings {
-        println!("{}: {}\n    mend: {}", finding.place, finding.problem, finding.mend);
+        println!("{}: {}\n    fix: {}", finding.place, finding.problem, finding.fix);
     }
-    bail!("tidy found {} things to mend", findings.len())
+    bail!("tidy found {} things to fix", findings.len())
 }

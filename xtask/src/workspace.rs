@@ -15,7 +15,8 @@ pub(crate) struct Workspace {
 
 impl Workspace {
     pub(crate) fn load() -> Result<Self> {
-        let text = output(cargo().args(["metadata", "--no-deps", "--format-version", "1"]))?;
+        let text =
+            command_output(clean_cargo_command().args(["metadata", "--no-deps", "--format-version", "1"]))?;
         let metadata: Value = serde_json::from_str(&text).context("reading cargo metadata")?;
         let folder = |key: &str| {
             metadata
@@ -33,23 +34,23 @@ impl Workspace {
     }
 
     /// Returns a cargo command that runs at the root of the workspace.
-    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
-        let mut command = cargo();
+    pub(crate) fn cargo_command(&self, arguments: &[&str]) -> Command {
+        let mut command = clean_cargo_command();
         command.args(arguments).current_dir(&self.root);
         command
     }
 
     /// Builds the service and returns the path of its binary.
     pub(crate) fn build_guerdon(&self) -> Result<PathBuf> {
-        run(&mut self.cargo(&["build", "--workspace", "--bin", "guerdon", "--locked"]))?;
+        run_command(&mut self.cargo_command(&["build", "--workspace", "--bin", "guerdon", "--locked"]))?;
         Ok(self.target.join("debug").join("guerdon"))
     }
 
     /// Returns every file that git tracks or would add, relative to the root.
-    pub(crate) fn files(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn list_files(&self) -> Result<Vec<PathBuf>> {
         let mut git = Command::new("git");
         git.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(&self.root);
-        let mut files: Vec<_> = output(&mut git)?.lines().map(PathBuf::from).collect();
+        let mut files: Vec<_> = command_output(&mut git)?.lines().map(PathBuf::from).collect();
         files.retain(|file| self.root.join(file).is_file());
         files.sort();
         files.dedup();
@@ -59,7 +60,7 @@ impl Workspace {
 
 /// Returns a command for the service's binary without the `GUERDON_` variables of this shell, which may refer to a
 /// database that matters. Only the master key is passed on, to reopen a database.
-pub(crate) fn guerdon(program: &Path) -> Command {
+pub(crate) fn guerdon_command(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GUERDON_") && name != "GUERDON_MASTER_KEY" {
@@ -70,28 +71,28 @@ pub(crate) fn guerdon(program: &Path) -> Command {
 }
 
 /// Runs a command with its output shown. A nonzero exit status is an error.
-pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("starting {}", name(command)))?;
+pub(crate) fn run_command(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("starting {}", program_name(command)))?;
     if !status.success() {
-        bail!("{} failed ({status})", line(command));
+        bail!("{} failed ({status})", command_line(command));
     }
     Ok(())
 }
 
 /// Runs a command and returns its standard output. The error contains standard error or, if that is empty, standard
 /// output.
-pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let done = command.output().with_context(|| format!("starting {}", name(command)))?;
-    if !done.status.success() {
-        let said = if done.stderr.is_empty() { &done.stdout } else { &done.stderr };
-        let said = String::from_utf8_lossy(said);
-        bail!("{} failed ({}): {}", name(command), done.status, said.trim());
+pub(crate) fn command_output(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("starting {}", program_name(command)))?;
+    if !output.status.success() {
+        let message = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
+        let message = String::from_utf8_lossy(message);
+        bail!("{} failed ({}): {}", program_name(command), output.status, message.trim());
     }
-    String::from_utf8(done.stdout).with_context(|| format!("output of {}", name(command)))
+    String::from_utf8(output.stdout).with_context(|| format!("output of {}", program_name(command)))
 }
 
 /// Returns the subfolders of a folder, sorted; none if the folder is missing.
-pub(crate) fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn list_subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
@@ -106,7 +107,7 @@ pub(crate) fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-fn cargo() -> Command {
+fn clean_cargo_command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // Cargo sets these variables for this crate. Passed on, they would make build scripts such as ring's run again,
     // and recompile their dependents, at each change between `cargo xtask …` and `cargo …`.
@@ -119,18 +120,18 @@ fn cargo() -> Command {
     command
 }
 
-fn name(command: &Command) -> String {
+fn program_name(command: &Command) -> String {
     let program = Path::new(command.get_program());
     program.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn line(command: &Command) -> String {
+fn command_line(command: &Command) -> String {
     let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
-    std::iter::once(name(command)).chain(arguments).collect::<Vec<_>>().join(" ")
+    std::iter::once(program_name(command)).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns a string field of a JSON object.
-pub(crate) fn text(object: &Value, field: &str) -> Result<String> {
+pub(crate) fn string_field(object: &Value, field: &str) -> Result<String> {
     object
         .get(field)
         .and_then(Value::as_str)

@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-/// The text of a doc comment, and its example.
-pub type Doc = (String, Option<Value>);
+/// The text and the example of a doc comment.
+pub type DocComment = (String, Option<Value>);
 
 /// Field names with their doc comments.
 pub type FieldDocs = &'static [(&'static str, &'static str)];
@@ -19,24 +19,24 @@ macro_rules! field_docs {
 }
 
 /// The doc comment of a field: from `own`, else from the field of that name in the first of `objects` that has one.
-pub fn find<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
+pub fn find_doc<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
     let own = own.iter().find(|(field, _)| *field == name).map(|(_, text)| *text);
     let place = format!("/properties/{name}/description");
     own.or_else(|| objects.iter().find_map(|object| object.pointer(&place)?.as_str()))
 }
 
-/// Adds doc comments, which [`find`] looks up, to the properties of a schema.
-pub fn add(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Value]) {
+/// Adds the doc comments that [`find_doc`] returns to the properties of a schema.
+pub fn add_docs(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Value]) {
     let Some(Value::Object(properties)) = properties else { return };
     for (name, property) in properties {
-        if let (Some(text), Value::Object(property)) = (find(own, objects, name), property) {
+        if let (Some(text), Value::Object(property)) = (find_doc(own, objects, name), property) {
             property.insert("description".to_owned(), text.into());
         }
     }
 }
 
 /// Splits a doc comment into its text, on one line, and its example.
-pub fn split(doc: &str) -> Doc {
+pub fn split_doc(doc: &str) -> DocComment {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     let split = line.rsplit_once(" Example: `").and_then(|(text, rest)| {
         Some((text.to_owned(), serde_json::from_str(rest.strip_suffix('`')?).ok()?))
@@ -45,18 +45,18 @@ pub fn split(doc: &str) -> Doc {
 }
 
 /// Splits the doc comments of all properties of a schema, also in nested objects.
-pub fn split_all(schema: &mut Value) {
+pub fn split_all_docs(schema: &mut Value) {
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
     for property in properties.values_mut() {
-        split_all(property);
-        if let Some(doc) = property.get("description").and_then(Value::as_str).map(split) {
-            describe(property, doc);
+        split_all_docs(property);
+        if let Some(doc) = property.get("description").and_then(Value::as_str).map(split_doc) {
+            set_doc(property, doc);
         }
     }
 }
 
-/// Gives a schema its text and its example.
-pub fn describe(schema: &mut Value, (text, example): Doc) {
+/// Sets the description and the example of a schema.
+pub fn set_doc(schema: &mut Value, (text, example): DocComment) {
     let Value::Object(schema) = schema else { return };
     schema.insert("description".to_owned(), text.into());
     if let Some(example) = example {
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_doc_comment_ends_in_its_example() {
         let check = |doc: &str, text: &str, example: Option<Value>| {
-            assert_eq!(split(doc), (text.to_owned(), example), "{doc:?}");
+            assert_eq!(split_doc(doc), (text.to_owned(), example), "{doc:?}");
         };
         check(" Today.\n", "Today.", None);
         check("Today. Example: `50`", "Today.", Some(json!(50)));

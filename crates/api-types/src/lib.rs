@@ -2,10 +2,10 @@
 
 pub mod body;
 pub mod docs;
-pub mod form;
 pub mod parameter;
 pub mod requests;
-mod shown;
+pub mod values;
 pub mod views;
+mod wire_value;
 
-pub use shown::Shown;
+pub use wire_value::WireValue;

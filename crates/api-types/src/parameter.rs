@@ -1,4 +1,4 @@
-//! The parameters of an operation, and the faults of those that a client sent. Bodies and queries use the same types.
+//! The parameters of an operation, and the faults in a request. Bodies and queries use the same types.
 
 use std::fmt::Display;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 pub struct Parameter {
     pub name: String,
     /// Its JSON Schema.
-    pub form: Schema,
+    pub schema: Schema,
     pub is_required: bool,
     /// Whether null means that it is not set.
-    pub may_be_null: bool,
+    pub is_nullable: bool,
     /// The value of a parameter that is not sent.
     pub default: Option<Value>,
 }
@@ -21,7 +21,7 @@ pub struct Parameter {
 impl Parameter {
     /// A parameter that may be left out.
     pub fn optional(name: &str, form: Schema) -> Self {
-        Self { name: name.to_owned(), form, is_required: false, may_be_null: false, default: None }
+        Self { name: name.to_owned(), schema: form, is_required: false, is_nullable: false, default: None }
     }
 
     pub fn required(name: &str, form: Schema) -> Self {
@@ -30,7 +30,7 @@ impl Parameter {
 
     /// A parameter that may be left out or null.
     pub fn nullable(name: &str, form: Schema) -> Self {
-        Self { may_be_null: true, ..Self::optional(name, form) }
+        Self { is_nullable: true, ..Self::optional(name, form) }
     }
 
     pub fn with_default(name: &str, form: Schema, default: impl Into<Value>) -> Self {
@@ -38,17 +38,46 @@ impl Parameter {
     }
 }
 
-/// What the reading of a body or a query reports: the faults, and for the API's description the parameters.
+/// A rule that fields of a request break.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldFault {
+    /// The fields; more than one if the rule concerns them together.
+    pub fields: Vec<String>,
+    /// A sentence for the client that names the fields and the rule.
+    pub message: String,
+}
+
+impl FieldFault {
+    /// A fault of one field.
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { fields: vec![field.into()], message: message.into() }
+    }
+
+    /// A fault of several fields together.
+    pub fn of_fields<F: Into<String>>(
+        fields: impl IntoIterator<Item = F>,
+        message: impl Into<String>,
+    ) -> Self {
+        Self { fields: fields.into_iter().map(Into::into).collect(), message: message.into() }
+    }
+
+    /// All messages in one text, separated by semicolons.
+    pub fn join_messages(faults: &[Self]) -> String {
+        faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The faults that were found in a body or a query; for the API description instead the parameters that were read.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct ReadReport {
     /// The faults in the order in which they were found.
-    pub faults: Vec<String>,
+    pub faults: Vec<FieldFault>,
     parameters: Option<Vec<Parameter>>,
 }
 
-impl Report {
-    /// A report that collects the parameters that are read, from a body or a query that is empty.
-    pub fn of_parameters() -> Self {
+impl ReadReport {
+    /// A report that collects the parameters that are read from an empty body or query.
+    pub fn collecting_parameters() -> Self {
         Self { parameters: Some(Vec::new()), ..Self::default() }
     }
 
@@ -57,23 +86,23 @@ impl Report {
     }
 
     /// Adds a parameter if parameters are collected.
-    pub fn declare(&mut self, parameter: impl FnOnce() -> Parameter) {
+    pub fn declare_parameter(&mut self, parameter: impl FnOnce() -> Parameter) {
         if let Some(all) = &mut self.parameters {
             all.push(parameter());
         }
     }
 
-    /// The value, or `None` after its fault was added.
-    pub fn parsed<T, E: Display>(&mut self, name: &str, parsed: Result<T, E>) -> Option<T> {
+    /// Returns the value, or adds its fault and returns `None`.
+    pub fn accept_parsed<T, E: Display>(&mut self, name: &str, parsed: Result<T, E>) -> Option<T> {
         match parsed {
             Ok(value) => Some(value),
-            Err(fault) => self.reject(name, fault),
+            Err(fault) => self.add_fault(name, fault),
         }
     }
 
     /// Adds a fault, `<name> <fault>`, and returns `None`.
-    pub fn reject<T>(&mut self, name: &str, fault: impl Display) -> Option<T> {
-        self.faults.push(format!("{name} {fault}"));
+    pub fn add_fault<T>(&mut self, name: &str, fault: impl Display) -> Option<T> {
+        self.faults.push(FieldFault::new(name, format!("{name} {fault}")));
         None
     }
 }

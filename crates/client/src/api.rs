@@ -1,11 +1,11 @@
-//! The client, whatever its connections.
+//! The client, generic over its connection.
 
 use serde::Serialize;
 
 use crate::call::Call;
 use crate::error::Error;
 use crate::request::Request;
-use crate::service::{Credentials, Service};
+use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
 /// A client of one service with the API key of one provider: `Client` or `AsyncClient`. Clones share their connections.
 ///
@@ -13,12 +13,12 @@ use crate::service::{Credentials, Service};
 #[derive(Clone)]
 pub struct Api<C> {
     connection: C,
-    service: Service,
+    service: ServiceEndpoint,
 }
 
 impl<C> Api<C> {
-    pub(crate) fn over(connection: C, base: &str, credentials: &Credentials) -> Self {
-        Self { connection, service: Service::new(base, credentials) }
+    pub(crate) fn with_connection(connection: C, base: &str, credentials: &Credentials) -> Self {
+        Self { connection, service: ServiceEndpoint::new(base, credentials) }
     }
 
     /// Sets the limit in bytes on each response, which is held in memory; 256 MiB unless set. A response beyond the limit is
@@ -30,31 +30,31 @@ impl<C> Api<C> {
     }
 
     /// The address of the service without the version and without a slash at its end.
-    pub fn base(&self) -> &str {
-        self.service.base()
+    pub fn base_url(&self) -> &str {
+        self.service.base_url()
     }
 
-    /// A GET of a path behind the version, such as `/companies`, for what no method of this type covers.
+    /// A GET of a path after the version, such as `/companies`, for operations that no method of this type covers.
     pub fn get<T>(&self, path: impl Into<String>) -> Call<'_, C, T> {
-        self.call(Ok(Request::new("GET", path.into())))
+        self.new_call(Ok(Request::new("GET", path.into())))
     }
 
-    /// A POST of a path behind the version, under an idempotency key.
+    /// A POST of a path after the version, under an idempotency key.
     pub fn post<T>(&self, path: impl Into<String>, body: &impl Serialize) -> Call<'_, C, T> {
-        self.call(Request::new("POST", path.into()).with_body(body))
+        self.new_call(Request::new("POST", path.into()).with_body(body))
     }
 
-    /// A PUT of a path behind the version.
+    /// A PUT of a path after the version.
     pub fn put<T>(&self, path: impl Into<String>, body: &impl Serialize) -> Call<'_, C, T> {
-        self.call(Request::new("PUT", path.into()).with_body(body))
+        self.new_call(Request::new("PUT", path.into()).with_body(body))
     }
 
-    /// A DELETE of a path behind the version.
+    /// A DELETE of a path after the version.
     pub fn delete(&self, path: impl Into<String>) -> Call<'_, C, ()> {
-        self.call(Ok(Request::new("DELETE", path.into())))
+        self.new_call(Ok(Request::new("DELETE", path.into())))
     }
 
-    fn call<T>(&self, request: Result<Request, Error>) -> Call<'_, C, T> {
+    fn new_call<T>(&self, request: Result<Request, Error>) -> Call<'_, C, T> {
         Call::new(&self.connection, &self.service, request)
     }
 }

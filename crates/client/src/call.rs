@@ -5,19 +5,23 @@ use std::marker::PhantomData;
 use crate::error::Error;
 use crate::request::Request;
 use crate::retries::random_uuid;
-use crate::service::Service;
+use crate::service_endpoint::ServiceEndpoint;
 
 /// An operation that is ready to be sent. Its response is a `T`.
 #[must_use = "nothing happens until it is sent"]
 pub struct Call<'a, C, T> {
     pub(crate) connection: &'a C,
-    pub(crate) service: &'a Service,
+    pub(crate) service: &'a ServiceEndpoint,
     request: Result<Request, Error>,
     response: PhantomData<fn() -> T>,
 }
 
 impl<'a, C, T> Call<'a, C, T> {
-    pub(crate) fn new(connection: &'a C, service: &'a Service, request: Result<Request, Error>) -> Self {
+    pub(crate) fn new(
+        connection: &'a C,
+        service: &'a ServiceEndpoint,
+        request: Result<Request, Error>,
+    ) -> Self {
         Self { connection, service, request, response: PhantomData }
     }
 

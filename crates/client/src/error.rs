@@ -18,13 +18,13 @@ pub enum Error {
         request_id: String,
     },
     /// No attempt got a response.
-    #[error("no answer: {0}")]
+    #[error("no response: {0}")]
     Unreachable(String),
     /// The service's certificate is not trusted.
     #[error("the certificate is not trusted: {0}")]
     Untrusted(String),
     /// The response is not one of this API.
-    #[error("an answer that cannot be read: {0}")]
+    #[error("the response cannot be read: {0}")]
     Unreadable(serde_json::Error),
     /// The response exceeds the client's limit in bytes.
     #[error("the response is larger than {0} bytes")]
@@ -33,7 +33,7 @@ pub enum Error {
     #[error("the certificate cannot be read: {0}")]
     Certificate(String),
     /// The operating system returned no random bytes.
-    #[error("the system has no randomness")]
+    #[error("the operating system returned no random bytes")]
     Randomness,
 }
 
@@ -56,6 +56,6 @@ pub(crate) fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a r
 }
 
 /// The error of a connection whose service has a certificate that is not trusted.
-pub(crate) fn untrusted(error: &rustls::Error) -> Option<Error> {
+pub(crate) fn untrusted_certificate(error: &rustls::Error) -> Option<Error> {
     matches!(error, rustls::Error::InvalidCertificate(_)).then(|| Error::Untrusted(error.to_string()))
 }

@@ -5,30 +5,30 @@ compile_error!("enable the feature `blocking` or the feature `async`");
 
 mod api;
 #[cfg(feature = "async")]
-mod asynchronous;
+mod async_client;
 #[cfg(feature = "blocking")]
-mod blocking;
+mod blocking_client;
 mod call;
 mod certificates;
 mod error;
-mod items;
 mod objects;
 mod operations;
+mod pagination;
 mod request;
 mod response;
 mod retries;
-mod service;
+mod service_endpoint;
 
 pub use api::Api;
 #[cfg(feature = "async")]
-pub use asynchronous::{AsyncClient, AsyncConnection};
+pub use async_client::{AsyncClient, AsyncConnection};
 #[cfg(feature = "blocking")]
-pub use blocking::{BlockingConnection, Client};
+pub use blocking_client::{BlockingConnection, Client};
 pub use call::Call;
 pub use error::Error;
 #[cfg(feature = "webhooks")]
 pub use guerdon_webhooks as webhooks;
-pub use items::{EventFeed, EventPages, Items, List, ListPages, Pages};
 pub use objects::*;
-pub use service::Credentials;
+pub use pagination::{EventFeed, EventPages, Items, List, ListPages, Pages};
+pub use service_endpoint::Credentials;
 pub use uuid::Uuid;

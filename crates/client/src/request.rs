@@ -1,4 +1,4 @@
-//! Requests, whatever sends them.
+//! Requests, independent of the HTTP library.
 
 use std::fmt::Display;
 
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// What RFC 3986 leaves unencoded in each part of a URL.
+/// The characters to encode: all except those that RFC 3986 leaves unencoded in each part of a URL.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
-    /// Behind the version, with the query.
+    /// Follows the version, with the query.
     pub(crate) path: String,
     pub(crate) body: Option<String>,
     pub(crate) idempotency_key: Option<String>,
@@ -30,12 +30,12 @@ impl Request {
 }
 
 /// Encodes a value as a part of a path or of a query.
-pub(crate) fn encode(value: &str) -> impl Display {
+pub(crate) fn percent_encode(value: &str) -> impl Display {
     utf8_percent_encode(value, ENCODED)
 }
 
 /// Appends a parameter to the query of a path.
 pub(crate) fn append_parameter(path: &mut String, name: &str, value: &str) {
     let separator = if path.contains('?') { '&' } else { '?' };
-    path.push_str(&format!("{separator}{name}={}", encode(value)));
+    path.push_str(&format!("{separator}{name}={}", percent_encode(value)));
 }

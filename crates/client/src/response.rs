@@ -1,4 +1,4 @@
-//! Responses, whatever received them.
+//! Responses, independent of the HTTP library.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// The most characters that an error shows of a response that is not one of this API.
-const SHOWN_CHARACTERS_MAX: usize = 1_000;
+/// The maximum of characters that an error shows of a response that is not one of this API.
+const EXCERPT_CHARACTERS_MAX: usize = 1_000;
 
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -38,8 +38,10 @@ impl Response {
         let message = match message {
             Some(message) => message.to_owned(),
             // Redirects are not followed: the credentials are for this address, and the service sends none.
-            None if !self.location.is_empty() => format!("it leads elsewhere, to {}", self.location),
-            None => self.body.chars().take(SHOWN_CHARACTERS_MAX).collect(),
+            None if !self.location.is_empty() => {
+                format!("redirected to {}, which is not followed", self.location)
+            }
+            None => self.body.chars().take(EXCERPT_CHARACTERS_MAX).collect(),
         };
         Error::Refused { status: self.status, message, request_id: self.request_id }
     }

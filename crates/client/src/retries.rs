@@ -11,21 +11,21 @@ use crate::response::Response;
 /// The time limit of an attempt, from connecting to the end of the response.
 pub(crate) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 const ATTEMPTS_MAX: u32 = 6;
-const FIRST_WAIT: Duration = Duration::from_millis(250);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
 /// The longest wait that a response can ask for by `Retry-After`.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
-/// Statuses that may be others on the next attempt; 502 and 504 come from proxies.
+/// Statuses that may differ on the next attempt; 502 and 504 come from proxies.
 const TRANSIENT_STATUSES: [u16; 5] = [429, 500, 502, 503, 504];
 
 /// An attempt that got no response.
-pub(crate) struct Failure {
+pub(crate) struct AttemptFailure {
     pub(crate) error: Error,
     /// Whether the next attempt would fail in the same way.
     pub(crate) is_permanent: bool,
 }
 
 /// What to do after an attempt.
-pub(crate) enum Next {
+pub(crate) enum RetryDecision {
     Return(Result<String, Error>),
     RetryAfter(Duration),
 }
@@ -33,35 +33,37 @@ pub(crate) enum Next {
 /// Decides after each attempt of a request whether another one follows.
 pub(crate) struct Retries {
     attempts: u32,
-    wait: Duration,
+    backoff: Duration,
 }
 
 impl Retries {
     pub(crate) fn new() -> Self {
-        Self { attempts: 0, wait: FIRST_WAIT }
+        Self { attempts: 0, backoff: INITIAL_BACKOFF }
     }
 
     /// Takes the outcome of an attempt. Returns the body of a successful response.
-    pub(crate) fn judge(&mut self, outcome: Result<Response, Failure>) -> Next {
+    pub(crate) fn evaluate_attempt(&mut self, outcome: Result<Response, AttemptFailure>) -> RetryDecision {
         self.attempts += 1;
         let is_last = self.attempts == ATTEMPTS_MAX;
-        let asked = match outcome {
-            Ok(response) if response.status < 300 => return Next::Return(Ok(response.body)),
+        let retry_after = match outcome {
+            Ok(response) if response.status < 300 => return RetryDecision::Return(Ok(response.body)),
             Ok(response) if is_last || !TRANSIENT_STATUSES.contains(&response.status) => {
-                return Next::Return(Err(response.into_refusal()));
+                return RetryDecision::Return(Err(response.into_refusal()));
             }
             Ok(response) => response.retry_after,
-            Err(failure) if is_last || failure.is_permanent => return Next::Return(Err(failure.error)),
+            Err(failure) if is_last || failure.is_permanent => {
+                return RetryDecision::Return(Err(failure.error));
+            }
             Err(_) => Duration::ZERO,
         };
-        let wait = asked.min(RETRY_AFTER_MAX).max(random_part(self.wait));
-        self.wait *= 2;
-        Next::RetryAfter(wait)
+        let wait = retry_after.min(RETRY_AFTER_MAX).max(apply_jitter(self.backoff));
+        self.backoff *= 2;
+        RetryDecision::RetryAfter(wait)
     }
 }
 
-/// A random part of a wait, so that many clients do not retry at the same time.
-fn random_part(wait: Duration) -> Duration {
+/// Returns a random part of a wait, so that many clients do not retry at the same time.
+fn apply_jitter(wait: Duration) -> Duration {
     match random_bytes() {
         Some(bytes) => wait.mul_f64(f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)),
         None => wait,

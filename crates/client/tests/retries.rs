@@ -11,13 +11,13 @@ use guerdon_client::AsyncClient;
 use guerdon_client::{Client, Credentials, Error};
 use serde_json::{Value, json};
 
-/// Serves one connection for each answer; an empty answer closes the connection. Returns the requests in lower case.
-fn serve(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
+/// Serves one connection for each response; an empty response closes the connection. Returns the requests in lower case.
+fn start_server(responses: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || {
         let mut requests = Vec::new();
-        for answer in answers {
+        for response in responses {
             let (mut stream, _) = listener.accept().unwrap();
             let mut request = Vec::new();
             let is_whole = |it: &[u8]| {
@@ -30,7 +30,7 @@ fn serve(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) 
                 let length = stream.read(&mut part).unwrap();
                 request.extend_from_slice(&part[..length]);
             }
-            stream.write_all(answer.as_bytes()).unwrap();
+            stream.write_all(response.as_bytes()).unwrap();
             requests.push(String::from_utf8(request).unwrap().to_lowercase());
         }
         requests
@@ -38,24 +38,24 @@ fn serve(answers: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) 
     (base, served)
 }
 
-fn credentials() -> Credentials {
+fn test_credentials() -> Credentials {
     Credentials { api_key: "gk".to_owned(), api_secret: "gs".to_owned() }
 }
 
-fn client(base: &str) -> Client {
-    Client::new(base, &credentials())
+fn create_client(base: &str) -> Client {
+    Client::new(base, &test_credentials())
 }
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
-const AWAY: &str =
+const UNAVAILABLE: &str =
     "HTTP/1.1 503 Service Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
 const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-length: 46\r\nconnection: close\r\n\r\n\
                        {\"error\":{\"status\":400,\"message\":\"no such a\"}}\n";
 
 #[test]
 fn post_is_retried_under_one_key() {
-    let (base, served) = serve(&[AWAY, "", OK]);
-    assert_eq!(client(&base).post::<Value>("/x", &json!({"a": 1})).send().unwrap(), json!({}));
+    let (base, served) = start_server(&[UNAVAILABLE, "", OK]);
+    assert_eq!(create_client(&base).post::<Value>("/x", &json!({"a": 1})).send().unwrap(), json!({}));
     let requests = served.join().unwrap();
     let key = |request: &String| {
         let key = request.lines().find_map(|it| it.strip_prefix("idempotency-key: ")).map(str::to_owned);
@@ -71,8 +71,8 @@ fn statuses_of_proxies_are_retried() {
     const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     const NO_TIME: &str = "HTTP/1.1 504 Gateway Timeout\r\nretry-after: Fri, 20 Nov 2026 20:01:02 GMT\r\n\
                            content-length: 0\r\nconnection: close\r\n\r\n";
-    let (base, served) = serve(&[BAD_GATEWAY, NO_TIME, OK]);
-    assert_eq!(client(&base).get::<Value>("/x").send().unwrap(), json!({}));
+    let (base, served) = start_server(&[BAD_GATEWAY, NO_TIME, OK]);
+    assert_eq!(create_client(&base).get::<Value>("/x").send().unwrap(), json!({}));
     assert_eq!(served.join().unwrap().len(), 3);
 }
 
@@ -81,13 +81,13 @@ fn redirect_is_not_followed() {
     const MOVED: &str = "HTTP/1.1 301 Moved\r\nlocation: https://example.com/v1/x\r\ncontent-length: 0\r\n\
                          connection: close\r\n\r\n";
     for method in ["GET", "POST"] {
-        let (base, served) = serve(&[MOVED]);
-        let asked = match method {
-            "GET" => client(&base).get::<Value>("/x").send(),
-            _ => client(&base).post::<Value>("/x", &json!({})).send(),
+        let (base, served) = start_server(&[MOVED]);
+        let result = match method {
+            "GET" => create_client(&base).get::<Value>("/x").send(),
+            _ => create_client(&base).post::<Value>("/x", &json!({})).send(),
         };
-        let told = asked.unwrap_err().to_string();
-        assert!(told.starts_with("301: it leads elsewhere, to https://example.com/v1/x"), "{told}");
+        let message = result.unwrap_err().to_string();
+        assert!(message.starts_with("301: it leads elsewhere, to https://example.com/v1/x"), "{message}");
         assert_eq!(served.join().unwrap().len(), 1);
     }
 }
@@ -95,9 +95,9 @@ fn redirect_is_not_followed() {
 #[test]
 fn address_may_have_the_version_and_slashes() {
     for tail in ["", "/", "/v1", "/v1/", "//v1//"] {
-        let (base, served) = serve(&[OK]);
-        let client = client(&format!("{base}{tail}"));
-        assert_eq!(client.base(), base);
+        let (base, served) = start_server(&[OK]);
+        let client = create_client(&format!("{base}{tail}"));
+        assert_eq!(client.base_url(), base);
         client.get::<Value>("/x").send().unwrap();
         assert!(served.join().unwrap()[0].starts_with("get /v1/x http/1.1"));
     }
@@ -108,9 +108,9 @@ fn error_text_is_complete() {
     use std::error::Error as _;
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
-    // A server that answers in clear text fails at TLS, and would again.
+    // A server that responds in clear text fails at TLS, and would again.
     let served = std::thread::spawn(move || listener.accept().unwrap().0.write_all(OK.as_bytes()));
-    let error = client(&base).get::<Value>("/x").send().unwrap_err();
+    let error = create_client(&base).get::<Value>("/x").send().unwrap_err();
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
     assert!(error.source().is_none(), "{error:?}");
     served.join().unwrap().unwrap();
@@ -118,22 +118,23 @@ fn error_text_is_complete() {
 
 #[test]
 fn bundle_of_certificates_is_read_and_empty_file_refused() {
-    let credentials = credentials();
-    let trusting = |pem: &[u8]| Client::trusting("https://localhost:1", &credentials, pem).map(drop);
+    let credentials = test_credentials();
+    let connect =
+        |pem: &[u8]| Client::with_root_certificates("https://localhost:1", &credentials, pem).map(drop);
     let block = |label: &str| format!("-----BEGIN {label}-----\nAAAA\n-----END {label}-----\n");
     let (one, key) = (block("CERTIFICATE"), block("PRIVATE KEY"));
     for bundle in [one.clone(), format!("{one}{one}"), format!("{key}{one}")] {
-        trusting(bundle.as_bytes()).unwrap();
+        connect(bundle.as_bytes()).unwrap();
     }
     for wrong in ["", "no certificate", &key] {
-        assert!(matches!(trusting(wrong.as_bytes()), Err(Error::Certificate(_))), "{wrong}");
+        assert!(matches!(connect(wrong.as_bytes()), Err(Error::Certificate(_))), "{wrong}");
     }
 }
 
 #[test]
 fn lasting_refusal_is_not_retried() {
-    let (base, served) = serve(&[REFUSED]);
-    match client(&base).get::<Value>("/x").send() {
+    let (base, served) = start_server(&[REFUSED]);
+    match create_client(&base).get::<Value>("/x").send() {
         Err(Error::Refused { status: 400, message, request_id }) => {
             assert_eq!((message.as_str(), request_id.as_str()), ("no such a", "r-1"));
         }
@@ -144,8 +145,8 @@ fn lasting_refusal_is_not_retried() {
 
 #[test]
 fn given_idempotency_key_is_sent() {
-    let (base, served) = serve(&[AWAY, OK]);
-    let call = client(&base).post::<Value>("/x", &json!({})).with_idempotency_key("order-1").send();
+    let (base, served) = start_server(&[UNAVAILABLE, OK]);
+    let call = create_client(&base).post::<Value>("/x", &json!({})).with_idempotency_key("order-1").send();
     assert_eq!(call.unwrap(), json!({}));
     assert!(served.join().unwrap().iter().all(|request| request.contains("idempotency-key: order-1\r\n")));
 }
@@ -154,9 +155,10 @@ fn given_idempotency_key_is_sent() {
 fn filters_are_encoded() {
     const EMPTY: &str = "HTTP/1.1 200 OK\r\ncontent-length: 30\r\nconnection: close\r\n\r\n\
                          {\"total_count\":0,\"results\":[]}";
-    let (base, served) = serve(&[EMPTY]);
-    let client = client(&base);
-    let users = client.company_users(uuid::Uuid::nil()).with_email("a+b@example.com").including_deleted();
+    let (base, served) = start_server(&[EMPTY]);
+    let client = create_client(&base);
+    let users =
+        client.list_company_users(uuid::Uuid::nil()).with_email("a+b@example.com").including_deleted();
     assert_eq!(users.count(), 0);
     let expected = "get /v1/companies/00000000-0000-0000-0000-000000000000/users?email=a%2bb%40example.com\
                     &include_deleted=true&page=1&per_page=100 http/1.1";
@@ -172,8 +174,8 @@ fn send_between_threads<T>(future: impl Future<Output = T> + Send) -> impl Futur
 #[cfg(feature = "async")]
 #[tokio::test]
 async fn async_client_retries_in_the_same_way() {
-    let (base, served) = serve(&[AWAY, "", OK, OK, REFUSED]);
-    let client = AsyncClient::new(&base, &credentials()).unwrap();
+    let (base, served) = start_server(&[UNAVAILABLE, "", OK, OK, REFUSED]);
+    let client = AsyncClient::new(&base, &test_credentials()).unwrap();
     let post = || async { client.post::<Value>("/x", &json!({"a": 1})).send().await };
     assert_eq!(send_between_threads(post()).await.unwrap(), json!({}));
     assert_eq!(client.get::<Value>("/x").send().await.unwrap(), json!({}));
@@ -194,15 +196,15 @@ async fn async_errors_are_those_of_the_blocking_client() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || listener.accept().unwrap().0.write_all(OK.as_bytes()));
-    let client = AsyncClient::new(&base, &credentials()).unwrap();
+    let client = AsyncClient::new(&base, &test_credentials()).unwrap();
     let error = client.get::<Value>("/x").send().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
     served.join().unwrap().unwrap();
 
-    let (base, _served) = serve(&[OK]);
-    let client = AsyncClient::new(&base, &credentials()).unwrap().with_response_max_bytes(1);
+    let (base, _served) = start_server(&[OK]);
+    let client = AsyncClient::new(&base, &test_credentials()).unwrap().with_response_max_bytes(1);
     let error = client.get::<Value>("/x").send().await.unwrap_err();
     assert!(matches!(error, Error::TooLarge(1)), "{error:?}");
-    let empty = AsyncClient::trusting(&base, &credentials(), b"").map(drop);
+    let empty = AsyncClient::with_root_certificates(&base, &test_credentials(), b"").map(drop);
     assert!(matches!(empty, Err(Error::Certificate(_))));
 }

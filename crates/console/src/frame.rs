@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, html};
 use time::OffsetDateTime;
 
-use crate::times;
+use crate::time_format;
 
 /// What every page shows about the service.
 #[derive(Debug, Clone)]
@@ -57,25 +57,25 @@ impl Section {
 
 /// The position of a page in the console: the front page of a section, a page below it, or outside all sections.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum At {
+pub(crate) enum PagePosition {
     Front(Section),
     Below(Section),
-    Nowhere,
+    Outside,
 }
 
-impl At {
+impl PagePosition {
     /// Returns the value of `aria-current` for a link to this section.
-    fn current(self, section: Section) -> Option<&'static str> {
+    fn aria_current(self, section: Section) -> Option<&'static str> {
         match self {
-            Self::Front(it) if it == section => Some("page"),
-            Self::Below(it) if it == section => Some("true"),
+            Self::Front(current) if current == section => Some("page"),
+            Self::Below(current) if current == section => Some("true"),
             _ => None,
         }
     }
 }
 
 /// Renders a whole page. `main` begins with the only `h1`.
-pub(crate) fn page(frame: &Frame, at: At, title: &str, main: &Markup) -> String {
+pub(crate) fn render_frame(frame: &Frame, at: PagePosition, title: &str, main: &Markup) -> String {
     let whole = html! {
         (DOCTYPE)
         html lang="en" {
@@ -87,30 +87,30 @@ pub(crate) fn page(frame: &Frame, at: At, title: &str, main: &Markup) -> String 
                 link rel="stylesheet" href=(crate::STYLE_PATH);
             }
             body {
-                a.skip href="#main" { "Skip to the content" }
+                a.skip href="#main" { "Skip to main content" }
                 header {
                     p.name { a href="/" { "Guerdon" } " " span.instance { (frame.instance) } }
                     nav aria-label="Sections" {
                         ul {
                             @for section in Section::ALL {
-                                li { a href=(section.path()) aria-current=[at.current(section)] { (section.name()) } }
+                                li { a href=(section.path()) aria-current=[at.aria_current(section)] { (section.name()) } }
                             }
                         }
                     }
-                    p.read { (times::moment(frame.now)) " UTC" }
+                    p.read { (time_format::render_timestamp(frame.now)) " UTC" }
                 }
                 @if frame.is_in_maintenance {
-                    p.banner { strong { "Maintenance is on." } " The API answers 503." }
+                    p.banner { strong { "Maintenance is on." } " The API returns 503." }
                 }
                 main #main tabindex="-1" {
-                    @if let At::Below(section) = at {
+                    @if let PagePosition::Below(section) = at {
                         p.back { a href=(section.path()) { "← " (section.name()) } }
                     }
                     (main)
                 }
                 footer {
-                    p { "Guerdon " (frame.version) ", read at " (times::moment(frame.now)) " UTC." }
-                    p { "All times are UTC. Nothing here changes anything: the commands do." }
+                    p { "Guerdon " (frame.version) ", read at " (time_format::render_timestamp(frame.now)) " UTC." }
+                    p { "All times are UTC. This console is read-only; use the commands to make changes." }
                 }
             }
         }

@@ -1,22 +1,22 @@
 #![doc = include_str!("../README.md")]
 
-mod attention;
-mod body;
+mod alerts;
+mod components;
+mod diagnostics;
+mod event_body;
 mod forms;
 mod frame;
-mod hint;
 mod listing;
 pub mod model;
 pub mod numbers;
 pub mod pages;
-mod parts;
 mod plot;
 mod query;
-mod times;
+mod time_format;
 
+pub use diagnostics::diagnose_attempt;
 pub use frame::Frame;
-pub use hint::hint;
-pub use listing::{Column, Listing, PER_PAGE, Place};
+pub use listing::{Column, Listing, LogPosition, ROWS_PER_PAGE};
 pub use query::Query;
 
 /// The path of the style sheet.

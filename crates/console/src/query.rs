@@ -30,21 +30,21 @@ impl Query {
 
     /// Returns a copy with this parameter replaced.
     #[must_use]
-    pub(crate) fn with(&self, name: &str, value: &str) -> Self {
-        let mut query = self.without(&[name]);
+    pub(crate) fn with_parameter(&self, name: &str, value: &str) -> Self {
+        let mut query = self.without_parameters(&[name]);
         query.0.push((name.to_owned(), value.to_owned()));
         query
     }
 
     /// Returns a copy without these parameters and without blank ones.
     #[must_use]
-    pub(crate) fn without(&self, names: &[&str]) -> Self {
+    pub(crate) fn without_parameters(&self, names: &[&str]) -> Self {
         let stays = |name: &str, value: &str| !names.contains(&name) && !value.trim().is_empty();
         Self(self.0.iter().filter(|(name, value)| stays(name, value)).cloned().collect())
     }
 
     /// Returns `path` with these parameters.
-    pub(crate) fn link(&self, path: &str) -> String {
+    pub(crate) fn to_link(&self, path: &str) -> String {
         let encoded = |part: &str| utf8_percent_encode(part, NON_ALPHANUMERIC).to_string();
         let pairs: Vec<String> =
             self.0.iter().map(|(n, v)| format!("{}={}", encoded(n), encoded(v))).collect();
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_read_as_browsers_write_them() {
+    fn parameters_are_parsed_as_browsers_encode_them() {
         let query = Query::parse("q=a+b%26%C3%A4&sort=name&&page&q=other&bad=%ff");
         assert_eq!(query.get("q"), Some("a b&ä"));
         assert_eq!(query.get("sort"), Some("name"));
@@ -71,13 +71,13 @@ mod tests {
     }
 
     #[test]
-    fn a_link_keeps_the_other_parameters() {
+    fn link_keeps_the_other_parameters() {
         let query = Query::parse("q=a%26b&sort=name&page=3&state=");
         assert_eq!(
-            query.with("sort", "users").without(&["page"]).link("/companies"),
+            query.with_parameter("sort", "users").without_parameters(&["page"]).to_link("/companies"),
             "/companies?q=a%26b&sort=users"
         );
-        assert_eq!(Query::default().link("/companies"), "/companies");
-        assert_eq!(Query::parse(query.link("").trim_start_matches('?')), query);
+        assert_eq!(Query::default().to_link("/companies"), "/companies");
+        assert_eq!(Query::parse(query.to_link("").trim_start_matches('?')), query);
     }
 }

@@ -1,69 +1,74 @@
 //! The audit log: who did what, newest first. It merges audit entries with the journal entries.
 
-use crate::model::{Act, JournalEntry};
-use crate::ports::{AuditWanted, ReadAuditLog, StoreError};
+use crate::model::{EntryKind, JournalEntry};
+use crate::ports::{AuditLogQuery, ReadAuditLog, StoreError};
 
 pub use crate::model::{Action, AuditEntry};
 
 /// The newest entries of the log that match.
-pub fn newest<R: ReadAuditLog + ?Sized>(
+pub fn newest_entries<R: ReadAuditLog + ?Sized>(
     reads: &mut R,
-    wanted: &AuditWanted,
+    query: &AuditLogQuery,
 ) -> Result<Vec<AuditEntry>, StoreError> {
-    let mut all = reads.noted(wanted)?;
-    all.extend(reads.caused(wanted)?.iter().map(told));
+    let mut all = reads.list_audit_entries(query)?;
+    all.extend(reads.list_journal_entries(query)?.iter().map(audit_entry));
     all.sort_by_key(|entry| std::cmp::Reverse(entry.id)); // ids increase with time
-    all.truncate(usize::try_from(wanted.limit).unwrap_or(0));
+    all.truncate(usize::try_from(query.limit).unwrap_or(0));
     Ok(all)
 }
 
 /// A journal entry as an entry of the audit log.
-fn told(it: &JournalEntry) -> AuditEntry {
-    let (action, object_id, detail) = words(it);
+fn audit_entry(entry: &JournalEntry) -> AuditEntry {
+    let (action, object_id, detail) = describe_entry(entry);
     AuditEntry {
-        id: it.id.as_uuid(),
-        at: it.created_at,
-        by: it.by.clone(),
+        id: entry.id.as_uuid(),
+        at: entry.created_at,
+        requester: entry.requester.clone(),
         action,
-        company_id: Some(it.company_id),
-        provider_id: Some(it.provider_id),
+        company_id: Some(entry.company_id),
+        provider_id: Some(entry.provider_id),
         object_id,
         detail,
     }
 }
 
-fn words(it: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) {
-    let many = |points: crate::money::Points| match points.get() {
+fn describe_entry(entry: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) {
+    let format_points = |points: crate::money::Points| match points.get() {
         1 => "1 point".to_owned(),
         count => format!("{count} points"),
     };
-    let rate = || format!("{} points per dollar", it.rate.get());
-    match &it.act {
-        Act::Founding => (Action::CompanyCreated, None, rate()),
-        Act::Rate => (Action::RateChanged, None, rate()),
-        Act::Move { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
-        Act::Sending(sending) => {
-            let detail = format!("{} to each of {}", many(sending.points), sending.receivers);
+    let rate = || format!("{} points per dollar", entry.rate.get());
+    match &entry.kind {
+        EntryKind::CompanyCreation => (Action::CompanyCreated, None, rate()),
+        EntryKind::RateChange => (Action::RateChanged, None, rate()),
+        EntryKind::CompanyMove { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
+        EntryKind::Sending(sending) => {
+            let detail = format!("{} to each of {}", format_points(sending.points), sending.receivers);
             (Action::RecognitionSent, Some(sending.sender.id()), detail)
         }
-        Act::Amendment { recognition, message, share } => {
+        EntryKind::Amendment { recognition, message, share } => {
             let changed = [(message.is_some(), "message"), (share.is_some(), "share")];
             let changed: Vec<&str> = changed.iter().filter(|field| field.0).map(|field| field.1).collect();
             (Action::RecognitionUpdated, Some(recognition.as_uuid()), changed.join(" and "))
         }
-        Act::Deposit { points } => (Action::Deposited, None, many(*points)),
-        Act::Withdrawal { points } => (Action::Withdrawn, None, many(*points)),
-        Act::Distribution { wallet, points, receivers, date } => {
+        EntryKind::Deposit { points } => (Action::Deposited, None, format_points(*points)),
+        EntryKind::Withdrawal { points } => (Action::Withdrawn, None, format_points(*points)),
+        EntryKind::Distribution { wallet, points, receivers, date } => {
             let date = date.map_or_else(String::new, |date| format!(", for {}", date.due_on));
-            let detail = format!("{} into the {} of {receivers}{date}", many(*points), wallet.name());
+            let detail =
+                format!("{} into the {} of {receivers}{date}", format_points(*points), wallet.name());
             (Action::Distributed, None, detail)
         }
-        Act::Redemption { user, points } => (Action::Redeemed, Some(user.as_uuid()), many(*points)),
-        Act::Refund { redemption, points } => (Action::Refunded, Some(redemption.as_uuid()), many(*points)),
-        Act::Override { user, wallet, points } => {
-            let detail = format!("{} to {}", wallet.name(), many(*points));
+        EntryKind::Redemption { user, points } => {
+            (Action::Redeemed, Some(user.as_uuid()), format_points(*points))
+        }
+        EntryKind::Refund { redemption, points } => {
+            (Action::Refunded, Some(redemption.as_uuid()), format_points(*points))
+        }
+        EntryKind::Override { user, wallet, points } => {
+            let detail = format!("{} to {}", wallet.name(), format_points(*points));
             (Action::WalletReplaced, Some(user.as_uuid()), detail)
         }
-        Act::Deletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),
+        EntryKind::UserDeletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),
     }
 }

@@ -3,14 +3,15 @@
 
 use uuid::Uuid;
 
-use crate::decide::{Decide, Deciding, Undecided};
+use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{AccountBook, AccountState, Changes, CompanyFacts, Facts, LedgerError};
-use crate::memory::{CountedIds, PlainBodies, StillClock};
+use crate::memory::{FixedClock, PlainBodies, SequentialIds};
 use crate::model::{Actor, Company, Occasion, OccasionText, Origin, Person};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::ports::Context;
 use crate::values::{
-    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, Timestamp, UserId, WebUrl,
+    CompanyId, DomainName, EmailAddress, Message, OccasionId, ProviderId, SingleLine, Timestamp, UserId,
+    WebUrl,
 };
 use crate::wallets::{Account, WalletType};
 
@@ -23,12 +24,12 @@ pub(crate) struct Fixture {
     pub(crate) facts: Facts,
     pub(crate) book: AccountBook,
     pub(crate) changes: Changes,
-    clock: StillClock,
-    ids: CountedIds,
+    clock: FixedClock,
+    ids: SequentialIds,
 }
 
 /// The user with a number.
-pub(crate) fn user(number: u128) -> UserId {
+pub(crate) fn user_id(number: u128) -> UserId {
     UserId::from_uuid(Uuid::from_u128(1_000 + number))
 }
 
@@ -44,25 +45,25 @@ impl Fixture {
             facts: Facts::default(),
             book: AccountBook::default(),
             changes: Changes::default(),
-            clock: StillClock(Timestamp::UNIX_EPOCH),
-            ids: CountedIds::default(),
+            clock: FixedClock(Timestamp::UNIX_EPOCH),
+            ids: SequentialIds::default(),
         };
         fixture.add_company(COMPANY, PROVIDER, rate);
         fixture.add_occasion(OCCASION, None);
         for account in [Account::Reserve(COMPANY), Account::Funding(COMPANY), Account::Redeemed(COMPANY)] {
-            fixture.load(account, Amount::ZERO);
+            fixture.load_account(account, Amount::ZERO);
         }
         fixture
     }
 
     pub(crate) fn add_company(&mut self, id: CompanyId, provider_id: ProviderId, rate: i64) {
-        let company = Company {
+        let company_mut = Company {
             id,
             provider_id,
             corporation_id: None,
             domain: DomainName::parse("example.com").unwrap(),
-            name: Line::parse("Example").unwrap(),
-            owner_id: user(0),
+            name: SingleLine::parse("Example").unwrap(),
+            owner_id: user_id(0),
             logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
             rate: PointsPerDollar::new(rate).unwrap(),
             reserve_alert: None,
@@ -71,11 +72,11 @@ impl Fixture {
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
         };
-        self.facts.companies.insert(id, Some(CompanyFacts { company, has_callback: true }));
+        self.facts.companies.insert(id, Some(CompanyFacts { company: company_mut, has_callback: true }));
     }
 
     /// The company, for changes.
-    pub(crate) fn company(&mut self) -> &mut Company {
+    pub(crate) fn company_mut(&mut self) -> &mut Company {
         &mut self.facts.companies.get_mut(&COMPANY).unwrap().as_mut().unwrap().company
     }
 
@@ -84,8 +85,8 @@ impl Fixture {
             id,
             company_id: company.map(|company| company.0),
             text: OccasionText {
-                name: Line::parse("Thanks").unwrap(),
-                title: Line::parse("Thanks").unwrap(),
+                name: SingleLine::parse("Thanks").unwrap(),
+                title: SingleLine::parse("Thanks").unwrap(),
                 default_message: Message::parse("Thank you").unwrap(),
             },
             enabled: true,
@@ -99,41 +100,41 @@ impl Fixture {
     /// Adds an active user of the company whose user, peer and manager wallets show these points. A user with
     /// a manager wallet is a manager.
     pub(crate) fn add_user(&mut self, number: u128, wallets: &[i64]) -> UserId {
-        let id = user(number);
-        let person = Person {
+        let id = user_id(number);
+        let person_mut = Person {
             id,
             company_id: COMPANY,
-            first_name: Line::parse("Ann").unwrap(),
+            first_name: SingleLine::parse("Ann").unwrap(),
             last_name: None,
             email: EmailAddress::parse(&format!("u{number}@example.com")).unwrap(),
             manager: wallets.len() == 3,
             active: true,
         };
-        self.facts.people.insert(id, Some(person));
-        let rate = self.company().rate;
+        self.facts.people.insert(id, Some(person_mut));
+        let rate = self.company_mut().rate;
         for (wallet, shown) in WalletType::ALL.iter().zip(wallets) {
-            self.load(Account::Wallet(*wallet, id), rate.amount(points(*shown)).unwrap());
+            self.load_account(Account::Wallet(*wallet, id), rate.to_amount(points(*shown)).unwrap());
         }
         id
     }
 
     /// A user, for changes.
-    pub(crate) fn person(&mut self, id: UserId) -> &mut Person {
+    pub(crate) fn person_mut(&mut self, id: UserId) -> &mut Person {
         self.facts.people.get_mut(&id).unwrap().as_mut().unwrap()
     }
 
     /// Loads an account with a balance.
-    pub(crate) fn load(&mut self, account: Account, balance: Amount) {
-        self.book.load(account, Some(AccountState { balance, ..AccountState::default() }));
+    pub(crate) fn load_account(&mut self, account: Account, balance: Amount) {
+        self.book.insert_loaded(account, Some(AccountState { balance, ..AccountState::default() }));
     }
 
     /// Sets the points that the reserve shows, and its alert threshold.
-    pub(crate) fn fund(&mut self, held: i64, alert_below: Option<i64>) {
-        let rate = self.company().rate;
-        self.company().reserve_alert = alert_below.map(points);
+    pub(crate) fn set_reserve(&mut self, shown: i64, alert_below: Option<i64>) {
+        let rate = self.company_mut().rate;
+        self.company_mut().reserve_alert = alert_below.map(points);
         let reserve = self.book.account_mut(Account::Reserve(COMPANY)).unwrap();
-        reserve.balance = rate.amount(points(held)).unwrap();
-        reserve.alert_below = alert_below.map(|threshold| rate.least(points(threshold)).unwrap());
+        reserve.balance = rate.to_amount(points(shown)).unwrap();
+        reserve.alert_below = alert_below.map(|threshold| rate.min_balance(points(threshold)).unwrap());
     }
 
     pub(crate) fn add_administrator(&mut self, address: &str) {
@@ -142,46 +143,46 @@ impl Fixture {
     }
 
     /// The points that an account shows.
-    pub(crate) fn shows(&mut self, account: Account) -> i64 {
+    pub(crate) fn shown_points(&mut self, account: Account) -> i64 {
         let balance = self.book.account(account).unwrap().balance;
-        self.company().rate.points(balance).get()
+        self.company_mut().rate.shown_points(balance).get()
     }
 
     /// Decides a command. A refused command leaves no changes.
-    pub(crate) fn decide<C: Decide>(
+    pub(crate) fn decide_command<C: Decide>(
         &mut self,
         scope: ProviderId,
         command: &C,
-    ) -> Result<C::Done, Undecided<C::Refusal>> {
+    ) -> Result<C::Done, DecideError<C::Refusal>> {
         let origin = Origin { actor: Actor::Operator, reference: None, key: None };
         let context = Context { clock: &self.clock, ids: &self.ids, bodies: &PlainBodies, origin };
         let mut changes = Changes::default();
         self.book.set_savepoint();
         let (facts, book) = (&self.facts, &mut self.book);
-        let on = &mut Deciding { scope, facts, book, changes: &mut changes, context: &context };
-        let decided = command.decide(on);
+        let state = &mut DecisionState { scope, facts, book, changes: &mut changes, context: &context };
+        let decided = command.decide(state);
         match decided {
             Ok(_) => self.changes.append(&mut changes),
-            Err(_) => self.book.roll_back(),
+            Err(_) => self.book.roll_back_to_savepoint(),
         }
         decided
     }
 }
 
 /// The refusal of a decision.
-pub(crate) fn refusal<D, E>(decided: Result<D, Undecided<E>>) -> E {
+pub(crate) fn expect_refusal<D, E>(decided: Result<D, DecideError<E>>) -> E {
     match decided {
-        Err(Undecided::Refused(refusal)) => refusal,
-        Err(Undecided::NotLoaded(missing)) => panic!("{missing}"),
+        Err(DecideError::Refused(refusal)) => refusal,
+        Err(DecideError::NotLoaded(missing)) => panic!("{missing}"),
         Ok(_) => panic!("it was not refused"),
     }
 }
 
 /// The missing fact or account of a decision.
-pub(crate) fn missing<D, E>(decided: Result<D, Undecided<E>>) -> LedgerError {
+pub(crate) fn expect_not_loaded<D, E>(decided: Result<D, DecideError<E>>) -> LedgerError {
     match decided {
-        Err(Undecided::NotLoaded(missing)) => missing,
-        Err(Undecided::Refused(_)) => panic!("it was refused"),
+        Err(DecideError::NotLoaded(missing)) => missing,
+        Err(DecideError::Refused(_)) => panic!("it was refused"),
         Ok(_) => panic!("it was decided"),
     }
 }

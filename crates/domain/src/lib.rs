@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(feature = "use-cases")]
+mod any_provider;
+#[cfg(feature = "use-cases")]
 pub mod audit;
 #[cfg(feature = "use-cases")]
 pub mod audit_log;
@@ -24,8 +26,6 @@ pub mod idempotency;
 pub mod journal;
 #[cfg(feature = "use-cases")]
 pub mod ledger;
-#[cfg(feature = "use-cases")]
-mod look_up;
 #[cfg(feature = "memory")]
 pub mod memory;
 #[cfg(feature = "use-cases")]

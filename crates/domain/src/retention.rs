@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::audit_log::Action;
-use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timestamp, step};
+use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timestamp, run_step};
 
 /// The retention period of each kind of record, counted from its creation; `None` keeps it forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Pruned {
 /// # Errors
 ///
 /// If the store fails. Rows that earlier steps deleted stay deleted.
-pub fn prune(
+pub fn prune_expired(
     store: &dyn Store,
     periods: RetentionPeriods,
     pacer: &mut dyn Pacer,
@@ -60,8 +60,10 @@ pub fn prune(
     prune_all(pacer, |limit| store.transaction(|tx| tx.prune_statistics(now, limit)))?;
     if !pruned.is_empty() {
         let Pruned { events, mails, idempotency_records } = pruned;
-        let summary = format!("{events} events, {mails} mails, {idempotency_records} kept answers");
-        store.transaction(|tx| tx.note(&context.entry(Action::Pruned).saying(summary.clone())))?;
+        let summary = format!("{events} events, {mails} mails, {idempotency_records} idempotency records");
+        store.transaction(|tx| {
+            tx.record_audit_entry(&context.new_audit_entry(Action::Pruned).with_detail(summary.clone()))
+        })?;
     }
     Ok(pruned)
 }
@@ -87,7 +89,7 @@ fn prune_all(
     pacer.begin_phase();
     let mut total = 0;
     loop {
-        let deleted = step(pacer, &prune)?;
+        let deleted = run_step(pacer, &prune)?;
         if deleted == 0 {
             return Ok(total);
         }
@@ -98,7 +100,8 @@ fn prune_all(
 fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {
     // Recorded first: verification does not report events before this time as missing.
     store.transaction(|tx| -> Result<(), StoreError> {
-        let recorded = tx.setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
+        let recorded =
+            tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
         if recorded.is_none_or(|recorded| recorded < before.unix_micros()) {
             tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
         }
@@ -108,7 +111,7 @@ fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> 
     let (mut after, mut total) = (None, 0);
     loop {
         let (deleted, last) =
-            step(pacer, |limit| store.transaction(|tx| tx.prune_events(before, after, limit)))?;
+            run_step(pacer, |limit| store.transaction(|tx| tx.prune_events(before, after, limit)))?;
         total += deleted;
         if last.is_none() {
             return Ok(total);

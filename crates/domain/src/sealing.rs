@@ -3,14 +3,14 @@
 
 use crate::ports::{Pacer, Seal, Store, StoreError, StoreExt, Timestamp};
 
-/// How far [`seal_committed`] came.
+/// The outcome of [`seal_committed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sealed {
+pub enum SealOutcome {
     /// Everything that is committed is sealed; the latest seal, or `None` in a database without journal
     /// entries.
-    UpTo(Option<Seal>),
+    Complete(Option<Seal>),
     /// Only the entries before a transaction or a distribution in progress. Try again when it has ended.
-    InPart,
+    Partial,
 }
 
 /// Seals the next committed journal entries, at most `pacer.rows_max()` of them. Returns whether a seal was
@@ -21,7 +21,7 @@ pub enum Sealed {
 /// If the store fails.
 pub fn seal_next(store: &dyn Store, now: Timestamp, pacer: &mut dyn Pacer) -> Result<bool, StoreError> {
     let rows_max = pacer.rows_max();
-    let Some(next) = store.snapshot(|reads| reads.next_seal(now, rows_max))? else { return Ok(false) };
+    let Some(next) = store.read_snapshot(|reads| reads.next_seal(now, rows_max))? else { return Ok(false) };
     pacer.begin_step(); // only writing delays other writers
     let is_written = store.transaction(|tx| tx.insert_seal(&next))?;
     pacer.end_step();
@@ -37,9 +37,13 @@ pub fn seal_committed(
     store: &dyn Store,
     now: Timestamp,
     pacer: &mut dyn Pacer,
-) -> Result<Sealed, StoreError> {
+) -> Result<SealOutcome, StoreError> {
     while seal_next(store, now, pacer)? {}
-    store.snapshot(|reads| {
-        if reads.has_unsealed()? { Ok(Sealed::InPart) } else { reads.last_seal().map(Sealed::UpTo) }
+    store.read_snapshot(|reads| {
+        if reads.has_unsealed_rows()? {
+            Ok(SealOutcome::Partial)
+        } else {
+            reads.last_seal().map(SealOutcome::Complete)
+        }
     })
 }

@@ -1,71 +1,73 @@
 //! Account statements: the opening balance, the entries with the balance after each, and the closing balance.
 
 use crate::money::{Amount, PointsPerDollar};
-use crate::ports::{LedgerLine, ReadMovements, StoreError};
+use crate::ports::{AccountEntry, ReadAccountEntries, StoreError};
 use crate::values::Timestamp;
 use crate::wallets::{Account, Direction};
 
 /// The number of entries that are read together.
-const PAGE: i64 = 1_000;
+const ENTRIES_PER_PAGE: i64 = 1_000;
 
 /// The start (inclusive) and end (exclusive) of a statement; `None` means from the beginning, or up to the
 /// last entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Period {
+pub struct StatementPeriod {
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
 }
 
 /// A line of a statement. The order is: one opening, the entries, one closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub enum StatementLine {
     /// The balance before the first entry, and the rate of the entry before it, if any.
     Opening { balance: Amount, rate: Option<PointsPerDollar> },
     /// An entry, and the balance after it.
-    Line { line: LedgerLine, balance: Amount },
+    Entry { entry: AccountEntry, balance: Amount },
     /// The balance after the last entry.
     Closing { balance: Amount, rate: Option<PointsPerDollar> },
 }
 
-/// Calls `tell` for each line of an account's statement, until it returns an error. Statements of a past
+/// Calls `visit` for each line of an account's statement, until it returns an error. Statements of a past
 /// period are always the same: entries never change, and none is inserted later.
-pub fn statement<R: ReadMovements + ?Sized, E: From<StoreError>>(
+pub fn visit_statement<R: ReadAccountEntries + ?Sized, E: From<StoreError>>(
     reads: &mut R,
     account: Account,
-    period: Period,
-    tell: &mut dyn FnMut(Entry) -> Result<(), E>,
+    period: StatementPeriod,
+    visit: &mut dyn FnMut(StatementLine) -> Result<(), E>,
 ) -> Result<(), E> {
-    let (mut behind, mut balance, mut rate) = (0, Amount::ZERO, None);
+    let (mut last_sequence, mut balance, mut rate) = (0, Amount::ZERO, None);
     let mut has_opened = false;
     'all: loop {
-        let lines = reads.ledger_lines(account, behind, PAGE)?;
-        let Some(last) = lines.last() else { break };
-        behind = last.place;
-        for line in lines {
-            if period.to.is_some_and(|to| line.at >= to) {
+        let entries = reads.list_account_entries(account, last_sequence, ENTRIES_PER_PAGE)?;
+        let Some(last_entry) = entries.last() else { break };
+        last_sequence = last_entry.sequence;
+        for entry in entries {
+            if period.to.is_some_and(|to| entry.at >= to) {
                 break 'all;
             }
-            let is_wanted = period.from.is_none_or(|from| line.at >= from);
-            if is_wanted && !std::mem::replace(&mut has_opened, true) {
-                tell(Entry::Opening { balance, rate })?;
+            let is_in_period = period.from.is_none_or(|from| entry.at >= from);
+            if is_in_period && !std::mem::replace(&mut has_opened, true) {
+                visit(StatementLine::Opening { balance, rate })?;
             }
-            balance = after(balance, &line)?;
-            rate = Some(line.rate);
+            balance = balance_after(balance, &entry)?;
+            rate = Some(entry.rate);
             if has_opened {
-                tell(Entry::Line { line, balance })?;
+                visit(StatementLine::Entry { entry, balance })?;
             }
         }
     }
     if !has_opened {
-        tell(Entry::Opening { balance, rate })?;
+        visit(StatementLine::Opening { balance, rate })?;
     }
-    tell(Entry::Closing { balance, rate })
+    visit(StatementLine::Closing { balance, rate })
 }
 
-fn after(balance: Amount, line: &LedgerLine) -> Result<Amount, StoreError> {
-    let after = match line.direction {
-        Direction::Credit => balance.checked_add(line.amount),
-        Direction::Debit => balance.checked_sub(line.amount),
+fn balance_after(balance: Amount, entry: &AccountEntry) -> Result<Amount, StoreError> {
+    let balance_after = match entry.direction {
+        Direction::Credit => balance.checked_add(entry.amount),
+        Direction::Debit => balance.checked_sub(entry.amount),
     };
-    after.ok_or_else(|| StoreError::Broken("an account's movements sum to more than an amount holds".into()))
+    balance_after.ok_or_else(|| {
+        StoreError::Broken("the entries of an account add up to more than the largest amount".into())
+    })
 }

@@ -1,48 +1,48 @@
-//! The store in memory keeps the contract of all stores.
+//! The in-memory store fulfils the contract of all stores.
 
 use guerdon_domain::events::EventKind;
-use guerdon_domain::memory::Memory;
-use guerdon_domain::ports::{Ledger, StoreError, Verdict};
-use guerdon_domain::testing::{Bench, Case};
+use guerdon_domain::memory::MemoryStore;
+use guerdon_domain::ports::{LedgerTx, StoreError, Verdict};
+use guerdon_domain::testing::{Case, StoreUnderTest};
 
 #[derive(Default)]
-struct InMemory(Memory);
+struct EmptyMemoryStore(MemoryStore);
 
-/// What ends a unit that is to be undone.
-enum Undone {
-    Asked,
+/// Why a transaction rolls back.
+enum RolledBack {
+    Requested,
     Failed(StoreError),
 }
 
-impl From<StoreError> for Undone {
-    fn from(cause: StoreError) -> Self {
-        Self::Failed(cause)
+impl From<StoreError> for RolledBack {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
     }
 }
 
-impl Bench for InMemory {
-    fn run(&self, work: &mut dyn FnMut(&mut dyn Ledger) -> Verdict) -> Result<(), StoreError> {
+impl StoreUnderTest for EmptyMemoryStore {
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn LedgerTx) -> Verdict) -> Result<(), StoreError> {
         let done = self.0.transaction(|unit| match work(unit) {
             Verdict::Commit => Ok(()),
-            Verdict::Rollback => Err(Undone::Asked),
+            Verdict::Rollback => Err(RolledBack::Requested),
         });
         match done {
-            Ok(()) | Err(Undone::Asked) => Ok(()),
-            Err(Undone::Failed(cause)) => Err(cause),
+            Ok(()) | Err(RolledBack::Requested) => Ok(()),
+            Err(RolledBack::Failed(error)) => Err(error),
         }
     }
 
-    fn events(&self, kind: EventKind) -> usize {
-        self.0.events().iter().filter(|it| it.kind == kind).count()
+    fn count_events(&self, kind: EventKind) -> usize {
+        self.0.queued_events().iter().filter(|event| event.kind == kind).count()
     }
 
-    fn mails(&self, recipient: &str) -> usize {
-        self.0.mails().iter().filter(|it| it.recipient.as_str() == recipient).count()
+    fn count_mails(&self, recipient: &str) -> usize {
+        self.0.queued_mails().iter().filter(|mail| mail.recipient.as_str() == recipient).count()
     }
 }
 
-fn run(case: Case) {
-    case(&InMemory::default());
+fn run_case(case: Case) {
+    case(&EmptyMemoryStore::default());
 }
 
-guerdon_domain::store_contract!(crate::run);
+guerdon_domain::store_contract!(crate::run_case);

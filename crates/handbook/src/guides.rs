@@ -1,62 +1,57 @@
-//! Renders the guides from Markdown.
+//! The guides, and the files that they link to.
 
-use maud::{Markup, PreEscaped, html};
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html as rendered};
+use maud::{Markup, html};
 
-use crate::layout::Contents;
+use crate::page::{Group, Page};
 
-/// A guide: its name in the URL, its title, a one-line summary and its Markdown.
+/// A guide: its path, its title, a one-line summary and its Markdown.
 pub(crate) struct Guide {
-    pub(crate) name: &'static str,
+    pub(crate) path: &'static str,
     pub(crate) title: &'static str,
-    about: &'static str,
+    pub(crate) summary: &'static str,
     pub(crate) text: &'static str,
 }
 
-impl Guide {
-    pub(crate) fn path(&self) -> String {
-        format!("/docs/guides/{}", self.name)
-    }
-}
-
 macro_rules! guides {
-    ($($name:literal, $title:literal, $about:literal, $file:literal;)+) => {
+    ($($path:literal, $title:literal, $summary:literal, $file:literal;)+) => {
         pub(crate) const GUIDES: &[Guide] = &[
             $(Guide {
-                name: $name,
+                path: $path,
                 title: $title,
-                about: $about,
+                summary: $summary,
                 text: include_str!(concat!("../../../docs/", $file)),
             },)+
         ];
         /// The file name of each guide, for links from other files.
-        const PLACES: &[(&str, &str)] = &[$(($file, $name),)+];
+        const GUIDE_FILES: &[(&str, &str)] = &[$(($file, $path),)+];
     };
 }
 
 guides! {
-    "start", "Quickstart", "Send points and verify a webhook in ten minutes.", "guides/start.md";
-    "roles", "You and the operator", "Responsibilities, and what to request from the operator.", "guides/roles.md";
-    "certificates", "TLS certificates", "How to trust the certificate in curl, Python and JavaScript.", "guides/certificates.md";
-    "money", "Wallets, rates and reasons", "How points are valued, who pays, and why a balance changes.", "guides/money.md";
-    "repeating", "Errors and retries", "Which requests to retry, and idempotency keys.", "guides/repeating.md";
-    "webhooks", "Receiving events", "Signatures, retries, and complete receivers.", "receiving-events.md";
-    "limits", "Limits", "Sizes, rates and times.", "guides/limits.md";
-    "versions", "Versions", "What can change, and how it is announced.", "guides/versions.md";
-    "glossary", "Glossary", "The terms of this documentation.", "guides/glossary.md";
-    "rules", "API behaviour", "The complete behaviour of the API in numbered paragraphs.", "specified-behaviour.md";
+    "/docs/guides/start", "Quickstart", "Send points and verify a webhook in ten minutes.", "guides/start.md";
+    "/docs/guides/roles", "You and the operator", "Responsibilities, and what to request from the operator.", "guides/roles.md";
+    "/docs/guides/certificates", "TLS certificates", "How to trust the certificate in curl, Python and JavaScript.", "guides/certificates.md";
+    "/docs/guides/money", "Wallets, rates and reasons", "How points are valued, who pays, and why a balance changes.", "guides/money.md";
+    "/docs/guides/repeating", "Errors and retries", "Which requests to retry, and idempotency keys.", "guides/repeating.md";
+    "/docs/errors", "Error codes", "Every code, its cause, and what to do.", "guides/errors.md";
+    "/docs/guides/webhooks", "Receiving events", "Signatures, retries, and complete receivers.", "receiving-events.md";
+    "/docs/guides/limits", "Limits", "Sizes, rates and times.", "guides/limits.md";
+    "/docs/guides/versions", "Versions", "What can change, and how it is announced.", "guides/versions.md";
+    "/docs/guides/glossary", "Glossary", "The terms of this documentation.", "guides/glossary.md";
+    "/docs/guides/rules", "API behaviour", "The complete behaviour of the API in numbered paragraphs.", "specified-behaviour.md";
+    "/docs/changelog", "Changelog", "What changed in each version.", "../CHANGELOG.md";
 }
 
 /// Complete programs that guides link to.
-pub(crate) const FILES: &[(&str, &str)] = &[
+pub(crate) const PROGRAM_FILES: &[(&str, &str)] = &[
     ("receiver.py", include_str!("../../../docs/receivers/receiver.py")),
     ("receiver.mjs", include_str!("../../../docs/receivers/receiver.mjs")),
     ("client.py", include_str!("../../../docs/clients/client.py")),
     ("client.mjs", include_str!("../../../docs/clients/client.mjs")),
 ];
 
-/// Renders the first page.
-pub(crate) fn start(contents: &Contents) -> Markup {
+/// Renders the first page; `pages` are all others.
+pub(crate) fn render_start_page(pages: &[Page]) -> Markup {
     html! {
         h1 { "Guerdon for integrators" }
         p {
@@ -67,96 +62,49 @@ pub(crate) fn start(contents: &Contents) -> Markup {
             a href="/openapi.json" { "openapi.json" }
             "."
         }
-        h2 { "Guides" }
-        ul.cards {
-            @for guide in GUIDES {
-                li { a href=(guide.path()) { (guide.title) } p { (guide.about) } }
-            }
-        }
-        h2 { "Reference" }
-        ul {
-            @for (path, name) in &contents.chapters {
-                li { a href=(path) { (name) } }
-            }
-        }
-    }
-}
-
-/// Renders a guide as HTML. Headings have anchors, tables and code blocks scroll, and links lead to pages.
-pub(crate) fn render(text: &str) -> Markup {
-    let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
-    let mut events: Vec<Event<'_>> = Vec::new();
-    let mut heading: Option<usize> = None;
-    for event in Parser::new_ext(text, options) {
-        match event {
-            Event::Start(Tag::Heading { .. }) => {
-                heading = Some(events.len());
-                events.push(event);
-            }
-            Event::End(TagEnd::Heading(level)) => {
-                if let Some(start) = heading.take() {
-                    let id = anchor(events.get(start + 1..).unwrap_or_default());
-                    if let Some(begun) = events.get_mut(start) {
-                        *begun = Event::Html(format!("<{level} id=\"{id}\">").into());
-                    }
+        @for group in Group::ALL {
+            h2 { (group.title()) }
+            ul.cards {
+                @for page in pages.iter().filter(|page| page.group == group) {
+                    li { a href=(page.path) { (page.title) } p { (page.summary) } }
                 }
-                events.push(Event::Html(format!("</{level}>\n").into()));
             }
-            Event::Start(Tag::Table(columns)) => {
-                events.push(Event::Html("<div class=\"table\">".into()));
-                events.push(Event::Start(Tag::Table(columns)));
-            }
-            Event::End(TagEnd::Table) => {
-                events.push(event);
-                events.push(Event::Html("</div>\n".into()));
-            }
-            Event::Start(Tag::CodeBlock(kind)) => events.push(Event::Html(listing(&kind).into())),
-            Event::End(TagEnd::CodeBlock) => events.push(Event::Html("</code></pre>\n".into())),
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-                let dest_url = target(&dest_url).map_or(dest_url, CowStr::from);
-                events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
-            }
-            other => events.push(other),
+        }
+        p { "All pages also exist as Markdown: see " a href="/llms.txt" { "llms.txt" } "." }
+    }
+}
+
+/// Returns the index of all pages in Markdown, in the form of <https://llmstxt.org>.
+pub(crate) fn write_index(pages: &[Page]) -> String {
+    let mut text = "# Guerdon for integrators\n\n> The API manages companies, users, recognitions and points over \
+                    HTTPS and JSON, and notifies your service of events by signed webhooks.\n\n\
+                    Every page is also HTML, under the same address without `.md`. The OpenAPI 3.1 description of the \
+                    API is [openapi.json](/openapi.json).\n"
+        .to_owned();
+    for group in Group::ALL {
+        text.push_str(&format!("\n## {}\n\n", group.title()));
+        for page in pages.iter().filter(|page| page.group == group) {
+            text.push_str(&format!("- [{}]({}.md): {}\n", page.title, page.path, page.summary));
         }
     }
-    let mut page = String::new();
-    rendered::push_html(&mut page, events.into_iter());
-    PreEscaped(page)
-}
-
-/// A code block can be focused, so that it can be scrolled with the keyboard.
-fn listing(kind: &CodeBlockKind<'_>) -> String {
-    let language = match kind {
-        CodeBlockKind::Fenced(language) if language.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-            language.as_ref()
-        }
-        _ => "",
-    };
-    format!("<pre tabindex=\"0\"><code class=\"{language}\">")
-}
-
-/// Returns the anchor of a heading, as common Markdown hosts create it.
-fn anchor(heading: &[Event<'_>]) -> String {
-    let text = heading.iter().filter_map(|event| match event {
-        Event::Text(text) | Event::Code(text) => Some(text.as_ref()),
-        _ => None,
-    });
-    let kept = text.collect::<String>().to_lowercase();
-    let kept =
-        kept.chars().filter(|character| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_'));
-    kept.map(|character| if character == ' ' { '-' } else { character }).collect()
+    text.push_str("\n## Programs\n\n");
+    for (name, _text) in PROGRAM_FILES {
+        text.push_str(&format!("- [{name}](/docs/files/{name})\n"));
+    }
+    text
 }
 
 /// Returns the page for a link to a file in docs/; `None` for a link to another site or to another file of the
 /// repository.
-fn target(link: &str) -> Option<String> {
+pub(crate) fn resolve_link(link: &str) -> Option<String> {
     let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let file = file.trim_start_matches("../");
-    let fits = |place: &str| place == file || place.rsplit('/').next() == Some(file);
-    let page = PLACES.iter().find(|(place, _)| fits(place)).map(|(_, name)| format!("/docs/guides/{name}"));
+    let is_match = |guide_file: &str| guide_file == file || guide_file.rsplit('/').next() == Some(file);
+    let page =
+        GUIDE_FILES.iter().find(|(guide_file, _)| is_match(guide_file)).map(|(_, path)| (*path).to_owned());
     let name = file.rsplit('/').next().unwrap_or_default();
     let page = page.or_else(|| {
-        FILES.iter().find(|(file, _)| *file == name).map(|(file, _)| format!("/docs/files/{file}"))
+        PROGRAM_FILES.iter().find(|(file, _)| *file == name).map(|(file, _)| format!("/docs/files/{file}"))
     })?;
     Some(anchor.map_or_else(|| page.clone(), |anchor| format!("{page}#{anchor}")))
 }
@@ -167,22 +115,16 @@ mod tests {
 
     #[test]
     fn links_to_files_lead_to_pages() {
-        let check =
-            |link: &str, expected: Option<&str>| assert_eq!(target(link).as_deref(), expected, "{link}");
+        let check = |link: &str, expected: Option<&str>| {
+            assert_eq!(resolve_link(link).as_deref(), expected, "{link}")
+        };
         check("money.md", Some("/docs/guides/money"));
         check("../receiving-events.md#twice", Some("/docs/guides/webhooks#twice"));
         check("receivers/receiver.py", Some("/docs/files/receiver.py"));
         check("../clients/client.mjs", Some("/docs/files/client.mjs"));
+        check("../../CHANGELOG.md", Some("/docs/changelog"));
         check("https://example.com/", None);
         check("operating.md", None);
         check("#here", None);
-    }
-
-    #[test]
-    fn headings_can_be_linked_to_and_tables_scroll() {
-        let page = render("## Is it `genuine`?\n\n| a |\n|---|\n| b |\n\n```sh\nls\n```\n").into_string();
-        assert!(page.contains("<h2 id=\"is-it-genuine\">"), "{page}");
-        assert!(page.contains("<div class=\"table\"><table>"), "{page}");
-        assert!(page.contains("<pre tabindex=\"0\"><code class=\"sh\">ls"), "{page}");
     }
 }

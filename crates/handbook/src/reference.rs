@@ -1,203 +1,117 @@
-//! The reference: each operation with its fields, responses, errors and a curl command line.
+//! The reference: each operation with its fields, responses, errors and example requests, as Markdown.
 
-use maud::{Markup, html};
 use serde_json::Value;
 
-use super::curl;
-use super::forms::{example, fields, in_words, list, required, resolved};
-use super::guides::render as markdown;
+use crate::examples::ExampleRequest;
+use crate::fields::{string_field, write_fields, write_parameters};
+use crate::page::{Group, Page};
+use crate::schemas::{list_items, render_example, resolve_reference};
 
-/// The operations with the same tag.
-pub(crate) struct Chapter {
-    pub(crate) name: String,
-    about: String,
-    operations: Vec<Operation>,
+struct Operation<'a> {
+    method: &'static str,
+    path: &'a str,
+    specification: &'a Value,
 }
 
-struct Operation {
-    method: String,
-    path: String,
-    told: Value,
+/// Renders a page for each tag of the description that has operations.
+pub(crate) fn render_chapters(description: &Value) -> Vec<Page> {
+    let operations = list_operations(description);
+    let chapters = list_items(description, "tags").filter_map(|tag| {
+        let name = string_field(tag, "name");
+        let operations: Vec<&Operation<'_>> =
+            operations.iter().filter(|operation| has_tag(operation.specification, name)).collect();
+        let path = format!("/docs/reference/{}", name.to_lowercase());
+        let summary = string_field(tag, "description");
+        let text = write_chapter(name, summary, &operations, description);
+        (!operations.is_empty()).then(|| Page::from_markdown(Group::Reference, path, name, summary, &text))
+    });
+    chapters.collect()
 }
 
-impl Chapter {
-    pub(crate) fn path(&self) -> String {
-        format!("/docs/reference/{}", self.name.to_lowercase())
-    }
-}
-
-/// Returns the chapters of a description, in the order of its tags.
-pub(crate) fn chapters(description: &Value) -> Vec<Chapter> {
-    let chapter = |tag: &Value| {
-        let text = |key| tag.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let name = text("name");
-        let operations =
-            operations(description).into_iter().filter(|operation| is_of(&operation.told, &name)).collect();
-        Chapter { name, about: text("description"), operations }
-    };
-    list(description, "tags").map(chapter).collect()
-}
-
-fn is_of(operation: &Value, tag: &str) -> bool {
+fn has_tag(operation: &Value, tag: &str) -> bool {
     operation.pointer("/tags/0").is_some_and(|first| first == tag)
 }
 
-fn operations(description: &Value) -> Vec<Operation> {
-    let mut all = Vec::new();
-    for (kind, operations) in object(description, "paths").chain(object(description, "webhooks")) {
-        for method in ["post", "get", "put", "delete"] {
-            if let Some(told) = operations.get(method) {
-                all.push(Operation { method: method.to_uppercase(), path: kind.clone(), told: told.clone() });
+fn list_operations(description: &Value) -> Vec<Operation<'_>> {
+    let mut all_operations = Vec::new();
+    for (path, operations) in object_entries(description, "paths") {
+        for (key, method) in [("post", "POST"), ("get", "GET"), ("put", "PUT"), ("delete", "DELETE")] {
+            if let Some(specification) = operations.get(key) {
+                all_operations.push(Operation { method, path, specification });
             }
         }
     }
-    all
+    all_operations
 }
 
-fn object<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+fn object_entries<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     value.get(key).and_then(Value::as_object).into_iter().flatten()
 }
 
-pub(crate) fn render(chapter: &Chapter, description: &Value) -> Markup {
-    html! {
-        h1 { (chapter.name) }
-        p { (chapter.about) }
-        ul {
-            @for it in &chapter.operations {
-                li { a href=(format!("#{}", text(&it.told, "operationId"))) { (text(&it.told, "summary")) } }
-            }
-        }
-        @for it in &chapter.operations { (operation(it, description)) }
+fn write_chapter(name: &str, summary: &str, operations: &[&Operation<'_>], description: &Value) -> String {
+    let mut text = format!("# {name}\n\n{summary}\n\n");
+    for operation in operations {
+        let id = string_field(operation.specification, "operationId");
+        let title = string_field(operation.specification, "summary");
+        text.push_str(&format!("- [{title}](#{id}): `{} {}`\n", operation.method, operation.path));
     }
-}
-
-fn operation(it: &Operation, description: &Value) -> Markup {
-    let is_webhook = !it.path.starts_with('/');
-    let told = &it.told;
-    html! {
-        h2 id=(text(told, "operationId")) { (text(told, "summary")) }
-        p.endpoint {
-            @if is_webhook { code { (it.path) } } @else { span.method { (it.method) } code { (it.path) } }
-        }
-        (markdown(text(told, "description")))
-        @if told.get("x-extension").is_some() {
-            p.note { "Extension of this service." }
-        }
-        @if !is_webhook {
-            h3 { "curl" }
-            pre tabindex="0" { code.curl { (curl::line(&it.method, &it.path, told)) } }
-        }
-        (parameters(told, description))
-        @if let Some(schema) = told.pointer("/requestBody/content/application~1json/schema") {
-            h3 { @if is_webhook { "Payload" } @else { "Request body" } }
-            (table(schema, description))
-            @if is_webhook { (listing(&example(description, schema))) }
-        }
-        (answers(told, description))
+    text.push_str(
+        "\nThe examples use the variables that `guerdon dev` prints. The Python and JavaScript examples also use \
+         [client.py](/docs/files/client.py) and [client.mjs](/docs/files/client.mjs), from the same folder.\n\n",
+    );
+    for operation in operations {
+        text.push_str(&write_operation(operation, description));
     }
+    text
 }
 
-fn parameters(told: &Value, description: &Value) -> Markup {
-    let all: Vec<&Value> =
-        list(told, "parameters").map(|parameter| resolved(description, parameter)).collect();
-    html! {
-        @if !all.is_empty() {
-            h3 { "Parameters" }
-            div.table {
-                table {
-                    thead { tr { th { "Name" } th { "In" } th { "Description" } } }
-                    tbody {
-                        @for it in all {
-                            tr {
-                                td { code { (text(it, "name")) } (must(it.get("required") == Some(&Value::Bool(true)))) }
-                                td { (text(it, "in")) }
-                                td {
-                                    (markdown(text(it, "description")))
-                                    span.form { (in_words(description, it.get("schema").unwrap_or(&Value::Null))) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+fn write_operation(operation: &Operation<'_>, description: &Value) -> String {
+    let specification = operation.specification;
+    let id = string_field(specification, "operationId");
+    let mut text = format!(
+        "## {} {{#{id}}}\n\n**{}** `{}`\n\n{}\n\n",
+        string_field(specification, "summary"),
+        operation.method,
+        operation.path,
+        string_field(specification, "description")
+    );
+    if specification.get("x-extension").is_some() {
+        text.push_str("> Extension of this service.\n\n");
     }
-}
-
-fn must(is_required: bool) -> Markup {
-    html! { @if is_required { " " span.must { "required" } } }
-}
-
-/// Renders a table of an object's fields, followed by a table for each nested object.
-fn table(schema: &Value, description: &Value) -> Markup {
-    let schema = resolved(description, schema);
-    let required = required(schema);
-    let is_sent = schema.get("x-order").is_some();
-    html! {
-        div.table {
-            table {
-                thead { tr { th { "Field" } th { "Description" } } }
-                tbody {
-                    @for (name, it) in fields(schema) {
-                        tr {
-                            td { code { (name) } (must(is_sent && required.contains(&name))) }
-                            td {
-                                (markdown(text(it, "description")))
-                                span.form { (in_words(description, it)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        @for (_, it) in fields(schema) {
-            @if let Some((name, within)) = within(it) {
-                @if !name.is_empty() { p { "Fields of " code { (name) } ":" } }
-                (table(within, description))
-            }
-        }
+    text.push_str(&ExampleRequest::new(operation.method, operation.path, specification).to_markdown());
+    let parameters: Vec<&Value> = list_items(specification, "parameters")
+        .map(|parameter| resolve_reference(description, parameter))
+        .collect();
+    if !parameters.is_empty() {
+        text.push_str(&format!("### Parameters {{#{id}-parameters}}\n\n"));
+        text.push_str(&write_parameters(&parameters, description));
     }
+    if let Some(schema) = specification.pointer("/requestBody/content/application~1json/schema") {
+        text.push_str(&format!("### Request body {{#{id}-body}}\n\n"));
+        text.push_str(&write_fields(schema, description));
+    }
+    text.push_str(&write_responses(specification, id, description));
+    text
 }
 
-/// Returns the object that a field holds, directly or in a list.
-fn within(field: &Value) -> Option<(String, &Value)> {
-    let held = field.get("items").unwrap_or(field);
-    let name =
-        held.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next()).unwrap_or_default();
-    (held.get("$ref").is_some() || held.get("properties").is_some()).then(|| (name.to_owned(), held))
-}
-
-fn answers(told: &Value, description: &Value) -> Markup {
-    let all: Vec<(&String, &Value)> = object(told, "responses").collect();
-    let success = all.iter().find(|(status, _)| status.starts_with('2'));
+fn write_responses(specification: &Value, id: &str, description: &Value) -> String {
+    let responses: Vec<(&String, &Value)> = object_entries(specification, "responses").collect();
+    let success = responses.iter().find(|(status, _)| status.starts_with('2'));
     let schema = success.and_then(|(_, response)| response.pointer("/content/application~1json/schema"));
-    html! {
-        @if let (Some((status, _)), Some(schema)) = (success, schema) {
-            h3 { "Response " (status) }
-            (listing(&example(description, schema)))
-            details { summary { "Fields of the response" } (table(schema, description)) }
-        }
-        h3 { "Statuses" }
-        div.table {
-            table {
-                thead { tr { th { "Status" } th { "Meaning" } } }
-                tbody {
-                    @for (status, it) in all {
-                        tr {
-                            td { (status) }
-                            td { (markdown(text(resolved(description, it), "description"))) }
-                        }
-                    }
-                }
-            }
-        }
+    let mut text = String::new();
+    if let (Some((status, _)), Some(schema)) = (success, schema) {
+        text.push_str(&format!(
+            "### Response {status} {{#{id}-response}}\n\n```json\n{}\n```\n\n\
+             <details><summary>Fields of the response</summary>\n\n{}</details>\n\n",
+            render_example(description, schema),
+            write_fields(schema, description)
+        ));
     }
-}
-
-fn listing(text: &str) -> Markup {
-    html! { pre tabindex="0" { code.json { (text) } } }
-}
-
-fn text<'a>(value: &'a Value, key: &str) -> &'a str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
+    text.push_str(&format!("### Statuses {{#{id}-statuses}}\n\n| Status | Meaning |\n|---|---|\n"));
+    for (status, response) in responses {
+        let meaning = string_field(resolve_reference(description, response), "description");
+        text.push_str(&format!("| {status} | {meaning} |\n"));
+    }
+    text.push('\n');
+    text
 }

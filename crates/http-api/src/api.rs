@@ -1,5 +1,6 @@
 //! What the API needs from the program that starts it.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
@@ -7,16 +8,18 @@ use std::time::{Duration, SystemTime};
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
 use actix_web::web::Bytes;
 use guerdon_domain::commands::CommandQueue;
-use guerdon_domain::ports::{Clock, EventBodies, Ids, Store};
+use guerdon_domain::ports::{Clock, EventBodies, IdGenerator, Store};
 use ipnet::IpNet;
 use time::Date;
+use tokio::sync::Notify;
 
-use crate::pulse::Pulse;
-use crate::traffic::Traffic;
+use crate::feed_signal::FeedSignal;
+use crate::health::DatabaseHealth;
+use crate::request_statistics::RequestStatistics;
 
 /// Rate limits; 0 disables a limit (behaviour 20).
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct RateLimits {
     /// Requests per second of a provider.
     pub requests_per_second: u32,
     /// Burst of requests of a provider.
@@ -29,9 +32,9 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
     /// Of all clients.
-    pub in_all: usize,
+    pub total: usize,
     /// Of one IPv4 address, or one IPv6 network of 64 bits. Trusted proxies are exempt.
-    pub of_one_address: usize,
+    pub per_address: usize,
 }
 
 /// Where TLS ends (behaviour 2.1).
@@ -47,49 +50,68 @@ pub enum Transport {
 }
 
 /// Compares API secrets with their stored hashes.
-pub trait VerifySecret: Send + Sync {
+pub trait SecretVerifier: Send + Sync {
     /// Whether the secret matches the hash. The time does not depend on the hash.
-    fn matches(&self, secret: &str, hash: &[u8]) -> bool;
+    fn verify_secret(&self, secret: &str, hash: &[u8]) -> bool;
 }
 
 /// Switches that change while the API runs.
 #[derive(Debug, Default)]
-pub struct Gate {
+pub struct ServiceState {
     maintenance: AtomicBool,
     draining: AtomicBool,
+    /// Notified when either is turned on.
+    interruption: Notify,
 }
 
-impl Gate {
+impl ServiceState {
     /// Neither in maintenance nor draining.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
     /// Whether every request receives 503.
-    pub fn maintenance(&self) -> bool {
+    pub fn is_in_maintenance(&self) -> bool {
         self.maintenance.load(Ordering::Relaxed)
     }
 
     /// Turns maintenance mode on or off, effective with the next request.
     pub fn set_maintenance(&self, on: bool) {
         self.maintenance.store(on, Ordering::Relaxed);
+        self.notify_if(on);
     }
 
     /// Whether responses close their connections, so that clients move to another instance before a stop.
-    pub fn draining(&self) -> bool {
+    pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
     /// Turns draining on or off, effective with the next response.
     pub fn set_draining(&self, on: bool) {
         self.draining.store(on, Ordering::Relaxed);
+        self.notify_if(on);
+    }
+
+    /// Waits for maintenance mode or draining, so that requests that wait for something end.
+    pub(crate) async fn interrupted(&self) {
+        let mut interruption = pin!(self.interruption.notified());
+        interruption.as_mut().enable(); // before the check, so that no notification is missed
+        if !self.is_in_maintenance() && !self.is_draining() {
+            interruption.await;
+        }
+    }
+
+    fn notify_if(&self, on: bool) {
+        if on {
+            self.interruption.notify_waiters();
+        }
     }
 }
 
 /// A version of the API that will be retired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sunset {
-    /// Such as `v1`.
+    /// For example `v1`.
     pub version: String,
     /// The first day on which the version may be gone.
     pub day: Date,
@@ -97,12 +119,12 @@ pub struct Sunset {
 
 impl Sunset {
     /// Whether a path belongs to this version.
-    pub(crate) fn is_of(&self, path: &str) -> bool {
+    pub(crate) fn covers_path(&self, path: &str) -> bool {
         path.strip_prefix('/').and_then(|rest| rest.split('/').next()) == Some(&self.version)
     }
 
     /// Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A version with a sunset date counts as deprecated.
-    pub(crate) fn tell(&self, headers: &mut HeaderMap) {
+    pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         headers.insert(HeaderName::from_static("deprecation"), HeaderValue::from_static("@0"));
         let day = HttpDate::from(SystemTime::from(self.day.midnight().assume_utc())).to_string();
         if let Ok(day) = HeaderValue::from_str(&day) {
@@ -116,11 +138,13 @@ pub const NOT_FOUND_PATH: &str = "/404";
 
 /// A public page (behaviour 2.10).
 #[derive(Debug, Clone)]
-pub struct Page {
-    /// Such as `/docs`.
+pub struct PublicPage {
+    /// For example `/docs`.
     pub path: String,
     /// Including the charset.
     pub content_type: &'static str,
+    /// What the page may load; `None` for a page that is not HTML.
+    pub content_security_policy: Option<HeaderValue>,
     /// The contents.
     pub body: Bytes,
     /// The contents, compressed with gzip.
@@ -132,23 +156,25 @@ pub struct Api {
     /// The store for reads and for writes that do not move points.
     pub store: Arc<dyn Store>,
     /// The queue for commands that move points.
-    pub commands: Arc<dyn CommandQueue>,
+    pub command_queue: Arc<dyn CommandQueue>,
     pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
+    pub ids: Arc<dyn IdGenerator>,
     /// Renders event bodies.
-    pub bodies: Arc<dyn EventBodies>,
+    pub event_bodies: Arc<dyn EventBodies>,
     /// Compares API secrets.
-    pub secrets: Arc<dyn VerifySecret>,
+    pub secret_verifier: Arc<dyn SecretVerifier>,
     /// Maintenance and draining.
-    pub gate: Arc<Gate>,
+    pub service_state: Arc<ServiceState>,
+    /// Wakes the requests that wait for new events.
+    pub feed_signal: Arc<FeedSignal>,
     /// The health of the database.
-    pub pulse: Arc<Pulse>,
+    pub database_health: Arc<DatabaseHealth>,
     /// How long responses are stored under their `Idempotency-Key`.
-    pub answers_kept: Duration,
+    pub response_retention: Duration,
     /// Counts responses.
-    pub traffic: Arc<Traffic>,
-    pub limits: Limits,
-    pub connections: ConnectionLimits,
+    pub request_statistics: Arc<RequestStatistics>,
+    pub rate_limits: RateLimits,
+    pub connection_limits: ConnectionLimits,
     /// How long an authenticated connection may be idle.
     pub keep_alive: Duration,
     /// Where TLS ends.
@@ -159,8 +185,8 @@ pub struct Api {
     pub retired_versions: Vec<String>,
     /// Versions with a date of removal.
     pub sunsets: Vec<Sunset>,
-    /// Public pages under `/docs` and `/openapi.json`, and that of [`NOT_FOUND_PATH`]; rendered at the first request for one.
-    pub pages: LazyLock<Vec<Page>>,
+    /// Public pages under `/docs`, `/openapi.json` and `/llms.txt`, and that of [`NOT_FOUND_PATH`]; rendered at the first request for one.
+    pub pages: LazyLock<Vec<PublicPage>>,
     /// The level at which each request is logged.
-    pub request_lines: log::Level,
+    pub request_log_level: log::Level,
 }

@@ -1,18 +1,23 @@
 #![doc = include_str!("../README.md")]
 
 mod api;
-mod arrival;
 mod description;
 mod endpoints;
-mod entrance;
+mod feed_signal;
+mod health;
 mod log_throttle;
+mod middleware;
 mod operation;
-mod pulse;
-mod traffic;
+mod request_info;
+mod request_statistics;
 
-pub use api::{Api, ConnectionLimits, Gate, Limits, NOT_FOUND_PATH, Page, Sunset, Transport, VerifySecret};
+pub use api::{
+    Api, ConnectionLimits, NOT_FOUND_PATH, PublicPage, RateLimits, SecretVerifier, ServiceState, Sunset,
+    Transport,
+};
 pub use description::{Webhook, openapi};
 pub use endpoints::{ROUTES, Route};
-pub use entrance::{Listening, listen};
-pub use pulse::Pulse;
-pub use traffic::{Answers, Traffic};
+pub use feed_signal::FeedSignal;
+pub use health::DatabaseHealth;
+pub use middleware::{ListeningServer, listen};
+pub use request_statistics::{RequestCounts, RequestStatistics};

@@ -17,21 +17,21 @@ pub(crate) struct LogThrottle<K> {
 
 impl<K> LogThrottle<K> {
     /// Allows one line per subject in this interval; the default is a minute.
-    pub(crate) fn every(interval: Duration) -> Self {
+    pub(crate) fn with_interval(interval: Duration) -> Self {
         Self { interval, subjects: Mutex::default() }
     }
 }
 
 impl<K> Default for LogThrottle<K> {
     fn default() -> Self {
-        Self::every(DEFAULT_INTERVAL)
+        Self::with_interval(DEFAULT_INTERVAL)
     }
 }
 
 impl<K: Eq + Hash> LogThrottle<K> {
     /// Counts an event of the subject. Returns `None` if it must not be logged now, else the number of events that its line
     /// stands for: this one and those that were not logged since the subject's last line.
-    pub(crate) fn count(&self, subject: K, now: Instant) -> Option<u64> {
+    pub(crate) fn count_event(&self, subject: K, now: Instant) -> Option<u64> {
         let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
         if subjects.len() >= SUBJECTS_MAX && !subjects.contains_key(&subject) {
             subjects.retain(|_, (next_at, _)| *next_at > now);
@@ -49,8 +49,8 @@ impl<K: Eq + Hash> LogThrottle<K> {
     }
 
     /// Whether an event of the subject may be logged now; if so, it counts as logged.
-    pub(crate) fn allows(&self, subject: K, now: Instant) -> bool {
-        self.count(subject, now).is_some()
+    pub(crate) fn allows_line(&self, subject: K, now: Instant) -> bool {
+        self.count_event(subject, now).is_some()
     }
 }
 
@@ -61,16 +61,17 @@ mod tests {
     #[test]
     fn each_subject_is_logged_once_per_interval() {
         let (throttle, now) = (LogThrottle::default(), Instant::now());
-        assert!(throttle.allows(1, now) && !throttle.allows(1, now));
-        assert!(throttle.allows(2, now));
-        assert!(!throttle.allows(1, now + DEFAULT_INTERVAL / 2));
-        assert!(throttle.allows(1, now + DEFAULT_INTERVAL));
+        assert!(throttle.allows_line(1, now) && !throttle.allows_line(1, now));
+        assert!(throttle.allows_line(2, now));
+        assert!(!throttle.allows_line(1, now + DEFAULT_INTERVAL / 2));
+        assert!(throttle.allows_line(1, now + DEFAULT_INTERVAL));
     }
 
     #[test]
     fn a_line_stands_for_the_events_since_the_last_one() {
-        let (throttle, now) = (LogThrottle::every(Duration::from_secs(1)), Instant::now());
-        let mut counts = (0..5).map(|second| throttle.count((), now + Duration::from_millis(400) * second));
+        let (throttle, now) = (LogThrottle::with_interval(Duration::from_secs(1)), Instant::now());
+        let mut counts =
+            (0..5).map(|second| throttle.count_event((), now + Duration::from_millis(400) * second));
         assert_eq!(counts.by_ref().collect::<Vec<_>>(), [Some(1), None, None, Some(3), None]);
     }
 
@@ -78,9 +79,9 @@ mod tests {
     fn the_number_of_subjects_is_bounded() {
         let (throttle, now) = (LogThrottle::default(), Instant::now());
         assert_eq!(
-            (0..2 * SUBJECTS_MAX).filter(|subject| throttle.allows(*subject, now)).count(),
+            (0..2 * SUBJECTS_MAX).filter(|subject| throttle.allows_line(*subject, now)).count(),
             SUBJECTS_MAX
         );
-        assert!(throttle.allows(usize::MAX, now + DEFAULT_INTERVAL));
+        assert!(throttle.allows_line(usize::MAX, now + DEFAULT_INTERVAL));
     }
 }

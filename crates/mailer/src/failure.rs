@@ -2,15 +2,15 @@
 
 /// Why a mail was not sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{cause}")]
-pub struct Failure {
-    fault: Fault,
-    cause: String,
+#[error("{message}")]
+pub struct SendFailure {
+    kind: FailureKind,
+    message: String,
 }
 
 /// What a failure concerns, which decides when the mailer tries again (see the table in the crate's documentation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum FailureKind {
     /// No mail can be sent for now.
     Server,
     /// This mail cannot be sent for now.
@@ -21,29 +21,29 @@ pub enum Fault {
     Unsendable,
 }
 
-impl Failure {
+impl SendFailure {
     /// No mail can be sent for now. The log shows the cause, so it must not contain a recipient or the text of a mail.
-    pub fn server(cause: impl Into<String>) -> Self {
-        Self { fault: Fault::Server, cause: cause.into() }
+    pub fn server(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Server, message: message.into() }
     }
 
-    /// This mail cannot be sent for now. For `cause`, see [`Failure::server`].
-    pub fn mail(cause: impl Into<String>) -> Self {
-        Self { fault: Fault::Mail, cause: cause.into() }
+    /// This mail cannot be sent for now. For `message`, see [`SendFailure::server`].
+    pub fn mail(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Mail, message: message.into() }
     }
 
-    /// The server refuses this mail. For `cause`, see [`Failure::server`].
-    pub fn refused(cause: impl Into<String>) -> Self {
-        Self { fault: Fault::Refused, cause: cause.into() }
+    /// The server refuses this mail. For `message`, see [`SendFailure::server`].
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Refused, message: message.into() }
     }
 
-    /// This mail can never be sent. For `cause`, see [`Failure::server`].
-    pub fn unsendable(cause: impl Into<String>) -> Self {
-        Self { fault: Fault::Unsendable, cause: cause.into() }
+    /// This mail can never be sent. For `message`, see [`SendFailure::server`].
+    pub fn unsendable(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Unsendable, message: message.into() }
     }
 
     /// What the failure concerns.
-    pub fn fault(&self) -> Fault {
-        self.fault
+    pub fn kind(&self) -> FailureKind {
+        self.kind
     }
 }

@@ -24,22 +24,24 @@ impl FromAddress {
             Some(rest) => rest.rsplit_once('<').ok_or(InvalidFromAddress)?,
             None => ("", text.trim()),
         };
-        let name = unquoted(name.trim());
+        let name = remove_quotes(name.trim());
         if name.chars().count() > NAME_LENGTH_MAX || name.chars().any(char::is_control) {
             return Err(InvalidFromAddress);
         }
-        let mailbox =
-            Mailbox::new((!name.is_empty()).then_some(name), address_of(address).ok_or(InvalidFromAddress)?);
+        let mailbox = Mailbox::new(
+            (!name.is_empty()).then_some(name),
+            to_smtp_address(address).ok_or(InvalidFromAddress)?,
+        );
         // lettre's message builder parses the header that it wrote, and accepts fewer forms of addresses than it writes.
-        let read_back = mailbox.to_string().parse::<Mailbox>();
-        read_back
+        let reparsed = mailbox.to_string().parse::<Mailbox>();
+        reparsed
             .is_ok_and(|parsed| parsed.email == mailbox.email)
             .then_some(Self(mailbox))
             .ok_or(InvalidFromAddress)
     }
 
     /// The sender of mails that are written to files, if none is configured.
-    pub fn local() -> Self {
+    pub fn local_default() -> Self {
         Self(Mailbox::new(Some("Guerdon".to_owned()), Address::new_dangerous("guerdon", "localhost")))
     }
 
@@ -49,14 +51,14 @@ impl FromAddress {
 }
 
 /// An address in the form that mail servers accept: the local part unchanged, the domain in ASCII.
-pub(crate) fn address_of(text: &str) -> Option<Address> {
+pub(crate) fn to_smtp_address(text: &str) -> Option<Address> {
     let address = EmailAddress::parse(text).ok()?;
     let (local, _) = address.as_str().rsplit_once('@')?;
     let (_, domain) = address.folded().rsplit_once('@')?;
     Some(Address::new_dangerous(local, domain))
 }
 
-fn unquoted(name: &str) -> String {
+fn remove_quotes(name: &str) -> String {
     match name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(inner) => inner.replace("\\\"", "\"").replace("\\\\", "\\"),
         None => name.to_owned(),

@@ -1,21 +1,21 @@
 #![doc = include_str!("../README.md")]
 
+mod encoded_message;
 mod failure;
 mod from_address;
-mod journal;
-mod letter;
+mod mail_store;
 mod mailer;
 mod observer;
+mod persistent_store;
 mod smtp;
-mod store_journal;
 mod transport;
 
-pub use failure::{Failure, Fault};
+pub use encoded_message::EncodedMessage;
+pub use failure::{FailureKind, SendFailure};
 pub use from_address::{FromAddress, InvalidFromAddress};
-pub use journal::MailJournal;
-pub use letter::Letter;
-pub use mailer::{Mailer, NextStep, Running};
-pub use observer::{Observer, Silent};
+pub use mail_store::MailStore;
+pub use mailer::{Mailer, NextBatch, RunningMailer};
+pub use observer::{MailerObserver, NoObserver};
+pub use persistent_store::PersistentMailStore;
 pub use smtp::{InvalidRoots, InvalidSmtpUrl, SmtpTransport, SmtpUrl};
-pub use store_journal::StoreMailJournal;
-pub use transport::{FolderTransport, Transport};
+pub use transport::{FolderTransport, MailTransport};

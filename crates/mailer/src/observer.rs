@@ -1,19 +1,19 @@
 //! The mailer's reports on attempts.
 
 /// Receives the outcome of each attempt, for metrics.
-pub trait Observer: Send + Sync {
+pub trait MailerObserver: Send + Sync {
     /// A mail was sent.
-    fn sent(&self) {}
+    fn mail_sent(&self) {}
 
     /// An attempt failed; the mail will be tried again.
-    fn failed(&self) {}
+    fn attempt_failed(&self) {}
 
     /// An attempt failed, and the mail is not tried again.
-    fn given_up(&self) {}
+    fn mail_given_up(&self) {}
 }
 
 /// An observer that ignores everything.
 #[derive(Debug, Clone, Copy)]
-pub struct Silent;
+pub struct NoObserver;
 
-impl Observer for Silent {}
+impl MailerObserver for NoObserver {}

@@ -4,15 +4,15 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use guerdon_domain::ports::ClaimedMail;
-use guerdon_mailer::Transport;
+use guerdon_mailer::MailTransport;
 use serde_json::{Value, json};
 
-use crate::smtp::transport;
-use crate::support::mail;
+use crate::smtp::smtp_transport;
+use crate::support::new_mail;
 
-struct Killed(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Killed {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _gone = self.0.kill().and_then(|()| self.0.wait());
     }
@@ -30,14 +30,14 @@ fn a_foreign_server_reads_what_was_meant() {
         return guerdon_test_support::record_skip("python3 has no aiosmtpd");
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign_server.py");
-    let mut server = Killed(python(&[script]).spawn().unwrap());
+    let mut server = KilledOnDrop(python(&[script]).spawn().unwrap());
     let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines().map(Result::unwrap);
     let port = lines.next().unwrap();
 
-    let mut transport = transport(&format!("smtp://127.0.0.1:{port}"));
-    let long = ClaimedMail { subject: "Grüße ".repeat(40).trim().into(), ..mail(2) };
-    transport.send(&mail(1)).unwrap();
-    transport.send(&long).unwrap();
+    let mut transport = smtp_transport(&format!("smtp://127.0.0.1:{port}"));
+    let long = ClaimedMail { subject: "Grüße ".repeat(40).trim().into(), ..new_mail(2) };
+    transport.send_mail(&new_mail(1)).unwrap();
+    transport.send_mail(&long).unwrap();
 
     let first: Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
     let expected = json!({

@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use guerdon_mailer::{Fault, FolderTransport, FromAddress, Transport};
+use guerdon_mailer::{FailureKind, FolderTransport, FromAddress, MailTransport};
 
-use crate::support::{mail, sender};
+use crate::support::{from_address, new_mail};
 
-fn names(folder: &Path) -> Vec<String> {
+fn file_names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -19,15 +19,15 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn a_mail_becomes_one_file_however_often_it_is_sent() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("data/mail");
-    let mut transport = FolderTransport::open(&folder, sender()).unwrap();
-    transport.send(&mail(1)).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("data/mail");
+    let mut transport = FolderTransport::open(&folder, from_address()).unwrap();
+    transport.send_mail(&new_mail(1)).unwrap();
     let name = "20261121T102201.123456Z-00000000-0000-0000-0000-000000000001.eml";
     let first = fs::read(folder.join(name)).unwrap();
-    transport.send(&mail(1)).unwrap();
-    FolderTransport::open(&folder, sender()).unwrap().send(&mail(1)).unwrap();
-    assert_eq!(names(&folder), [name]);
+    transport.send_mail(&new_mail(1)).unwrap();
+    FolderTransport::open(&folder, from_address()).unwrap().send_mail(&new_mail(1)).unwrap();
+    assert_eq!(file_names(&folder), [name]);
     assert_eq!(fs::read(folder.join(name)).unwrap(), first);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder), mode(&folder.join(name))), (0o700, 0o600));
@@ -35,22 +35,22 @@ fn a_mail_becomes_one_file_however_often_it_is_sent() {
 
 #[test]
 fn what_a_crash_left_unfinished_goes() {
-    let place = tempfile::tempdir().unwrap();
-    fs::write(place.path().join(".unfinished-1-a.eml"), "half").unwrap();
-    fs::write(place.path().join("kept.eml"), "whole").unwrap();
-    let mut transport = FolderTransport::open(place.path(), FromAddress::local()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join(".unfinished-1-a.eml"), "half").unwrap();
+    fs::write(directory.path().join("kept.eml"), "whole").unwrap();
+    let mut transport = FolderTransport::open(directory.path(), FromAddress::local_default()).unwrap();
     let unfinished = format!(".unfinished-{}-{}", std::process::id(), "20261121T102201.123456Z-x.eml");
-    fs::write(place.path().join(unfinished), "half").unwrap();
-    transport.send(&mail(1)).unwrap();
-    assert!(names(place.path()).contains(&"kept.eml".to_owned()));
-    assert!(!names(place.path()).contains(&".unfinished-1-a.eml".to_owned()));
+    fs::write(directory.path().join(unfinished), "half").unwrap();
+    transport.send_mail(&new_mail(1)).unwrap();
+    assert!(file_names(directory.path()).contains(&"kept.eml".to_owned()));
+    assert!(!file_names(directory.path()).contains(&".unfinished-1-a.eml".to_owned()));
 }
 
 #[test]
 fn a_folder_that_cannot_be_written_is_a_failure_of_the_server() {
-    let place = tempfile::tempdir().unwrap();
-    let folder = place.path().join("mail");
-    let mut transport = FolderTransport::open(&folder, sender()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("mail");
+    let mut transport = FolderTransport::open(&folder, from_address()).unwrap();
     fs::remove_dir(&folder).unwrap();
-    assert_eq!(transport.send(&mail(1)).unwrap_err().fault(), Fault::Server);
+    assert_eq!(transport.send_mail(&new_mail(1)).unwrap_err().kind(), FailureKind::Server);
 }

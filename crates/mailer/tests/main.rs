@@ -4,8 +4,8 @@
 
 mod aiosmtpd;
 mod batches;
+mod encoded_message;
 mod folder;
-mod letter;
 mod running;
 mod schedule;
 mod smtp;

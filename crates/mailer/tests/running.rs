@@ -3,47 +3,47 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use guerdon_domain::ports::{MailFate, Wake};
-use guerdon_mailer::Failure;
+use guerdon_domain::ports::{MailOutcome, Notifier};
+use guerdon_mailer::SendFailure;
 
-use crate::support::journal::{Journal, State};
-use crate::support::{Bench, START, SetClock, id, mail};
+use crate::support::memory_store::{MailState, MemoryMailStore};
+use crate::support::{MailerHarness, START, SettableClock, mail_id, new_mail};
 
-const LONG: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[test]
 fn a_mail_that_is_queued_later_is_sent_and_the_mailer_stops() {
-    let (tell, told) = channel();
-    let bench = Bench::new([mail(1)], move |mail| {
-        tell.send(mail.id).unwrap();
+    let (sent_sender, sent) = channel();
+    let harness = MailerHarness::new([new_mail(1)], move |mail| {
+        sent_sender.send(mail.id).unwrap();
         Ok(())
     });
-    let wake = Wake::default();
-    let running = bench.mailer.woken_by(wake.clone()).start().unwrap();
-    assert_eq!(told.recv_timeout(LONG), Ok(id(1)));
-    bench.journal.queue(mail(2));
-    wake.wake();
-    assert_eq!(told.recv_timeout(LONG), Ok(id(2)));
-    assert!(running.stop(LONG));
-    assert_eq!(bench.journal.count(State::Sent), 2);
+    let wake = Notifier::default();
+    let running = harness.mailer.with_wake(wake.clone()).start().unwrap();
+    assert_eq!(sent.recv_timeout(TIMEOUT), Ok(mail_id(1)));
+    harness.store.queue_mail(new_mail(2));
+    wake.notify_one();
+    assert_eq!(sent.recv_timeout(TIMEOUT), Ok(mail_id(2)));
+    assert!(running.stop(TIMEOUT));
+    assert_eq!(harness.store.count_in_state(MailState::Sent), 2);
 }
 
 #[test]
 fn stopping_lets_the_mail_at_hand_end_and_releases_the_rest() {
-    let (begin, begun) = channel();
-    let (finish, finished) = channel();
-    let journal = Journal::of((1..=16).map(mail));
-    let bench = Bench::over(SetClock::at(START), journal.clone(), move |_| {
-        begin.send(()).unwrap();
-        finished.recv().map_err(|cause| Failure::server(cause.to_string()))
+    let (started_sender, started) = channel();
+    let (release, released) = channel();
+    let store = MemoryMailStore::with_mails((1..=16).map(new_mail));
+    let harness = MailerHarness::with_store(SettableClock::start_at(START), store.clone(), move |_| {
+        started_sender.send(()).unwrap();
+        released.recv().map_err(|cause| SendFailure::server(cause.to_string()))
     });
-    let running = bench.mailer.start().unwrap();
-    begun.recv_timeout(LONG).unwrap();
+    let running = harness.mailer.start().unwrap();
+    started.recv_timeout(TIMEOUT).unwrap();
     assert!(!running.stop(Duration::from_millis(1)), "the mail is still being sent");
-    finish.send(()).unwrap();
-    assert_eq!(begun.recv_timeout(LONG), Err(RecvTimeoutError::Disconnected), "the mailer has ended");
-    let settlements = journal.settlements();
-    assert_eq!(settlements[0], (id(1), MailFate::Sent));
+    release.send(()).unwrap();
+    assert_eq!(started.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected), "the mailer has ended");
+    let settlements = store.settlements();
+    assert_eq!(settlements[0], (mail_id(1), MailOutcome::Sent));
     assert_eq!(settlements.len(), 16);
-    assert!(settlements[1..].iter().all(|(_, fate)| *fate == MailFate::RetryAt(START)));
+    assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == MailOutcome::RetryAt(START)));
 }

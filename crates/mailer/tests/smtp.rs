@@ -1,25 +1,27 @@
 //! Mails over SMTP without faults.
 
-use guerdon_mailer::{Fault, SmtpTransport, SmtpUrl, Transport};
+use guerdon_mailer::{FailureKind, MailTransport, SmtpTransport, SmtpUrl};
 
-use crate::support::server::{Manners, Server};
-use crate::support::{mail, sender};
+use crate::support::server::{Server, ServerOptions};
+use crate::support::{from_address, new_mail};
 
 const ADA_SECRET: &str = "AGFkYQBwQHNz"; // \0ada\0p@ss
 
-pub fn transport(url: &str) -> SmtpTransport {
-    SmtpTransport::new(SmtpUrl::parse(url).unwrap(), sender(), b"").unwrap().greeting_as("guerdon.test")
+pub fn smtp_transport(url: &str) -> SmtpTransport {
+    SmtpTransport::new(SmtpUrl::parse(url).unwrap(), from_address(), b"")
+        .unwrap()
+        .with_client_name("guerdon.test")
 }
 
 #[test]
 fn mails_arrive_on_one_connection() {
-    let server = Server::start(Manners::default(), &[]);
-    let mut transport = transport(&format!("smtp://127.0.0.1:{}", server.port));
+    let server = Server::start(ServerOptions::default(), &[]);
+    let mut transport = smtp_transport(&format!("smtp://127.0.0.1:{}", server.port));
     for number in 1..=3 {
-        transport.send(&mail(number)).unwrap();
+        transport.send_mail(&new_mail(number)).unwrap();
     }
-    let mails = server.mails();
-    assert_eq!(server.heard(|heard| heard.connections), 1);
+    let mails = server.received_mails();
+    assert_eq!(server.inspect_log(|log| log.connections), 1);
     assert_eq!(mails.len(), 3);
     assert_eq!(
         (mails[1].from.as_str(), mails[1].to.as_str()),
@@ -31,35 +33,39 @@ fn mails_arrive_on_one_connection() {
 
 #[test]
 fn a_text_full_of_commands_stays_a_text() {
-    let server = Server::start(Manners::default(), &[]);
-    let mut transport = transport(&format!("smtp://127.0.0.1:{}", server.port));
-    let mut mail = mail(1);
+    let server = Server::start(ServerOptions::default(), &[]);
+    let mut transport = smtp_transport(&format!("smtp://127.0.0.1:{}", server.port));
+    let mut mail = new_mail(1);
     mail.body = "a\n.\r\nMAIL FROM:<eve@example.com>\r\nb\r.\rQUIT\n.\n".into();
-    transport.send(&mail).unwrap();
-    assert_eq!(server.heard(|heard| heard.verbs.join(" ")), "EHLO MAIL RCPT DATA");
+    transport.send_mail(&mail).unwrap();
+    assert_eq!(server.inspect_log(|log| log.verbs.join(" ")), "EHLO MAIL RCPT DATA");
     assert!(
-        server.mails()[0].text.contains("a\r\n.\r\nMAIL FROM:<eve@example.com>\r\nb\r\n.\r\nQUIT\r\n.\r\n")
+        server.received_mails()[0]
+            .text
+            .contains("a\r\n.\r\nMAIL FROM:<eve@example.com>\r\nb\r\n.\r\nQUIT\r\n.\r\n")
     );
 }
 
 #[test]
 fn a_server_that_wants_a_sign_in_gets_it() {
-    let manners = Manners { sign_in: Some(ADA_SECRET), ..Manners::default() };
-    let server = Server::start(manners, &[]);
-    transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).send(&mail(1)).unwrap();
-    assert_eq!(server.heard(|heard| heard.verbs[..5].join(" ")), "EHLO AUTH MAIL RCPT DATA");
-    let failure =
-        transport(&format!("smtp://ada:wrong@127.0.0.1:{}", server.port)).send(&mail(2)).unwrap_err();
-    assert_eq!(failure.fault(), Fault::Server);
+    let options = ServerOptions { sign_in: Some(ADA_SECRET), ..ServerOptions::default() };
+    let server = Server::start(options, &[]);
+    smtp_transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).send_mail(&new_mail(1)).unwrap();
+    assert_eq!(server.inspect_log(|log| log.verbs[..5].join(" ")), "EHLO AUTH MAIL RCPT DATA");
+    let failure = smtp_transport(&format!("smtp://ada:wrong@127.0.0.1:{}", server.port))
+        .send_mail(&new_mail(2))
+        .unwrap_err();
+    assert_eq!(failure.kind(), FailureKind::Server);
     assert_eq!(failure.to_string(), "signing in: the server answered 535 5.7.8");
-    assert_eq!(server.mails().len(), 1);
+    assert_eq!(server.received_mails().len(), 1);
 }
 
 #[test]
 fn a_sign_in_that_the_server_does_not_know_is_a_failure_of_the_server() {
-    let server = Server::start(Manners::default(), &[]);
-    let failure =
-        transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).send(&mail(1)).unwrap_err();
-    assert_eq!(failure.fault(), Fault::Server);
-    assert!(server.mails().is_empty());
+    let server = Server::start(ServerOptions::default(), &[]);
+    let failure = smtp_transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port))
+        .send_mail(&new_mail(1))
+        .unwrap_err();
+    assert_eq!(failure.kind(), FailureKind::Server);
+    assert!(server.received_mails().is_empty());
 }

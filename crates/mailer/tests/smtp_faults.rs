@@ -4,85 +4,93 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use guerdon_mailer::{Failure, Fault, Mailer, Transport};
+use guerdon_mailer::{FailureKind, MailTransport, Mailer, SendFailure};
 
-use crate::smtp::transport;
-use crate::support::journal::{Journal, State};
-use crate::support::server::Act::{self, Close, Drip, Hang, Say, Usual};
-use crate::support::server::{Manners, Server};
-use crate::support::{Bench, Counting, START, SetClock, mail};
+use crate::smtp::smtp_transport;
+use crate::support::memory_store::{MailState, MemoryMailStore};
+use crate::support::server::ServerAction::{self, Close, Drip, Hang, Respond, RespondNormally};
+use crate::support::server::{Server, ServerOptions};
+use crate::support::{MailerHarness, START, SequentialIds, SettableClock, new_mail};
 
 /// A time limit for servers that hang. Not for mails that must arrive.
-const SHORT: Duration = Duration::from_millis(100);
-const LONG: Duration = Duration::from_secs(60);
+const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
+const LONG_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Sends two mails to a misbehaving server, the first one with this time limit.
-fn two(limit: Duration, acts: &[(&'static str, &[Act])]) -> (Server, [Result<(), Failure>; 2]) {
-    let server = Server::start(Manners::default(), acts);
-    let mut transport = transport(&format!("smtp://127.0.0.1:{}", server.port)).within(limit);
-    let first = transport.send(&mail(1));
-    let results = [first, transport.within(LONG).send(&mail(2))];
+fn send_two(
+    limit: Duration,
+    actions: &[(&'static str, &[ServerAction])],
+) -> (Server, [Result<(), SendFailure>; 2]) {
+    let server = Server::start(ServerOptions::default(), actions);
+    let mut transport = smtp_transport(&format!("smtp://127.0.0.1:{}", server.port)).with_timeout(limit);
+    let first = transport.send_mail(&new_mail(1));
+    let results = [first, transport.with_timeout(LONG_TIMEOUT).send_mail(&new_mail(2))];
     (server, results)
 }
 
-fn limit(act: Act) -> Duration {
-    if matches!(act, Hang | Drip) { SHORT } else { LONG }
+fn time_limit(action: ServerAction) -> Duration {
+    if matches!(action, Hang | Drip) { SHORT_TIMEOUT } else { LONG_TIMEOUT }
 }
 
 #[test]
 fn each_no_has_its_fault() {
-    let check = |verb: &'static str, words: &'static str, fault: Fault, told: &str| {
-        let (server, [first, second]) = two(LONG, &[(verb, &[Say(words)])]);
+    let check = |verb: &'static str, response: &'static str, kind: FailureKind, message: &str| {
+        let (server, [first, second]) = send_two(LONG_TIMEOUT, &[(verb, &[Respond(response)])]);
         let failure = first.unwrap_err();
-        assert_eq!((failure.fault(), failure.to_string().as_str()), (fault, told), "{verb} {words}");
-        assert_eq!(second, Ok(()), "{verb} {words}");
-        assert_eq!(server.mails().len(), 1, "{verb} {words}");
+        assert_eq!((failure.kind(), failure.to_string().as_str()), (kind, message), "{verb} {response}");
+        assert_eq!(second, Ok(()), "{verb} {response}");
+        assert_eq!(server.received_mails().len(), 1, "{verb} {response}");
     };
-    check("GREETING", "554 go away", Fault::Server, "connecting: the server answered 554");
-    check("EHLO", "421 later", Fault::Server, "connecting: the server answered 421");
-    check("MAIL", "451 4.3.0 later", Fault::Server, "MAIL FROM: the server answered 451 4.3.0");
-    check("MAIL", "550 not from you", Fault::Server, "MAIL FROM: the server answered 550");
+    check("GREETING", "554 go away", FailureKind::Server, "connecting: the server answered 554");
+    check("EHLO", "421 later", FailureKind::Server, "connecting: the server answered 421");
+    check("MAIL", "451 4.3.0 later", FailureKind::Server, "MAIL FROM: the server answered 451 4.3.0");
+    check("MAIL", "550 not from you", FailureKind::Server, "MAIL FROM: the server answered 550");
     check(
         "RCPT",
         "450 4.2.0 <ada+1@example.com> later",
-        Fault::Mail,
+        FailureKind::Mail,
         "RCPT TO: the server answered 450 4.2.0",
     );
     check(
         "RCPT",
         "550 5.1.1 <ada+1@example.com> unknown",
-        Fault::Refused,
+        FailureKind::Refused,
         "RCPT TO: the server answered 550 5.1.1",
     );
-    check("RCPT", "550 ada+1@example.com unknown", Fault::Refused, "RCPT TO: the server answered 550");
-    check("RCPT", "530 5.7.0 sign in", Fault::Server, "RCPT TO: the server answered 530 5.7.0");
-    check("RCPT", "421 closing", Fault::Server, "RCPT TO: the server answered 421");
-    check("DATA", "452 full", Fault::Mail, "DATA: the server answered 452");
-    check("DATA", "250 what", Fault::Mail, "DATA: the server answered 250 out of turn");
-    check("END", "451 later", Fault::Mail, "the message: the server answered 451");
-    check("END", "554 spam", Fault::Refused, "the message: the server answered 554");
-    check("END", "354 more", Fault::Mail, "the message: the server answered 354 out of turn");
+    check("RCPT", "550 ada+1@example.com unknown", FailureKind::Refused, "RCPT TO: the server answered 550");
+    check("RCPT", "530 5.7.0 sign in", FailureKind::Server, "RCPT TO: the server answered 530 5.7.0");
+    check("RCPT", "421 closing", FailureKind::Server, "RCPT TO: the server answered 421");
+    check("DATA", "452 full", FailureKind::Mail, "DATA: the server answered 452");
+    check("DATA", "250 what", FailureKind::Mail, "DATA: the server answered 250 out of turn");
+    check("END", "451 later", FailureKind::Mail, "the message: the server answered 451");
+    check("END", "554 spam", FailureKind::Refused, "the message: the server answered 554");
+    check("END", "354 more", FailureKind::Mail, "the message: the server answered 354 out of turn");
 }
 
 #[test]
 fn a_plain_no_to_one_mail_keeps_the_connection_for_the_next() {
     for verb in ["RCPT", "DATA", "END"] {
-        let (server, _) = two(LONG, &[(verb, &[Say("550 no")])]);
-        assert_eq!(server.heard(|heard| heard.connections), 1, "{verb}");
+        let (server, _) = send_two(LONG_TIMEOUT, &[(verb, &[Respond("550 no")])]);
+        assert_eq!(server.inspect_log(|log| log.connections), 1, "{verb}");
     }
 }
 
 #[test]
 fn a_dialogue_that_breaks_off_is_about_its_mail() {
     for verb in ["MAIL", "RCPT", "DATA", "END"] {
-        for act in [Close, Hang, Drip, Say("nonsense"), Say("\u{fffd}")] {
-            let server = Server::start(Manners::default(), &[(verb, &[Usual, act])]);
-            let mut transport = transport(&format!("smtp://127.0.0.1:{}", server.port)).within(LONG);
-            transport.send(&mail(1)).unwrap();
-            let mut transport = transport.within(limit(act));
-            assert_eq!(transport.send(&mail(2)).unwrap_err().fault(), Fault::Mail, "{verb}");
-            transport.within(LONG).send(&mail(3)).unwrap();
-            assert_eq!((server.heard(|heard| heard.connections), server.mails().len()), (2, 2), "{verb}");
+        for action in [Close, Hang, Drip, Respond("nonsense"), Respond("\u{fffd}")] {
+            let server = Server::start(ServerOptions::default(), &[(verb, &[RespondNormally, action])]);
+            let mut transport =
+                smtp_transport(&format!("smtp://127.0.0.1:{}", server.port)).with_timeout(LONG_TIMEOUT);
+            transport.send_mail(&new_mail(1)).unwrap();
+            let mut transport = transport.with_timeout(time_limit(action));
+            assert_eq!(transport.send_mail(&new_mail(2)).unwrap_err().kind(), FailureKind::Mail, "{verb}");
+            transport.with_timeout(LONG_TIMEOUT).send_mail(&new_mail(3)).unwrap();
+            assert_eq!(
+                (server.inspect_log(|log| log.connections), server.received_mails().len()),
+                (2, 2),
+                "{verb}"
+            );
         }
     }
 }
@@ -90,47 +98,48 @@ fn a_dialogue_that_breaks_off_is_about_its_mail() {
 #[test]
 fn a_connection_that_never_comes_about_is_the_servers_fault() {
     for verb in ["GREETING", "EHLO"] {
-        for act in [Close, Hang, Drip, Say("nonsense")] {
-            let (_server, [first, second]) = two(limit(act), &[(verb, &[act])]);
-            assert_eq!(first.unwrap_err().fault(), Fault::Server, "{verb}");
+        for action in [Close, Hang, Drip, Respond("nonsense")] {
+            let (_server, [first, second]) = send_two(time_limit(action), &[(verb, &[action])]);
+            assert_eq!(first.unwrap_err().kind(), FailureKind::Server, "{verb}");
             assert_eq!(second, Ok(()), "{verb}");
         }
     }
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let failure = transport(&format!("smtp://127.0.0.1:{free}")).send(&mail(1)).unwrap_err();
-    assert_eq!(failure.fault(), Fault::Server);
+    let failure = smtp_transport(&format!("smtp://127.0.0.1:{free}")).send_mail(&new_mail(1)).unwrap_err();
+    assert_eq!(failure.kind(), FailureKind::Server);
 }
 
 #[test]
 fn a_connection_closed_between_two_mails_is_made_anew() {
-    let (server, results) = two(LONG, &[("RSET", &[Close])]);
+    let (server, results) = send_two(LONG_TIMEOUT, &[("RSET", &[Close])]);
     assert_eq!(results, [Ok(()), Ok(())]);
-    assert_eq!((server.heard(|heard| heard.connections), server.mails().len()), (2, 2));
+    assert_eq!((server.inspect_log(|log| log.connections), server.received_mails().len()), (2, 2));
 }
 
 #[test]
 fn every_mail_arrives_once_when_the_server_is_back() {
-    let down = Say("421 later");
-    let acts: [(&'static str, &[Act]); 3] = [
+    let down = Respond("421 later");
+    let actions: [(&'static str, &[ServerAction]); 3] = [
         ("GREETING", &[down, Close, down]),
-        ("RCPT", &[Usual, Say("450 later")]),
-        ("END", &[Usual, Say("451 later")]),
+        ("RCPT", &[RespondNormally, Respond("450 later")]),
+        ("END", &[RespondNormally, Respond("451 later")]),
     ];
-    let server = Server::start(Manners::default(), &acts);
-    let (clock, journal) = (SetClock::at(START), Journal::of((1..=40).map(mail)));
-    let mut bench = Bench::over(clock, journal, |_| Ok(()));
-    bench.mailer = Mailer::new(
-        Box::new(bench.journal.clone()),
-        Box::new(transport(&format!("smtp://127.0.0.1:{}", server.port))),
-        Arc::<SetClock>::clone(&bench.clock),
-        Arc::<Counting>::default(),
+    let server = Server::start(ServerOptions::default(), &actions);
+    let (clock, store) =
+        (SettableClock::start_at(START), MemoryMailStore::with_mails((1..=40).map(new_mail)));
+    let mut harness = MailerHarness::with_store(clock, store, |_| Ok(()));
+    harness.mailer = Mailer::new(
+        Box::new(harness.store.clone()),
+        Box::new(smtp_transport(&format!("smtp://127.0.0.1:{}", server.port))),
+        Arc::<SettableClock>::clone(&harness.clock),
+        Arc::<SequentialIds>::default(),
     );
-    bench.run_for(time::Duration::seconds(44));
-    assert_eq!(bench.journal.count(State::Pending), 40);
-    bench.run_for(time::Duration::hours(1));
-    assert_eq!(bench.journal.count(State::Sent), 40);
-    let mut recipients: Vec<_> = server.mails().into_iter().map(|mail| mail.to).collect();
+    harness.run_for(time::Duration::seconds(44));
+    assert_eq!(harness.store.count_in_state(MailState::Pending), 40);
+    harness.run_for(time::Duration::hours(1));
+    assert_eq!(harness.store.count_in_state(MailState::Sent), 40);
+    let mut recipients: Vec<_> = server.received_mails().into_iter().map(|mail| mail.to).collect();
     recipients.sort();
     recipients.dedup();
-    assert_eq!((recipients.len(), server.mails().len()), (40, 40));
+    assert_eq!((recipients.len(), server.received_mails().len()), (40, 40));
 }

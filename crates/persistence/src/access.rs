@@ -7,7 +7,7 @@ use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::Store;
 
 /// One for each part of an audit, which run concurrently.
-pub(crate) const CONNECTIONS_OF_A_COMMAND: u32 = 4;
+pub(crate) const COMMAND_CONNECTIONS: u32 = 4;
 
 /// For whom a database is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub enum Access {
     /// The service.
     Serve,
     /// The service, even on a PostgreSQL server that would lose commits in a crash. For tests.
-    Rehearse,
+    Unsafe,
     /// A single command of the operator, which needs only a few connections. Its transactions have no
     /// deadline; the commands that it submits to the queue have that of a request.
     Command,
 }
 
 /// An open database. Requests and background jobs do not compete for the same connections.
-pub struct Opened {
+pub struct OpenDatabase {
     /// For work that a client waits for. A unit of work that is not committed within
     /// `Deadlines::REQUEST.commit` is rolled back. On PostgreSQL, reads and writes have separate connections.
     pub requests: Arc<dyn Store>,
@@ -48,7 +48,7 @@ pub enum OpenError {
     #[error("another process has {0} open")]
     Locked(String),
     /// The database has migrations that this program does not know and cannot work with.
-    #[error("the database is newer than this program: it has the migration {0}")]
+    #[error("the database is newer than this program: migration {0} is applied")]
     Newer(String),
     /// The database lacks migrations, or some are in progress.
     #[error("the database is older than this program: run `guerdon migrate`")]
@@ -60,7 +60,7 @@ pub enum OpenError {
     )]
     Restored,
     /// An applied migration differs from this program's version of it.
-    #[error("the migration {0} was changed after it was applied: this program's text of it is another")]
+    #[error("migration {0} was changed after it was applied: this program has a different version of it")]
     Changed(String),
     /// Any other failure, such as a server that does not respond.
     #[error("{0}")]
@@ -76,7 +76,7 @@ impl OpenError {
         ))
     }
 
-    pub(crate) fn failed(what: &str, cause: &dyn std::fmt::Display) -> Self {
+    pub(crate) fn failed_because(what: &str, cause: &dyn std::fmt::Display) -> Self {
         let cause = cause.to_string();
         Self::Failed(format!("{what}: {}", cause.lines().collect::<Vec<_>>().join(" ")))
     }

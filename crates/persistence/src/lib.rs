@@ -2,23 +2,23 @@
 #![expect(clippy::duplicate_mod, reason = "repo/ is compiled once for each database")]
 
 mod access;
-mod catalog;
 mod engine;
 mod migrations;
 mod open;
 mod pool;
 mod postgres;
-mod queued;
+mod queued_messages;
 mod rows;
-mod slices;
+mod schema_objects;
 mod sqlite;
 mod statement;
+mod statement_chunks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod url;
 
-pub use access::{Access, OpenError, Opened};
-pub use open::{kept_setting, migrate, open, open_waking};
-pub use postgres::wakeups::Wakeups;
-pub use sqlite::copy::copy_sqlite;
+pub use access::{Access, OpenDatabase, OpenError};
+pub use open::{migrate, open, open_with_notifiers, stored_setting};
+pub use postgres::cross_process_notifier::CrossProcessNotifier;
+pub use sqlite::backup_copy::copy_sqlite;
 pub use url::DatabaseUrl;

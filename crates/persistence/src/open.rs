@@ -5,12 +5,12 @@ use std::sync::Arc;
 use diesel::prelude::*;
 use diesel::sql_query;
 use diesel::sql_types::Text;
-use guerdon_domain::ports::{Setting, Store, Wakes};
+use guerdon_domain::ports::{Notifiers, Setting, Store};
 
-use crate::access::{Access, OpenError, Opened};
-use crate::migrations::{self, Patience};
-use crate::postgres::connect::patience;
-use crate::postgres::hosts::Hosts;
+use crate::access::{Access, OpenDatabase, OpenError};
+use crate::migrations::{self, LockRetryPolicy};
+use crate::postgres::connect::connect_timeout_seconds;
+use crate::postgres::server_list::ServerList;
 use crate::url::DatabaseUrl;
 use crate::{postgres, sqlite};
 
@@ -18,43 +18,48 @@ use crate::{postgres, sqlite};
 /// number of processes may call this concurrently. On PostgreSQL other processes may use the database
 /// meanwhile; an embedded database that is open is refused as locked.
 pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
-    migrations::migrate(url, migrations::known(url), Patience::default())
+    migrations::apply_migrations(url, migrations::migrations_for(url), LockRetryPolicy::default())
 }
 
 /// Opens a migrated database, for requests or a command. An embedded database is locked until the store is
 /// dropped.
 pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    open_waking(url, access, Wakes::default()).map(|opened| opened.requests)
+    open_with_notifiers(url, access, Notifiers::default()).map(|opened| opened.requests)
 }
 
-/// Opens a migrated database for requests, commands and background jobs. `wakes` is notified of queued events
+/// Opens a migrated database for requests, commands and background jobs. `notifiers` is notified of queued events
 /// and mails.
-pub fn open_waking(url: &DatabaseUrl, access: Access, wakes: Wakes) -> Result<Opened, OpenError> {
+pub fn open_with_notifiers(
+    url: &DatabaseUrl,
+    access: Access,
+    notifiers: Notifiers,
+) -> Result<OpenDatabase, OpenError> {
     match url {
-        DatabaseUrl::Sqlite(path) => sqlite::open::open(path, access, wakes),
-        DatabaseUrl::Postgres(url) => postgres::open::open(url, access, wakes),
+        DatabaseUrl::Sqlite(path) => sqlite::open::open_sqlite(path, access, notifiers),
+        DatabaseUrl::Postgres(url) => postgres::open::open_postgres(url, access, notifiers),
     }
 }
 
 /// The value of a setting, whatever the version of the database, before anything in it is changed. `None` if
 /// the setting has no value or cannot be read.
-pub fn kept_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
+pub fn stored_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
     const QUERY: &str = "SELECT value FROM settings WHERE name = ";
-    let found: QueryResult<Kept> = match url {
+    let found: QueryResult<SettingValue> = match url {
         DatabaseUrl::Sqlite(path) => {
-            let mut conn = sqlite::connect::connect(path).ok()?;
+            let mut conn = sqlite::connect::connect_to_file(path).ok()?;
             sql_query(format!("{QUERY}?")).bind::<Text, _>(setting.name()).get_result(&mut conn)
         }
         DatabaseUrl::Postgres(url) => {
-            let mut conn = Hosts::of(url).connect(patience(Access::Command)).ok()?;
+            let mut conn =
+                ServerList::from_url(url).connect_to_any(connect_timeout_seconds(Access::Command)).ok()?;
             sql_query(format!("{QUERY}$1")).bind::<Text, _>(setting.name()).get_result(&mut conn)
         }
     };
-    found.ok().map(|kept| kept.value)
+    found.ok().map(|setting_value| setting_value.value)
 }
 
 #[derive(QueryableByName)]
-struct Kept {
+struct SettingValue {
     #[diesel(sql_type = Text)]
     value: String,
 }

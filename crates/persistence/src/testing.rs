@@ -14,18 +14,18 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use guerdon_domain::ports::{Store, Wakes};
+use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_test_support::record_database;
 use tempfile::TempDir;
 
-use crate::access::{Access, OpenError, Opened};
+use crate::access::{Access, OpenDatabase, OpenError};
 use crate::migrations;
-use crate::open::{migrate, open_waking};
-use crate::postgres::open as server;
-use crate::postgres::pooled::Limits;
+use crate::open::{migrate, open_with_notifiers};
+use crate::postgres::open as postgres_open;
+use crate::postgres::pooled_store::StoreLimits;
 use crate::url::DatabaseUrl;
 
-pub use crate::migrations::{Migration, Patience};
+pub use crate::migrations::{LockRetryPolicy, Migration};
 pub use deliveries::StoredDelivery;
 
 /// A step of a query plan in SQLite.
@@ -39,10 +39,10 @@ struct SqliteStep {
 pub struct TestDatabase {
     /// Its URL, as `database.url` takes it.
     pub url: String,
-    home: Home,
+    home: Location,
 }
 
-enum Home {
+enum Location {
     Folder { _kept: TempDir },
     Server { name: String },
 }
@@ -58,14 +58,14 @@ pub fn covers_postgres() -> bool {
 }
 
 /// A new database of each kind that this run covers.
-pub fn each() -> Vec<TestDatabase> {
-    let sqlite = covers_sqlite().then(sqlite);
-    let postgres = covers_postgres().then(postgres);
+pub fn create_databases() -> Vec<TestDatabase> {
+    let sqlite = covers_sqlite().then(create_sqlite);
+    let postgres = covers_postgres().then(create_postgres);
     sqlite.into_iter().chain(postgres).collect()
 }
 
 /// A new embedded database.
-pub fn sqlite() -> TestDatabase {
+pub fn create_sqlite() -> TestDatabase {
     static TEMPLATE: OnceLock<Vec<u8>> = OnceLock::new();
     record_database("sqlite");
     let template = TEMPLATE.get_or_init(|| {
@@ -77,26 +77,26 @@ pub fn sqlite() -> TestDatabase {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("guerdon.db");
     std::fs::write(&path, template).expect("a copy of the template");
-    TestDatabase { url: format!("sqlite://{}", path.display()), home: Home::Folder { _kept: folder } }
+    TestDatabase { url: format!("sqlite://{}", path.display()), home: Location::Folder { _kept: folder } }
 }
 
 /// A new database on the test server.
-pub fn postgres() -> TestDatabase {
+pub fn create_postgres() -> TestDatabase {
     static TEMPLATE: OnceLock<String> = OnceLock::new();
     record_database("postgres");
     let template = TEMPLATE.get_or_init(|| {
         let name = format!("guerdon_template_{}", std::process::id());
-        on_server(&format!("CREATE DATABASE {name}"));
+        execute_on_server(&format!("CREATE DATABASE {name}"));
         migrate(&DatabaseUrl::Postgres(server_url(&name))).expect("a migrated database");
         name
     });
-    let name = next_name();
-    on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
-    TestDatabase { url: server_url(&name), home: Home::Server { name } }
+    let name = next_database_name();
+    execute_on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+    TestDatabase { url: server_url(&name), home: Location::Server { name } }
 }
 
 /// A new database name, unique for this process.
-fn next_name() -> String {
+fn next_database_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
@@ -110,7 +110,7 @@ fn server_url(database: &str) -> String {
     format!("{scheme}://{authority}/{database}?{query}")
 }
 
-fn on_server(sql: &str) {
+fn execute_on_server(sql: &str) {
     let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
     let mut conn = PgConnection::establish(&url).expect("the test server");
     conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
@@ -120,73 +120,74 @@ fn on_server(sql: &str) {
 pub fn migrate_with(
     url: &DatabaseUrl,
     known: &[Migration],
-    patience: Patience,
+    retry_policy: LockRetryPolicy,
 ) -> Result<Vec<String>, OpenError> {
-    migrations::migrate(url, known, patience)
+    migrations::apply_migrations(url, known, retry_policy)
 }
 
 /// The result of opening the database with a program that has these migrations.
 pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
-    migrations::check(url, known)
+    migrations::check_applied(url, known)
 }
 
 impl TestDatabase {
     /// A copy of the database. No connection to this one may be open.
     pub fn duplicate(&self) -> Self {
         match &self.home {
-            Home::Folder { .. } => {
-                let DatabaseUrl::Sqlite(path) = self.address() else { panic!("an embedded database") };
+            Location::Folder { .. } => {
+                let DatabaseUrl::Sqlite(path) = self.database_url() else { panic!("an embedded database") };
                 let folder = TempDir::new().expect("a folder");
                 let copy = folder.path().join("guerdon.db");
                 std::fs::copy(path, &copy).expect("a copy");
-                Self { url: format!("sqlite://{}", copy.display()), home: Home::Folder { _kept: folder } }
+                Self { url: format!("sqlite://{}", copy.display()), home: Location::Folder { _kept: folder } }
             }
-            Home::Server { name: template } => {
-                let name = next_name();
-                on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
-                Self { url: server_url(&name), home: Home::Server { name } }
+            Location::Server { name: template } => {
+                let name = next_database_name();
+                execute_on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+                Self { url: server_url(&name), home: Location::Server { name } }
             }
         }
     }
 
     /// Opens it like the service, even on a server that would lose commits in a crash.
-    pub fn store(&self) -> Arc<dyn Store> {
-        self.opened().requests
+    pub fn open_store(&self) -> Arc<dyn Store> {
+        self.open_for_service().requests
     }
 
     /// Opens it like the service, for requests, commands and background jobs.
-    pub fn opened(&self) -> Opened {
-        open_waking(&self.address(), Access::Rehearse, Wakes::default()).expect("an open database")
+    pub fn open_for_service(&self) -> OpenDatabase {
+        open_with_notifiers(&self.database_url(), Access::Unsafe, Notifiers::default())
+            .expect("an open database")
     }
 
     /// Opens it like the service with another time limit for requests. The embedded database ignores the
     /// limit.
-    pub fn opened_within(&self, within: Duration) -> Opened {
-        match self.address() {
-            DatabaseUrl::Sqlite(_) => self.opened(),
+    pub fn open_with_limit(&self, time_limit: Duration) -> OpenDatabase {
+        match self.database_url() {
+            DatabaseUrl::Sqlite(_) => self.open_for_service(),
             DatabaseUrl::Postgres(url) => {
-                let limits = Limits { within, ..Limits::default() };
-                server::open_within(&url, Access::Rehearse, &limits, Wakes::default())
+                let limits = StoreLimits { time_limit, ..StoreLimits::default() };
+                postgres_open::open_with_limits(&url, Access::Unsafe, &limits, Notifiers::default())
                     .expect("an open database")
             }
         }
     }
 
     /// Its parsed URL.
-    pub fn address(&self) -> DatabaseUrl {
+    pub fn database_url(&self) -> DatabaseUrl {
         DatabaseUrl::parse(&self.url).expect("a database URL")
     }
 
     /// Whether it is an embedded database.
     pub fn is_embedded(&self) -> bool {
-        matches!(self.home, Home::Folder { .. })
+        matches!(self.home, Location::Folder { .. })
     }
 
     /// The number of rows of a condition, such as `events WHERE state = 1`.
-    pub fn count(&self, from: &str) -> i64 {
+    pub fn count_rows(&self, from: &str) -> i64 {
         let counted =
             diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM ").sql(from).sql(")");
-        let counted = match self.address() {
+        let counted = match self.database_url() {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
                 diesel::select(counted).get_result(&mut conn)
@@ -200,13 +201,13 @@ impl TestDatabase {
     }
 
     /// The query plan of a statement, one line per step. The values of its parameters are unknown.
-    pub fn plan(&self, statement: &str) -> Vec<String> {
+    pub fn query_plan(&self, statement: &str) -> Vec<String> {
         #[derive(QueryableByName)]
         struct PlanLine {
             #[diesel(sql_type = diesel::sql_types::Text)]
             line: String,
         }
-        let lines: QueryResult<Vec<PlanLine>> = match self.address() {
+        let lines: QueryResult<Vec<PlanLine>> = match self.database_url() {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
                 let told = format!("EXPLAIN QUERY PLAN {statement}");
@@ -236,9 +237,9 @@ impl TestDatabase {
     }
 
     /// Runs SQL that bypasses the service, to simulate damage.
-    pub fn tamper(&self, sqlite: &str, postgres: &str) {
-        match self.address() {
-            DatabaseUrl::Sqlite(path) => tamper_with(&path, sqlite),
+    pub fn execute_sql(&self, sqlite: &str, postgres: &str) {
+        match self.database_url() {
+            DatabaseUrl::Sqlite(path) => execute_on_file(&path, sqlite),
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");
                 conn.batch_execute(postgres).unwrap_or_else(|e| panic!("{postgres}: {e}"));
@@ -248,26 +249,26 @@ impl TestDatabase {
 }
 
 /// Runs SQL on a database file, which is created if it does not exist.
-pub fn tamper_with(path: &std::path::Path, sql: &str) {
+pub fn execute_on_file(path: &std::path::Path, sql: &str) {
     let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
     conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
 }
 
 /// A PostgreSQL session of a test with an open transaction. Dropping it releases its locks.
-pub struct Held(#[expect(dead_code, reason = "it is held, not used")] PgConnection);
+pub struct OpenTransaction(#[expect(dead_code, reason = "it is held, not used")] PgConnection);
 
 impl TestDatabase {
     /// Starts a transaction on PostgreSQL and runs SQL in it, like another process.
-    pub fn hold(&self, sql: &str) -> Held {
+    pub fn begin_and_execute(&self, sql: &str) -> OpenTransaction {
         let mut conn = PgConnection::establish(&self.url).expect("the database");
         conn.batch_execute(&format!("BEGIN; {sql}")).unwrap_or_else(|e| panic!("{sql}: {e}"));
-        Held(conn)
+        OpenTransaction(conn)
     }
 }
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        if let Home::Server { name } = &self.home {
+        if let Location::Server { name } = &self.home {
             let url = std::env::var("TEST_POSTGRES_URL").unwrap_or_default();
             if let Ok(mut conn) = PgConnection::establish(&url) {
                 conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))

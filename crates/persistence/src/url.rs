@@ -14,18 +14,16 @@ pub enum DatabaseUrl {
 }
 
 /// The values of `sslmode` that are accepted for another host.
-const MODES: &[&str] = if cfg!(feature = "postgres-tls") {
+const ENCRYPTION_MODES: &[&str] = if cfg!(feature = "postgres-tls") {
     &["verify-full", "verify-ca", "require", "disable"]
 } else {
     &["disable"]
 };
 
-const UNENCRYPTED: &str = if cfg!(feature = "postgres-tls") {
-    "PostgreSQL on another host needs sslmode=verify-full, and sslrootcert with the file of the authority that vouches \
-     for it; or sslmode=disable, if the network between is trusted"
+const ENCRYPTION_REQUIRED: &str = if cfg!(feature = "postgres-tls") {
+    "PostgreSQL on another host needs sslmode=verify-full, and sslrootcert with the certificate file of its authority; or sslmode=disable, if the network between them is trusted"
 } else {
-    "this build cannot encrypt the connection to PostgreSQL on another host (those of a release can); say \
-     sslmode=disable if the network between is trusted"
+    "this build cannot encrypt the connection to PostgreSQL on another host (release builds can); set sslmode=disable if the network between them is trusted"
 };
 
 impl std::fmt::Debug for DatabaseUrl {
@@ -54,17 +52,16 @@ impl DatabaseUrl {
         }
         if !is_local(url) {
             let mut modes =
-                parameters(url).filter_map(|parameter| parameter.strip_prefix("sslmode=")).peekable();
-            if modes.peek().is_none() || !modes.all(|mode| MODES.contains(&mode)) {
-                return Err(OpenError::Url(UNENCRYPTED.into()));
+                url_parameters(url).filter_map(|parameter| parameter.strip_prefix("sslmode=")).peekable();
+            if modes.peek().is_none() || !modes.all(|mode| ENCRYPTION_MODES.contains(&mode)) {
+                return Err(OpenError::Url(ENCRYPTION_REQUIRED.into()));
             }
         }
         let mut wanted =
-            parameters(url).filter_map(|parameter| parameter.strip_prefix("target_session_attrs="));
+            url_parameters(url).filter_map(|parameter| parameter.strip_prefix("target_session_attrs="));
         if !wanted.all(|target| matches!(target, "read-write" | "primary")) {
             return Err(OpenError::Url(
-                "target_session_attrs must be read-write, which it is where it is not said, or primary"
-                    .into(),
+                "target_session_attrs must be read-write (the default) or primary".into(),
             ));
         }
         Ok(Self::Postgres(url.to_owned()))
@@ -72,7 +69,7 @@ impl DatabaseUrl {
 }
 
 /// The undecoded parameters after the question mark.
-pub(crate) fn parameters(url: &str) -> impl Iterator<Item = &str> + Clone {
+pub(crate) fn url_parameters(url: &str) -> impl Iterator<Item = &str> + Clone {
     url.split_once('?').map_or("", |(_, query)| query).split('&')
 }
 
@@ -86,7 +83,7 @@ fn is_local(url: &str) -> bool {
     let is_plain = |parameter: &str| {
         parameter.split('=').next().is_some_and(|name| !name.contains('%') && name != "service")
     };
-    let named = parameters(url).filter_map(|parameter| {
+    let named = url_parameters(url).filter_map(|parameter| {
         parameter.strip_prefix("host=").or_else(|| parameter.strip_prefix("hostaddr="))
     });
     let names_none = hosts.is_empty() && named.clone().all(str::is_empty);
@@ -94,7 +91,7 @@ fn is_local(url: &str) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let elsewhere = is_set("PGHOSTADDR") || is_set("PGSERVICE") || (names_none && is_set("PGHOST"));
     !elsewhere
-        && parameters(url).all(is_plain)
+        && url_parameters(url).all(is_plain)
         && hosts.split(',').chain(named.flat_map(|hosts| hosts.split(','))).all(is_local_host)
 }
 
@@ -111,45 +108,45 @@ fn is_local_host(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(url: &str, accepted: bool) {
+    fn assert_accepted(url: &str, accepted: bool) {
         assert_eq!(DatabaseUrl::parse(url).is_ok(), accepted, "{url}");
     }
 
     #[test]
-    fn another_host_must_be_said_to_be_trusted() {
-        check("sqlite:///var/lib/guerdon/guerdon.db", true);
-        check("sqlite://", false);
-        check("mysql://localhost/x", false);
-        check("postgres://localhost/guerdon", true);
-        check("postgres://u:p@127.0.0.1:5432/guerdon", true);
-        check("postgres://u:p@[::1]:5432/guerdon", true);
-        check("postgres:///guerdon?host=/run/postgresql&user=g", true);
-        check("postgres://%2Frun%2Fpg/guerdon", true);
-        check("postgres://db.example.com/guerdon", false);
-        check("postgres://localhost,db.example.com/guerdon", false);
-        check("postgres:///guerdon?host=db.example.com", false);
-        check("postgres://db.example.com/guerdon?sslmode=disable", true);
-        check("postgres://u:sslmode=disable@db.example.com/guerdon", false);
-        check("postgres://localhost/guerdon?%68ost=db.example.com", false);
-        check("postgres://localhost/guerdon?service=other", false);
+    fn remote_hosts_need_an_explicit_sslmode() {
+        assert_accepted("sqlite:///var/lib/guerdon/guerdon.db", true);
+        assert_accepted("sqlite://", false);
+        assert_accepted("mysql://localhost/x", false);
+        assert_accepted("postgres://localhost/guerdon", true);
+        assert_accepted("postgres://u:p@127.0.0.1:5432/guerdon", true);
+        assert_accepted("postgres://u:p@[::1]:5432/guerdon", true);
+        assert_accepted("postgres:///guerdon?host=/run/postgresql&user=g", true);
+        assert_accepted("postgres://%2Frun%2Fpg/guerdon", true);
+        assert_accepted("postgres://db.example.com/guerdon", false);
+        assert_accepted("postgres://localhost,db.example.com/guerdon", false);
+        assert_accepted("postgres:///guerdon?host=db.example.com", false);
+        assert_accepted("postgres://db.example.com/guerdon?sslmode=disable", true);
+        assert_accepted("postgres://u:sslmode=disable@db.example.com/guerdon", false);
+        assert_accepted("postgres://localhost/guerdon?%68ost=db.example.com", false);
+        assert_accepted("postgres://localhost/guerdon?service=other", false);
     }
 
     #[test]
-    fn another_host_is_spoken_to_in_secret_where_this_build_can() {
+    fn remote_hosts_need_encryption_if_supported() {
         let can = cfg!(feature = "postgres-tls");
-        check("postgres://db.example.com/guerdon?sslmode=verify-full&sslrootcert=/etc/ca.pem", can);
-        check("postgres://db1.example.com,db2.example.com/guerdon?sslmode=verify-ca", can);
-        check("postgres://db.example.com/guerdon?sslmode=require", can);
-        check("postgres://db.example.com/guerdon?sslmode=prefer", false);
-        check("postgres://db.example.com/guerdon?sslmode=verify-full&sslmode=allow", false);
-        check("postgres://localhost/guerdon?sslmode=prefer", true);
+        assert_accepted("postgres://db.example.com/guerdon?sslmode=verify-full&sslrootcert=/etc/ca.pem", can);
+        assert_accepted("postgres://db1.example.com,db2.example.com/guerdon?sslmode=verify-ca", can);
+        assert_accepted("postgres://db.example.com/guerdon?sslmode=require", can);
+        assert_accepted("postgres://db.example.com/guerdon?sslmode=prefer", false);
+        assert_accepted("postgres://db.example.com/guerdon?sslmode=verify-full&sslmode=allow", false);
+        assert_accepted("postgres://localhost/guerdon?sslmode=prefer", true);
     }
 
     #[test]
-    fn only_a_server_that_takes_writes_may_be_asked_for() {
-        check("postgres://localhost:1,localhost:2/guerdon?target_session_attrs=read-write", true);
-        check("postgres:///guerdon?host=/a,/b&target_session_attrs=primary", true);
-        check("postgres://localhost/guerdon?target_session_attrs=any", false);
-        check("postgres://localhost/guerdon?target_session_attrs=prefer-standby", false);
+    fn only_writable_target_sessions_are_accepted() {
+        assert_accepted("postgres://localhost:1,localhost:2/guerdon?target_session_attrs=read-write", true);
+        assert_accepted("postgres:///guerdon?host=/a,/b&target_session_attrs=primary", true);
+        assert_accepted("postgres://localhost/guerdon?target_session_attrs=any", false);
+        assert_accepted("postgres://localhost/guerdon?target_session_attrs=prefer-standby", false);
     }
 }

@@ -1,32 +1,32 @@
 //! Reading the audit log page by page.
 
-use guerdon_domain::audit_log::newest;
-use guerdon_domain::ports::AuditWanted;
+use guerdon_domain::audit_log::newest_entries;
+use guerdon_domain::ports::AuditLogQuery;
 
-use crate::support::on_each;
+use crate::support::on_each_database;
 
 #[test]
 fn log_pages_contain_each_entry_once() {
-    on_each(|world| {
-        let moment = world.context().clock.now();
+    on_each_database(|fixture| {
+        let moment = fixture.context().clock.now();
         for points in 1..=9 {
-            world.clock.jump(moment); // several entries may have the same timestamp
-            world.deposit(points);
+            fixture.clock.set_time(moment); // several entries may have the same timestamp
+            fixture.deposit_points(points);
         }
         let look = |before, limit| {
             let wanted =
-                AuditWanted { company: Some(world.company), before, limit, ..AuditWanted::default() };
-            world.reading(|reads| newest(reads, &wanted))
+                AuditLogQuery { company: Some(fixture.company), before, limit, ..AuditLogQuery::default() };
+            fixture.read_snapshot(|reads| newest_entries(reads, &wanted))
         };
         let all: Vec<_> = look(None, 50).into_iter().map(|entry| entry.id).collect();
-        let (mut told, mut before) = (Vec::new(), None);
+        let (mut listed, mut before) = (Vec::new(), None);
         loop {
             let some = look(before, 4);
             let Some(last) = some.last() else { break };
             before = Some(last.id);
-            told.extend(some.into_iter().map(|entry| entry.id));
+            listed.extend(some.into_iter().map(|entry| entry.id));
         }
         assert!(all.len() > 9, "includes the creation of the company: {all:?}");
-        assert_eq!(told, all);
+        assert_eq!(listed, all);
     });
 }

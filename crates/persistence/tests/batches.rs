@@ -3,23 +3,23 @@
 
 use std::collections::HashMap;
 use std::sync::Mutex;
-use std::sync::mpsc::{Sender as Telling, channel};
+use std::sync::mpsc::{Sender as OutcomeSender, channel};
 use std::time::Duration;
 
-use guerdon_domain::commands::{Command, Done, Outcome, Refusal, Response, Submission};
-use guerdon_domain::idempotency::{IdempotencyKey, Repeatable};
+use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotentRequest};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{ORIGIN, World, at_once, on_each};
+use crate::support::{LedgerFixture, ORIGIN, on_each_database, run_concurrently};
 
 /// More commands than one batch holds.
 const CLIENTS: usize = 48;
 
 /// The outcome of a command as one word.
-fn word<T>(sent: &Result<T, SendError>) -> &'static str {
+fn outcome_word<T>(sent: &Result<T, SendError>) -> &'static str {
     match sent {
         Ok(_) => "sent",
         Err(SendError::InsufficientFunds) => "short",
@@ -31,11 +31,15 @@ fn word<T>(sent: &Result<T, SendError>) -> &'static str {
 }
 
 /// Every client sends one point concurrently. Returns how often each outcome occurred.
-fn tally(world: &World, from: Sender, to: impl Fn(usize) -> UserId + Sync) -> Vec<(&'static str, usize)> {
+fn count_outcomes(
+    fixture: &LedgerFixture,
+    from: Sender,
+    to: impl Fn(usize) -> UserId + Sync,
+) -> Vec<(&'static str, usize)> {
     let ends = Mutex::new(Vec::new());
-    at_once(CLIENTS, |client| {
-        let sent = world.send(from, &[to(client)], 1);
-        ends.lock().unwrap().push(word(&sent));
+    run_concurrently(CLIENTS, |client| {
+        let sent = fixture.send_recognition(from, &[to(client)], 1);
+        ends.lock().unwrap().push(outcome_word(&sent));
     });
     let ends = ends.into_inner().unwrap();
     let mut words = ends.clone();
@@ -46,56 +50,58 @@ fn tally(world: &World, from: Sender, to: impl Fn(usize) -> UserId + Sync) -> Ve
 
 #[test]
 fn a_reserve_pays_as_many_as_it_can_and_refuses_the_rest() {
-    on_each(|world| {
-        let users: Vec<UserId> = (0..4).map(|number| world.user(&format!("u{number}"))).collect();
-        world.deposit(30);
-        let ends = tally(world, Sender::Company(world.company), |client| users[client % 4]);
+    on_each_database(|fixture| {
+        let users: Vec<UserId> = (0..4).map(|number| fixture.create_user(&format!("u{number}"))).collect();
+        fixture.deposit_points(30);
+        let ends = count_outcomes(fixture, Sender::Company(fixture.company), |client| users[client % 4]);
         assert_eq!(ends, [("sent", 30), ("short", CLIENTS - 30)]);
-        assert_eq!(world.reserve(), 0);
-        let received: i64 = users.iter().map(|user| world.shows(WalletType::User, *user).unwrap().0).sum();
+        assert_eq!(fixture.reserve_points(), 0);
+        let received: i64 =
+            users.iter().map(|user| fixture.wallet_points(WalletType::User, *user).unwrap().0).sum();
         assert_eq!(received, 30);
     });
 }
 
 #[test]
 fn a_refused_command_does_not_fail_others_in_its_batch() {
-    on_each(|world| {
-        let (there, gone) = (world.user("there"), world.user("gone"));
-        world.delete(gone).unwrap();
-        world.deposit(100);
-        let nobody = UserId::from_uuid(uuid::Uuid::from_u128(7));
-        let ends =
-            tally(world, Sender::Company(world.company), |client| [there, gone, there, nobody][client % 4]);
+    on_each_database(|fixture| {
+        let (receiver, deleted) = (fixture.create_user("there"), fixture.create_user("gone"));
+        fixture.delete_user(deleted).unwrap();
+        fixture.deposit_points(100);
+        let unknown = UserId::from_uuid(uuid::Uuid::from_u128(7));
+        let ends = count_outcomes(fixture, Sender::Company(fixture.company), |client| {
+            [receiver, deleted, receiver, unknown][client % 4]
+        });
         assert_eq!(ends, [("deleted", CLIENTS / 4), ("sent", CLIENTS / 2), ("unknown", CLIENTS / 4)]);
-        assert_eq!(world.shows(WalletType::User, there), Some((24, 0)));
-        assert_eq!(world.reserve(), 76);
+        assert_eq!(fixture.wallet_points(WalletType::User, receiver), Some((24, 0)));
+        assert_eq!(fixture.reserve_points(), 76);
     });
 }
 
 #[test]
 fn credits_and_debits_of_one_wallet_in_a_batch_add_up() {
-    on_each(|world| {
+    on_each_database(|fixture| {
         let users: Vec<UserId> = (0..6)
             .map(|number| {
-                let user = world.user(&format!("u{number}"));
-                world.fund(WalletType::Peer, user, 20);
+                let user = fixture.create_user(&format!("u{number}"));
+                fixture.fund_wallet(WalletType::Peer, user, 20);
                 user
             })
             .collect();
-        at_once(CLIENTS, |client| {
+        run_concurrently(CLIENTS, |client| {
             let (from, to) = (users[client % 6], users[(client + 1) % 6]);
-            world.send(Sender::User(from), &[to], 1).unwrap();
+            fixture.send_recognition(Sender::User(from), &[to], 1).unwrap();
         });
         for user in users {
-            assert_eq!(world.shows(WalletType::Peer, user), Some((12, 8)));
-            assert_eq!(world.shows(WalletType::User, user), Some((8, 0)));
+            assert_eq!(fixture.wallet_points(WalletType::Peer, user), Some((12, 8)));
+            assert_eq!(fixture.wallet_points(WalletType::User, user), Some((8, 0)));
         }
     });
 }
 
 /// Adds a trigger that rejects recognitions of one receiver.
-fn forbid(world: &World, receiver: UserId, how: &str) {
-    world.database.tamper(
+fn reject_receiver(fixture: &LedgerFixture, receiver: UserId, how: &str) {
+    fixture.database.execute_sql(
         &format!(
             "CREATE TRIGGER forbid BEFORE INSERT ON recognitions \
              WHEN new.receiver_id = X'{}' BEGIN SELECT RAISE(ABORT, 'no'); END",
@@ -109,22 +115,24 @@ fn forbid(world: &World, receiver: UserId, how: &str) {
     );
 }
 
-fn allow(world: &World) {
-    world.database.tamper("DROP TRIGGER forbid", "DROP TRIGGER forbid ON recognitions; DROP FUNCTION forbid");
+fn accept_all_receivers(fixture: &LedgerFixture) {
+    fixture
+        .database
+        .execute_sql("DROP TRIGGER forbid", "DROP TRIGGER forbid ON recognitions; DROP FUNCTION forbid");
 }
 
 fn one_that_cannot_be_written(how: &str) {
-    on_each(|world| {
-        let (there, poison) = (world.user("there"), world.user("poison"));
-        world.deposit(100);
-        forbid(world, poison, how);
-        let to = |client: usize| if client % 8 == 5 { poison } else { there };
-        let ends = tally(world, Sender::Company(world.company), to);
+    on_each_database(|fixture| {
+        let (receiver, poison) = (fixture.create_user("there"), fixture.create_user("poison"));
+        fixture.deposit_points(100);
+        reject_receiver(fixture, poison, how);
+        let to = |client: usize| if client % 8 == 5 { poison } else { receiver };
+        let ends = count_outcomes(fixture, Sender::Company(fixture.company), to);
         assert_eq!(ends, [("sent", CLIENTS - CLIENTS / 8), ("store", CLIENTS / 8)]);
-        assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
-        assert_eq!(world.reserve(), 58);
-        allow(world);
-        world.send(Sender::Company(world.company), &[poison], 1).unwrap();
+        assert_eq!(fixture.wallet_points(WalletType::User, receiver), Some((42, 0)));
+        assert_eq!(fixture.reserve_points(), 58);
+        accept_all_receivers(fixture);
+        fixture.send_recognition(Sender::Company(fixture.company), &[poison], 1).unwrap();
     });
 }
 
@@ -140,55 +148,61 @@ fn a_connection_lost_before_the_commit_fails_no_command() {
 
 #[test]
 fn a_statement_that_the_operator_cancels_is_unavailable_and_writes_nothing() {
-    on_each(|world| {
-        let user = world.user("user");
-        world.deposit(100);
-        forbid(world, user, "PERFORM pg_cancel_backend(pg_backend_pid())");
-        let refused = world.send(Sender::Company(world.company), &[user], 1).unwrap_err();
+    on_each_database(|fixture| {
+        let user = fixture.create_user("user");
+        fixture.deposit_points(100);
+        reject_receiver(fixture, user, "PERFORM pg_cancel_backend(pg_backend_pid())");
+        let refused = fixture.send_recognition(Sender::Company(fixture.company), &[user], 1).unwrap_err();
         let SendError::Store(cause) = refused else { panic!("{refused:?}") };
-        assert_eq!(matches!(cause, StoreError::Unavailable(_)), !world.database.is_embedded(), "{cause:?}");
-        allow(world);
-        assert_eq!(world.reserve(), 100);
-        world.send(Sender::Company(world.company), &[user], 1).unwrap();
-        assert_eq!(world.reserve(), 99);
+        assert_eq!(matches!(cause, StoreError::Unavailable(_)), !fixture.database.is_embedded(), "{cause:?}");
+        accept_all_receivers(fixture);
+        assert_eq!(fixture.reserve_points(), 100);
+        fixture.send_recognition(Sender::Company(fixture.company), &[user], 1).unwrap();
+        assert_eq!(fixture.reserve_points(), 99);
     });
 }
 
 #[test]
 fn a_command_that_panics_affects_no_other() {
-    on_each(|world| {
-        let (there, other) = (world.user("there"), world.user("other"));
-        world.deposit(100);
-        at_once(CLIENTS, |client| {
+    on_each_database(|fixture| {
+        let (receiver, other) = (fixture.create_user("there"), fixture.create_user("other"));
+        fixture.deposit_points(100);
+        run_concurrently(CLIENTS, |client| {
             if client % 8 != 5 {
-                world.send(Sender::Company(world.company), &[there], 1).unwrap();
+                fixture.send_recognition(Sender::Company(fixture.company), &[receiver], 1).unwrap();
                 return;
             }
             let command =
-                Command::SendRecognition(world.command(Sender::Company(world.company), &[other], 1));
+                Command::SendRecognition(fixture.send_command(Sender::Company(fixture.company), &[other], 1));
             let render = Box::new(|_: &Done| panic!("in its turn"));
-            let refused = world.commands().wait(world.provider, ORIGIN.into(), command, None, render);
-            let said = "a command panicked: in its turn";
+            let refused = fixture.command_queue().submit_and_wait(
+                fixture.provider,
+                ORIGIN.into(),
+                command,
+                None,
+                render,
+            );
+            let message = "a command panicked: in its turn";
             let Outcome::Refused(Refusal::Store(StoreError::Broken(cause))) = refused else {
                 panic!("{refused:?}")
             };
-            assert_eq!(cause, said);
+            assert_eq!(cause, message);
         });
-        assert_eq!(world.shows(WalletType::User, there), Some((42, 0)));
-        world.send(Sender::Company(world.company), &[other], 1).unwrap();
-        assert_eq!(world.reserve(), 57);
+        assert_eq!(fixture.wallet_points(WalletType::User, receiver), Some((42, 0)));
+        fixture.send_recognition(Sender::Company(fixture.company), &[other], 1).unwrap();
+        assert_eq!(fixture.reserve_points(), 57);
     });
 }
 
 /// Reports the command's number with its outcome.
-struct Numbered {
+struct NumberedOutcome {
     number: usize,
     points: i64,
-    tell: Telling<(usize, String)>,
+    outcome_sender: OutcomeSender<(usize, String)>,
 }
 
-impl Response for Numbered {
-    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+impl OutcomeReceiver for NumberedOutcome {
+    fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
         let Done::Sent(sent) = done else { return Err(StoreError::Broken("it was not sent".to_owned())) };
         self.points = sent.iter().map(|recognition| recognition.points.get()).sum();
         Ok((201, self.points.to_string().into_bytes()))
@@ -198,19 +212,19 @@ impl Response for Numbered {
         true
     }
 
-    fn end(self: Box<Self>, outcome: Outcome) {
+    fn receive_outcome(self: Box<Self>, outcome: Outcome) {
         let text = match outcome {
             Outcome::Done(_) => format!("sent {}", self.points),
-            Outcome::Repeated(record) => format!("repeated {}", String::from_utf8_lossy(&record.body)),
-            Outcome::Refused(Refusal::Send(refusal)) => word::<()>(&Err(refusal)).to_owned(),
+            Outcome::AlreadyExecuted(record) => format!("repeated {}", String::from_utf8_lossy(&record.body)),
+            Outcome::Refused(Refusal::Send(refusal)) => outcome_word::<()>(&Err(refusal)).to_owned(),
             other => format!("{other:?}"),
         };
-        self.tell.send((self.number, text)).unwrap();
+        self.outcome_sender.send((self.number, text)).unwrap();
     }
 }
 
 /// A deterministic pseudo-random number (SplitMix64) below `bound`.
-fn mixed(number: usize, bound: usize) -> usize {
+fn pseudo_random(number: usize, bound: usize) -> usize {
     let mut mixed = u64::try_from(number).unwrap().wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -223,18 +237,18 @@ fn mixed(number: usize, bound: usize) -> usize {
 fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
     const COMMANDS: usize = 10_000;
     const AT_ONCE: usize = 256;
-    on_each(|world| {
-        let users: Vec<UserId> = (0..5).map(|number| world.user(&format!("u{number}"))).collect();
+    on_each_database(|fixture| {
+        let users: Vec<UserId> = (0..5).map(|number| fixture.create_user(&format!("u{number}"))).collect();
         let mut reserve = 30_000;
-        world.deposit(reserve);
-        let (tell, told) = channel();
+        fixture.deposit_points(reserve);
+        let (outcome_sender, outcomes) = channel();
         let (mut expected, mut kept) = (Vec::new(), HashMap::new());
         let mut ended: Vec<(usize, String)> = Vec::new();
         for number in 0..COMMANDS {
-            let points = i64::try_from(mixed(3 * number, 6)).unwrap();
-            let to = &users[..1 + mixed(3 * number + 1, users.len())];
+            let points = i64::try_from(pseudo_random(3 * number, 6)).unwrap();
+            let to = &users[..1 + pseudo_random(3 * number + 1, users.len())];
             let price = points * i64::try_from(to.len()).unwrap();
-            let key = Some(mixed(3 * number + 2, 5_000)).filter(|key| *key < 500);
+            let key = Some(pseudo_random(3 * number + 2, 5_000)).filter(|key| *key < 500);
             let repeated = key.and_then(|key| kept.get(&key)).map(|price| format!("repeated {price}"));
             expected.push(repeated.unwrap_or_else(|| {
                 if points == 0 {
@@ -247,30 +261,38 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
                 kept.extend(key.map(|key| (key, price)));
                 format!("sent {price}")
             }));
-            world.commands.submit(Submission {
-                command: Command::SendRecognition(world.command(Sender::Company(world.company), to, points)),
-                provider: world.provider,
-                by: ORIGIN.into(),
-                surroundings: world.surroundings(),
-                repeatable: key.map(|key| Repeatable {
-                    key: IdempotencyKey { scope: world.provider.as_uuid(), key: key.to_string() },
+            fixture.commands.submit_command(Submission {
+                command: Command::SendRecognition(fixture.send_command(
+                    Sender::Company(fixture.company),
+                    to,
+                    points,
+                )),
+                provider: fixture.provider,
+                requester: ORIGIN.into(),
+                context_sources: fixture.context_sources(),
+                idempotent_request: key.map(|key| IdempotentRequest {
+                    key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_string() },
                     request_hash: vec![7; 32],
-                    kept: Duration::from_secs(3_600),
+                    retention: Duration::from_secs(3_600),
                 }),
-                response: Box::new(Numbered { number, points: 0, tell: tell.clone() }),
+                outcome_receiver: Box::new(NumberedOutcome {
+                    number,
+                    points: 0,
+                    outcome_sender: outcome_sender.clone(),
+                }),
             });
             while number + 1 - ended.len() >= AT_ONCE {
-                ended.push(told.recv().unwrap());
+                ended.push(outcomes.recv().unwrap());
             }
         }
-        drop(tell);
-        ended.extend(told);
+        drop(outcome_sender);
+        ended.extend(outcomes);
         ended.sort_unstable();
         for ((number, outcome), expected) in ended.iter().zip(&expected) {
             assert_eq!(outcome, expected, "command {number}");
         }
         assert_eq!(ended.len(), COMMANDS);
-        assert_eq!(world.reserve(), reserve);
+        assert_eq!(fixture.reserve_points(), reserve);
         assert!(
             reserve < 25 && expected.iter().any(|end| end == "short"),
             "the reserve must run out: {reserve}"

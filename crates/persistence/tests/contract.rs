@@ -3,56 +3,58 @@
 use std::sync::Arc;
 
 use guerdon_domain::events::EventKind;
-use guerdon_domain::ports::{Ledger, Store, StoreError, Verdict};
-use guerdon_domain::testing::{Bench, Case};
-use guerdon_persistence::testing::{TestDatabase, covers_postgres, covers_sqlite, postgres, sqlite};
+use guerdon_domain::ports::{LedgerTx, Store, StoreError, Verdict};
+use guerdon_domain::testing::{Case, StoreUnderTest};
+use guerdon_persistence::testing::{
+    TestDatabase, covers_postgres, covers_sqlite, create_postgres, create_sqlite,
+};
 
-use crate::support::verify;
+use crate::support::verify_at;
 
 struct Kept {
     store: Arc<dyn Store>,
     database: TestDatabase,
 }
 
-impl Bench for Kept {
-    fn run(&self, work: &mut dyn FnMut(&mut dyn Ledger) -> Verdict) -> Result<(), StoreError> {
-        self.store.run(&mut |tx| work(tx))
+impl StoreUnderTest for Kept {
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn LedgerTx) -> Verdict) -> Result<(), StoreError> {
+        self.store.run_transaction(&mut |tx| work(tx))
     }
 
-    fn events(&self, kind: EventKind) -> usize {
-        self.count(&format!("events WHERE kind = {}", kind.code()))
+    fn count_events(&self, kind: EventKind) -> usize {
+        self.count_rows(&format!("events WHERE kind = {}", kind.code()))
     }
 
-    fn mails(&self, recipient: &str) -> usize {
-        self.count(&format!("mails WHERE recipient = '{recipient}'"))
+    fn count_mails(&self, recipient: &str) -> usize {
+        self.count_rows(&format!("mails WHERE recipient = '{recipient}'"))
     }
 
-    fn violations(&self) -> Vec<String> {
+    fn audit_violations(&self) -> Vec<String> {
         let now = guerdon_domain::ports::Timestamp::from_unix_micros(4_000_000_000_000_000).unwrap();
-        let found = verify(self.store.as_ref(), None, now, std::num::NonZero::<usize>::MIN);
+        let found = verify_at(self.store.as_ref(), None, now, std::num::NonZero::<usize>::MIN);
         found.iter().map(|violation| format!("{violation:?}")).collect()
     }
 }
 
 impl Kept {
-    fn count(&self, from: &str) -> usize {
-        usize::try_from(self.database.count(from)).unwrap()
+    fn count_rows(&self, from: &str) -> usize {
+        usize::try_from(self.database.count_rows(from)).unwrap()
     }
 }
 
-fn run(case: Case, database: TestDatabase) {
-    case(&Kept { store: database.store(), database });
+fn run_case(case: Case, database: TestDatabase) {
+    case(&Kept { store: database.open_store(), database });
 }
 
 fn run_on_sqlite(case: Case) {
     if covers_sqlite() {
-        run(case, sqlite());
+        run_case(case, create_sqlite());
     }
 }
 
 fn run_on_postgres(case: Case) {
     if covers_postgres() {
-        run(case, postgres());
+        run_case(case, create_postgres());
     }
 }
 

@@ -48,8 +48,8 @@ fn a_server_is_trusted_only_by_its_certificate() {
             (try_it(&pooler, "localhost", "sslmode=disable"), "SSL required"),
         ];
         for (outcome, why) in refused {
-            let told = outcome.unwrap_err();
-            assert!(told.contains(why), "{why}: {told}");
+            let error = outcome.unwrap_err();
+            assert!(error.contains(why), "{why}: {error}");
         }
     }
 }

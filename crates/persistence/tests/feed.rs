@@ -5,115 +5,117 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
-use guerdon_domain::decide::carry_out;
+use guerdon_domain::decide::execute_command;
 use guerdon_domain::events::EventState;
 use guerdon_domain::money::{Points, Sum};
-use guerdon_domain::ports::{FeedPlace, FeedWanted, StoreExt as _};
+use guerdon_domain::ports::{FeedPosition, FeedQuery, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::redemptions::{Redeem, RedeemError};
 use guerdon_domain::values::{EventId, Timestamp};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::DatabaseUrl;
 
-use crate::support::{World, on_each};
+use crate::support::{LedgerFixture, on_each_database};
 
 /// The feed has ended when this many consecutive reads return nothing new.
 const END_READS: u32 = 3;
 
 /// Reads the feed from a position to its end, a few events per read. Returns the events and the position of the last
 /// one.
-pub fn follow(
-    world: &World,
-    mut after: Option<FeedPlace>,
+pub fn read_whole_feed(
+    fixture: &LedgerFixture,
+    mut after: Option<FeedPosition>,
     state: Option<EventState>,
-) -> (Vec<EventId>, Option<FeedPlace>) {
-    let (mut met, mut ends_seen) = (Vec::new(), 0);
+) -> (Vec<EventId>, Option<FeedPosition>) {
+    let (mut events, mut ends_seen) = (Vec::new(), 0);
     loop {
-        let wanted = FeedWanted { provider: world.provider, after, since: None, kind: None, state, limit: 7 };
-        let part = world.reading(|reads| reads.feed(&wanted));
+        let wanted =
+            FeedQuery { provider: fixture.provider, after, since: None, kind: None, state, limit: 7 };
+        let part = fixture.read_snapshot(|reads| reads.read_feed(&wanted));
         if part.next == after {
             // A transaction on another test's database that ends during a read hides later events from this read only.
             ends_seen += 1;
             if ends_seen == END_READS {
-                return (met, after);
+                return (events, after);
             }
             continue;
         }
         ends_seen = 0;
-        met.extend(part.events.iter().map(|entry| entry.event.id));
+        events.extend(part.events.iter().map(|entry| entry.event.id));
         after = part.next;
     }
 }
 
-fn send(world: &World, count: usize) -> Vec<EventId> {
-    let receiver = world.owner;
-    let one = |_| world.send(Sender::Company(world.company), &[receiver], 1).unwrap().remove(0).id;
+fn send_events(fixture: &LedgerFixture, count: usize) -> Vec<EventId> {
+    let receiver = fixture.owner;
+    let one =
+        |_| fixture.send_recognition(Sender::Company(fixture.company), &[receiver], 1).unwrap().remove(0).id;
     (0..count).map(one).map(|id| EventId::from_uuid(id.as_uuid())).collect()
 }
 
 #[test]
 fn each_event_is_read_once_in_order() {
-    on_each(|world| {
-        world.deposit(1_000_000);
-        let (none, start) = follow(world, None, None);
+    on_each_database(|fixture| {
+        fixture.deposit_points(1_000_000);
+        let (none, start) = read_whole_feed(fixture, None, None);
         assert_eq!((none.len(), start), (0, None));
-        let first = send(world, 20);
-        let (met, after) = follow(world, None, None);
-        assert_eq!(met, first);
-        let then = send(world, 3);
-        assert_eq!(follow(world, after, None).0, then);
-        assert_eq!(follow(world, None, Some(EventState::Pending)).0.len(), 23);
-        assert_eq!(follow(world, None, Some(EventState::Delivered)).0, []);
+        let first = send_events(fixture, 20);
+        let (events, after) = read_whole_feed(fixture, None, None);
+        assert_eq!(events, first);
+        let then = send_events(fixture, 3);
+        assert_eq!(read_whole_feed(fixture, after, None).0, then);
+        assert_eq!(read_whole_feed(fixture, None, Some(EventState::Pending)).0.len(), 23);
+        assert_eq!(read_whole_feed(fixture, None, Some(EventState::Delivered)).0, []);
     });
 }
 
 #[test]
 fn a_reader_may_start_at_a_timestamp() {
-    on_each(|world| {
-        world.deposit(1_000_000);
+    on_each_database(|fixture| {
+        fixture.deposit_points(1_000_000);
         let from = |since: Timestamp| {
-            let wanted = FeedWanted {
-                provider: world.provider,
+            let wanted = FeedQuery {
+                provider: fixture.provider,
                 after: None,
                 since: Some(since),
                 kind: None,
                 state: None,
                 limit: 100,
             };
-            let part = world.reading(|reads| reads.feed(&wanted));
+            let part = fixture.read_snapshot(|reads| reads.read_feed(&wanted));
             (part.events.iter().map(|entry| entry.event.id).collect::<Vec<_>>(), part.next)
         };
-        let begun = world.context().clock.now();
+        let begun = fixture.context().clock.now();
         assert_eq!(from(begun), (Vec::new(), None));
-        let first = send(world, 20);
+        let first = send_events(fixture, 20);
         assert_eq!(from(begun).0, first, "may include events of the minute before");
         let later = begun.saturating_add(Duration::from_secs(3_600));
         let (none, place) = from(later);
         assert_eq!(none, []);
-        let then = send(world, 3);
-        assert_eq!(follow(world, place, None).0, then, "no event after that position is missed");
+        let then = send_events(fixture, 3);
+        assert_eq!(read_whole_feed(fixture, place, None).0, then, "no event after that position is missed");
     });
 }
 
 #[test]
 fn an_event_of_a_slow_transaction_is_read_once() {
-    on_each(|world| {
-        if !world.database.url.starts_with("postgres") {
+    on_each_database(|fixture| {
+        if !fixture.database.url.starts_with("postgres") {
             return; // one writer, so no other transaction commits concurrently
         }
-        world.deposit(1_000_000);
-        let slow = world.user("slow");
+        fixture.deposit_points(1_000_000);
+        let slow = fixture.create_user("slow");
         let command = Redeem { user_id: slow, sum: Sum::Points(Points::new(10).unwrap()) };
         let command = &command;
-        world.put(slow, WalletType::User, 10).unwrap();
-        let before = send(world, 2);
+        fixture.replace_balance(slow, WalletType::User, 10).unwrap();
+        let before = send_events(fixture, 2);
         let (has_written, written) = channel();
         let (go_on, waits) = channel::<()>();
         std::thread::scope(|scope| {
             let late = scope.spawn(move || {
-                let context = world.context();
-                let done = world.store.transaction(|tx| -> Result<_, RedeemError> {
-                    let redeemed = carry_out(tx, world.provider, command, &context)?.0;
+                let context = fixture.context();
+                let done = fixture.store.transaction(|tx| -> Result<_, RedeemError> {
+                    let redeemed = execute_command(tx, fixture.provider, command, &context)?.0;
                     has_written.send(()).unwrap();
                     waits.recv().unwrap();
                     Ok(redeemed)
@@ -121,52 +123,52 @@ fn an_event_of_a_slow_transaction_is_read_once() {
                 EventId::from_uuid(done.unwrap().id.as_uuid())
             });
             written.recv().unwrap();
-            let beside = send(world, 100);
-            let (met, after) = follow(world, None, None);
-            assert_eq!(met, before, "events after the slow transaction wait for it");
+            let concurrent = send_events(fixture, 100);
+            let (events, after) = read_whole_feed(fixture, None, None);
+            assert_eq!(events, before, "events after the slow transaction wait for it");
             go_on.send(()).unwrap();
             let late = late.join().unwrap();
-            let (mut rest, _) = follow(world, after, None);
+            let (mut rest, _) = read_whole_feed(fixture, after, None);
             assert_eq!(rest.len(), 101);
             rest.retain(|id| *id != late);
-            assert_eq!(rest, beside);
+            assert_eq!(rest, concurrent);
         });
     });
 }
 
 /// A connection that guerdon did not open, to a PostgreSQL of this run.
-fn stranger(world: &World) -> Option<PgConnection> {
-    let DatabaseUrl::Postgres(url) = world.database.address() else { return None };
+fn connect_foreign_client(fixture: &LedgerFixture) -> Option<PgConnection> {
+    let DatabaseUrl::Postgres(url) = fixture.database.database_url() else { return None };
     Some(PgConnection::establish(&url).unwrap())
 }
 
-fn feed_held(world: &World) -> Duration {
-    world.reading(|reads| reads.outbox_depth()).feed_held
+fn feed_held(fixture: &LedgerFixture) -> Duration {
+    fixture.read_snapshot(|reads| reads.queue_depth()).oldest_transaction_age
 }
 
 #[test]
 fn transactions_of_other_programs_do_not_delay_the_feed() {
-    on_each(|world| {
-        let Some(mut stranger) = stranger(world) else { return };
-        world.deposit(1_000_000);
+    on_each_database(|fixture| {
+        let Some(mut stranger) = connect_foreign_client(fixture) else { return };
+        fixture.deposit_points(1_000_000);
         stranger
             .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; CREATE TEMP TABLE mine (id integer)")
             .unwrap();
-        let sent = send(world, 20);
-        assert_eq!(follow(world, None, None).0, sent);
-        assert_eq!(feed_held(world), Duration::ZERO);
-        world.seal();
+        let sent = send_events(fixture, 20);
+        assert_eq!(read_whole_feed(fixture, None, None).0, sent);
+        assert_eq!(feed_held(fixture), Duration::ZERO);
+        fixture.seal_all();
         stranger.batch_execute("COMMIT").unwrap();
-        assert_eq!(follow(world, None, None).0, sent);
+        assert_eq!(read_whole_feed(fixture, None, None).0, sent);
     });
 }
 
 #[test]
 fn other_programs_cannot_insert_events() {
-    on_each(|world| {
-        let Some(mut stranger) = stranger(world) else { return };
-        world.deposit(1_000_000);
-        send(world, 1);
+    on_each_database(|fixture| {
+        let Some(mut stranger) = connect_foreign_client(fixture) else { return };
+        fixture.deposit_points(1_000_000);
+        send_events(fixture, 1);
         let add = "INSERT INTO events (id, company_id, provider_id, kind, journal_entry_id, body, created_at) \
                    SELECT gen_random_uuid(), company_id, provider_id, kind, journal_entry_id, body, created_at FROM events";
         let refused = stranger.batch_execute(add).unwrap_err().to_string();
@@ -176,20 +178,20 @@ fn other_programs_cannot_insert_events() {
 
 #[test]
 fn the_age_of_the_transaction_that_delays_the_feed_is_reported() {
-    on_each(|world| {
-        let Some(mut writer) = stranger(world) else {
-            assert_eq!(feed_held(world), Duration::ZERO);
+    on_each_database(|fixture| {
+        let Some(mut writer) = connect_foreign_client(fixture) else {
+            assert_eq!(feed_held(fixture), Duration::ZERO);
             return;
         };
-        world.deposit(1_000_000);
+        fixture.deposit_points(1_000_000);
         // Marks the session as guerdon's: it may add events that precede those of later transactions.
         let mark = "SELECT pg_advisory_lock_shared(1735746916, 1)";
         writer.batch_execute(&format!("{mark}; BEGIN; SELECT pg_current_xact_id()")).unwrap();
-        let sent = send(world, 2);
-        assert_eq!(follow(world, None, None).0, []);
-        assert!(feed_held(world) > Duration::ZERO);
+        let sent = send_events(fixture, 2);
+        assert_eq!(read_whole_feed(fixture, None, None).0, []);
+        assert!(feed_held(fixture) > Duration::ZERO);
         writer.batch_execute("COMMIT").unwrap();
-        assert_eq!(follow(world, None, None).0, sent);
-        assert_eq!(feed_held(world), Duration::ZERO);
+        assert_eq!(read_whole_feed(fixture, None, None).0, sent);
+        assert_eq!(feed_held(fixture), Duration::ZERO);
     });
 }

@@ -9,10 +9,10 @@ use guerdon_domain::providers::{self, Provider};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::ProviderId;
 
-use crate::support::{World, on_each};
+use crate::support::{LedgerFixture, on_each_database};
 
-fn another(world: &World) -> ProviderId {
-    let id = ProviderId::from_uuid(world.context().ids.next());
+fn create_other_provider(fixture: &LedgerFixture) -> ProviderId {
+    let id = ProviderId::from_uuid(fixture.context().ids.next_id());
     let provider = Provider {
         id,
         name: "Another".into(),
@@ -24,26 +24,29 @@ fn another(world: &World) -> ProviderId {
         callback_url: None,
         manages_all_domain_resources: true,
         suspended: false,
-        created_at: world.context().clock.now(),
+        created_at: fixture.context().clock.now(),
     };
-    let context = world.context();
-    let entry = context.entry(Action::ProviderCreated).of_provider(provider.id);
-    world.store.transaction(|tx| tx.insert_provider(&provider).and_then(|()| tx.note(&entry))).unwrap();
+    let context = fixture.context();
+    let entry = context.new_audit_entry(Action::ProviderCreated).with_provider(provider.id);
+    fixture
+        .store
+        .transaction(|tx| tx.insert_provider(&provider).and_then(|()| tx.record_audit_entry(&entry)))
+        .unwrap();
     id
 }
 
 #[test]
 fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afterwards() {
-    on_each(|world| {
-        let (ann, other) = (world.user("ann"), another(world));
-        world.deposit(100);
+    on_each_database(|fixture| {
+        let (ann, other) = (fixture.create_user("ann"), create_other_provider(fixture));
+        fixture.deposit_points(100);
         let (kept, is_kept) = channel();
         let (let_go, may_go) = channel::<()>();
-        let context = world.context();
+        let context = fixture.context();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let work = world.store.transaction(|tx| -> Result<(), StoreError> {
-                    tx.keep_provider(world.company)?;
+                let work = fixture.store.transaction(|tx| -> Result<(), StoreError> {
+                    tx.lock_provider_shared(fixture.company)?;
                     kept.send(()).unwrap();
                     may_go.recv().unwrap();
                     Ok(())
@@ -52,19 +55,22 @@ fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afte
             });
             is_kept.recv().unwrap();
             let moving = scope.spawn(|| {
-                world.store.transaction(|tx| -> Result<(), MoveCompanyError> {
-                    move_to_provider(tx, world.company, other, &context)
+                fixture.store.transaction(|tx| -> Result<(), MoveCompanyError> {
+                    move_to_provider(tx, fixture.company, other, &context)
                 })
             });
-            let provider = || world.reading(|reads| reads.provider_of_company(world.company));
-            assert_eq!(provider(), Some(world.provider), "the move waits");
+            let provider = || fixture.read_snapshot(|reads| reads.provider_of_company(fixture.company));
+            assert_eq!(provider(), Some(fixture.provider), "the move waits");
             let_go.send(()).unwrap();
             moving.join().unwrap().unwrap();
             assert_eq!(provider(), Some(other));
         });
-        let sent = world.send(Sender::Company(world.company), &[ann], 1);
+        let sent = fixture.send_recognition(Sender::Company(fixture.company), &[ann], 1);
         assert!(matches!(sent, Err(SendError::Denied(_))));
         let change = ProviderChange { suspended: Some(true), ..ProviderChange::default() };
-        world.store.transaction(|tx| providers::change(tx, other, &change, &world.context())).unwrap();
+        fixture
+            .store
+            .transaction(|tx| providers::change_provider(tx, other, &change, &fixture.context()))
+            .unwrap();
     });
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use guerdon_domain::audit_log::{Action, newest};
+use guerdon_domain::audit_log::{Action, newest_entries};
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::idempotency::IdempotencyKey;
@@ -12,27 +12,31 @@ use guerdon_domain::journal::Actor;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditWanted, Claim, EventsWanted, Role, Row, StoreError, StoreExt as _, Timestamp, Tx, Wanted,
+    AuditLogQuery, ClaimRequest, EventQuery, LockableRow, Role, StoreError, StoreExt as _, Timestamp, Tx,
+    UserQuery,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::users::{self, UpdateUser};
 use guerdon_domain::values::{
-    CorporationId, DomainName, EmailAddress, EntityId, EventId, Line, OccasionId, Page, Update, UserId,
+    CorporationId, DomainName, EmailAddress, EntityId, EventId, OccasionId, Page, RecognitionId, SingleLine,
+    Update, UserId,
 };
 use guerdon_domain::wallets::{Account, WalletType};
-use guerdon_persistence::testing::{TestDatabase, covers_postgres, covers_sqlite, each, postgres, sqlite};
+use guerdon_persistence::testing::{
+    TestDatabase, covers_postgres, covers_sqlite, create_databases, create_postgres, create_sqlite,
+};
 use uuid::Uuid;
 
-use crate::support::{World, overheard};
+use crate::support::{LedgerFixture, recorded_statements};
 
 /// Every distinct statement that `work` sends.
-fn statements(world: &World, work: impl FnOnce()) -> BTreeSet<String> {
-    overheard::statements(&world.database, work).into_iter().collect()
+fn distinct_statements(fixture: &LedgerFixture, work: impl FnOnce()) -> BTreeSet<String> {
+    recorded_statements::record_statements(&fixture.database, work).into_iter().collect()
 }
 
 /// The tables that grow. A statement that reads all rows of one of them is a fault.
-const LARGE: [&str; 12] = [
+const LARGE_TABLES: [&str; 12] = [
     "accounts",
     "journal_entries",
     "companies",
@@ -48,9 +52,9 @@ const LARGE: [&str; 12] = [
 ];
 
 /// Lines of a query plan that scan a large table.
-fn scans(plan: &[String]) -> Vec<&String> {
+fn full_scans(plan: &[String]) -> Vec<&String> {
     let reads_all = |line: &&String| {
-        LARGE.iter().any(|table| {
+        LARGE_TABLES.iter().any(|table| {
             let line = line.trim();
             line.contains(&format!("Seq Scan on {table}")) || line.starts_with(&format!("SCAN {table}"))
         })
@@ -58,7 +62,7 @@ fn scans(plan: &[String]) -> Vec<&String> {
     plan.iter().filter(reads_all).collect()
 }
 
-/// Rows for 100 providers with one company each, including the world's own. `ID` makes an id of `i`, `AT` a timestamp.
+/// Rows for 100 providers with one company each, including the fixture's own. `ID` makes an id of `i`, `AT` a timestamp.
 const ROWS: &str = "
     INSERT INTO providers (id, name, api_key, api_secret_hash, shared_secret_sealed, manages_all_domain_resources, suspended,
       created_at, updated_at) SELECT ID, 'P', 'p' || i, BYTES, BYTES, FALSE, FALSE, AT, AT FROM n WHERE i < 100;
@@ -133,205 +137,212 @@ fn postgres_rows() -> String {
     )
 }
 
-fn page() -> Page {
+fn third_page() -> Page {
     Page::new(3, 100).unwrap()
 }
 
-fn request_like(world: &World, ann: UserId, corporation: CorporationId, occasion: OccasionId) {
-    let (scope, company, page) = (world.provider, world.company, page());
+fn request_like(fixture: &LedgerFixture, ann: UserId, corporation: CorporationId, occasion: OccasionId) {
+    let (scope, company, page) = (fixture.provider, fixture.company, third_page());
     let domain = DomainName::parse("example.com").unwrap();
     let email = EmailAddress::parse("ann@example.com").unwrap();
-    world.reading(|reads| -> Result<(), StoreError> {
-        reads.provider_by_api_key("key")?;
-        reads.company(scope, company)?;
-        reads.company_by_domain(scope, &domain)?;
+    fixture.read_snapshot(|reads| -> Result<(), StoreError> {
+        reads.find_provider_by_api_key("key")?;
+        reads.find_company(scope, company)?;
+        reads.find_company_by_domain(scope, &domain)?;
         for within in [None, Some(corporation)] {
-            reads.companies(scope, within, page)?;
-            reads.company_count(scope, within)?;
+            reads.list_companies(scope, within, page)?;
+            reads.count_companies(scope, within)?;
         }
-        reads.active_user_count(company)?;
-        reads.active_users_page(company, page)?;
-        reads.active_user_by_email(company, &email)?;
-        reads.admin_emails(company)?;
-        reads.corporation(scope, corporation)?;
-        reads.corporations(scope, page)?;
-        reads.corporation_count(scope)?;
-        reads.occasion(scope, occasion)?;
-        reads.occasions(company, page)?;
-        reads.occasion_count(company)?;
-        reads.user(scope, ann)?;
-        reads.people(scope, &[ann])?;
-        reads.people(scope, &[ann, world.owner])?;
-        reads.wallets(ann)?;
-        reads.wallets_of(&[ann, world.owner])?;
-        reads.balance(Account::Reserve(company))?;
-        reads.transactions(Account::Wallet(WalletType::Peer, ann), page)?;
+        reads.count_active_users(company)?;
+        reads.list_active_user_ids_page(company, page)?;
+        reads.find_active_user_by_email(company, &email)?;
+        reads.list_admin_emails(company)?;
+        reads.find_corporation(scope, corporation)?;
+        reads.list_corporations(scope, page)?;
+        reads.count_corporations(scope)?;
+        reads.find_occasion(scope, occasion)?;
+        reads.list_occasions(company, page)?;
+        reads.count_occasions(company)?;
+        reads.find_user(scope, ann)?;
+        reads.find_people(scope, &[ann])?;
+        reads.find_people(scope, &[ann, fixture.owner])?;
+        reads.list_wallets(ann)?;
+        reads.list_wallets_of_users(&[ann, fixture.owner])?;
+        reads.account_balance(Account::Reserve(company))?;
+        reads.list_transactions(Account::Wallet(WalletType::Peer, ann), page)?;
         for role in [Role::Receiver, Role::Sender] {
-            reads.recognitions(ann, role, page)?;
-            reads.recognition_count(ann, role)?;
+            reads.list_recognitions(ann, role, page)?;
+            reads.count_recognitions(ann, role)?;
         }
-        reads.saml(company).map(drop)
+        reads.find_recognition(scope, RecognitionId::from_uuid(Uuid::nil()))?;
+        reads.saml_settings(company).map(drop)
     });
 }
 
-fn changes(world: &World, ann: UserId) {
-    let (context, now) = (world.context(), world.context().clock.now());
-    world.fund(WalletType::Peer, ann, 10);
-    world.deposit(10);
-    world.send(Sender::User(ann), &[world.owner], 1).unwrap();
-    world.send(Sender::Company(world.company), &[world.owner, ann], 1).unwrap();
+fn run_changes(fixture: &LedgerFixture, ann: UserId) {
+    let (context, now) = (fixture.context(), fixture.context().clock.now());
+    fixture.fund_wallet(WalletType::Peer, ann, 10);
+    fixture.deposit_points(10);
+    fixture.send_recognition(Sender::User(ann), &[fixture.owner], 1).unwrap();
+    fixture.send_recognition(Sender::Company(fixture.company), &[fixture.owner, ann], 1).unwrap();
     let rate = UpdateCompany { rate: PointsPerDollar::new(51), ..UpdateCompany::default() };
-    world.update(&rate).unwrap();
+    fixture.update_company(&rate).unwrap();
     let key = IdempotencyKey { scope: Uuid::nil(), key: "k".into() };
     let settings = UpdateSaml { idp_id: Update::Set(EntityId::parse("x").unwrap()), ..UpdateSaml::default() };
     let manager = UpdateUser { manager: Some(true), ..UpdateUser::default() };
-    let (provider, lease) = (world.provider, Uuid::nil());
-    let claim = Claim { provider, limit: 8, now, until: now, lease };
-    let far = Timestamp::from_unix_micros(200_000_000_000_000_000).unwrap(); // later than every id
+    let (provider, lease) = (fixture.provider, Uuid::nil());
+    let claim = ClaimRequest { provider, limit: 8, now, lease_until: now, lease };
+    let far_future = Timestamp::from_unix_micros(200_000_000_000_000_000).unwrap(); // later than every id
     let work = |tx: &mut dyn Tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        tx.hold(Row::Company(world.company))?;
-        tx.claim_key(&key)?;
-        tx.idempotency_record(&key, now)?;
-        saml::update(tx, world.provider, world.company, &settings, &context)?;
-        users::update(tx, world.provider, ann, &manager, &context)?;
-        occasions::delete(tx, world.provider, world.occasion, &context)?;
+        tx.lock_row(LockableRow::Company(fixture.company))?;
+        tx.claim_idempotency_key(&key)?;
+        tx.find_idempotency_record(&key, now)?;
+        saml::update(tx, fixture.provider, fixture.company, &settings, &context)?;
+        users::update(tx, fixture.provider, ann, &manager, &context)?;
+        occasions::delete(tx, fixture.provider, fixture.occasion, &context)?;
         tx.providers_with_due_events(now)?;
         tx.next_event_due()?;
         tx.claim_events(&claim)?;
         tx.claim_mails(now, now, lease, 8)?;
         tx.next_mail_due()?;
-        let gone = tx.prune_events(far, None, 500)?.0;
-        let gone = [gone, tx.prune_mails(far, 500)?, tx.prune_idempotency_records(now, 500)?];
-        assert!(gone.iter().all(|count| *count > 400), "{gone:?} of 500 each");
+        let deleted = tx.prune_events(far_future, None, 500)?.0;
+        let deleted = [deleted, tx.prune_mails(far_future, 500)?, tx.prune_idempotency_records(now, 500)?];
+        assert!(deleted.iter().all(|count| *count > 400), "{deleted:?} of 500 each");
         Ok(())
     };
-    world.store.transaction(work).unwrap();
-    world.delete(ann).unwrap();
+    fixture.store.transaction(work).unwrap();
+    fixture.delete_user(ann).unwrap();
 }
 
 /// Searches that match few of a company's users, and the index of each. `users_all` would scan all users of the
 /// company.
-fn searches() -> [(Wanted, &'static str); 2] {
-    let (email, employee_id) = (EmailAddress::parse("ann@example.com").ok(), Line::parse("E-1").ok());
+fn user_searches() -> [(UserQuery, &'static str); 2] {
+    let (email, employee_id) = (EmailAddress::parse("ann@example.com").ok(), SingleLine::parse("E-1").ok());
     [
-        (Wanted { email, ..Wanted::default() }, "users_email"),
-        (Wanted { employee_id, ..Wanted::default() }, "users_employee"),
+        (UserQuery { email, ..UserQuery::default() }, "users_email"),
+        (UserQuery { employee_id, ..UserQuery::default() }, "users_employee"),
     ]
 }
 
 /// A database with all of these rows, shared by the tests of this file. `None` if this run does not cover it.
-type Filled = LazyLock<Option<Mutex<World>>>;
+type FilledDatabase = LazyLock<Option<Mutex<LedgerFixture>>>;
 
-static SQLITE: Filled = LazyLock::new(|| covers_sqlite().then(|| fill(sqlite())));
-static POSTGRES: Filled = LazyLock::new(|| covers_postgres().then(|| fill(postgres())));
+static SQLITE: FilledDatabase = LazyLock::new(|| covers_sqlite().then(|| fill_database(create_sqlite())));
+static POSTGRES: FilledDatabase =
+    LazyLock::new(|| covers_postgres().then(|| fill_database(create_postgres())));
 
-fn fill(database: TestDatabase) -> Mutex<World> {
-    overheard::listen();
-    let world = World::new(database);
-    world.database.tamper(&sqlite_rows(), &postgres_rows());
-    Mutex::new(world)
+fn fill_database(database: TestDatabase) -> Mutex<LedgerFixture> {
+    recorded_statements::start_recording();
+    let fixture = LedgerFixture::new(database);
+    fixture.database.execute_sql(&sqlite_rows(), &postgres_rows());
+    Mutex::new(fixture)
 }
 
 /// Runs a test on a filled database when no other test uses it.
-fn on_filled(database: &Filled, test: impl Fn(&World)) {
-    if let Some(world) = &**database {
-        test(&world.lock().unwrap_or_else(PoisonError::into_inner));
+fn on_filled(database: &FilledDatabase, test: impl Fn(&LedgerFixture)) {
+    if let Some(fixture) = &**database {
+        test(&fixture.lock().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
 #[test]
 fn no_statement_of_a_request_reads_a_whole_table() {
-    let judge = |world: &World| {
-        let ann = world.user("ann");
+    let judge = |fixture: &LedgerFixture| {
+        let ann = fixture.create_user("ann");
         let nil = Uuid::nil();
-        let mut sent = statements(world, || {
-            request_like(world, ann, CorporationId::from_uuid(nil), OccasionId::from_uuid(nil));
+        let mut sent = distinct_statements(fixture, || {
+            request_like(fixture, ann, CorporationId::from_uuid(nil), OccasionId::from_uuid(nil));
         });
         let reads = sent.len();
-        sent.append(&mut statements(world, || changes(world, ann)));
+        sent.append(&mut distinct_statements(fixture, || run_changes(fixture, ann)));
         sent.retain(|statement| {
             ["SELECT", "UPDATE", "DELETE", "INSERT"].iter().any(|verb| statement.starts_with(verb))
         });
         assert!(reads >= 25 && sent.len() >= 45, "{reads} and {} statements recorded", sent.len());
-        let told = sent.iter().map(|statement| (statement, world.database.plan(statement)));
-        let faults: Vec<String> = told
-            .filter(|(_, plan)| !scans(plan).is_empty())
+        let plans = sent.iter().map(|statement| (statement, fixture.database.query_plan(statement)));
+        let full_scan_plans: Vec<String> = plans
+            .filter(|(_, plan)| !full_scans(plan).is_empty())
             .map(|(statement, plan)| format!("{statement}\n{}\n", plan.join("\n")))
             .collect();
-        assert!(faults.is_empty(), "{}", faults.join("\n"));
-        for (wanted, index) in searches() {
-            let searched = statements(world, || {
-                world.reading(|reads| reads.users(world.company, &wanted, page()).map(drop))
+        assert!(full_scan_plans.is_empty(), "{}", full_scan_plans.join("\n"));
+        for (wanted, index) in user_searches() {
+            let searched = distinct_statements(fixture, || {
+                fixture
+                    .read_snapshot(|reads| reads.list_users(fixture.company, &wanted, third_page()).map(drop))
             });
             let of_users = searched.iter().filter(|statement| statement.contains("ORDER BY"));
             let plans: Vec<String> =
-                of_users.map(|statement| world.database.plan(statement).join("\n")).collect();
+                of_users.map(|statement| fixture.database.query_plan(statement).join("\n")).collect();
             assert!(
                 !plans.is_empty() && plans.iter().all(|plan| plan.contains(index)),
                 "not by {index}: {plans:?}"
             );
         }
-        let found_by_key = statements(world, || {
+        let found_by_key = distinct_statements(fixture, || {
             let (emails, ids) =
-                ([EmailAddress::parse("ann@example.com").unwrap()], [Line::parse("E-1").unwrap()]);
-            world.reading(|reads| reads.active_users_of(world.company, &ids, &emails).map(drop));
+                ([EmailAddress::parse("ann@example.com").unwrap()], [SingleLine::parse("E-1").unwrap()]);
+            fixture.read_snapshot(|reads| {
+                reads.find_active_users_by_keys(fixture.company, &ids, &emails).map(drop)
+            });
         });
         for (column, index) in [("employee_id", "users_employee"), ("email_folded", "users_email")] {
             let condition = |statement: &&String| {
                 statement.split("WHERE").nth(1).is_some_and(|clause| clause.contains(column))
             };
-            let plan = world.database.plan(found_by_key.iter().find(condition).unwrap()).join("\n");
+            let plan = fixture.database.query_plan(found_by_key.iter().find(condition).unwrap()).join("\n");
             assert!(plan.contains(index), "not by {index}: {plan}");
         }
-        let whole = world.database.plan("SELECT count(*) FROM transfers WHERE amount = 7");
-        assert!(!scans(&whole).is_empty(), "a scan must be detected: {whole:?}");
+        let whole = fixture.database.query_plan("SELECT count(*) FROM transfers WHERE amount = 7");
+        assert!(!full_scans(&whole).is_empty(), "a scan must be detected: {whole:?}");
     };
     on_filled(&SQLITE, judge);
     on_filled(&POSTGRES, judge);
 }
 
 /// Queries of the console on tables that have a row per user or event.
-fn pages(world: &World) {
-    let state = |state| EventsWanted { state: Some(state), limit: 50, ..EventsWanted::default() };
-    world.reading(|reads| -> Result<(), StoreError> {
-        reads.company_lines(1)?;
-        reads.low_reserves()?;
-        reads.outbox_depth()?;
-        for provider in [None, Some(world.provider)] {
-            reads.undelivered(provider, 10_000)?;
+fn read_all_pages(fixture: &LedgerFixture) {
+    let state = |state| EventQuery { state: Some(state), limit: 50, ..EventQuery::default() };
+    fixture.read_snapshot(|reads| -> Result<(), StoreError> {
+        reads.list_company_summaries(1)?;
+        reads.count_low_reserves()?;
+        reads.queue_depth()?;
+        for provider in [None, Some(fixture.provider)] {
+            reads.count_undelivered_events(provider, 10_000)?;
             for undelivered in [EventState::Exhausted, EventState::Unaddressed] {
-                reads.events(&EventsWanted { provider, ..state(undelivered) })?;
+                reads.list_events(&EventQuery { provider, ..state(undelivered) })?;
             }
         }
-        reads.events(&EventsWanted { provider: Some(world.provider), ..state(EventState::Delivered) })?;
+        reads
+            .list_events(&EventQuery { provider: Some(fixture.provider), ..state(EventState::Delivered) })?;
         let one = Some(EventId::from_uuid(Uuid::nil()));
         let rare = Some(EventKind::RedemptionCreated);
-        for (provider, kind) in [(None, rare), (Some(world.provider), None), (Some(world.provider), rare)] {
-            let all = EventsWanted { provider, kind, limit: 50, ..EventsWanted::default() };
-            reads.events(&all)?;
-            reads.events(&EventsWanted { before: one, ..all })?;
-            reads.events(&EventsWanted { after: one, ..all })?;
+        for (provider, kind) in [(None, rare), (Some(fixture.provider), None), (Some(fixture.provider), rare)]
+        {
+            let all = EventQuery { provider, kind, limit: 50, ..EventQuery::default() };
+            reads.list_events(&all)?;
+            reads.list_events(&EventQuery { before: one, ..all })?;
+            reads.list_events(&EventQuery { after: one, ..all })?;
         }
-        let log = AuditWanted { limit: 50, ..AuditWanted::default() };
-        newest(reads, &AuditWanted { action: Some(Action::Deposited), ..log })?;
-        newest(reads, &AuditWanted { action: Some(Action::SecretRotated), ..log })?;
-        newest(reads, &AuditWanted { actor: Some(Actor::Operator), ..log })?;
-        newest(reads, &AuditWanted { company: Some(world.company), ..log })?;
-        reads.sent_mails(10_000)?;
-        reads.last_failure(world.provider).map(drop)
+        let log = AuditLogQuery { limit: 50, ..AuditLogQuery::default() };
+        newest_entries(reads, &AuditLogQuery { action: Some(Action::Deposited), ..log })?;
+        newest_entries(reads, &AuditLogQuery { action: Some(Action::SecretRotated), ..log })?;
+        newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..log })?;
+        newest_entries(reads, &AuditLogQuery { company: Some(fixture.company), ..log })?;
+        reads.count_sent_mails(10_000)?;
+        reads.last_failed_attempt(fixture.provider).map(drop)
     });
 }
 
 #[test]
 fn no_console_page_scans_a_growing_table() {
-    let judge = |world: &World| {
-        let sent = statements(world, || pages(world));
+    let judge = |fixture: &LedgerFixture| {
+        let sent = distinct_statements(fixture, || read_all_pages(fixture));
         let tables = ["deliveries", "accounts", "journal_entries"];
-        let asked: Vec<&String> =
+        let recorded: Vec<&String> =
             sent.iter().filter(|statement| tables.iter().any(|name| statement.contains(name))).collect();
-        assert!(asked.len() >= 16, "{} statements recorded", asked.len());
-        for statement in asked {
-            let plan = world.database.plan(statement);
+        assert!(recorded.len() >= 16, "{} statements recorded", recorded.len());
+        for statement in recorded {
+            let plan = fixture.database.query_plan(statement);
             let walks = |line: &&String| {
                 let line = line.trim();
                 let is_whole = ["SCAN a", "SCAN deliveries", "SCAN events", "SCAN journal_entries"]
@@ -353,24 +364,24 @@ fn no_console_page_scans_a_growing_table() {
 }
 
 /// Tables that are small or whose rows belong to no company.
-const OF_NO_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
+const TABLES_WITHOUT_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
     'idempotency_records', 'provider_statistics', 'providers', 'schema_migrations', 'seals', 'service_statistics', 'settings'";
 
 #[test]
 fn every_row_of_a_large_table_has_a_company_id() {
-    for database in each() {
+    for database in create_databases() {
         let without = if database.is_embedded() {
             format!(
-                "sqlite_master AS t WHERE type = 'table' AND name NOT IN ({OF_NO_COMPANY}) AND NOT EXISTS \
+                "sqlite_master AS t WHERE type = 'table' AND name NOT IN ({TABLES_WITHOUT_COMPANY}) AND NOT EXISTS \
                  (SELECT 1 FROM pragma_table_info(t.name) AS c WHERE c.name = 'company_id')"
             )
         } else {
             format!(
                 "pg_class AS t WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN \
-                 ({OF_NO_COMPANY}) AND NOT EXISTS (SELECT FROM pg_attribute AS c WHERE c.attrelid = t.oid \
+                 ({TABLES_WITHOUT_COMPANY}) AND NOT EXISTS (SELECT FROM pg_attribute AS c WHERE c.attrelid = t.oid \
                  AND c.attname = 'company_id')"
             )
         };
-        assert_eq!(database.count(&without), 0, "on {}", database.url);
+        assert_eq!(database.count_rows(&without), 0, "on {}", database.url);
     }
 }

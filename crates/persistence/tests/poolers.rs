@@ -6,13 +6,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use guerdon_persistence::testing::{TestDatabase, each};
+use guerdon_persistence::testing::{TestDatabase, create_databases};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
 use guerdon_test_support::require_program;
 use tempfile::TempDir;
 
 /// The user that PgBouncer runs as, because it refuses to run as root.
-const NOBODY: u32 = 65_534;
+const NOBODY_USER_ID: u32 = 65_534;
 
 /// A running PgBouncer and the URL of the database behind it.
 pub struct Pooler {
@@ -26,7 +26,7 @@ pub struct Pooler {
 impl Pooler {
     /// Starts PgBouncer with additional settings. `None` if it is not installed, or if the database is not on a Unix
     /// socket.
-    pub fn start(settings: &str, database: &TestDatabase) -> Option<Self> {
+    pub fn start_pooler(settings: &str, database: &TestDatabase) -> Option<Self> {
         let (before, query) = database.url.split_once('?')?;
         let name = before.strip_prefix("postgres:///")?;
         let value = |of: &str| query.split('&').find_map(|pair| pair.strip_prefix(of));
@@ -47,7 +47,7 @@ impl Pooler {
         let mut command = Command::new(program);
         command.arg("-q").arg(&file).stdout(Stdio::null()).stderr(Stdio::null());
         if folder.path().metadata().unwrap().uid() == 0 {
-            command.uid(NOBODY).gid(NOBODY);
+            command.uid(NOBODY_USER_ID).gid(NOBODY_USER_ID);
         }
         let mut child = command.spawn().unwrap();
         let began = Instant::now();
@@ -60,7 +60,7 @@ impl Pooler {
     }
 
     /// The URL of the database behind PgBouncer, with this host name and these parameters.
-    pub fn url(&self, host: &str, parameters: &str) -> DatabaseUrl {
+    pub fn database_url(&self, host: &str, parameters: &str) -> DatabaseUrl {
         let Self { user, port, database, .. } = self;
         DatabaseUrl::parse(&format!("postgres://{user}@{host}:{port}/{database}?{parameters}")).unwrap()
     }
@@ -75,22 +75,22 @@ impl Drop for Pooler {
 
 #[test]
 fn a_pooler_in_session_mode_works() {
-    for database in each() {
-        let Some(pooler) = Pooler::start("pool_mode = session", &database) else { continue };
-        migrate(&pooler.url("127.0.0.1", "")).unwrap();
-        open(&pooler.url("127.0.0.1", ""), Access::Rehearse).map(drop).unwrap();
+    for database in create_databases() {
+        let Some(pooler) = Pooler::start_pooler("pool_mode = session", &database) else { continue };
+        migrate(&pooler.database_url("127.0.0.1", "")).unwrap();
+        open(&pooler.database_url("127.0.0.1", ""), Access::Unsafe).map(drop).unwrap();
     }
 }
 
 #[test]
 fn a_pooler_in_transaction_mode_is_refused() {
-    for database in each() {
+    for database in create_databases() {
         for round_robin in [0, 1] {
             let settings = format!("pool_mode = transaction\nserver_round_robin = {round_robin}");
-            let Some(pooler) = Pooler::start(&settings, &database) else { continue };
+            let Some(pooler) = Pooler::start_pooler(&settings, &database) else { continue };
             for _ in 0..3 {
-                let migrated = migrate(&pooler.url("127.0.0.1", "")).map(drop);
-                let opened = open(&pooler.url("127.0.0.1", ""), Access::Command).map(drop);
+                let migrated = migrate(&pooler.database_url("127.0.0.1", "")).map(drop);
+                let opened = open(&pooler.database_url("127.0.0.1", ""), Access::Command).map(drop);
                 for refused in [migrated, opened] {
                     let why = refused.unwrap_err().to_string();
                     assert!(why.contains("pool_mode = session"), "{why}");

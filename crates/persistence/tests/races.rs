@@ -11,10 +11,10 @@ use guerdon_domain::users::Profile;
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{World, at_once, on_each};
+use crate::support::{LedgerFixture, on_each_database, run_concurrently};
 
 /// Retries while the store is contended or has no free connection, as a client does after a 503.
-fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
+fn retry_while_busy<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, SendError> {
     loop {
         match send() {
             Err(SendError::Store(
@@ -25,48 +25,48 @@ fn insistent<T>(mut send: impl FnMut() -> Result<T, SendError>) -> Result<T, Sen
     }
 }
 
-fn people(world: &World, count: usize) -> Vec<UserId> {
-    (0..count).map(|n| world.user(&format!("u{n}"))).collect()
+fn create_users(fixture: &LedgerFixture, count: usize) -> Vec<UserId> {
+    (0..count).map(|n| fixture.create_user(&format!("u{n}"))).collect()
 }
 
 #[test]
 fn sixty_four_clients_spend_a_wallet_exactly_once() {
-    const PAID: usize = 40;
-    on_each(|world| {
-        let users = people(world, 9);
-        world.fund(WalletType::Peer, users[0], 40 * 5);
+    const PAYMENTS: usize = 40;
+    on_each_database(|fixture| {
+        let users = create_users(fixture, 9);
+        fixture.fund_wallet(WalletType::Peer, users[0], 40 * 5);
         let (sent, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        at_once(64, |client| {
+        run_concurrently(64, |client| {
             for round in 0..3 {
                 let receiver = users[1 + (client + round) % 8];
-                match insistent(|| world.send(Sender::User(users[0]), &[receiver], 5)) {
+                match retry_while_busy(|| fixture.send_recognition(Sender::User(users[0]), &[receiver], 5)) {
                     Ok(_) => sent.fetch_add(1, Ordering::Relaxed),
                     Err(SendError::InsufficientFunds) => refused.fetch_add(1, Ordering::Relaxed),
                     Err(e) => panic!("{e}"),
                 };
             }
         });
-        assert_eq!((sent.into_inner(), refused.into_inner()), (PAID, 64 * 3 - PAID));
-        assert_eq!(world.shows(WalletType::Peer, users[0]), Some((0, 200)));
+        assert_eq!((sent.into_inner(), refused.into_inner()), (PAYMENTS, 64 * 3 - PAYMENTS));
+        assert_eq!(fixture.wallet_points(WalletType::Peer, users[0]), Some((0, 200)));
     });
 }
 
 #[test]
 fn opposite_payments_never_deadlock() {
-    on_each(|world| {
-        let users = people(world, 12);
+    on_each_database(|fixture| {
+        let users = create_users(fixture, 12);
         for user in &users {
-            world.fund(WalletType::Peer, *user, 1_000);
+            fixture.fund_wallet(WalletType::Peer, *user, 1_000);
         }
-        world.deposit(100_000);
-        at_once(24, |client| {
+        fixture.deposit_points(100_000);
+        run_concurrently(24, |client| {
             for round in 0..12 {
                 let sender = users[(client + round) % 12];
                 let mut to: Vec<UserId> = users.iter().copied().filter(|user| *user != sender).collect();
                 to.rotate_left((client * 5 + round) % 11);
                 let sender =
-                    if client % 4 == 0 { Sender::Company(world.company) } else { Sender::User(sender) };
-                world.send(sender, &to[..1 + round % 5], 1).unwrap();
+                    if client % 4 == 0 { Sender::Company(fixture.company) } else { Sender::User(sender) };
+                fixture.send_recognition(sender, &to[..1 + round % 5], 1).unwrap();
             }
         });
     });
@@ -74,20 +74,20 @@ fn opposite_payments_never_deadlock() {
 
 #[test]
 fn deletions_against_recognitions_lose_nothing() {
-    on_each(|world| {
-        world.deposit(100_000);
+    on_each_database(|fixture| {
+        fixture.deposit_points(100_000);
         for round in 0..15 {
-            let users: Vec<UserId> = (0..4).map(|n| world.user(&format!("r{round}u{n}"))).collect();
+            let users: Vec<UserId> = (0..4).map(|n| fixture.create_user(&format!("r{round}u{n}"))).collect();
             for user in &users {
-                world.fund(WalletType::Peer, *user, 50);
+                fixture.fund_wallet(WalletType::Peer, *user, 50);
             }
-            at_once(12, |client| match client {
-                0 | 1 => world.delete(users[0]).unwrap(),
-                2 => world.delete(users[1]).unwrap(),
+            run_concurrently(12, |client| match client {
+                0 | 1 => fixture.delete_user(users[0]).unwrap(),
+                2 => fixture.delete_user(users[1]).unwrap(),
                 _ => {
                     let sender = users[client % 4];
                     let receivers = [users[(client + 1) % 4], users[(client + 2) % 4]];
-                    match insistent(|| world.send(Sender::User(sender), &receivers, 3)) {
+                    match retry_while_busy(|| fixture.send_recognition(Sender::User(sender), &receivers, 3)) {
                         Ok(_) | Err(SendError::InsufficientFunds) => {}
                         Err(SendError::Faults(faults))
                             if faults.iter().all(|fault| {
@@ -97,9 +97,9 @@ fn deletions_against_recognitions_lose_nothing() {
                     }
                 }
             });
-            for gone in &users[..2] {
-                assert_eq!(world.shows(WalletType::User, *gone).unwrap().0, 0);
-                assert_eq!(world.shows(WalletType::Peer, *gone).unwrap().0, 0);
+            for deleted in &users[..2] {
+                assert_eq!(fixture.wallet_points(WalletType::User, *deleted).unwrap().0, 0);
+                assert_eq!(fixture.wallet_points(WalletType::Peer, *deleted).unwrap().0, 0);
             }
         }
     });
@@ -107,39 +107,44 @@ fn deletions_against_recognitions_lose_nothing() {
 
 #[test]
 fn deletions_against_distributions_never_deadlock() {
-    on_each(|world| {
-        world.deposit(1_000_000);
+    on_each_database(|fixture| {
+        fixture.deposit_points(1_000_000);
         let boss = |profile: &mut Profile| profile.manager = true;
-        let users: Vec<UserId> = (0..40).map(|n| world.user_with(&format!("u{n}"), boss)).collect();
+        let users: Vec<UserId> = (0..40).map(|n| fixture.create_user_with(&format!("u{n}"), boss)).collect();
         for user in &users {
-            world.fund(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet is closed
-            world.fund(WalletType::Manager, *user, 3);
+            fixture.fund_wallet(WalletType::User, *user, 3); // so that the reserve is credited before the peer wallet is closed
+            fixture.fund_wallet(WalletType::Manager, *user, 3);
         }
-        let distribute = |wallet| match world.distribute(wallet, 1, world.everybody(wallet)) {
-            Ok(_) | Err(Refusal::Store(StoreError::Busy) | Refusal::Distribute(DistributeError::Nobody)) => {}
+        let distribute = |wallet| match fixture.distribute_points(wallet, 1, fixture.all_recipients(wallet)) {
+            Ok(_)
+            | Err(Refusal::Store(StoreError::Busy) | Refusal::Distribute(DistributeError::NoReceivers)) => {}
             Err(e) => panic!("{e}"),
         };
-        at_once(8, |client| match client {
+        run_concurrently(8, |client| match client {
             0 | 1 => (0..12).for_each(|_| distribute(WalletType::Peer)),
             2 => (0..12).for_each(|_| distribute(WalletType::Manager)),
             3 => (0..12).for_each(|_| distribute(WalletType::User)),
-            _ => users.iter().skip(client - 4).step_by(4).for_each(|user| world.delete(*user).unwrap()),
+            _ => {
+                users.iter().skip(client - 4).step_by(4).for_each(|user| fixture.delete_user(*user).unwrap())
+            }
         });
     });
 }
 
 #[test]
 fn rate_changes_against_recognitions_price_each_at_one_rate() {
-    on_each(|world| {
-        let users = people(world, 6);
-        world.deposit(1_000_000);
-        at_once(12, |client| {
+    on_each_database(|fixture| {
+        let users = create_users(fixture, 6);
+        fixture.deposit_points(1_000_000);
+        run_concurrently(12, |client| {
             for round in 0..20_usize {
                 if client == 0 {
                     let rate = PointsPerDollar::new([50, 64, 40, 100][round % 4]).unwrap();
-                    world.change_rate(rate);
+                    fixture.change_rate(rate);
                 } else {
-                    world.send(Sender::Company(world.company), &[users[(client + round) % 6]], 7).unwrap();
+                    fixture
+                        .send_recognition(Sender::Company(fixture.company), &[users[(client + round) % 6]], 7)
+                        .unwrap();
                 }
             }
         });
@@ -148,16 +153,16 @@ fn rate_changes_against_recognitions_price_each_at_one_rate() {
 
 #[test]
 fn concurrent_deposits_stay_within_the_company_maximum() {
-    on_each(|world| {
+    on_each_database(|fixture| {
         let dollars = |millions: i64| millions * 1_000_000 * 50;
-        let deposit = |points| world.try_deposit(points);
+        let deposit = |points| fixture.try_deposit(points);
         deposit(dollars(6_000)).unwrap();
-        let made = AtomicUsize::new(0);
-        at_once(4, |_| {
+        let created = AtomicUsize::new(0);
+        run_concurrently(4, |_| {
             if deposit(dollars(2_000)).is_ok() {
-                made.fetch_add(1, Ordering::Relaxed);
+                created.fetch_add(1, Ordering::Relaxed);
             }
         });
-        assert_eq!(made.into_inner(), 1);
+        assert_eq!(created.into_inner(), 1);
     });
 }

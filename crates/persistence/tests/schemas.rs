@@ -2,30 +2,30 @@
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
-use guerdon_domain::ports::{Claim, StoreExt as _};
+use guerdon_domain::ports::{ClaimRequest, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::wallets::WalletType;
-use guerdon_persistence::testing::{TestDatabase, each};
+use guerdon_persistence::testing::{TestDatabase, create_databases};
 use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
 use uuid::Uuid;
 
-use crate::support::World;
+use crate::support::LedgerFixture;
 
 /// An empty database whose URL selects a schema of this name, its only schema.
 fn in_schema(mut database: TestDatabase, schema: &str) -> TestDatabase {
-    database.tamper("", &format!("DROP SCHEMA public CASCADE; CREATE SCHEMA {schema}"));
+    database.execute_sql("", &format!("DROP SCHEMA public CASCADE; CREATE SCHEMA {schema}"));
     let option = schema.replace('"', "%22");
     database.url = format!("{}&options=-csearch_path%3D{option}", database.url);
     database
 }
 
 fn on_postgres(test: impl Fn(TestDatabase)) {
-    each().into_iter().filter(|database| !database.is_embedded()).for_each(test);
+    create_databases().into_iter().filter(|database| !database.is_embedded()).for_each(test);
 }
 
 /// A session whose `search_path` does not include guerdon's schema.
-fn elsewhere(world: &World) -> PgConnection {
-    let DatabaseUrl::Postgres(url) = world.database.address() else { unreachable!() };
+fn connect_elsewhere(fixture: &LedgerFixture) -> PgConnection {
+    let DatabaseUrl::Postgres(url) = fixture.database.database_url() else { unreachable!() };
     let mut conn = PgConnection::establish(&url).unwrap();
     conn.batch_execute("SET search_path = pg_catalog").unwrap();
     conn
@@ -36,20 +36,26 @@ fn everything_works_in_a_schema_that_the_url_names() {
     for schema in ["cell_7", "\"Cell-7.x\""] {
         on_postgres(|database| {
             let database = in_schema(database, schema);
-            assert_eq!(migrate(&database.address()).unwrap().len(), 1);
-            let world = World::new(database);
-            let (ann, bob) = (world.user("ann"), world.user("bob"));
-            world.fund(WalletType::Peer, ann, 10);
-            world.send(Sender::User(ann), &[world.owner, bob], 2).unwrap();
-            world.redeem(bob, 1).unwrap();
-            world.delete(bob).unwrap();
-            let now = world.context().clock.now();
-            let claim = Claim { provider: world.provider, limit: 8, now, until: now, lease: Uuid::nil() };
-            let claimed = world.background.transaction(|tx| tx.claim_events(&claim)).unwrap().unwrap();
+            assert_eq!(migrate(&database.database_url()).unwrap().len(), 1);
+            let fixture = LedgerFixture::new(database);
+            let (ann, bob) = (fixture.create_user("ann"), fixture.create_user("bob"));
+            fixture.fund_wallet(WalletType::Peer, ann, 10);
+            fixture.send_recognition(Sender::User(ann), &[fixture.owner, bob], 2).unwrap();
+            fixture.redeem_points(bob, 1).unwrap();
+            fixture.delete_user(bob).unwrap();
+            let now = fixture.context().clock.now();
+            let claim = ClaimRequest {
+                provider: fixture.provider,
+                limit: 8,
+                now,
+                lease_until: now,
+                lease: Uuid::nil(),
+            };
+            let claimed = fixture.background.transaction(|tx| tx.claim_events(&claim)).unwrap().unwrap();
             assert_eq!(claimed.events.len(), 3);
-            let head = world.seal();
-            assert_eq!(world.audit_with(Some(head)), []);
-            assert_eq!(world.store.check_schema().unwrap(), Vec::<String>::new());
+            let head = fixture.seal_all();
+            assert_eq!(fixture.audit_with(Some(head)), []);
+            assert_eq!(fixture.store.check_schema().unwrap(), Vec::<String>::new());
         });
     }
 }
@@ -58,17 +64,17 @@ fn everything_works_in_a_schema_that_the_url_names() {
 fn triggers_find_their_tables_from_a_session_with_another_search_path() {
     on_postgres(|database| {
         let database = in_schema(database, "cell_7");
-        migrate(&database.address()).unwrap();
-        let world = World::new(database);
-        let ann = world.user("ann");
-        world.deposit(10);
-        world.send(Sender::Company(world.company), &[ann], 1).unwrap();
-        let mut conn = elsewhere(&world);
+        migrate(&database.database_url()).unwrap();
+        let fixture = LedgerFixture::new(database);
+        let ann = fixture.create_user("ann");
+        fixture.deposit_points(10);
+        fixture.send_recognition(Sender::Company(fixture.company), &[ann], 1).unwrap();
+        let mut conn = connect_elsewhere(&fixture);
         let refused = conn.batch_execute("DELETE FROM cell_7.events").unwrap_err().to_string();
         assert!(refused.contains("only delivered events may be deleted"), "{refused}");
         let refused = conn.batch_execute("DELETE FROM cell_7.journal_entries").unwrap_err().to_string();
         assert!(refused.contains("journal_entries are never changed"), "{refused}");
-        let count = || world.reading(|reads| reads.active_user_count(world.company));
+        let count = || fixture.read_snapshot(|reads| reads.count_active_users(fixture.company));
         assert_eq!(count(), 2);
         let delete = format!("UPDATE cell_7.users SET deleted_at = now() WHERE id = '{ann}'");
         conn.batch_execute(&delete).unwrap();
@@ -85,10 +91,10 @@ fn triggers_find_their_tables_from_a_session_with_another_search_path() {
 fn every_function_is_bound_to_a_schema() {
     on_postgres(|database| {
         let functions = "pg_proc WHERE pronamespace = 'public'::regnamespace";
-        assert_eq!(database.count(functions), 7);
+        assert_eq!(database.count_rows(functions), 7);
         // In functions with a standard SQL body, names are resolved when the function is created.
         let bound = "(prosqlbody IS NOT NULL OR proconfig = '{\"search_path=public, pg_temp\"}')";
-        assert_eq!(database.count(&format!("{functions} AND NOT {bound}")), 0);
+        assert_eq!(database.count_rows(&format!("{functions} AND NOT {bound}")), 0);
     });
 }
 
@@ -96,10 +102,10 @@ fn every_function_is_bound_to_a_schema() {
 fn schema_changes_are_found_in_any_schema() {
     on_postgres(|database| {
         let database = in_schema(database, "cell_7");
-        migrate(&database.address()).unwrap();
+        migrate(&database.database_url()).unwrap();
         let differences = |change: &str| {
-            database.tamper("", change);
-            database.store().check_schema().unwrap()
+            database.execute_sql("", change);
+            database.open_store().check_schema().unwrap()
         };
         let found = differences("ALTER FUNCTION count_new_user() RESET search_path");
         assert!(
@@ -119,8 +125,11 @@ fn a_url_that_names_no_schema_is_refused() {
     on_postgres(|database| {
         let mut database = in_schema(database, "cell_7");
         database.url = database.url.replace("cell_7", "cell_8");
-        let refused = migrate(&database.address()).unwrap_err().to_string();
+        let refused = migrate(&database.database_url()).unwrap_err().to_string();
         assert!(refused.contains("search_path names no schema that exists"), "{refused}");
-        assert!(matches!(open(&database.address(), Access::Rehearse).map(drop), Err(OpenError::Missing(_))));
+        assert!(matches!(
+            open(&database.database_url(), Access::Unsafe).map(drop),
+            Err(OpenError::Missing(_))
+        ));
     });
 }

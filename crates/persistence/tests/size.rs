@@ -1,18 +1,18 @@
 //! The largest possible requests.
 
 use guerdon_domain::commands::Refusal;
-use guerdon_domain::decide::carry_out;
+use guerdon_domain::decide::execute_command;
 use guerdon_domain::distributions::DistributeError;
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender};
 use guerdon_domain::values::{Message, UserId};
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{World, on_each};
+use crate::support::{LedgerFixture, on_each_database};
 
 /// Inserts thousands of users directly into the tables, because their creation is not under test.
-pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
-    let (company, at) = (world.company.as_uuid(), 1_795_000_000_000_000_i64);
+pub fn create_users(fixture: &LedgerFixture, count: usize) -> Vec<UserId> {
+    let (company, at) = (fixture.company.as_uuid(), 1_795_000_000_000_000_i64);
     let sqlite = format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) \
          INSERT INTO users (id, company_id, email, email_folded, first_name, manager, company_admin, \
@@ -33,45 +33,48 @@ pub fn crowd(world: &World, count: usize) -> Vec<UserId> {
          SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
          generate_series(1, 2) AS k WHERE first_name = 'Crowd'; ANALYZE users; ANALYZE accounts;"
     );
-    world.database.tamper(&sqlite, &postgres);
+    fixture.database.execute_sql(&sqlite, &postgres);
     let one = |n: usize| format!("01940000-0000-7000-8000-00{n:010}").parse().unwrap();
     (1..=count).map(one).collect()
 }
 
 #[test]
 fn a_recognition_with_ten_thousand_receivers_succeeds_or_fails_as_a_whole() {
-    on_each(|world| {
-        let users = crowd(world, 10_000);
-        world.deposit(99_999);
-        let refused = world.send(Sender::Company(world.company), &users, 10);
+    on_each_database(|fixture| {
+        let users = create_users(fixture, 10_000);
+        fixture.deposit_points(99_999);
+        let refused = fixture.send_recognition(Sender::Company(fixture.company), &users, 10);
         assert!(matches!(refused, Err(SendError::InsufficientFunds)));
-        assert_eq!(world.shows(WalletType::User, users[5_000]), Some((0, 0)));
-        world.deposit(1);
-        assert_eq!(world.send(Sender::Company(world.company), &users, 10).unwrap().len(), 10_000);
-        assert_eq!(world.reserve(), 0);
-        assert_eq!(world.shows(WalletType::User, users[9_999]), Some((10, 0)));
+        assert_eq!(fixture.wallet_points(WalletType::User, users[5_000]), Some((0, 0)));
+        fixture.deposit_points(1);
+        assert_eq!(
+            fixture.send_recognition(Sender::Company(fixture.company), &users, 10).unwrap().len(),
+            10_000
+        );
+        assert_eq!(fixture.reserve_points(), 0);
+        assert_eq!(fixture.wallet_points(WalletType::User, users[9_999]), Some((10, 0)));
     });
 }
 
 #[test]
 fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not() {
     const RECEIVERS: usize = 8_192;
-    on_each(|world| {
-        let users = crowd(world, RECEIVERS);
-        world.deposit(2 * 8_192);
+    on_each_database(|fixture| {
+        let users = create_users(fixture, RECEIVERS);
+        fixture.deposit_points(2 * 8_192);
         let sent = |own: Option<usize>| {
             let ids: Vec<String> = users.iter().map(ToString::to_string).collect();
             let command = SendRecognition {
-                occasion_id: world.occasion,
-                sender: Sender::Company(world.company),
+                occasion_id: fixture.occasion,
+                sender: Sender::Company(fixture.company),
                 receivers: Receivers::parse(&ids.join(",")).unwrap(),
                 points_per_receiver: 1,
                 message: own.map(|bytes| Message::parse(&format!("é{}", "x".repeat(bytes - 2))).unwrap()),
                 share: true,
             };
-            let sent = world
+            let sent = fixture
                 .store
-                .transaction(|tx| carry_out(tx, world.provider, &command, &world.context()))
+                .transaction(|tx| execute_command(tx, fixture.provider, &command, &fixture.context()))
                 .map(|sent| sent.len());
             match sent {
                 Err(SendError::Faults(faults)) => Err(faults),
@@ -81,34 +84,35 @@ fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not
         let default = |bytes: usize| {
             let text = "x".repeat(bytes);
             let sql = format!("UPDATE occasions SET default_message = '{text}'");
-            world.database.tamper(&sql, &sql);
+            fixture.database.execute_sql(&sql, &sql);
         };
         assert_eq!(sent(Some(1_025)), Err(vec![SendFault::TooLarge]));
         default(1_025);
         assert_eq!(sent(None), Err(vec![SendFault::TooLarge]));
         default(1_024);
-        assert_eq!(world.database.count("recognitions"), 0);
+        assert_eq!(fixture.database.count_rows("recognitions"), 0);
         assert_eq!(sent(None), Ok(RECEIVERS));
         assert_eq!(sent(Some(1_024)), Ok(RECEIVERS));
-        assert_eq!(world.reserve(), 0);
+        assert_eq!(fixture.reserve_points(), 0);
     });
 }
 
 #[test]
 fn a_distribution_to_a_hundred_thousand_users_succeeds_or_fails_as_a_whole() {
-    on_each(|world| {
-        let users = crowd(world, 100_000);
+    on_each_database(|fixture| {
+        let users = create_users(fixture, 100_000);
         let run = || {
-            let ran = world.distribute(WalletType::Peer, 3, world.everybody(WalletType::Peer));
-            world.finish();
+            let ran =
+                fixture.distribute_points(WalletType::Peer, 3, fixture.all_recipients(WalletType::Peer));
+            fixture.finish_distributions();
             ran
         };
-        world.deposit(300_002);
+        fixture.deposit_points(300_002);
         assert!(matches!(run(), Err(Refusal::Distribute(DistributeError::InsufficientFunds))));
-        assert_eq!(world.reserve(), 300_002);
-        world.deposit(1);
+        assert_eq!(fixture.reserve_points(), 300_002);
+        fixture.deposit_points(1);
         assert_eq!(run().unwrap().users, 100_001); // including the owner
-        assert_eq!(world.reserve(), 0);
-        assert_eq!(world.shows(WalletType::Peer, users[99_999]), Some((3, 0)));
+        assert_eq!(fixture.reserve_points(), 0);
+        assert_eq!(fixture.wallet_points(WalletType::Peer, users[99_999]), Some((3, 0)));
     });
 }

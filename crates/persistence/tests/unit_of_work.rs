@@ -9,52 +9,54 @@ use guerdon_domain::wallets::Account;
 use guerdon_persistence::{Access, DatabaseUrl, open};
 use uuid::Uuid;
 
-use crate::support::{World, on_each};
+use crate::support::{LedgerFixture, on_each_database};
 
-fn maintenance(world: &World) -> Option<String> {
-    world.reading(|reads| reads.setting(Setting::Maintenance))
+fn maintenance_setting(fixture: &LedgerFixture) -> Option<String> {
+    fixture.read_snapshot(|reads| reads.get_setting(Setting::Maintenance))
 }
 
 #[test]
 fn an_error_rolls_back_and_ok_commits() {
-    on_each(|world| {
-        let refused = world.store.transaction(|tx| {
+    on_each_database(|fixture| {
+        let refused = fixture.store.transaction(|tx| {
             tx.set_setting(Setting::Maintenance, "on")?;
             Err::<(), _>(StoreError::Broken("on purpose".into()))
         });
         assert!(matches!(refused, Err(StoreError::Broken(_))));
-        assert_eq!(maintenance(world), None);
-        world.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "on")).unwrap();
-        world.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "off")).unwrap();
-        assert_eq!(maintenance(world).as_deref(), Some("off"));
+        assert_eq!(maintenance_setting(fixture), None);
+        fixture.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "on")).unwrap();
+        fixture.store.transaction(|tx| tx.set_setting(Setting::Maintenance, "off")).unwrap();
+        assert_eq!(maintenance_setting(fixture).as_deref(), Some("off"));
     });
 }
 
 #[test]
 fn a_no_wait_read_fails_instead_of_waiting() {
-    on_each(|world| {
+    on_each_database(|fixture| {
         let ask = || {
             let mut asked = 0;
-            let ended = world.store.read(Consistency::PerStatementNoWait, &mut |_| asked += 1);
+            let ended = fixture.store.run_read(Consistency::PerStatementNoWait, &mut |_| asked += 1);
             assert!(matches!(ended, Ok(()) | Err(StoreError::WouldBlock)), "{ended:?}");
             assert_eq!(asked, i32::from(ended.is_ok()));
             ended.is_ok()
         };
-        assert_eq!(ask(), world.database.is_embedded());
-        if world.database.is_embedded() {
-            within_readers(world, 0, &|| assert!(!ask(), "every reader is busy, and the read does not wait"));
+        assert_eq!(ask(), fixture.database.is_embedded());
+        if fixture.database.is_embedded() {
+            within_readers(fixture, 0, &|| {
+                assert!(!ask(), "every reader is busy, and the read does not wait")
+            });
             assert!(ask());
         }
     });
 }
 
 /// Runs `then` while every reader is occupied by an unfinished query.
-fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
+fn within_readers(fixture: &LedgerFixture, held: usize, then: &dyn Fn()) {
     assert!(held < 1_000, "the number of readers is bounded");
     let mut is_free = false;
-    let _none_left = world.store.read(Consistency::PerStatementNoWait, &mut |_| {
+    let _none_left = fixture.store.run_read(Consistency::PerStatementNoWait, &mut |_| {
         is_free = true;
-        within_readers(world, held + 1, then);
+        within_readers(fixture, held + 1, then);
     });
     if !is_free {
         then();
@@ -63,22 +65,25 @@ fn within_readers(world: &World, held: usize, then: &dyn Fn()) {
 
 #[test]
 fn a_swallowed_failure_still_rolls_back() {
-    on_each(|world| {
-        let fate = world.store.run(&mut |tx| {
+    on_each_database(|fixture| {
+        let fate = fixture.store.run_transaction(&mut |tx| {
             tx.set_setting(Setting::Maintenance, "on").unwrap();
-            let twice = [Account::Reserve(world.company)];
-            assert!(tx.open(world.company, &twice, guerdon_domain::ports::Timestamp::UNIX_EPOCH).is_err());
+            let twice = [Account::Reserve(fixture.company)];
+            assert!(
+                tx.open_accounts(fixture.company, &twice, guerdon_domain::ports::Timestamp::UNIX_EPOCH)
+                    .is_err()
+            );
             Verdict::Commit
         });
         // PostgreSQL, which has concurrent writers, treats an existing row as a lost race.
         assert!(matches!(fate, Err(StoreError::Broken(_) | StoreError::Busy)));
-        assert_eq!(maintenance(world), None);
+        assert_eq!(maintenance_setting(fixture), None);
     });
 }
 
 #[test]
 fn a_panic_rolls_back_only_its_own_unit() {
-    on_each(|world| {
+    on_each_database(|fixture| {
         let barrier = Barrier::new(8);
         std::thread::scope(|scope| {
             for client in 0..8 {
@@ -86,11 +91,11 @@ fn a_panic_rolls_back_only_its_own_unit() {
                 scope.spawn(move || {
                     barrier.wait();
                     if client % 2 == 0 {
-                        world.user(&format!("survivor{client}"));
+                        fixture.create_user(&format!("survivor{client}"));
                         return;
                     }
                     let panicked = catch_unwind(AssertUnwindSafe(|| {
-                        world.store.run(&mut |tx| {
+                        fixture.store.run_transaction(&mut |tx| {
                             tx.set_setting(Setting::Maintenance, "on").unwrap();
                             panic!("on purpose");
                         })
@@ -99,15 +104,15 @@ fn a_panic_rolls_back_only_its_own_unit() {
                 });
             }
         });
-        assert_eq!(maintenance(world), None);
-        assert_eq!(world.reading(|reads| reads.active_user_count(world.company)), 5);
+        assert_eq!(maintenance_setting(fixture), None);
+        assert_eq!(fixture.read_snapshot(|reads| reads.count_active_users(fixture.company)), 5);
     });
 }
 
 #[test]
 fn a_record_is_stored_until_it_expires_and_then_replaced() {
-    on_each(|world| {
-        let key = IdempotencyKey { scope: world.provider.as_uuid(), key: "k".into() };
+    on_each_database(|fixture| {
+        let key = IdempotencyKey { scope: fixture.provider.as_uuid(), key: "k".into() };
         let at = |hours: i64| guerdon_domain::ports::Timestamp::UNIX_EPOCH + time::Duration::hours(hours);
         let record = |body: &str, from: i64| IdempotencyRecord {
             key: key.clone(),
@@ -118,10 +123,10 @@ fn a_record_is_stored_until_it_expires_and_then_replaced() {
             expires_at: at(from + 72),
         };
         let find = |now: i64, key: &IdempotencyKey| {
-            world.store.transaction(|tx| tx.idempotency_record(key, at(now))).unwrap()
+            fixture.store.transaction(|tx| tx.find_idempotency_record(key, at(now))).unwrap()
         };
         let keep =
-            |record: &IdempotencyRecord| world.store.transaction(|tx| tx.keep_idempotency_record(record));
+            |record: &IdempotencyRecord| fixture.store.transaction(|tx| tx.store_idempotency_record(record));
         keep(&record("first", 0)).unwrap();
         assert_eq!(find(71, &key), Some(record("first", 0)));
         assert_eq!(find(72, &key), None);
@@ -130,22 +135,22 @@ fn a_record_is_stored_until_it_expires_and_then_replaced() {
         keep(&record("third", 72)).unwrap();
         assert_eq!(find(73, &key), Some(record("third", 72)));
         let prune =
-            |now: i64| world.store.transaction(|tx| tx.prune_idempotency_records(at(now), 10)).unwrap();
+            |now: i64| fixture.store.transaction(|tx| tx.prune_idempotency_records(at(now), 10)).unwrap();
         assert_eq!((prune(143), prune(144), prune(145)), (0, 1, 0));
     });
 }
 
 #[test]
 fn a_claimed_key_is_held_until_the_transaction_ends() {
-    on_each(|world| {
-        let key = IdempotencyKey { scope: world.provider.as_uuid(), key: "k".into() };
-        let claim = || world.store.transaction(|tx| tx.claim_key(&key)).unwrap();
+    on_each_database(|fixture| {
+        let key = IdempotencyKey { scope: fixture.provider.as_uuid(), key: "k".into() };
+        let claim = || fixture.store.transaction(|tx| tx.claim_idempotency_key(&key)).unwrap();
         assert!(claim());
-        if world.database.is_embedded() {
+        if fixture.database.is_embedded() {
             return; // one writer: a second transaction does not begin before the first ends
         }
-        let nested = world.store.transaction(|tx| {
-            assert!(tx.claim_key(&key)?);
+        let nested = fixture.store.transaction(|tx| {
+            assert!(tx.claim_idempotency_key(&key)?);
             Ok::<_, StoreError>(claim())
         });
         assert!(!nested.unwrap());
@@ -163,11 +168,11 @@ fn errors_reveal_no_part_of_a_password() {
 
 #[test]
 fn the_database_itself_refuses_a_negative_balance_and_a_changed_transfer() {
-    on_each(|world| {
-        let ann = world.user("ann");
-        world.fund(guerdon_domain::wallets::WalletType::Peer, ann, 5);
+    on_each_database(|fixture| {
+        let ann = fixture.create_user("ann");
+        fixture.fund_wallet(guerdon_domain::wallets::WalletType::Peer, ann, 5);
         let refused = |sql: &str| {
-            let tampered = catch_unwind(AssertUnwindSafe(|| world.database.tamper(sql, sql)));
+            let tampered = catch_unwind(AssertUnwindSafe(|| fixture.database.execute_sql(sql, sql)));
             assert!(tampered.is_err(), "{sql}");
         };
         refused("UPDATE accounts SET balance = -1 WHERE kind = 2");

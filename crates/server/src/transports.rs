@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use guerdon_mailer::{FolderTransport, FromAddress, SmtpTransport, SmtpUrl, Transport};
-use guerdon_webhook_dispatcher::{HttpCourier, HttpCourierParts, TrustedRoots};
+use guerdon_mailer::{FolderTransport, FromAddress, MailTransport, SmtpTransport, SmtpUrl};
+use guerdon_webhook_dispatcher::{HttpSender, HttpSenderParts, TrustedRoots};
 use url::Url;
 
 use crate::keys::{Keys, SigningSecrets};
@@ -13,11 +13,11 @@ use crate::platform::SystemClock;
 use crate::settings::Settings;
 
 /// Builds the HTTP client that delivers events. Fails if the extra roots cannot be read.
-pub(crate) fn build_courier(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpCourier> {
+pub(crate) fn build_event_sender(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpSender> {
     let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
-    let mut parts = HttpCourierParts::new(settings.webhooks.policy(), secrets, Arc::new(SystemClock));
+    let mut parts = HttpSenderParts::new(settings.webhooks.egress_policy(), secrets, Arc::new(SystemClock));
     parts.roots = read_webhook_roots(settings)?;
-    HttpCourier::new(parts).context("webhooks.extra_roots")
+    HttpSender::new(parts).context("webhooks.extra_roots")
 }
 
 /// Reads which authorities may sign the certificates of receivers. Fails if the file of extra roots cannot be read.
@@ -33,9 +33,9 @@ fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Builds the transport of mails: to the mail server, or without one as files into the data folder, which is created.
-pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn Transport>> {
+pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn MailTransport>> {
     let mail = &settings.mail;
-    let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local()), FromAddress::parse)?;
+    let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local_default()), FromAddress::parse)?;
     let Some(url) = &mail.smtp_url else {
         let folder = settings.data_dir.join("mail");
         let opened = FolderTransport::open(&folder, sender);
@@ -46,7 +46,7 @@ pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dy
     let transport = SmtpTransport::new(SmtpUrl::parse(url.expose())?, sender, &roots.unwrap_or_default())
         .context("mail.extra_roots")?;
     Ok(match Url::parse(&settings.service_url).ok().and_then(|url| url.host_str().map(str::to_owned)) {
-        Some(host) => Box::new(transport.greeting_as(&host)),
+        Some(host) => Box::new(transport.with_client_name(&host)),
         None => Box::new(transport),
     })
 }

@@ -7,18 +7,20 @@ use guerdon_client::{
 };
 use uuid::Uuid;
 
-use crate::support::service::{Provider, Service};
-use crate::support::{on_each, until};
+use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::{for_each_database, wait_until};
 
-fn client(service: &Service, provider: &Provider) -> Client {
+fn create_client(service: &TestService, provider: &ProviderCredentials) -> Client {
     let (api_key, api_secret) = (provider.api_key.clone(), provider.api_secret.clone());
-    let own = std::fs::read(service.data.path().join("tls/certificate.pem")).unwrap();
-    let bundle = [include_bytes!("support/certificates/rsa_2048_expired.pem"), own.as_slice()].concat();
-    Client::trusting(&service.running.api, &Credentials { api_key, api_secret }, &bundle).unwrap()
+    let certificate = std::fs::read(service.data_dir.path().join("tls/certificate.pem")).unwrap();
+    let bundle =
+        [include_bytes!("support/certificates/rsa_2048_expired.pem"), certificate.as_slice()].concat();
+    Client::with_root_certificates(&service.running.api_url, &Credentials { api_key, api_secret }, &bundle)
+        .unwrap()
 }
 
 /// A company in a corporation with five users and an occasion, created by a client.
-struct Made {
+struct CreatedObjects {
     client: Client,
     group: Uuid,
     company: Uuid,
@@ -26,8 +28,8 @@ struct Made {
     occasion: Uuid,
 }
 
-impl Made {
-    fn by(client: Client) -> Self {
+impl CreatedObjects {
+    fn create_with(client: Client) -> Self {
         let group = client.create_corporation("Group").send().unwrap().id;
         let company = NewCompany {
             domain: "client.example.com".to_owned(),
@@ -65,45 +67,48 @@ impl Made {
 
 #[test]
 fn sent_points_appear_in_balances() {
-    on_each(|service| {
-        let made = Made::by(client(service, &service.provider("Client", true)));
-        let Made { client, users, company, .. } = &made;
+    for_each_database(|service| {
+        let objects =
+            CreatedObjects::create_with(create_client(service, &service.create_provider("Client", true)));
+        let CreatedObjects { client, users, company, .. } = &objects;
         let company = *company;
-        service.json(&["reserve", "deposit", &company.to_string(), "--points", "1000"]);
+        service.run_json_command(&["reserve", "deposit", &company.to_string(), "--points", "1000"]);
 
-        let wanted = NewRecognition::new(made.occasion, Sender::Company(company), &users[..2], 10)
+        let wanted = NewRecognition::new(objects.occasion, Sender::Company(company), &users[..2], 10)
             .with_message("Well done");
         let preview = client.dry_run_recognition(&wanted).send().unwrap();
         assert_eq!((preview.wallet, preview.points, preview.balance_after), (WalletType::Reserve, 20, 980));
         let send = || client.send_recognition(&wanted).with_idempotency_key("order-1").send().unwrap();
         let sent = send().recognitions;
         assert_eq!(send().recognitions, sent, "the same response, without a second effect");
-        assert_eq!(client.reserve(company).send().unwrap().points, 980);
+        assert_eq!(client.get_reserve(company).send().unwrap().points, 980);
         let rate = client.preview_rate(company, 100).send().unwrap();
         assert_eq!((rate.points_per_dollar.then, rate.reserve.now, rate.reserve.then), (100, 980, 1960));
 
-        let balances = client.balances(users[0]).send().unwrap();
+        let balances = client.get_balances(users[0]).send().unwrap();
         assert_eq!(balances.points(WalletType::UserWallet), Some(10));
-        let all: Vec<_> = client.company_balances(company).map(Result::unwrap).collect();
+        let all: Vec<_> = client.list_company_balances(company).map(Result::unwrap).collect();
         assert_eq!((all.len(), &all[1]), (6, &balances), "the owner comes first");
-        let moved = client.transactions(users[0], WalletType::UserWallet).next().unwrap().unwrap();
+        let moved = client.list_transactions(users[0], WalletType::UserWallet).next().unwrap().unwrap();
         assert_eq!((moved.r#type, moved.reason.as_str()), (TransactionType::Credit, "recognition"));
-        let reasons: Vec<_> =
-            client.reserve_transactions(company).map(|transaction| transaction.unwrap().reason).collect();
+        let reasons: Vec<_> = client
+            .list_reserve_transactions(company)
+            .map(|transaction| transaction.unwrap().reason)
+            .collect();
         assert_eq!(reasons.len(), 3);
         assert_eq!(reasons.last().unwrap(), "deposit");
-        assert_eq!(client.recognitions_received(users[0]).next().unwrap().unwrap(), sent[0]);
+        assert_eq!(client.list_received_recognitions(users[0]).next().unwrap().unwrap(), sent[0]);
 
-        let events = until("both events should be in the feed", || {
-            let events: Vec<_> = client.events(&EventQuery::default()).map(Result::unwrap).collect();
+        let events = wait_until("both events should be in the feed", || {
+            let events: Vec<_> = client.list_events(&EventQuery::default()).map(Result::unwrap).collect();
             (events.len() == 2).then_some(events)
         });
         check_feed(client);
-        let one = client.event(events[0].id).send().unwrap();
-        assert_eq!(one.body.get(), events[0].body.get());
-        let filter = ReplayFilter { since: Some(one.created_at), state: Some(EventState::Unaddressed) };
+        let event = client.get_event(events[0].id).send().unwrap();
+        assert_eq!(event.body.get(), events[0].body.get());
+        let filter = ReplayFilter { since: Some(event.created_at), state: Some(EventState::Unaddressed) };
         assert_eq!(client.replay_events(&filter).send().unwrap().replayed, 2);
-        let again = client.replay_event(one.id).send().unwrap().replayed;
+        let again = client.replay_event(event.id).send().unwrap().replayed;
         assert!(again <= 1, "an event in flight does not count");
     });
 }
@@ -111,56 +116,64 @@ fn sent_points_appear_in_balances() {
 /// Reads two events without a callback URL, one per page.
 fn check_feed(client: &Client) {
     let query = EventQuery { limit: Some(1), state: Some(EventState::Unaddressed), ..EventQuery::default() };
-    let mut feed = client.events(&query);
+    let mut feed = client.list_events(&query);
     assert_eq!(feed.cursor(), None);
     let first = feed.next().unwrap().unwrap();
     let cursor = feed.cursor().unwrap().to_owned();
     let second = feed.next().unwrap().unwrap();
     assert!(feed.next().is_none() && feed.next().is_none());
-    let behind = |cursor: &str| {
+    let ids_after = |cursor: &str| {
         let query = EventQuery { start: Start::Cursor(cursor), ..EventQuery::default() };
-        client.events(&query).map(|event| event.unwrap().id).collect::<Vec<_>>()
+        client.list_events(&query).map(|event| event.unwrap().id).collect::<Vec<_>>()
     };
-    assert_eq!(behind(&cursor), [second.id]);
-    assert!(behind(feed.cursor().unwrap()).is_empty());
+    assert_eq!(ids_after(&cursor), [second.id]);
+    assert!(ids_after(feed.cursor().unwrap()).is_empty());
     let since = EventQuery { start: Start::Moment(&first.created_at), ..EventQuery::default() };
-    assert_eq!(client.events(&since).count(), 2);
+    assert_eq!(client.list_events(&since).count(), 2);
     let other = EventQuery { r#type: Some("redemption.created"), ..EventQuery::default() };
-    assert_eq!(client.events(&other).count(), 0);
+    assert_eq!(client.list_events(&other).count(), 0);
 }
 
 #[test]
 fn lists_are_filtered() {
-    on_each(|service| {
-        let made = Made::by(client(service, &service.provider("Client", true)));
-        let Made { client, users, company, group, .. } = &made;
+    for_each_database(|service| {
+        let objects =
+            CreatedObjects::create_with(create_client(service, &service.create_provider("Client", true)));
+        let CreatedObjects { client, users, company, group, .. } = &objects;
         let (company, group) = (*company, *group);
-        let all: Vec<_> = client.company_users(company).map(|user| user.unwrap().id).collect();
+        let all: Vec<_> = client.list_company_users(company).map(|user| user.unwrap().id).collect();
         assert_eq!(all[1..], *users, "the owner comes first");
-        let found = client.company_users(company).with_email("U1@client.example.com").next();
-        assert_eq!(found.unwrap().unwrap().id, users[1]);
-        let found: Vec<_> =
-            client.company_users(company).with_employee_id("no. 2").map(|user| user.unwrap().id).collect();
-        assert_eq!(found, [users[2]]);
+        let by_email = client.list_company_users(company).with_email("U1@client.example.com").next();
+        assert_eq!(by_email.unwrap().unwrap().id, users[1]);
+        let by_employee_id: Vec<_> = client
+            .list_company_users(company)
+            .with_employee_id("no. 2")
+            .map(|user| user.unwrap().id)
+            .collect();
+        assert_eq!(by_employee_id, [users[2]]);
         client.delete_user(users[4]).send().unwrap();
-        let deleted = client.user(users[4]).send().unwrap();
+        let deleted = client.get_user(users[4]).send().unwrap();
         assert!(deleted.deleted_at.is_some());
-        assert_eq!(client.company_users(company).count(), 5);
-        let changed = client.company_users(company).updated_since(&deleted.updated_at).including_deleted();
+        assert_eq!(client.list_company_users(company).count(), 5);
+        let changed =
+            client.list_company_users(company).updated_since(&deleted.updated_at).including_deleted();
         assert_eq!(changed.last().unwrap().unwrap().id, users[4]);
-        assert_eq!(client.companies().count(), 1);
-        assert_eq!(client.companies().in_corporation(group).count(), 1);
-        assert_eq!(client.corporation_companies(group).next().unwrap().unwrap().id, company);
-        assert_eq!(client.corporations().next().unwrap().unwrap().id, group);
-        assert!(client.company_occasions(company).any(|occasion| occasion.unwrap().id == made.occasion));
+        assert_eq!(client.list_companies().count(), 1);
+        assert_eq!(client.list_companies().in_corporation(group).count(), 1);
+        assert_eq!(client.list_corporation_companies(group).next().unwrap().unwrap().id, company);
+        assert_eq!(client.list_corporations().next().unwrap().unwrap().id, group);
+        assert!(
+            client.list_company_occasions(company).any(|occasion| occasion.unwrap().id == objects.occasion)
+        );
     });
 }
 
 #[test]
 fn update_keeps_clears_or_sets_each_field() {
-    on_each(|service| {
-        let made = Made::by(client(service, &service.provider("Client", true)));
-        let (client, company, user) = (&made.client, made.company, made.users[0]);
+    for_each_database(|service| {
+        let objects =
+            CreatedObjects::create_with(create_client(service, &service.create_provider("Client", true)));
+        let (client, company, user) = (&objects.client, objects.company, objects.users[0]);
         let update = |update: UserUpdate| client.update_user(user, &update).send().unwrap();
         let changed =
             update(UserUpdate { first_name: Some("Zoe".to_owned()), title: "Dr".into(), ..<_>::default() });
@@ -179,46 +192,46 @@ fn update_keeps_clears_or_sets_each_field() {
         assert_eq!((changed.reserve_alert, changed.reserve_bcc.as_deref()), (Some(7), Some(bcc)));
         let changed = update(CompanyUpdate { reserve_alert: Change::Clear, ..<_>::default() });
         assert_eq!((changed.reserve_alert, changed.reserve_bcc.as_deref()), (None, Some(bcc)));
-        let company_now = client.company_by_domain("client.example.com").send().unwrap();
+        let company_now = client.get_company_by_domain("client.example.com").send().unwrap();
         assert_eq!((company_now.points_per_dollar, company_now.user_count), (20, 6));
-        assert_eq!(client.company(company).send().unwrap(), company_now);
+        assert_eq!(client.get_company(company).send().unwrap(), company_now);
 
         let update = CorporationUpdate { name: Some("Renamed".to_owned()) };
-        assert_eq!(client.update_corporation(made.group, &update).send().unwrap().name, "Renamed");
-        assert_eq!(client.corporation(made.group).send().unwrap().name, "Renamed");
+        assert_eq!(client.update_corporation(objects.group, &update).send().unwrap().name, "Renamed");
+        assert_eq!(client.get_corporation(objects.group).send().unwrap().name, "Renamed");
         let update = OccasionUpdate { enabled: Some(false), ..<_>::default() };
-        let occasion = client.update_occasion(made.occasion, &update).send().unwrap();
+        let occasion = client.update_occasion(objects.occasion, &update).send().unwrap();
         assert_eq!((occasion.enabled, occasion.visible), (false, true));
-        assert_eq!(client.occasion(made.occasion).send().unwrap(), occasion);
-        client.delete_occasion(made.occasion).send().unwrap();
+        assert_eq!(client.get_occasion(objects.occasion).send().unwrap(), occasion);
+        client.delete_occasion(objects.occasion).send().unwrap();
         let update = SamlUpdate { idp_id: "https://idp.example/metadata".into(), ..<_>::default() };
         let saml = client.update_saml_settings(company, &update).send().unwrap();
         assert_eq!((saml.idp_id.as_deref(), saml.active), (Some("https://idp.example/metadata"), false));
-        assert_eq!(client.saml_settings(company).send().unwrap(), saml);
+        assert_eq!(client.get_saml_settings(company).send().unwrap(), saml);
     });
 }
 
 #[test]
 fn refusals_have_a_reason_and_unknown_certificates_are_not_trusted() {
-    on_each(|service| {
-        let provider = service.provider("Client", true);
-        let mine = client(service, &provider);
-        match mine.company_by_domain("nobody.example.com").send() {
+    for_each_database(|service| {
+        let provider = service.create_provider("Client", true);
+        let mine = create_client(service, &provider);
+        match mine.get_company_by_domain("nobody.example.com").send() {
             Err(Error::Refused { status: 404, message, request_id }) => {
                 assert_eq!(message, "company not found");
                 assert_eq!(request_id.len(), 36);
             }
             other => panic!("{other:?}"),
         }
-        let stranger = Provider { api_secret: "gs_wrong".to_owned(), ..provider };
+        let stranger = ProviderCredentials { api_secret: "gs_wrong".to_owned(), ..provider };
         assert!(matches!(
-            client(service, &stranger).corporations().next(),
+            create_client(service, &stranger).list_corporations().next(),
             Some(Err(Error::Refused { status: 401, .. }))
         ));
         let untrusting = Client::new(
-            &service.running.api,
+            &service.running.api_url,
             &Credentials { api_key: String::new(), api_secret: String::new() },
         );
-        assert!(matches!(untrusting.corporation(Uuid::nil()).send(), Err(Error::Untrusted(_))));
+        assert!(matches!(untrusting.get_corporation(Uuid::nil()).send(), Err(Error::Untrusted(_))));
     });
 }

@@ -15,10 +15,10 @@ use serde_json::Value;
 type Operations = BTreeMap<String, BTreeSet<String>>;
 
 /// A user or an occasion cannot change its company, so its update does not have the field.
-const LEFT_OUT: [(&str, &str); 2] =
+const OMITTED_FIELDS: [(&str, &str); 2] =
     [("PUT /v1/users/{id}", "company_id"), ("PUT /v1/occasions/{id}", "company_id")];
 
-fn described() -> Operations {
+fn described_operations() -> Operations {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
     let description: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let mut operations = Operations::new();
@@ -33,7 +33,7 @@ fn described() -> Operations {
             let fields =
                 schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
             let mut names: BTreeSet<_> = query.chain(fields).map(str::to_owned).collect();
-            names.retain(|field| !LEFT_OUT.contains(&(&name, field)));
+            names.retain(|field| !OMITTED_FIELDS.contains(&(&name, field)));
             operations.insert(name, names);
         }
     }
@@ -41,7 +41,7 @@ fn described() -> Operations {
 }
 
 /// Sends requests to a server that rejects all of them. Returns their operations.
-fn record(requests: impl FnOnce(&Client)) -> Operations {
+fn record_operations(requests: impl FnOnce(&Client)) -> Operations {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let recording = std::thread::spawn(move || {
@@ -81,40 +81,47 @@ fn is_complete(request: &str) -> bool {
 
 #[test]
 fn client_has_every_operation_parameter_and_field() {
-    let recorded = record(|client| {
+    let recorded = record_operations(|client| {
         read_everything(client);
         create_everything(client);
         update_everything(client);
     });
-    assert_eq!(recorded, described());
+    assert_eq!(recorded, described_operations());
 }
 
 fn read_everything(client: &Client) {
     let id = Uuid::nil();
-    let _ = client.companies().in_corporation(id).next();
-    let _ = client.company(id).send();
-    let users = client.company_users(id).with_email("a").with_employee_id("1");
+    let _ = client.list_companies().in_corporation(id).next();
+    let _ = client.get_company(id).send();
+    let users = client.list_company_users(id).with_email("a").with_employee_id("1");
     let _ = users.updated_since("2026-11-20T20:01:02.345Z").including_deleted().next();
-    let _ = client.company_balances(id).next();
-    let _ = client.company_occasions(id).next();
-    let _ = client.reserve(id).send();
-    let _ = client.reserve_transactions(id).next();
-    let _ = client.saml_settings(id).send();
-    let _ = client.corporations().next();
-    let _ = client.corporation(id).send();
-    let _ = client.corporation_companies(id).next();
-    let _ = client.user(id).send();
-    let _ = client.balances(id).send();
-    let _ = client.transactions(id, WalletType::UserWallet).next();
-    let _ = client.recognitions_received(id).next();
-    let _ = client.recognitions_sent(id).next();
-    let _ = client.occasion(id).send();
-    let _ = client.event(id).send();
+    let _ = client.list_company_balances(id).next();
+    let _ = client.list_company_occasions(id).next();
+    let _ = client.get_reserve(id).send();
+    let _ = client.list_reserve_transactions(id).next();
+    let _ = client.get_saml_settings(id).send();
+    let _ = client.list_corporations().next();
+    let _ = client.get_corporation(id).send();
+    let _ = client.list_corporation_companies(id).next();
+    let _ = client.get_user(id).send();
+    let _ = client.get_balances(id).send();
+    let _ = client.list_transactions(id, WalletType::UserWallet).next();
+    let _ = client.list_received_recognitions(id).next();
+    let _ = client.list_sent_recognitions(id).next();
+    let _ = client.get_occasion(id).send();
+    let _ = client.get_recognition(id).send();
+    let _ = client.get_event(id).send();
     for start in [Start::Moment("2026-11-20T20:01:02.345Z"), Start::Cursor("0")] {
         let state = Some(EventState::Pending);
-        let query = EventQuery { start, r#type: Some("redemption.created"), state, limit: Some(1) };
-        let _ = client.events(&query).next();
-        let _ = client.event_page(&query).send();
+        let query = EventQuery {
+            start,
+            r#type: Some("redemption.created"),
+            state,
+            limit: Some(1),
+            wait_seconds: Some(1),
+        };
+        let _ = client.list_events(&query).next();
+        let _ = client.get_event_page(&query).send();
     }
 }
 

@@ -5,13 +5,13 @@ use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
 
-use crate::support::service::{Provider, Service};
-use crate::support::{Sample, on_each};
+use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::{SampleCompany, for_each_database};
 
 #[test]
 fn providers_are_created_listed_changed_and_given_new_secrets() {
-    on_each(|service| {
-        let made = service.json(&[
+    for_each_database(|service| {
+        let made = service.run_json_command(&[
             "provider",
             "create",
             "--name",
@@ -34,27 +34,27 @@ fn providers_are_created_listed_changed_and_given_new_secrets() {
         assert_eq!(keys, expected);
         assert_eq!(made["callback_url"], "https://acme.example.com/hook/");
         let id = made["id"].as_str().unwrap();
-        let listed = service.json(&["provider", "list"]);
+        let listed = service.run_json_command(&["provider", "list"]);
         let row = &listed.as_array().unwrap()[0];
         assert_eq!((&row["id"], &row["suspended"]), (&made["id"], &json!(false)));
         assert!(row.get("api_secret").is_none() && row.get("shared_secret").is_none());
-        service.json(&["provider", "set", id, "--name", "Acme 2", "--no-callback-url"]);
-        let row = service.json(&["provider", "list"])[0].clone();
+        service.run_json_command(&["provider", "set", id, "--name", "Acme 2", "--no-callback-url"]);
+        let row = service.run_json_command(&["provider", "list"])[0].clone();
         assert_eq!((&row["name"], &row["callback_url"]), (&json!("Acme 2"), &Value::Null));
-        rotation(service, &made);
+        check_rotation(service, &made);
     });
 }
 
-fn rotation(service: &Service, made: &Value) {
+fn check_rotation(service: &TestService, made: &Value) {
     let text = |object: &Value, key: &str| object[key].as_str().unwrap().to_owned();
-    let old = Provider {
+    let old = ProviderCredentials {
         id: text(made, "id"),
         api_key: text(made, "api_key"),
         api_secret: text(made, "api_secret"),
     };
     assert_eq!(service.get(&old, "/v1/companies/example.com").status, 404);
-    let rotated = service.json(&["provider", "rotate", &old.id, "--api-secret"]);
-    let new = Provider { api_secret: text(&rotated, "api_secret"), ..old.clone() };
+    let rotated = service.run_json_command(&["provider", "rotate", &old.id, "--api-secret"]);
+    let new = ProviderCredentials { api_secret: text(&rotated, "api_secret"), ..old.clone() };
     assert_eq!(service.get(&new, "/v1/companies/example.com").status, 404);
     let started = std::time::Instant::now();
     while service.get(&old, "/v1/companies/example.com").status != 401 {
@@ -63,23 +63,23 @@ fn rotation(service: &Service, made: &Value) {
             "the old secret stops within a second"
         );
     }
-    let shared = service.json(&["provider", "rotate", &old.id, "--shared-secret"]);
+    let shared = service.run_json_command(&["provider", "rotate", &old.id, "--shared-secret"]);
     assert_ne!(shared["shared_secret"], made["shared_secret"]);
-    assert_eq!(service.guerdon(&["provider", "rotate", &old.id]).status, 2);
+    assert_eq!(service.run_command(&["provider", "rotate", &old.id]).status, 2);
 }
 
 #[test]
 fn money_commands_can_be_retried_with_a_key() {
-    on_each(|service| {
-        let sample = Sample::make(service, 3);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 3);
         let deposit = ["reserve", "deposit", &sample.company, "--points", "100", "--key", "d1"];
-        let first = service.json(&deposit);
+        let first = service.run_json_command(&deposit);
         assert_eq!(first, json!({"company_id": sample.company, "points": 100}));
-        assert_eq!(service.json(&deposit), first);
+        assert_eq!(service.run_json_command(&deposit), first);
         let other =
-            service.guerdon(&["reserve", "deposit", &sample.company, "--points", "101", "--key", "d1"]);
+            service.run_command(&["reserve", "deposit", &sample.company, "--points", "101", "--key", "d1"]);
         assert_eq!(other.status, 1);
-        assert!(other.err.contains("key"), "{}", other.err);
+        assert!(other.stderr.contains("key"), "{}", other.stderr);
         let run = [
             "distribution",
             "run",
@@ -91,11 +91,11 @@ fn money_commands_can_be_retried_with_a_key() {
             "--key",
             "r1",
         ];
-        let ran = service.json(&run);
+        let ran = service.run_json_command(&run);
         assert_eq!(ran, json!({"company_id": sample.company, "users": 4, "points": 10}));
-        assert_eq!(service.json(&run), ran);
-        assert_eq!(service.json(&["reserve", "show", &sample.company])["points"], 60);
-        let too_much = service.guerdon(&[
+        assert_eq!(service.run_json_command(&run), ran);
+        assert_eq!(service.run_json_command(&["reserve", "show", &sample.company])["points"], 60);
+        let too_much = service.run_command(&[
             "distribution",
             "run",
             &sample.company,
@@ -105,21 +105,21 @@ fn money_commands_can_be_retried_with_a_key() {
             "16",
         ]);
         assert_eq!(too_much.status, 1);
-        assert_eq!(too_much.err.trim().lines().count(), 1);
-        assert_eq!(service.json(&["reserve", "show", &sample.company])["points"], 60);
+        assert_eq!(too_much.stderr.trim().lines().count(), 1);
+        assert_eq!(service.run_json_command(&["reserve", "show", &sample.company])["points"], 60);
     });
 }
 
 #[test]
 fn invalid_arguments_fail_with_one_line_and_the_right_status() {
-    on_each(|service| {
+    for_each_database(|service| {
         let absent = "0193a5c0-0000-7000-8000-000000000001";
         let check = |words: &[&str], status: i32| {
-            let printed = service.guerdon(words);
-            assert_eq!(printed.status, status, "{words:?}: {} {}", printed.out, printed.err);
-            assert_eq!(printed.out, "", "{words:?}");
+            let printed = service.run_command(words);
+            assert_eq!(printed.status, status, "{words:?}: {} {}", printed.stdout, printed.stderr);
+            assert_eq!(printed.stdout, "", "{words:?}");
             if status == 1 {
-                assert_eq!(printed.err.trim_end().lines().count(), 1, "{words:?}: {}", printed.err);
+                assert_eq!(printed.stderr.trim_end().lines().count(), 1, "{words:?}: {}", printed.stderr);
             }
         };
         check(&["reserve", "show", absent], 1);
@@ -137,17 +137,21 @@ fn invalid_arguments_fail_with_one_line_and_the_right_status() {
 
 #[test]
 fn commands_work_without_a_service_and_never_create_a_database() {
-    on_each(|service| {
-        let provider = service.provider("Acme", false);
+    for_each_database(|service| {
+        let provider = service.create_provider("Acme", false);
         service.running.terminate();
-        assert_eq!(service.running.ended(), Some(0));
-        assert_eq!(service.json(&["provider", "list"])[0]["id"], provider.id);
-        assert_eq!(service.guerdon(&["verify"]).status, 0);
-        let missing = service.data.path().join("none.db");
+        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert_eq!(service.run_json_command(&["provider", "list"])[0]["id"], provider.id);
+        assert_eq!(service.run_command(&["verify"]).status, 0);
+        let missing = service.data_dir.path().join("none.db");
         let url = format!("sqlite://{}", missing.display());
-        let done =
-            service.command().env("GUERDON_DATABASE__URL", url).args(["provider", "list"]).output().unwrap();
-        assert_eq!(done.status.code(), Some(1));
+        let output = service
+            .build_command()
+            .env("GUERDON_DATABASE__URL", url)
+            .args(["provider", "list"])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
         assert!(!missing.exists());
         service.restart();
     });
@@ -155,23 +159,23 @@ fn commands_work_without_a_service_and_never_create_a_database() {
 
 #[test]
 fn the_zero_points_option_and_global_occasions_reach_the_api() {
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
         let user = sample.users[0].as_str();
-        let refused = sample.send(service, &sample.company, &[user], 0).error(400);
+        let refused = sample.send_recognition(service, &sample.company, &[user], 0).expect_error(400);
         assert_eq!(refused, "Invalid points_per_receiver, value must be between 1 and 250000");
-        service.json(&["company", "options", &sample.company, "--allow-zero-points", "true"]);
-        assert_eq!(sample.send(service, &sample.company, &[user], 0).status, 201);
-        let refused = sample.send(service, &sample.company, &[user], -1).error(400);
+        service.run_json_command(&["company", "options", &sample.company, "--allow-zero-points", "true"]);
+        assert_eq!(sample.send_recognition(service, &sample.company, &[user], 0).status, 201);
+        let refused = sample.send_recognition(service, &sample.company, &[user], -1).expect_error(400);
         assert_eq!(refused, "Invalid points_per_receiver, value must be between 0 and 250000");
         let words =
             ["occasion", "create-global", "--name", "Hello", "--title", "Hi", "--default-message", "Hey"];
-        let occasion = service.json(&words);
+        let occasion = service.run_json_command(&words);
         assert_eq!((&occasion["company_id"], &occasion["global"]), (&Value::Null, &json!(true)));
         let fetched =
             service.get(&sample.provider, &format!("/v1/occasions/{}", occasion["id"].as_str().unwrap()));
         assert_eq!(fetched.json(), occasion);
-        let mut body = sample.recognition("company", &sample.company, &[user], 0);
+        let mut body = sample.recognition_body("company", &sample.company, &[user], 0);
         body["occasion_id"] = occasion["id"].clone();
         let sent = service.post(&sample.provider, "/v1/recognitions", &body);
         assert_eq!(sent.json()["recognitions"][0]["message"], "Hey");
@@ -180,17 +184,18 @@ fn the_zero_points_option_and_global_occasions_reach_the_api() {
 
 #[test]
 fn another_master_key_and_a_second_service_are_refused() {
-    on_each(|service| {
-        service.provider("Acme", false);
+    for_each_database(|service| {
+        service.create_provider("Acme", false);
         let other = "ff".repeat(32);
         if service.database.is_embedded() {
-            let second = service.command().arg("serve").output().unwrap();
+            let second = service.build_command().arg("serve").output().unwrap();
             assert_eq!(second.status.code(), Some(1));
             let err = String::from_utf8(second.stderr).unwrap();
             assert!(err.contains("another process"), "{err}");
         }
         service.running.kill();
-        let refused = service.command().env("GUERDON_MASTER_KEY", &other).arg("serve").output().unwrap();
+        let refused =
+            service.build_command().env("GUERDON_MASTER_KEY", &other).arg("serve").output().unwrap();
         assert_eq!(refused.status.code(), Some(1));
         let err = String::from_utf8(refused.stderr).unwrap();
         assert!(err.contains("master"), "{err}");
@@ -201,13 +206,17 @@ fn another_master_key_and_a_second_service_are_refused() {
 
 #[test]
 fn settings_are_checked_and_shown_without_secrets() {
-    on_each(|service| {
-        let shown = service.guerdon(&["config", "show"]);
-        assert_eq!(shown.status, 0, "{}", shown.err);
-        assert!(!shown.out.contains("000102030405"), "{}", shown.out);
-        assert_eq!(service.guerdon(&["config", "check"]).status, 0);
-        let unknown =
-            service.command().env("GUERDON_HTTP__LISTNE", "x").args(["config", "check"]).output().unwrap();
+    for_each_database(|service| {
+        let shown = service.run_command(&["config", "show"]);
+        assert_eq!(shown.status, 0, "{}", shown.stderr);
+        assert!(!shown.stdout.contains("000102030405"), "{}", shown.stdout);
+        assert_eq!(service.run_command(&["config", "check"]).status, 0);
+        let unknown = service
+            .build_command()
+            .env("GUERDON_HTTP__LISTNE", "x")
+            .args(["config", "check"])
+            .output()
+            .unwrap();
         assert_eq!(unknown.status.code(), Some(1));
         let err = String::from_utf8(unknown.stderr).unwrap();
         assert!(err.to_lowercase().contains("listne"), "{err}");
@@ -216,30 +225,38 @@ fn settings_are_checked_and_shown_without_secrets() {
 
 #[test]
 fn a_command_of_another_version_is_refused_by_the_running_service() {
-    on_each(|service| {
+    for_each_database(|service| {
         if !service.database.is_embedded() {
             return;
         }
         for version in ["", r#""version": "0.0.1", "#] {
-            let mut stream = UnixStream::connect(service.data.path().join("guerdon.sock")).unwrap();
+            let mut stream = UnixStream::connect(service.data_dir.path().join("guerdon.sock")).unwrap();
             let line =
                 format!("{{{version}\"database\": \"x\", \"by\": null, \"command\": {{\"seal\": {{}}}}}}\n");
             stream.write_all(line.as_bytes()).unwrap();
-            let mut told = String::new();
-            BufReader::new(&stream).read_line(&mut told).unwrap();
-            assert!(told.contains("refused") && told.contains("version"), "{told}");
+            let mut reply = String::new();
+            BufReader::new(&stream).read_line(&mut reply).unwrap();
+            assert!(reply.contains("refused") && reply.contains("version"), "{reply}");
         }
     });
 }
 
 #[test]
 fn a_company_given_with_a_user_must_be_the_users_company() {
-    on_each(|service| {
-        let (sample, other) = (Sample::make(service, 1), Sample::make(service, 1));
-        sample.deposit(service, 100);
-        service.json(&["wallet", "override", &sample.users[0], "--wallet", "user_wallet", "--points", "10"]);
+    for_each_database(|service| {
+        let (sample, other) = (SampleCompany::create(service, 1), SampleCompany::create(service, 1));
+        sample.deposit_points(service, 100);
+        service.run_json_command(&[
+            "wallet",
+            "override",
+            &sample.users[0],
+            "--wallet",
+            "user_wallet",
+            "--points",
+            "10",
+        ]);
         let spend = |company: &str| {
-            service.guerdon(&[
+            service.run_command(&[
                 "redemption",
                 "create",
                 &sample.users[0],
@@ -250,12 +267,17 @@ fn a_company_given_with_a_user_must_be_the_users_company() {
             ])
         };
         let refused = spend(&other.company);
-        assert!(refused.status == 1 && refused.err.contains("no user of this company"), "{}", refused.err);
+        assert!(
+            refused.status == 1 && refused.stderr.contains("no user of this company"),
+            "{}",
+            refused.stderr
+        );
         assert_eq!(spend(&sample.company).status, 0);
         let user = &sample.users[0];
         assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{user}")).status, 204);
-        let listed =
-            |words: &[&str]| service.json(&[&["user", "list", "--company", &sample.company], words].concat());
+        let listed = |words: &[&str]| {
+            service.run_json_command(&[&["user", "list", "--company", &sample.company], words].concat())
+        };
         assert!(listed(&[]).as_array().unwrap().iter().all(|row| row["id"] != **user));
         assert!(listed(&["--deleted"]).as_array().unwrap().iter().any(|row| row["id"] == **user));
     });

@@ -5,71 +5,74 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::service::{Service, basic};
-use crate::support::{Sample, on_each};
+use crate::support::service::{TestService, basic_authorization};
+use crate::support::{SampleCompany, for_each_database};
 
 const CYCLES: usize = 20;
 const CLIENTS: usize = 6;
 const POINTS: i64 = 3;
 
 /// A request and its response.
-struct Sent {
+struct SentRequest {
     key: String,
     body: String,
     /// The body of the response, if one arrived.
-    answer: Option<String>,
+    response: Option<String>,
 }
 
 #[test]
 fn kill_nine_under_load_loses_and_duplicates_nothing() {
-    on_each(|service| {
-        let sample = Sample::make(service, CLIENTS + 1);
-        sample.fund(service, 1_000_000);
-        let mut journal: Vec<Sent> = Vec::new();
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, CLIENTS + 1);
+        sample.fund_peer_wallets(service, 1_000_000);
+        let mut sent_requests: Vec<SentRequest> = Vec::new();
         for cycle in 0..CYCLES {
-            journal.extend(one_cycle(service, &sample, cycle));
+            sent_requests.extend(run_until_killed(service, &sample, cycle));
             service.restart();
             if cycle % 5 == 0 {
-                assert_eq!(service.guerdon(&["verify"]).status, 0); // also detects damage from earlier cycles
+                assert_eq!(service.run_command(&["verify"]).status, 0); // also detects damage from earlier cycles
             }
         }
-        let acknowledged = journal.iter().filter(|sent| sent.answer.is_some()).count();
+        let acknowledged = sent_requests.iter().filter(|sent| sent.response.is_some()).count();
         assert!(acknowledged > CYCLES * CLIENTS, "the load must have been real: {acknowledged}");
-        for sent in &journal {
+        for sent in &sent_requests {
             let headers = [("Idempotency-Key", sent.key.as_str())];
-            let again = service.post_text(&sample.provider, "/v1/recognitions", &sent.body, &headers);
+            let again = service.post_with_headers(&sample.provider, "/v1/recognitions", &sent.body, &headers);
             assert_eq!(again.status, 201, "{}", again.body);
-            if let Some(answer) = &sent.answer {
+            if let Some(response) = &sent.response {
                 assert_eq!(again.header("idempotency-replayed"), Some("true"));
-                assert_eq!(again.body, *answer);
+                assert_eq!(again.body, *response);
             }
         }
-        let moved = i64::try_from(journal.len()).unwrap() * POINTS;
-        assert_eq!(sample.shows(service, &sample.users[CLIENTS], "user_wallet"), Some(moved));
+        let moved = i64::try_from(sent_requests.len()).unwrap() * POINTS;
+        assert_eq!(sample.read_balance(service, &sample.users[CLIENTS], "user_wallet"), Some(moved));
     });
 }
 
 /// Clients send as fast as they receive responses, until the service is killed.
-fn one_cycle(service: &mut Service, sample: &Sample, cycle: usize) -> Vec<Sent> {
+fn run_until_killed(service: &mut TestService, sample: &SampleCompany, cycle: usize) -> Vec<SentRequest> {
     let stop = AtomicBool::new(false);
-    let journal = Mutex::new(Vec::new());
-    let authorization = basic(&sample.provider);
+    let sent_requests = Mutex::new(Vec::new());
+    let authorization = basic_authorization(&sample.provider);
     let pid = service.running.pid().to_string();
     let running = &service.running;
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
-            let (stop, journal, authorization) = (&stop, &journal, &authorization);
+            let (stop, sent_requests, authorization) = (&stop, &sent_requests, &authorization);
             scope.spawn(move || {
                 for number in 0.. {
                     let key = format!("{cycle}-{client}-{number}");
                     let to = sample.users[CLIENTS].as_str();
-                    let body = sample.recognition("user", &sample.users[client], &[to], POINTS).to_string();
+                    let body =
+                        sample.recognition_body("user", &sample.users[client], &[to], POINTS).to_string();
                     let headers =
                         [("Authorization", authorization.as_str()), ("Idempotency-Key", key.as_str())];
-                    let answer = running.try_request("POST", "/v1/recognitions", &headers, Some(&body));
-                    let answer = answer.ok().filter(|answer| answer.status == 201).map(|answer| answer.body);
-                    let died = answer.is_none();
-                    journal.lock().unwrap().push(Sent { key, body, answer });
+                    let response =
+                        running.try_send_request("POST", "/v1/recognitions", &headers, Some(&body));
+                    let response =
+                        response.ok().filter(|response| response.status == 201).map(|response| response.body);
+                    let died = response.is_none();
+                    sent_requests.lock().unwrap().push(SentRequest { key, body, response });
                     if died || stop.load(Ordering::Relaxed) {
                         return;
                     }
@@ -82,5 +85,5 @@ fn one_cycle(service: &mut Service, sample: &Sample, cycle: usize) -> Vec<Sent> 
         stop.store(true, Ordering::Relaxed);
     });
     service.running.kill();
-    journal.into_inner().unwrap()
+    sent_requests.into_inner().unwrap()
 }

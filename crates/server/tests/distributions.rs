@@ -3,17 +3,17 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use guerdon_persistence::testing::each;
+use guerdon_persistence::testing::create_databases;
 use serde_json::{Value, json};
 
-use crate::support::service::Service;
-use crate::support::{Sample, on_each, until};
+use crate::support::service::TestService;
+use crate::support::{SampleCompany, for_each_database, wait_until};
 
 /// Enough users that a distribution takes a while.
-const CROWD: i64 = 20_000;
+const USERS: i64 = 20_000;
 
-fn schedule(service: &Service, company: &str, points: &str, start: &str) -> Value {
-    service.json(&[
+fn create_schedule(service: &TestService, company: &str, points: &str, start: &str) -> Value {
+    service.run_json_command(&[
         "distribution",
         "schedule",
         company,
@@ -37,7 +37,7 @@ fn months_ago(count: i32) -> String {
 }
 
 /// Inserts users with wallets directly into the tables.
-fn crowd(service: &Service, company: &str, count: i64) {
+fn insert_users(service: &TestService, company: &str, count: i64) {
     let plain = company.replace('-', "");
     let sqlite = format!(
         "PRAGMA busy_timeout = 5000; \
@@ -61,19 +61,19 @@ fn crowd(service: &Service, company: &str, count: i64) {
          SELECT id, k, company_id, 0, 0, 0, 0, created_at FROM users, \
          generate_series(1, 2) AS k WHERE first_name = 'Crowd'; ANALYZE users; ANALYZE accounts"
     );
-    service.database.tamper(&sqlite, &postgres);
+    service.database.execute_sql(&sqlite, &postgres);
 }
 
 #[test]
 fn schedules_are_created_listed_and_cancelled() {
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
-        let made = schedule(service, &sample.company, "5", "9998-01-31");
-        let id = made["id"].as_str().unwrap();
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
+        let created = create_schedule(service, &sample.company, "5", "9998-01-31");
+        let id = created["id"].as_str().unwrap();
         let expected = json!({"id": id, "company_id": sample.company, "wallet": "peer_wallet", "points": 5,
             "every": "month", "start": "9998-01-31", "next": "9998-01-31"});
-        assert_eq!(made, expected);
-        let list = || service.json(&["distribution", "list", &sample.company]);
+        assert_eq!(created, expected);
+        let list = || service.run_json_command(&["distribution", "list", &sample.company]);
         let mut listed = list();
         let created_at = listed[0]["created_at"].take();
         assert!(created_at.as_str().unwrap().ends_with('Z'), "{created_at}");
@@ -84,30 +84,30 @@ fn schedules_are_created_listed_and_cancelled() {
             assert_eq!(listed[0].get(key), Some(&Value::Null));
         }
         assert_eq!(listed[0]["missed"], json!([]));
-        let cancel = || service.json(&["distribution", "cancel", id]);
+        let cancel = || service.run_json_command(&["distribution", "cancel", id]);
         assert_eq!(cancel(), json!({"id": id, "cancelled": true}));
         assert_eq!(cancel(), json!({"id": id, "cancelled": true}));
         let after = list()[0].clone();
         assert_eq!(after["next"], Value::Null);
         assert!(after["cancelled_at"].is_string());
-        let text = service.guerdon(&["distribution", "list", &sample.company]);
-        assert!(text.out.contains("cancelled 20"), "{}", text.out);
+        let text = service.run_command(&["distribution", "list", &sample.company]);
+        assert!(text.stdout.contains("cancelled 20"), "{}", text.stdout);
     });
 }
 
 #[test]
 fn invalid_schedules_are_refused() {
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
         let absent = "0193a5c0-0000-7000-8000-000000000001";
         let check = |company: &str, wallet: &str, points: &str, every: &str, start: &str, status: i32| {
             let words = ["distribution", "schedule", company, "--wallet", wallet, "--points", points];
             let more = ["--every", every, "--start", start];
-            let printed = service.guerdon(&[&words[..], &more].concat());
+            let printed = service.run_command(&[&words[..], &more].concat());
             assert_eq!(
                 printed.status, status,
                 "{company} {wallet} {points} {every} {start}: {}",
-                printed.err
+                printed.stderr
             );
         };
         check(absent, "peer_wallet", "1", "week", "2026-01-31", 1);
@@ -117,63 +117,66 @@ fn invalid_schedules_are_refused() {
         check(&sample.company, "peer_wallet", "1", "day", "2026-01-31", 2);
         check(&sample.company, "reserve", "1", "week", "2026-01-31", 2);
         check(&sample.company, "peer_wallet", "1", "week", "0226-11-01", 1); // a typo for 2026
-        assert_eq!(service.guerdon(&["distribution", "cancel", absent]).status, 1);
-        assert_eq!(service.guerdon(&["distribution", "list", absent]).status, 1);
-        assert_eq!(service.database.count("schedules"), 0);
+        assert_eq!(service.run_command(&["distribution", "cancel", absent]).status, 1);
+        assert_eq!(service.run_command(&["distribution", "list", absent]).status, 1);
+        assert_eq!(service.database.count_rows("schedules"), 0);
     });
 }
 
 #[test]
 fn two_services_on_one_postgresql_pay_each_date_once() {
-    for database in each().into_iter().filter(|database| !database.is_embedded()) {
-        let service = Service::start(database, &[]);
-        let beside = service.beside();
-        let samples: Vec<Sample> = (0..4).map(|_| Sample::make(&service, 3)).collect();
+    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+        let service = TestService::start(database, &[]);
+        let beside = service.start_second_process();
+        let samples: Vec<SampleCompany> = (0..4).map(|_| SampleCompany::create(&service, 3)).collect();
         for sample in &samples {
-            sample.deposit(&service, 1_000);
-            schedule(&service, &sample.company, "2", &months_ago(5));
+            sample.deposit_points(&service, 1_000);
+            create_schedule(&service, &sample.company, "2", &months_ago(5));
         }
-        let paid = || service.database.count("journal_entries WHERE kind = 7 AND actor = 3");
-        until("six dates of four schedules are paid", || (paid() == 24).then_some(()));
+        let paid = || service.database.count_rows("journal_entries WHERE kind = 7 AND actor = 3");
+        wait_until("six dates of four schedules are paid", || (paid() == 24).then_some(()));
         assert_eq!(
             service
                 .database
-                .count("(SELECT DISTINCT subject_id, due_on FROM journal_entries WHERE kind = 7) AS x"),
+                .count_rows("(SELECT DISTINCT subject_id, due_on FROM journal_entries WHERE kind = 7) AS x"),
             24
         );
         for sample in &samples {
-            assert_eq!(sample.shows(&service, &sample.users[0], "peer_wallet"), Some(12));
-            assert_eq!(service.json(&["reserve", "show", &sample.company])["points"], 1_000 - 6 * 4 * 2);
+            assert_eq!(sample.read_balance(&service, &sample.users[0], "peer_wallet"), Some(12));
+            assert_eq!(
+                service.run_json_command(&["reserve", "show", &sample.company])["points"],
+                1_000 - 6 * 4 * 2
+            );
         }
-        assert_eq!(service.guerdon(&["verify"]).status, 0);
+        assert_eq!(service.run_command(&["verify"]).status, 0);
         drop(beside);
     }
 }
 
 #[test]
 fn an_uncovered_date_is_reported_and_paid_later() {
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
-        schedule(service, &sample.company, "10", &months_ago(0));
-        let list = || service.json(&["distribution", "list", &sample.company])[0].clone();
-        until("the refusal is recorded", || (list()["failure"] == "Insufficient funds").then_some(()));
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
+        create_schedule(service, &sample.company, "10", &months_ago(0));
+        let list = || service.run_json_command(&["distribution", "list", &sample.company])[0].clone();
+        wait_until("the refusal is recorded", || (list()["failure"] == "Insufficient funds").then_some(()));
         assert!(list()["failing_since"].is_string());
-        assert_eq!(service.database.count("mails"), 1);
-        sample.deposit(service, 20);
+        assert_eq!(service.database.count_rows("mails"), 1);
+        sample.deposit_points(service, 20);
         let due = "UPDATE schedules SET due_at = created_at";
-        service.database.tamper(due, due); // simulates that an hour has passed
-        until("the date is paid", || list()["failure"].is_null().then_some(()));
-        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(10));
+        service.database.execute_sql(due, due); // simulates that an hour has passed
+        wait_until("the date is paid", || list()["failure"].is_null().then_some(()));
+        assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(10));
     });
 }
 
 /// Every user with a wallet has received as often as the journal says, and the reserve has paid the same amount.
-fn all_or_nothing(service: &Service, sample: &Sample, paid_in: i64) -> i64 {
-    assert_eq!(service.guerdon(&["verify"]).status, 0);
-    let runs = service.database.count("journal_entries WHERE kind = 7");
-    let received = service.database.count("transfers WHERE reason = 3 AND credit_kind = 2");
-    assert_eq!(received, runs * (CROWD + 2), "{runs} runs");
-    let reserve = service.json(&["reserve", "show", &sample.company]);
+fn assert_all_or_nothing(service: &TestService, sample: &SampleCompany, paid_in: i64) -> i64 {
+    assert_eq!(service.run_command(&["verify"]).status, 0);
+    let runs = service.database.count_rows("journal_entries WHERE kind = 7");
+    let received = service.database.count_rows("transfers WHERE reason = 3 AND credit_kind = 2");
+    assert_eq!(received, runs * (USERS + 2), "{runs} runs");
+    let reserve = service.run_json_command(&["reserve", "show", &sample.company]);
     assert_eq!(reserve["points"], paid_in - received);
     runs
 }
@@ -181,35 +184,35 @@ fn all_or_nothing(service: &Service, sample: &Sample, paid_in: i64) -> i64 {
 #[test]
 fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
     const FUNDS: i64 = 1_000_000;
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
-        crowd(service, &sample.company, CROWD);
-        sample.deposit(service, FUNDS);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
+        insert_users(service, &sample.company, USERS);
+        sample.deposit_points(service, FUNDS);
         let (mut runs, mut paid_in) = (0, FUNDS);
         for cycle in 0..6 {
             let words = ["distribution", "run", &sample.company, "--wallet", "peer_wallet", "--points", "1"];
-            let mut command = service.command();
+            let mut command = service.build_command();
             let mut run = command.args(words).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
             // tidy: the distribution runs for a different time each cycle before the kill
             std::thread::sleep(Duration::from_millis(150 + 250 * cycle));
             run.kill().unwrap(); // on PostgreSQL the command runs in its own process
             run.wait().unwrap();
             service.running.kill();
-            let transfers = service.database.count("transfers");
-            assert_eq!(service.guerdon(&["verify"]).status, 0);
-            service.json(&["reserve", "show", &sample.company]);
+            let transfers = service.database.count_rows("transfers");
+            assert_eq!(service.run_command(&["verify"]).status, 0);
+            service.run_json_command(&["reserve", "show", &sample.company]);
             assert_eq!(
-                service.database.count("transfers"),
+                service.database.count_rows("transfers"),
                 transfers,
                 "a command that reads finishes nothing"
             );
             if cycle % 2 == 0 {
                 service.restart();
             } else {
-                sample.deposit(service, 1); // a command that writes first finishes the distribution
+                sample.deposit_points(service, 1); // a command that writes first finishes the distribution
                 paid_in += 1;
             }
-            let after = all_or_nothing(service, &sample, paid_in);
+            let after = assert_all_or_nothing(service, &sample, paid_in);
             assert!((runs..=runs + 1).contains(&after));
             runs = after;
             if cycle % 2 == 1 {
@@ -222,11 +225,11 @@ fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
 #[test]
 fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
     const FUNDS: i64 = 1_000_000;
-    on_each(|service| {
-        let sample = Sample::make(service, 1);
-        crowd(service, &sample.company, CROWD);
-        sample.deposit(service, FUNDS);
-        schedule(service, &sample.company, "1", &months_ago(3));
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
+        insert_users(service, &sample.company, USERS);
+        sample.deposit_points(service, FUNDS);
+        create_schedule(service, &sample.company, "1", &months_ago(3));
         for cycle in 0..4 {
             // tidy: the service pays for a different time each cycle before the kill
             std::thread::sleep(Duration::from_millis(300 + 200 * cycle));
@@ -234,10 +237,10 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
             service.restart();
         }
         let dates = "(SELECT DISTINCT due_on FROM journal_entries WHERE kind = 7) AS dates";
-        until("four dates are paid", || (service.database.count(dates) == 4).then_some(()));
-        until("the last date is paid", || {
-            (service.database.count("distributions_under_way") == 0).then_some(())
+        wait_until("four dates are paid", || (service.database.count_rows(dates) == 4).then_some(()));
+        wait_until("the last date is paid", || {
+            (service.database.count_rows("distributions_under_way") == 0).then_some(())
         });
-        assert_eq!(all_or_nothing(service, &sample, FUNDS), 4);
+        assert_eq!(assert_all_or_nothing(service, &sample, FUNDS), 4);
     });
 }

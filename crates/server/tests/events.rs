@@ -1,96 +1,102 @@
 //! Events from their cause to a receiver: content, time and number of deliveries, and what the operator sees.
 
 mod addressing;
+mod attempt_timeout;
 mod crash;
-mod faults;
-mod guard;
+mod egress_policy;
+mod failing_receivers;
 mod head_of_line;
 mod kinds;
+mod lost_connections;
 mod metrics;
-mod patience;
-mod samples;
+mod sample_receivers;
 mod schedule;
-mod severed;
-mod sharing;
+mod two_services;
 
 use serde_json::Value;
 
-use crate::support::receiver::{Arrival, Receiver};
-use crate::support::service::{Provider, Service};
-use crate::support::{Sample, until};
+use crate::support::receiver::{ReceivedRequest, WebhookReceiver};
+use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::{SampleCompany, wait_until};
 
 /// Allows receivers on this machine.
-pub const LOCAL: [(&str, &str); 2] =
+pub const ALLOW_LOCAL_RECEIVERS: [(&str, &str); 2] =
     [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
-/// Like `LOCAL`, with a first retry after a few milliseconds.
-const HASTY: [(&str, &str); 3] = [LOCAL[0], LOCAL[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "10000")];
+/// Like `ALLOW_LOCAL_RECEIVERS`, with a first retry after a few milliseconds.
+const FAST_RETRIES: [(&str, &str); 3] =
+    [ALLOW_LOCAL_RECEIVERS[0], ALLOW_LOCAL_RECEIVERS[1], ("GUERDON_WEBHOOKS__TIME_SCALE", "10000")];
 
 /// A provider with funded users, and its receiver.
-struct Post {
-    sample: Sample,
-    receiver: Receiver,
+struct WebhookFixture {
+    sample: SampleCompany,
+    receiver: WebhookReceiver,
     url: String,
     secret: String,
 }
 
-impl Post {
-    fn make(service: &Service, users: usize) -> Self {
-        Self::at(service, users, Receiver::url)
+impl WebhookFixture {
+    fn create(service: &TestService, users: usize) -> Self {
+        Self::create_with_url(service, users, WebhookReceiver::url)
     }
 
     /// Registers a URL that the test chooses.
-    fn at(service: &Service, users: usize, url: impl Fn(&Receiver) -> String) -> Self {
-        let receiver = Receiver::start();
+    fn create_with_url(
+        service: &TestService,
+        users: usize,
+        url: impl Fn(&WebhookReceiver) -> String,
+    ) -> Self {
+        let receiver = WebhookReceiver::start();
         let url = url(&receiver);
-        let (provider, secret) = registered(service, Some(&url));
+        let (provider, secret) = register_provider(service, Some(&url));
         let domain = format!("{}.example.com", provider.id);
-        let sample = Sample::in_domain(service, provider, &domain, users);
-        sample.fund(service, 10_000);
+        let sample = SampleCompany::create_in_domain(service, provider, &domain, users);
+        sample.fund_peer_wallets(service, 10_000);
         Self { sample, receiver, url, secret }
     }
 
     /// The first user recognises the second. Returns the recognition from the API response.
-    fn recognise(&self, service: &Service) -> Value {
-        self.recognise_all(service, &[&self.sample.users[1]]).remove(0)
+    fn send_recognition(&self, service: &TestService) -> Value {
+        self.send_recognitions(service, &[&self.sample.users[1]]).remove(0)
     }
 
-    fn recognise_all(&self, service: &Service, receivers: &[&str]) -> Vec<Value> {
-        let answer = self.sample.send(service, &self.sample.users[0], receivers, 1);
-        assert_eq!(answer.status, 201, "{}", answer.body);
-        answer.json()["recognitions"].as_array().unwrap().clone()
+    fn send_recognitions(&self, service: &TestService, receivers: &[&str]) -> Vec<Value> {
+        let response = self.sample.send_recognition(service, &self.sample.users[0], receivers, 1);
+        assert_eq!(response.status, 201, "{}", response.body);
+        response.json()["recognitions"].as_array().unwrap().clone()
     }
 
     /// The next request, whose signature must be genuine.
-    fn next(&self) -> Arrival {
-        let arrival = self.receiver.next();
-        assert_eq!(arrival.verified(&self.url, &self.secret), Ok(()), "{arrival:?}");
+    fn next(&self) -> ReceivedRequest {
+        let arrival = self.receiver.next_request();
+        assert_eq!(arrival.verify_signature(&self.url, &self.secret), Ok(()), "{arrival:?}");
         arrival
     }
 
-    fn events(&self, service: &Service) -> Vec<Value> {
-        listed(service, &["--provider", &self.sample.provider.id])
+    fn list_events(&self, service: &TestService) -> Vec<Value> {
+        run_event_list(service, &["--provider", &self.sample.provider.id])
     }
 }
 
 /// A designated provider and its shared secret.
-fn registered(service: &Service, url: Option<&str>) -> (Provider, String) {
+fn register_provider(service: &TestService, url: Option<&str>) -> (ProviderCredentials, String) {
     let mut words = vec!["provider", "create", "--name", "Acme", "--manages-all-domain-resources"];
     words.extend(url.iter().flat_map(|url| ["--callback-url", url]));
-    let made = service.json(&words);
-    let text = |key: &str| made[key].as_str().unwrap().to_owned();
-    let provider = Provider { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
+    let provider = service.run_json_command(&words);
+    let text = |key: &str| provider[key].as_str().unwrap().to_owned();
+    let provider =
+        ProviderCredentials { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
     (provider, text("shared_secret"))
 }
 
 /// The output of `event list`.
-fn listed(service: &Service, words: &[&str]) -> Vec<Value> {
-    service.json(&[&["event", "list"], words].concat()).as_array().unwrap().clone()
+fn run_event_list(service: &TestService, words: &[&str]) -> Vec<Value> {
+    service.run_json_command(&[&["event", "list"], words].concat()).as_array().unwrap().clone()
 }
 
 /// The event in `event list`, as soon as it is in this state.
-fn in_state(service: &Service, event: &str, state: &str) -> Value {
-    until(&format!("{event} should be {state}"), || {
-        let all = listed(service, &["--state", state]);
+fn wait_for_state(service: &TestService, event: &str, state: &str) -> Value {
+    wait_until(&format!("{event} should be {state}"), || {
+        let all = run_event_list(service, &["--state", state]);
         all.into_iter().find(|row| row["id"] == event)
     })
 }

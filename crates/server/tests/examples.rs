@@ -6,16 +6,18 @@ use guerdon_domain::ports::Timestamp;
 use guerdon_webhooks::sign;
 use serde_json::{Value, json};
 
-use crate::events::LOCAL;
-use crate::support::receiver::Receiver;
-use crate::support::service::Service;
-use crate::support::{Sample, created, first_event, on_each_with, until, user_body};
-use crate::years::{metadata, text};
+use crate::events::ALLOW_LOCAL_RECEIVERS;
+use crate::long_term_operation::{idp_metadata, text_field};
+use crate::support::receiver::WebhookReceiver;
+use crate::support::service::TestService;
+use crate::support::{
+    SampleCompany, created_id, for_each_database_with, user_body, wait_for_first_event, wait_until,
+};
 
 /// The lines under `Examples:` in a command's help.
-fn examples(service: &Service, path: &str) -> Vec<String> {
+fn help_examples(service: &TestService, path: &str) -> Vec<String> {
     let words: Vec<&str> = path.split(' ').chain(["--help"]).collect();
-    let help = service.guerdon(&words).out;
+    let help = service.run_command(&words).stdout;
     let lines = help.split("Examples:\n").nth(1).unwrap_or_else(|| panic!("{path} has no example:\n{help}"));
     assert!(help.lines().all(|line| line.chars().count() <= 80), "{path}: {help}");
     let whole = lines.replace(" \\\n    ", " ");
@@ -26,60 +28,60 @@ fn examples(service: &Service, path: &str) -> Vec<String> {
 }
 
 /// Commands that run until they are stopped. Separate tests start them.
-const GOING_ON: [&str; 3] = ["serve", "dev", "listen"];
+const LONG_RUNNING: [&str; 3] = ["serve", "dev", "listen"];
 /// Commands of SQLite only. PostgreSQL has its own backup tools.
-const OF_SQLITE: [&str; 2] = ["backup", "restore"];
+const SQLITE_ONLY: [&str; 2] = ["backup", "restore"];
 
 /// Every command of the CLI.
-fn commands(service: &Service, path: &str) -> Vec<String> {
+fn list_commands(service: &TestService, path: &str) -> Vec<String> {
     let words: Vec<&str> = path.split(' ').filter(|word| !word.is_empty()).chain(["--help"]).collect();
-    let help = service.guerdon(&words).out;
+    let help = service.run_command(&words).stdout;
     let Some(listed) = help.split("Commands:\n").nth(1) else { return vec![path.to_owned()] };
     let names = listed.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-    names.flat_map(|name| commands(service, format!("{path} {name}").trim())).collect()
+    names.flat_map(|name| list_commands(service, format!("{path} {name}").trim())).collect()
 }
 
 #[test]
 fn every_example_in_the_help_runs() {
-    on_each_with(&LOCAL, |service| {
-        let (sample, receiver) = (sample(service), Receiver::start());
-        service.json(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
-        let names = names(service, &sample);
-        let operator = service.running.operator.trim_start_matches("http://").to_owned();
-        let mut all = commands(service, "");
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let (sample, receiver) = (create_sample(service), WebhookReceiver::start());
+        service.run_json_command(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
+        let names = placeholder_values(service, &sample);
+        let operator = service.running.operator_url.trim_start_matches("http://").to_owned();
+        let mut all = list_commands(service, "");
         // Commands that remove something run last, and `backup` runs before `restore`.
         let last = ["company transfer", "provider set", "user erase", "restore"];
         all.sort_by_key(|command| last.contains(&command.as_str()));
         assert!(all.len() > 50, "{all:?}");
-        all.retain(|command| !GOING_ON.contains(&command.as_str()));
-        all.retain(|command| service.database.is_embedded() || !OF_SQLITE.contains(&command.as_str()));
+        all.retain(|command| !LONG_RUNNING.contains(&command.as_str()));
+        all.retain(|command| service.database.is_embedded() || !SQLITE_ONLY.contains(&command.as_str()));
         for command in all {
-            for line in examples(service, &command) {
+            for line in help_examples(service, &command) {
                 let filled = names.iter().fold(line.clone(), |line, (name, value)| line.replace(name, value));
                 let words: Vec<&str> = filled.split(' ').skip(1).collect();
-                let mut run = service.command();
+                let mut run = service.build_command();
                 run.env("GUERDON_OPERATOR__LISTEN", &operator).args(words);
                 let empty = tempfile::tempdir().unwrap();
                 if command == "restore" {
                     run.env_remove("GUERDON_DATABASE__URL").env("GUERDON_DATA_DIR", empty.path());
                 }
-                let done = run.output().unwrap();
-                let told =
-                    [done.stdout, done.stderr].map(|output| String::from_utf8(output).unwrap()).concat();
-                assert!(done.status.success(), "{line}: {told}");
+                let output = run.output().unwrap();
+                let output_text =
+                    [output.stdout, output.stderr].map(|output| String::from_utf8(output).unwrap()).concat();
+                assert!(output.status.success(), "{line}: {output_text}");
             }
         }
     });
 }
 
 /// A company with the domain and users that the examples name.
-fn sample(service: &Service) -> Sample {
-    let provider = service.provider("Acme", true);
-    let sample = Sample::in_domain(service, provider.clone(), "acme.example", 2);
-    service.provider("Other", true);
-    sample.fund(service, 1_000);
-    sample.deposit(service, 1_000_000);
+fn create_sample(service: &TestService) -> SampleCompany {
+    let provider = service.create_provider("Acme", true);
+    let sample = SampleCompany::create_in_domain(service, provider.clone(), "acme.example", 2);
+    service.create_provider("Other", true);
+    sample.fund_peer_wallets(service, 1_000);
+    sample.deposit_points(service, 1_000_000);
     let user = json!({"email": "ann@acme.example"});
     service.put(&provider, &format!("/v1/users/{}", sample.users[0]), &user);
     service.delete(&provider, &format!("/v1/users/{}", sample.users[1]));
@@ -87,28 +89,36 @@ fn sample(service: &Service) -> Sample {
 }
 
 /// The ids and file names in the examples, with their replacements in the test.
-fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> {
+fn placeholder_values(service: &mut TestService, sample: &SampleCompany) -> Vec<(&'static str, String)> {
     let provider = &sample.provider;
-    let third = created(service.post(provider, "/v1/users", &user_body(&sample.company, "third")));
-    let sent = sample.send(service, &sample.users[0], &[&third], 100).json();
-    service.json(&["wallet", "override", &sample.users[0], "--wallet", "user_wallet", "--points", "50"]);
+    let third = created_id(service.post(provider, "/v1/users", &user_body(&sample.company, "third")));
+    let sent = sample.send_recognition(service, &sample.users[0], &[&third], 100).json();
+    service.run_json_command(&[
+        "wallet",
+        "override",
+        &sample.users[0],
+        "--wallet",
+        "user_wallet",
+        "--points",
+        "50",
+    ]);
     let every = ["--every", "week", "--start", "2100-01-01"];
     let plan = ["distribution", "schedule", "acme.example", "--wallet", "peer_wallet", "--points", "1"];
-    let made = |words: &[&str]| text(&service.json(words), "id").to_owned();
+    let create_id = |words: &[&str]| text_field(&service.run_json_command(words), "id").to_owned();
     let [redeemed, redeemed_too] =
-        ["1", "2"].map(|points| made(&["redemption", "create", &sample.users[0], "--points", points]));
+        ["1", "2"].map(|points| create_id(&["redemption", "create", &sample.users[0], "--points", points]));
     let [occasion, occasion_too] = ["Joy", "Fun"].map(|name| {
-        made(&["occasion", "create-global", "--name", name, "--title", name, "--default-message", name])
+        create_id(&["occasion", "create-global", "--name", name, "--title", name, "--default-message", name])
     });
-    let [schedule, schedule_too] = [(); 2].map(|()| made(&[&plan[..], &every].concat()));
-    let event = first_event(service, provider);
-    let folder = service.data.path().to_owned();
+    let [schedule, schedule_too] = [(); 2].map(|()| create_id(&[&plan[..], &every].concat()));
+    let event = wait_for_first_event(service, provider);
+    let folder = service.data_dir.path().to_owned();
     let path = |name: &str| folder.join(name).display().to_string();
     fs::write(path("people.csv"), "email,first_name,last_name\nzoe@acme.example,Zoe,Ray\n").unwrap();
-    fs::write(path("idp.xml"), metadata(service)).unwrap();
-    delivery(&path("headers"), &path("body"));
-    let [mail, mail_too] = mails_given_up(service, sample);
-    let id = |object: &Value| text(object, "id").to_owned();
+    fs::write(path("idp.xml"), idp_metadata(service)).unwrap();
+    write_delivery(&path("headers"), &path("body"));
+    let [mail, mail_too] = create_given_up_mails(service, sample);
+    let id = |object: &Value| text_field(object, "id").to_owned();
     vec![
         ("DELETED_USER_ID", sample.users[1].clone()),
         ("USER_ID", sample.users[0].clone()),
@@ -128,12 +138,12 @@ fn names(service: &mut Service, sample: &Sample) -> Vec<(&'static str, String)> 
         ("BODY", path("body")),
         ("NEW_COPY", path("copy.db")),
         ("COPY", path("copy.db")),
-        ("HEAD", text(&service.json(&["seal"]), "head").to_owned()),
+        ("HEAD", text_field(&service.run_json_command(&["seal"]), "head").to_owned()),
     ]
 }
 
 /// Writes a delivery to the URL of the example, signed now with the secret of the example.
-fn delivery(headers: &str, body: &str) {
+fn write_delivery(headers: &str, body: &str) {
     fs::write(body, "{}").unwrap();
     let now = Timestamp::new(fs::metadata(body).unwrap().modified().unwrap().into()).to_string();
     let signature = sign("gw_1", "https://acme.example/hook", &now, "0123456789abcdef", b"{}");
@@ -144,15 +154,17 @@ fn delivery(headers: &str, body: &str) {
 }
 
 /// Two mails about the reserve that were given up, as after days without a mail server.
-fn mails_given_up(service: &mut Service, sample: &Sample) -> [String; 2] {
+fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);
     assert_eq!(service.put(&sample.provider, &path, &alert).status, 200);
-    until("mails should be sent", || (service.database.count("mails WHERE state = 2") > 1).then_some(()));
+    wait_until("mails should be sent", || {
+        (service.database.count_rows("mails WHERE state = 2") > 1).then_some(())
+    });
     let given_up = "UPDATE mails SET state = 3 WHERE state = 2";
     service.running.kill();
-    service.database.tamper(given_up, given_up);
+    service.database.execute_sql(given_up, given_up);
     service.restart();
-    let listed = service.json(&["mail", "list", "--state", "given-up"]);
-    [0, 1].map(|index| text(&listed[index], "id").to_owned())
+    let listed = service.run_json_command(&["mail", "list", "--state", "given-up"]);
+    [0, 1].map(|index| text_field(&listed[index], "id").to_owned())
 }

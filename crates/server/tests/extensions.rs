@@ -2,27 +2,33 @@
 
 use serde_json::{Value, json};
 
-use crate::support::service::{Answer, Service, basic};
-use crate::support::{Sample, on_each, on_each_with, user_body};
+use crate::support::service::{ApiResponse, TestService, basic_authorization};
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, user_body};
 
 /// A POST with one additional header.
-fn post_with(service: &Service, sample: &Sample, path: &str, body: &Value, header: (&str, &str)) -> Answer {
-    service.post_text(&sample.provider, path, &body.to_string(), &[header])
+fn post_with_header(
+    service: &TestService,
+    sample: &SampleCompany,
+    path: &str,
+    body: &Value,
+    header: (&str, &str),
+) -> ApiResponse {
+    service.post_with_headers(&sample.provider, path, &body.to_string(), &[header])
 }
 
 #[test]
 fn a_dry_run_returns_the_real_outcome_and_changes_nothing() {
-    on_each(|service| {
-        let sample = Sample::make(service, 3);
-        sample.fund(service, 100);
-        sample.deposit(service, 70);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 3);
+        sample.fund_peer_wallets(service, 100);
+        sample.deposit_points(service, 70);
         let (ann, others) = (&sample.users[0], [&*sample.users[1], &*sample.users[2]]);
         let mut refused = 0;
         for (number, points) in [1, 20, 0, 29, 51, -1, 40, 250_001, 1, 5].into_iter().enumerate() {
             let company = if number % 2 == 0 { &sample.company } else { ann };
             let kind = if number % 2 == 0 { "company" } else { "user" };
-            let body = sample.recognition(kind, company, &others, points);
-            let shown = |service: &Service| {
+            let body = sample.recognition_body(kind, company, &others, points);
+            let shown = |service: &TestService| {
                 let reserve =
                     service.get(&sample.provider, &format!("/v1/companies/{}/reserve", sample.company));
                 let wallets = service.get(&sample.provider, &format!("/v1/users/{ann}/balances"));
@@ -33,8 +39,13 @@ fn a_dry_run_returns_the_real_outcome_and_changes_nothing() {
                 )
             };
             let before = shown(service);
-            let dry =
-                post_with(service, &sample, "/v1/recognitions/dry_run", &body, ("Idempotency-Key", "same"));
+            let dry = post_with_header(
+                service,
+                &sample,
+                "/v1/recognitions/dry_run",
+                &body,
+                ("Idempotency-Key", "same"),
+            );
             assert_eq!(shown(service), before);
             let real = service.post(&sample.provider, "/v1/recognitions", &body);
             if real.status != 201 {
@@ -51,33 +62,64 @@ fn a_dry_run_returns_the_real_outcome_and_changes_nothing() {
             assert_eq!((dry.status, dry.json()), (200, expected), "{points}");
         }
         assert!((3..9).contains(&refused), "{refused}");
-        let events = service.json(&["event", "list"]);
+        let events = service.run_json_command(&["event", "list"]);
         assert_eq!(events.as_array().unwrap().len(), (10 - refused) * 2);
     });
 }
 
 #[test]
+fn a_recognition_is_fetched_as_it_was_sent_or_last_changed() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 3);
+        sample.fund_peer_wallets(service, 100);
+        sample.deposit_points(service, 100);
+        let get = |id: &str| service.get(&sample.provider, &format!("/v1/recognitions/{id}"));
+        let (ann, others) = (&sample.users[0], [&*sample.users[1], &*sample.users[2]]);
+        for sender in [ann, &sample.company] {
+            let sent = sample.send_recognition(service, sender, &others, 3).json();
+            for recognition in sent["recognitions"].as_array().unwrap() {
+                let response = get(recognition["id"].as_str().unwrap());
+                assert_eq!((response.status, &response.json()), (200, recognition));
+            }
+        }
+        let sent = sample.send_recognition(service, ann, &others, 3).json()["recognitions"][0].clone();
+        let id = sent["id"].as_str().unwrap();
+        service.run_json_command(&["recognition", "update", id, "--message", "Changed", "--share", "false"]);
+        let mut changed = sent.clone();
+        (changed["message"], changed["share"]) = (json!("Changed"), json!(false));
+        assert_eq!(get(id).json(), changed);
+        assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{}", others[0])).status, 204);
+        assert_eq!(
+            service.delete(&sample.provider, &format!("/v1/occasions/{}", sample.occasion)).status,
+            204
+        );
+        assert_eq!(get(id).json(), changed, "its receiver and its occasion are deleted");
+        assert_eq!(get("dry_run").status, 405);
+    });
+}
+
+#[test]
 fn a_companys_users_can_be_filtered() {
-    on_each(|service| {
-        let sample = Sample::make(service, 3);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 3);
         let list = |query: &str| {
-            let answer =
+            let response =
                 service.get(&sample.provider, &format!("/v1/companies/{}/users{query}", sample.company));
-            assert_eq!(answer.status, 200, "{query}: {}", answer.body);
-            let ids: Vec<String> = answer.json()["results"]
+            assert_eq!(response.status, 200, "{query}: {}", response.body);
+            let ids: Vec<String> = response.json()["results"]
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|row| row["id"].as_str().unwrap().to_owned())
                 .collect();
-            assert_eq!(answer.json()["result_count"], ids.len());
-            (answer, ids)
+            assert_eq!(response.json()["result_count"], ids.len());
+            (response, ids)
         };
         let (all, ids) = list("");
         assert_eq!((ids.len(), all.json()["total_count"].as_i64()), (4, Some(4)));
         assert_eq!(ids[1..], sample.users[..]);
-        let one = service.get(&sample.provider, &format!("/v1/users/{}", ids[1])).json();
-        assert_eq!(all.json()["results"][1], one);
+        let user = service.get(&sample.provider, &format!("/v1/users/{}", ids[1])).json();
+        assert_eq!(all.json()["results"][1], user);
         let changed = json!({"employee_id": "E 7&8"});
         assert_eq!(service.put(&sample.provider, &format!("/v1/users/{}", ids[2]), &changed).status, 200);
         let changed = service.get(&sample.provider, &format!("/v1/users/{}", ids[2])).json();
@@ -86,7 +128,7 @@ fn a_companys_users_can_be_filtered() {
         let (found, named) = list("?employee_id=E%207%268&per_page=1");
         assert_eq!(named, [ids[2].clone()]);
         assert!(found.header("link").unwrap().contains("?employee_id=E%207%268&page=1&per_page=1>"));
-        let email = one["email"].as_str().unwrap().to_uppercase();
+        let email = user["email"].as_str().unwrap().to_uppercase();
         assert_eq!(list(&format!("?email={email}")).1, [ids[1].clone()]);
         assert_eq!(service.delete(&sample.provider, &format!("/v1/users/{}", ids[1])).status, 204);
         assert_eq!(list("").1.len(), 3);
@@ -94,18 +136,18 @@ fn a_companys_users_can_be_filtered() {
         assert_eq!(list(&format!("?email={email}&include_deleted=true")).1, [ids[1].clone()]);
         let path =
             format!("/v1/companies/{}/users?updated_since=x&include_deleted=2&email=a", sample.company);
-        let told = service.get(&sample.provider, &path).error(400);
-        assert_eq!(told.split("; ").count(), 3, "{told}");
+        let message = service.get(&sample.provider, &path).expect_error(400);
+        assert_eq!(message.split("; ").count(), 3, "{message}");
     });
 }
 
 #[test]
 fn a_company_shows_its_reserve_transactions_and_rate_previews() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        sample.fund(service, 10);
-        sample.deposit(service, 90);
-        assert_eq!(sample.send(service, &sample.company, &[&sample.users[0]], 7).status, 201);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 10);
+        sample.deposit_points(service, 90);
+        assert_eq!(sample.send_recognition(service, &sample.company, &[&sample.users[0]], 7).status, 201);
         let path = format!("/v1/companies/{}", sample.company);
         let get = |tail: &str| service.get(&sample.provider, &format!("{path}{tail}"));
         let reserve = json!({"id": sample.company, "points": 83, "reserve_alert": null});
@@ -114,16 +156,16 @@ fn a_company_shows_its_reserve_transactions_and_rate_previews() {
         assert!(moved.header("link").unwrap().contains("page=2&per_page=3>; rel=\"next\""));
         let moved = moved.json();
         assert_eq!((&moved["id"], &moved["type"]), (&json!(sample.company), &json!("reserve")));
-        let told: Vec<_> = moved["transactions"].as_array().unwrap().iter().collect();
-        assert_eq!((&told[0]["type"], &told[0]["points"]), (&json!("debit"), &json!(7)));
-        assert_eq!((&told[1]["type"], &told[1]["points"]), (&json!("credit"), &json!(90)));
+        let transactions: Vec<_> = moved["transactions"].as_array().unwrap().iter().collect();
+        assert_eq!((&transactions[0]["type"], &transactions[0]["points"]), (&json!("debit"), &json!(7)));
+        assert_eq!((&transactions[1]["type"], &transactions[1]["points"]), (&json!("credit"), &json!(90)));
         let ask = |body: &Value| service.post(&sample.provider, &format!("{path}/rate_preview"), body);
         let both = |now: i64, then: i64| json!({"now": now, "then": then});
         let expected = json!({"points_per_dollar": both(50, 25), "reserve": both(83, 41), "user_wallet": both(7, 3),
             "peer_wallet": both(20, 10), "manager_wallet": both(0, 0)});
         assert_eq!(ask(&json!({"points_per_dollar": 25})).json(), expected);
-        ask(&json!({"points_per_dollar": 0})).error(400);
-        ask(&json!({})).error(400);
+        ask(&json!({"points_per_dollar": 0})).expect_error(400);
+        ask(&json!({})).expect_error(400);
         assert_eq!(ask(&json!({"points_per_dollar": 1, "x": 1})).header("x-ignored-fields"), Some("x"));
         assert_eq!(service.put(&sample.provider, &path, &json!({"points_per_dollar": 25})).status, 200);
         assert_eq!(get("/reserve").json()["points"], 41);
@@ -132,20 +174,25 @@ fn a_company_shows_its_reserve_transactions_and_rate_previews() {
 
 #[test]
 fn strict_mode_and_problem_details_are_opt_in() {
-    on_each(|service| {
-        let sample = Sample::make(service, 0);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
         let mut body = user_body(&sample.company, "new");
         body["departement"] = json!("x");
-        let refused =
-            post_with(service, &sample, "/v1/users", &body, ("Prefer", "respond-async, handling=strict"));
-        assert_eq!(refused.error(400), "the body holds fields that are unknown: departement");
-        let made = post_with(service, &sample, "/v1/users", &body, ("Prefer", "handling=lenient"));
-        assert_eq!((made.status, made.header("x-ignored-fields")), (201, Some("departement")));
-        let authorization = basic(&sample.provider);
+        let refused = post_with_header(
+            service,
+            &sample,
+            "/v1/users",
+            &body,
+            ("Prefer", "respond-async, handling=strict"),
+        );
+        assert_eq!(refused.expect_error(400), "the body holds fields that are unknown: departement");
+        let created = post_with_header(service, &sample, "/v1/users", &body, ("Prefer", "handling=lenient"));
+        assert_eq!((created.status, created.header("x-ignored-fields")), (201, Some("departement")));
+        let authorization = basic_authorization(&sample.provider);
         let get = |path: &str, authorization: &str| {
             let headers =
                 [("Authorization", authorization), ("Accept", "application/problem+json, */*;q=0.1")];
-            service.running.request("GET", path, &headers, None)
+            service.running.send_request("GET", path, &headers, None)
         };
         for (path, authorization, status, title) in [
             ("/v1/nothing", &*authorization, 404, "Not Found"),
@@ -153,11 +200,11 @@ fn strict_mode_and_problem_details_are_opt_in() {
             ("/v1/companies?page=0", &authorization, 400, "Bad Request"),
             ("/v1/companies", "Basic x", 401, "Unauthorized"),
         ] {
-            let told = get(path, authorization);
-            assert_eq!(told.header("content-type"), Some("application/problem+json"), "{path}");
-            let json = told.json();
+            let response = get(path, authorization);
+            assert_eq!(response.header("content-type"), Some("application/problem+json"), "{path}");
+            let json = response.json();
             assert_eq!(
-                (told.status, &json["status"], &json["title"]),
+                (response.status, &json["status"], &json["title"]),
                 (status, &json!(status), &json!(title))
             );
             assert_eq!((&json["type"], json["detail"].is_string()), (&json!("about:blank"), true));
@@ -169,40 +216,45 @@ fn strict_mode_and_problem_details_are_opt_in() {
 
 #[test]
 fn health_on_the_api_port_needs_no_credentials() {
-    on_each(|service| {
-        let health = service.running.request("GET", "/health", &[], None);
+    for_each_database(|service| {
+        let health = service.running.send_request("GET", "/health", &[], None);
         assert_eq!((health.status, &*health.body), (200, ""));
         assert!(health.header("x-request-id").is_some());
-        assert_eq!(service.guerdon(&["maintenance", "on"]).status, 0);
-        while service.running.request("GET", "/v1/companies", &[], None).status != 503 {}
-        assert_eq!(service.running.request("HEAD", "/health", &[], None).status, 200);
-        assert_eq!(service.guerdon(&["maintenance", "off"]).status, 0);
+        assert_eq!(service.run_command(&["maintenance", "on"]).status, 0);
+        while service.running.send_request("GET", "/v1/companies", &[], None).status != 503 {}
+        assert_eq!(service.running.send_request("HEAD", "/health", &[], None).status, 200);
+        assert_eq!(service.run_command(&["maintenance", "off"]).status, 0);
     });
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "192.0.2.0/24")];
-    on_each_with(&settings, |service| {
+    for_each_database_with(&settings, |service| {
         assert_eq!(
-            service.running.request("GET", "/health", &[], None).status,
+            service.running.send_request("GET", "/health", &[], None).status,
             200,
             "without the proxy's header"
         );
-        service.running.request("POST", "/health", &[], None).error(403);
+        service.running.send_request("POST", "/health", &[], None).expect_error(403);
     });
 }
 
 #[test]
 fn a_deprecated_version_announces_its_end() {
-    on_each_with(&[("GUERDON_HTTP__SUNSETS", "v1=2027-06-30")], |service| {
-        for (path, is_told) in [("/v1/companies", true), ("/v2/companies", false), ("/health", false)] {
-            let answer = service.running.request("GET", path, &[], None);
-            let told = (answer.header("deprecation"), answer.header("sunset"));
+    for_each_database_with(&[("GUERDON_HTTP__SUNSETS", "v1=2027-06-30")], |service| {
+        for (path, is_deprecated) in [("/v1/companies", true), ("/v2/companies", false), ("/health", false)] {
+            let response = service.running.send_request("GET", path, &[], None);
+            let headers = (response.header("deprecation"), response.header("sunset"));
             let expected = (Some("@0"), Some("Wed, 30 Jun 2027 00:00:00 GMT"));
-            assert_eq!(told, if is_told { expected } else { (None, None) }, "{path}");
+            assert_eq!(headers, if is_deprecated { expected } else { (None, None) }, "{path}");
         }
     });
 }
 
 /// All events that a reader of the feed receives page by page, and its final cursor.
-fn follow(service: &Service, sample: &Sample, filter: &str, from: &str) -> (Vec<Value>, String) {
+fn read_feed(
+    service: &TestService,
+    sample: &SampleCompany,
+    filter: &str,
+    from: &str,
+) -> (Vec<Value>, String) {
     let (mut all, mut after) = (Vec::new(), from.to_owned());
     loop {
         let part = service.get(&sample.provider, &format!("/v1/events?limit=3{filter}&after={after}")).json();
@@ -219,57 +271,61 @@ fn follow(service: &Service, sample: &Sample, filter: &str, from: &str) -> (Vec<
 
 #[test]
 fn a_feed_reader_receives_every_event_once() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        sample.fund(service, 100);
-        assert_eq!(follow(service, &sample, "", "0"), (Vec::new(), "0".to_owned()));
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 100);
+        assert_eq!(read_feed(service, &sample, "", "0"), (Vec::new(), "0".to_owned()));
         let send = |count: usize| -> Vec<String> {
-            let one = |_| {
-                let sent = sample.send(service, &sample.users[0], &[&sample.users[1]], 1).json();
+            let create_one = |_| {
+                let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
                 sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
             };
-            (0..count).map(one).collect()
+            (0..count).map(create_one).collect()
         };
         let ids = |events: &[Value]| -> Vec<String> {
             events.iter().map(|event| event["id"].as_str().unwrap().to_owned()).collect()
         };
         let first = send(7);
-        let (met, after) = follow(service, &sample, "", "0");
+        let (met, after) = read_feed(service, &sample, "", "0");
         assert_eq!(ids(&met), first);
         let then = send(2);
-        assert_eq!(ids(&follow(service, &sample, "", &after).0), then);
+        assert_eq!(ids(&read_feed(service, &sample, "", &after).0), then);
         let expected = json!({"type": "recognition.received", "state": "unaddressed", "attempts": 0});
         for (key, value) in expected.as_object().unwrap() {
             assert_eq!(&met[0][key], value);
         }
         assert_eq!(met[0]["body"]["data"]["id"], met[0]["id"]);
-        assert_eq!(follow(service, &sample, "&type=redemption.created", "0").0, Vec::<Value>::new());
-        assert_eq!(follow(service, &sample, "&state=unaddressed&type=recognition.received", "0").0.len(), 9);
-        let one = service.get(&sample.provider, &format!("/v1/events/{}", first[0])).json();
-        assert_eq!((&one["attempts_log"], &one["body"]), (&json!([]), &met[0]["body"]));
-        let other = service.provider("Other", false);
+        assert_eq!(read_feed(service, &sample, "&type=redemption.created", "0").0, Vec::<Value>::new());
+        assert_eq!(
+            read_feed(service, &sample, "&state=unaddressed&type=recognition.received", "0").0.len(),
+            9
+        );
+        let event = service.get(&sample.provider, &format!("/v1/events/{}", first[0])).json();
+        assert_eq!((&event["attempts_log"], &event["body"]), (&json!([]), &met[0]["body"]));
+        let other = service.create_provider("Other", false);
         assert_eq!(service.get(&other, "/v1/events").json()["events"], json!([]));
         for wrong in ["limit=0", "after=x", "state=lost", "type=x"] {
-            service.get(&sample.provider, &format!("/v1/events?{wrong}")).error(400);
+            service.get(&sample.provider, &format!("/v1/events?{wrong}")).expect_error(400);
         }
     });
 }
 
 #[test]
 fn providers_can_replay_their_own_events() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        sample.fund(service, 100);
-        let event = |answer: Answer| answer.json()["recognitions"][0]["id"].as_str().unwrap().to_owned();
-        let first = event(sample.send(service, &sample.users[0], &[&sample.users[1]], 1));
-        let made = service.get(&sample.provider, &format!("/v1/events/{first}")).json();
-        let since = made["created_at"].as_str().unwrap().to_owned();
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 100);
+        let event =
+            |response: ApiResponse| response.json()["recognitions"][0]["id"].as_str().unwrap().to_owned();
+        let first = event(sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1));
+        let event = service.get(&sample.provider, &format!("/v1/events/{first}")).json();
+        let since = event["created_at"].as_str().unwrap().to_owned();
         let replay = |path: &str, body: &Value| service.post(&sample.provider, path, body);
-        let replayed = |answer: Answer| answer.json()["replayed"].as_i64();
+        let replayed = |response: ApiResponse| response.json()["replayed"].as_i64();
         for wrong in
             [json!({}), json!({"state": "delivered"}), json!({"state": "x"}), json!({"since": "today"})]
         {
-            replay("/v1/events/replay", &wrong).error(400);
+            replay("/v1/events/replay", &wrong).expect_error(400);
         }
         assert_eq!(replayed(replay("/v1/events/replay", &json!({"state": "exhausted"}))), Some(0));
         assert_eq!(replayed(replay(&format!("/v1/events/{first}/replay"), &json!({}))), Some(1));

@@ -2,35 +2,39 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Sample, on_each};
+use crate::support::{SampleCompany, for_each_database};
 
 #[test]
 fn requests_blocked_by_a_locked_wallet_delay_no_others() {
-    on_each(|service| {
+    for_each_database(|service| {
         if service.database.is_embedded() {
             return; // only the service can take locks in it
         }
-        let (locked, other) = (Sample::make(service, 2), Sample::make(service, 2));
-        locked.fund(service, 100);
-        other.fund(service, 100);
+        let (locked, other) = (SampleCompany::create(service, 2), SampleCompany::create(service, 2));
+        locked.fund_peer_wallets(service, 100);
+        other.fund_peer_wallets(service, 100);
         let wallet = &locked.users[0];
-        let held =
-            service.database.hold(&format!("SELECT FROM accounts WHERE owner_id = '{wallet}' FOR UPDATE"));
+        let held = service
+            .database
+            .begin_and_execute(&format!("SELECT FROM accounts WHERE owner_id = '{wallet}' FOR UPDATE"));
         let service = &*service;
         let waits = "pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let (mut rounds, mut longest) = (0, Duration::ZERO);
         std::thread::scope(|scope| {
-            let one = || {
+            let send_one = || {
                 let since = Instant::now();
-                (locked.send(service, wallet, &[&locked.users[1]], 1).status, since.elapsed())
+                (locked.send_recognition(service, wallet, &[&locked.users[1]], 1).status, since.elapsed())
             };
-            let all: Vec<_> = (0..16).map(|_| scope.spawn(one)).collect();
-            while service.database.count(waits) < 1 {} // one; the others wait for it in the service
+            let all: Vec<_> = (0..16).map(|_| scope.spawn(send_one)).collect();
+            while service.database.count_rows(waits) < 1 {} // one; the others wait for it in the service
             while !all.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 let since = Instant::now();
-                assert_eq!(other.shows(service, &other.users[0], "peer_wallet"), Some(100 - rounds));
-                assert_eq!(other.send(service, &other.users[0], &[&other.users[1]], 1).status, 201);
-                assert_eq!(service.running.health("/readyz"), 200);
+                assert_eq!(other.read_balance(service, &other.users[0], "peer_wallet"), Some(100 - rounds));
+                assert_eq!(
+                    other.send_recognition(service, &other.users[0], &[&other.users[1]], 1).status,
+                    201
+                );
+                assert_eq!(service.running.health_status("/readyz"), 200);
                 rounds += 1;
                 longest = longest.max(since.elapsed());
                 if rounds == 90 {
@@ -46,7 +50,7 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
         println!("{rounds} rounds of three others, the longest {longest:?}");
         assert!(rounds > 0 && longest < Duration::from_secs(2), "{rounds}: {longest:?}");
         drop(held);
-        assert_eq!(locked.shows(service, wallet, "peer_wallet"), Some(100));
-        assert_eq!(locked.send(service, wallet, &[&locked.users[1]], 1).status, 201);
+        assert_eq!(locked.read_balance(service, wallet, "peer_wallet"), Some(100));
+        assert_eq!(locked.send_recognition(service, wallet, &[&locked.users[1]], 1).status, 201);
     });
 }

@@ -2,90 +2,90 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::service::Service;
-use crate::support::{Sample, on_each, user_body};
+use crate::support::service::TestService;
+use crate::support::{SampleCompany, for_each_database, user_body};
 
 #[test]
 fn a_retry_with_a_key_gets_the_same_bytes_and_no_second_effect() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        sample.fund(service, 100);
-        let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 10);
-        let first = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k-1");
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 100);
+        let body = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 10);
+        let first = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k-1");
         assert_eq!((first.status, first.header("idempotency-replayed")), (201, None), "{}", first.body);
-        let again = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k-1");
+        let again = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k-1");
         assert_eq!((again.status, again.header("idempotency-replayed")), (201, Some("true")));
         assert_eq!(again.body, first.body);
         service.running.kill();
         service.restart();
-        let after_crash = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k-1");
+        let after_crash = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k-1");
         assert_eq!((after_crash.status, after_crash.body), (201, first.body));
-        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(90));
+        assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(90));
     });
 }
 
 #[test]
 fn a_key_belongs_to_one_request_and_one_provider() {
-    on_each(|service| {
-        let sample = Sample::make(service, 0);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
         let path = "/v1/users";
         let body = user_body(&sample.company, "ann");
-        assert_eq!(service.post_keyed(&sample.provider, path, &body, "k").status, 201);
+        assert_eq!(service.post_with_key(&sample.provider, path, &body, "k").status, 201);
         let other_body = user_body(&sample.company, "bob");
-        let message = service.post_keyed(&sample.provider, path, &other_body, "k").error(400);
+        let message = service.post_with_key(&sample.provider, path, &other_body, "k").expect_error(400);
         assert!(message.contains("Idempotency-Key"), "{message}");
-        service.post_keyed(&sample.provider, "/v1/occasions", &body, "k").error(400);
-        service.post_keyed(&sample.provider, "/v1/users?x=1", &body, "k").error(400);
-        let stranger = Sample::make(service, 0);
+        service.post_with_key(&sample.provider, "/v1/occasions", &body, "k").expect_error(400);
+        service.post_with_key(&sample.provider, "/v1/users?x=1", &body, "k").expect_error(400);
+        let stranger = SampleCompany::create(service, 0);
         let body = user_body(&stranger.company, "ann");
-        assert_eq!(service.post_keyed(&stranger.provider, path, &body, "k").status, 201);
+        assert_eq!(service.post_with_key(&stranger.provider, path, &body, "k").status, 201);
     });
 }
 
 #[test]
 fn a_refused_request_is_not_stored() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 10);
-        let refused = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k");
-        assert_eq!(refused.error(400), "Insufficient funds");
-        sample.fund(service, 10);
-        assert_eq!(service.post_keyed(&sample.provider, "/v1/recognitions", &body, "k").status, 201);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        let body = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 10);
+        let refused = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k");
+        assert_eq!(refused.expect_error(400), "Insufficient funds");
+        sample.fund_peer_wallets(service, 10);
+        assert_eq!(service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k").status, 201);
     });
 }
 
 #[test]
 fn a_malformed_key_is_refused() {
-    on_each(|service| {
-        let sample = Sample::make(service, 0);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
         for key in ["", " ", "a b", &"x".repeat(256)] {
-            let answer =
-                service.post_keyed(&sample.provider, "/v1/users", &user_body(&sample.company, "a"), key);
-            assert!(answer.error(400).contains("Idempotency-Key"), "{key:?}");
+            let response =
+                service.post_with_key(&sample.provider, "/v1/users", &user_body(&sample.company, "a"), key);
+            assert!(response.expect_error(400).contains("Idempotency-Key"), "{key:?}");
         }
         let longest = "~".repeat(255);
         let body = user_body(&sample.company, "a");
-        assert_eq!(service.post_keyed(&sample.provider, "/v1/users", &body, &longest).status, 201);
+        assert_eq!(service.post_with_key(&sample.provider, "/v1/users", &body, &longest).status, 201);
     });
 }
 
 #[test]
 fn sixty_four_concurrent_requests_with_one_key_take_effect_once() {
-    on_each(|service| {
-        let sample = Sample::make(service, 2);
-        sample.fund(service, 1_000);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 1_000);
         let (service, sample) = (&*service, &sample);
-        let send = |service: &Service| {
-            let body = sample.recognition("user", &sample.users[0], &[&sample.users[1]], 7);
-            let answer = service.post_keyed(&sample.provider, "/v1/recognitions", &body, "one");
-            assert_eq!(answer.status, 201, "{}", answer.body);
-            answer.body
+        let send = |service: &TestService| {
+            let body = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 7);
+            let response = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "one");
+            assert_eq!(response.status, 201, "{}", response.body);
+            response.body
         };
         let bodies: BTreeSet<String> = std::thread::scope(|scope| {
             let all: Vec<_> = (0..64).map(|_| scope.spawn(|| send(service))).collect();
             all.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert_eq!(bodies.len(), 1);
-        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(993));
+        assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(993));
     });
 }

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 
-use crate::support::{Sample, on_each};
+use crate::support::{SampleCompany, for_each_database};
 
 #[test]
 fn sixty_four_clients_spend_a_wallet_exactly_once() {
-    on_each(|service| {
-        let sample = Sample::make(service, 9);
-        sample.fund(service, 40 * 5);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 9);
+        sample.fund_peer_wallets(service, 40 * 5);
         let (sent, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (service, sample_ref) = (&*service, &sample);
         std::thread::scope(|scope| {
@@ -19,11 +19,12 @@ fn sixty_four_clients_spend_a_wallet_exactly_once() {
                 scope.spawn(move || {
                     for round in 0..3 {
                         let receiver = sample_ref.users[1 + (client + round) % 8].as_str();
-                        let answer = sample_ref.send(service, &sample_ref.users[0], &[receiver], 5);
-                        if answer.status == 201 {
+                        let response =
+                            sample_ref.send_recognition(service, &sample_ref.users[0], &[receiver], 5);
+                        if response.status == 201 {
                             sent.fetch_add(1, Ordering::Relaxed);
                         } else {
-                            assert_eq!(answer.error(400), "Insufficient funds");
+                            assert_eq!(response.expect_error(400), "Insufficient funds");
                             refused.fetch_add(1, Ordering::Relaxed);
                         }
                     }
@@ -31,24 +32,24 @@ fn sixty_four_clients_spend_a_wallet_exactly_once() {
             }
         });
         assert_eq!((sent.into_inner(), refused.into_inner()), (40, 64 * 3 - 40));
-        assert_eq!(sample.shows(service, &sample.users[0], "peer_wallet"), Some(0));
+        assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(0));
     });
 }
 
 #[test]
 fn the_owner_cannot_be_deleted_and_a_single_word_leaves_the_last_name_empty() {
-    on_each(|service| {
-        let provider = service.provider("Acme", true);
+    for_each_database(|service| {
+        let provider = service.create_provider("Acme", true);
         let mut body = crate::support::company_body("single.example.com");
         body["owner_name"] = json!("Cher");
-        let made = service.post(&provider, "/v1/companies", &body).json();
-        assert_eq!(made["owner_name"], "Cher");
-        let path = format!("/v1/users/{}", made["owner_id"].as_str().unwrap());
+        let company = service.post(&provider, "/v1/companies", &body).json();
+        assert_eq!(company["owner_name"], "Cher");
+        let path = format!("/v1/users/{}", company["owner_id"].as_str().unwrap());
         let owner = service.get(&provider, &path).json();
         assert_eq!(
             (&owner["first_name"], &owner["last_name"], &owner["company_admin"]),
             (&json!("Cher"), &json!(""), &json!(true))
         );
-        assert!(service.delete(&provider, &path).error(400).contains("owner"));
+        assert!(service.delete(&provider, &path).expect_error(400).contains("owner"));
     });
 }

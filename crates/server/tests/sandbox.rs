@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, PoisonError};
 
-use guerdon_persistence::testing::each;
+use guerdon_persistence::testing::create_databases;
 
-use crate::support::receiver::PATIENCE;
+use crate::support::receiver::RECEIVE_TIMEOUT;
 
 /// Serializes tests that start a sandbox, which first looks for free ports and binds them later.
-pub static ALONE: Mutex<()> = Mutex::new(());
+pub static SANDBOX_LOCK: Mutex<()> = Mutex::new(());
 
 /// A running sandbox and its output lines.
 pub struct Sandbox {
@@ -37,23 +37,23 @@ impl Sandbox {
     }
 
     /// All lines up to the first that contains `part`.
-    fn until(&self, part: &str) -> Vec<String> {
+    fn read_lines_until(&self, part: &str) -> Vec<String> {
         let mut lines = Vec::new();
         while !lines.last().is_some_and(|line: &String| line.contains(part)) {
-            let line = self.lines.recv_timeout(PATIENCE);
+            let line = self.lines.recv_timeout(RECEIVE_TIMEOUT);
             lines.push(line.unwrap_or_else(|_| panic!("{part} did not come: {lines:#?}")));
         }
         lines
     }
 
     /// The `export` lines for a shell, as soon as everything that they name exists.
-    pub fn exports(&self) -> String {
-        let printed = self.until("Ctrl-C here stops the sandbox.");
+    pub fn wait_for_exports(&self) -> String {
+        let printed = self.read_lines_until("Ctrl-C here stops the sandbox.");
         let exports = printed.iter().filter(|line| line.starts_with("export "));
         exports.map(|line| format!("{line}\n")).collect()
     }
 
-    fn ends_at(&mut self, signal: &str) {
+    fn stop_with_signal(&mut self, signal: &str) {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
         assert!(self.child.wait().unwrap().success());
@@ -68,17 +68,17 @@ impl Drop for Sandbox {
 
 #[test]
 fn one_command_leads_to_the_first_verified_event() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     for speed in ["1", "1000"] {
-        for database in each() {
+        for database in create_databases() {
             let mut sandbox = Sandbox::start(&["--check", "--database", &database.url, "--speed", speed]);
-            let told = sandbox.until("All checks passed.").join("\n");
-            assert!(told.contains("export BASE_URL='https://localhost:"), "{told}");
+            let output = sandbox.read_lines_until("All checks passed.").join("\n");
+            assert!(output.contains("export BASE_URL='https://localhost:"), "{output}");
             assert!(
-                told.contains("guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\""),
-                "{told}"
+                output.contains("guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\""),
+                "{output}"
             );
-            let path = told.lines().find(|line| line.starts_with("export PATH=")).unwrap();
+            let path = output.lines().find(|line| line.starts_with("export PATH=")).unwrap();
             let found =
                 Command::new("sh").args(["-c", &format!("{path}; guerdon --version")]).output().unwrap();
             assert!(found.status.success(), "{path}: {found:?}");
@@ -89,27 +89,27 @@ fn one_command_leads_to_the_first_verified_event() {
 
 #[test]
 fn a_sped_up_sandbox_shows_the_whole_schedule_and_cleans_up() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let mut sandbox = Sandbox::start(&["--speed", "1000000"]);
-    let lines = sandbox.until("attempt 11 of 11");
-    let told = lines.join("\n");
+    let lines = sandbox.read_lines_until("attempt 11 of 11");
+    let output = lines.join("\n");
     for part in [
         "attempt 1 of 11; next attempt in 15 s (here 15.0µs)",
         "next attempt in 1 d 10 h 37 min 54 s (here",
         "exhausted",
     ] {
-        assert!(told.contains(part), "{part} is not in {told}");
+        assert!(output.contains(part), "{part} is not in {output}");
     }
-    assert!(!told.contains('\u{1b}'), "no colours in a file");
-    let folder = folder(&lines);
+    assert!(!output.contains('\u{1b}'), "no colours in a file");
+    let folder = find_data_dir(&lines);
     assert!(folder.join("guerdon.db").exists());
-    sandbox.ends_at("-INT");
+    sandbox.stop_with_signal("-INT");
     assert!(!folder.exists());
 }
 
 #[test]
 fn closing_the_terminal_cleans_up() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     // Child processes inherit ignored signals.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0").trim();
@@ -117,15 +117,15 @@ fn closing_the_terminal_cleans_up() {
         return eprintln!("left out: the tests run under nohup");
     }
     let mut sandbox = Sandbox::start(&[]);
-    let folder = folder(&sandbox.until("Ctrl-C here stops the sandbox."));
+    let folder = find_data_dir(&sandbox.read_lines_until("Ctrl-C here stops the sandbox."));
     assert!(folder.exists());
-    sandbox.ends_at("-HUP");
+    sandbox.stop_with_signal("-HUP");
     assert!(!folder.exists());
 }
 
 #[test]
 fn a_sandbox_ends_when_its_output_is_closed() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
         .args(["dev", "--speed", "1000000"])
         .stdout(Stdio::piped())
@@ -136,9 +136,9 @@ fn a_sandbox_ends_when_its_output_is_closed() {
     let mut line = String::new();
     printed.read_line(&mut line).unwrap();
     drop(printed); // as `head -1` does
-    let told = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success() && !said.contains("panicked"), "{said}");
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !stderr.contains("panicked"), "{stderr}");
 }
 
 #[test]
@@ -147,13 +147,13 @@ fn an_out_of_range_speed_is_refused() {
         let refused = Command::new(env!("CARGO_BIN_EXE_guerdon")).args(["dev", "--speed", speed]).output();
         let refused = refused.unwrap();
         assert_eq!(refused.status.code(), Some(2));
-        let told = String::from_utf8(refused.stderr).unwrap();
-        assert!(told.contains("must be a number from 0.001 to 1000000000"), "{speed}: {told}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert!(stderr.contains("must be a number from 0.001 to 1000000000"), "{speed}: {stderr}");
     }
 }
 
 /// The temporary data directory.
-fn folder(lines: &[String]) -> PathBuf {
+fn find_data_dir(lines: &[String]) -> PathBuf {
     let folder =
         lines.iter().find_map(|line| line.strip_prefix("export GUERDON_DATA_DIR='")?.strip_suffix('\''));
     PathBuf::from(folder.unwrap())

@@ -9,26 +9,26 @@ use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
-use crate::support::service::{Service, basic};
-use crate::support::wire::Dialer;
-use crate::support::{Sample, on_each, on_each_with, until};
+use crate::support::service::{TestService, basic_authorization};
+use crate::support::tls_connection::TlsConnector;
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 /// The response to a plain TCP client.
-fn plain(service: &Service, request: &str) -> String {
-    let address = service.running.api.split("://").nth(1).unwrap();
+fn send_plain_http(service: &TestService, request: &str) -> String {
+    let address = service.running.api_url.split("://").nth(1).unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
-    let mut answer = Vec::new();
-    drop(stream.read_to_end(&mut answer));
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    drop(stream.read_to_end(&mut response));
+    String::from_utf8_lossy(&response).into_owned()
 }
 
 #[test]
 fn plain_http_to_the_tls_port_fails() {
-    on_each(|service| {
-        let answer = plain(service, "GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        assert!(!answer.contains("HTTP/1"), "{answer}");
+    for_each_database(|service| {
+        let response = send_plain_http(service, "GET /v1/companies HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert!(!response.contains("HTTP/1"), "{response}");
     });
 }
 
@@ -36,9 +36,9 @@ fn plain_http_to_the_tls_port_fails() {
 fn custom_certificate_files_are_served_and_reloaded() {
     let folder = tempfile::TempDir::new().unwrap();
     let write = || {
-        let made = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
-        std::fs::write(folder.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
-        std::fs::write(folder.path().join("certificate.pem"), made.cert.pem()).unwrap();
+        let generated = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+        std::fs::write(folder.path().join("key.pem"), generated.signing_key.serialize_pem()).unwrap();
+        std::fs::write(folder.path().join("certificate.pem"), generated.cert.pem()).unwrap();
     };
     write();
     let file = |name: &str| folder.path().join(name).display().to_string();
@@ -48,8 +48,12 @@ fn custom_certificate_files_are_served_and_reloaded() {
         ("GUERDON_HTTP__TLS__CERTIFICATE", certificate.as_str()),
         ("GUERDON_HTTP__TLS__PRIVATE_KEY", key.as_str()),
     ];
-    on_each_with(&settings, |service| {
-        let shakes_hands = || Dialer::trusting(service, std::path::Path::new(&certificate)).dial().is_some();
+    for_each_database_with(&settings, |service| {
+        let shakes_hands = || {
+            TlsConnector::with_certificate(service, std::path::Path::new(&certificate))
+                .connect_tls()
+                .is_some()
+        };
         assert!(shakes_hands());
         write();
         let changed = Instant::now();
@@ -62,30 +66,30 @@ fn custom_certificate_files_are_served_and_reloaded() {
 
 #[test]
 fn every_response_has_the_standard_headers() {
-    on_each(|service| {
-        let provider = service.provider("Acme", true);
-        let authorization = basic(&provider);
+    for_each_database(|service| {
+        let provider = service.create_provider("Acme", true);
+        let authorization = basic_authorization(&provider);
         let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", "mine-1")];
         for (path, status) in [("/v1/companies/example.com", 404), ("/v9/x", 404), ("/v1/users", 405)] {
-            let answer = service.running.request("GET", path, &headers, None);
-            answer.error(status);
-            assert_eq!(answer.header("x-request-id"), Some("mine-1"));
-            assert_eq!(answer.header("cache-control"), Some("no-store"));
-            assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-            assert_eq!(answer.header("strict-transport-security"), Some("max-age=63072000"));
-            assert!(answer.header("content-type").unwrap().starts_with("application/json"));
+            let response = service.running.send_request("GET", path, &headers, None);
+            response.expect_error(status);
+            assert_eq!(response.header("x-request-id"), Some("mine-1"));
+            assert_eq!(response.header("cache-control"), Some("no-store"));
+            assert_eq!(response.header("x-content-type-options"), Some("nosniff"));
+            assert_eq!(response.header("strict-transport-security"), Some("max-age=63072000"));
+            assert!(response.header("content-type").unwrap().starts_with("application/json"));
         }
-        let answer = service.running.request("GET", "/v1/users", &headers, None);
-        assert_eq!(answer.header("allow"), Some("POST"));
-        let answer = service.running.request("GET", "/", &[("X-Request-Id", "bad id")], None);
-        assert_eq!(answer.header("x-request-id").map(str::len), Some(36));
+        let response = service.running.send_request("GET", "/v1/users", &headers, None);
+        assert_eq!(response.header("allow"), Some("POST"));
+        let response = service.running.send_request("GET", "/", &[("X-Request-Id", "bad id")], None);
+        assert_eq!(response.header("x-request-id").map(str::len), Some(36));
     });
 }
 
 #[test]
 fn the_date_is_not_before_the_times_in_the_body() {
-    on_each(|service| {
-        let provider = service.provider("Acme", true);
+    for_each_database(|service| {
+        let provider = service.create_provider("Acme", true);
         let mut dates = BTreeSet::new();
         while dates.len() < 3 {
             let created = service.post(&provider, "/v1/corporations", &json!({"name": "Group"}));
@@ -101,33 +105,33 @@ fn the_date_is_not_before_the_times_in_the_body() {
 #[test]
 fn a_proxy_must_be_trusted_and_must_forward_https() {
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
-    on_each_with(&settings, |service| {
-        let authorization = basic(&service.provider("Acme", true));
+    for_each_database_with(&settings, |service| {
+        let authorization = basic_authorization(&service.create_provider("Acme", true));
         let call = |proto: Option<&str>| {
             let mut headers = vec![("Authorization", authorization.as_str())];
             headers.extend(proto.map(|scheme| ("X-Forwarded-Proto", scheme)));
-            service.running.request("GET", "/v1/companies/example.com", &headers, None)
+            service.running.send_request("GET", "/v1/companies/example.com", &headers, None)
         };
-        assert_eq!(call(None).error(403), "HTTPS is required");
-        assert_eq!(call(Some("http")).error(403), "HTTPS is required");
-        call(Some("https")).error(404);
+        assert_eq!(call(None).expect_error(403), "HTTPS is required");
+        assert_eq!(call(Some("http")).expect_error(403), "HTTPS is required");
+        call(Some("https")).expect_error(404);
     });
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "192.0.2.0/24")];
-    on_each_with(&settings, |service| {
+    for_each_database_with(&settings, |service| {
         let headers = [("X-Forwarded-Proto", "https")];
-        let answer = service.running.request("GET", "/v1/companies/example.com", &headers, None);
-        assert_eq!(answer.error(403), "HTTPS is required");
+        let response = service.running.send_request("GET", "/v1/companies/example.com", &headers, None);
+        assert_eq!(response.expect_error(403), "HTTPS is required");
     });
 }
 
 #[test]
 fn nothing_after_the_last_response_is_handled() {
-    on_each(|service| {
-        let sample = Sample::make(service, 0);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
         let create = |more: &str, body: &str| {
             format!(
                 "POST /v1/occasions HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n{more}\r\n{body}",
-                basic(&sample.provider)
+                basic_authorization(&sample.provider)
             )
         };
         let body = crate::support::occasion_body(&sample.company).to_string();
@@ -136,13 +140,13 @@ fn nothing_after_the_last_response_is_handled() {
         let too_large = create("Transfer-Encoding: chunked\r\n", &format!("{}0\r\n\r\n", chunk.repeat(17)));
         let polite = create(&format!("{length}Connection: close\r\n"), &body);
         for (first, status) in [(too_large, "400"), (polite, "201")] {
-            let before = service.database.count("occasions");
+            let before = service.database.count_rows("occasions");
             let follower = create(&length, &body);
-            let mut wire = Dialer::new(service).dial().unwrap();
-            let answer = wire.ask(format!("{first}{follower}").as_bytes()).unwrap();
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
-            assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
-            let after = service.database.count("occasions");
+            let mut connection = TlsConnector::new(service).connect_tls().unwrap();
+            let response = connection.send_and_read(format!("{first}{follower}").as_bytes()).unwrap();
+            assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{response}");
+            assert_eq!(response.matches("HTTP/1.1").count(), 1, "{response}");
+            let after = service.database.count_rows("occasions");
             assert_eq!(
                 after - before,
                 i64::from(status == "201"),
@@ -154,19 +158,19 @@ fn nothing_after_the_last_response_is_handled() {
 
 #[test]
 fn retired_versions_are_410_and_unknown_versions_404() {
-    on_each_with(&[("GUERDON_HTTP__RETIRED_VERSIONS", "v0")], |service| {
+    for_each_database_with(&[("GUERDON_HTTP__RETIRED_VERSIONS", "v0")], |service| {
         for (path, status) in
             [("/v0/companies", 410), ("/v2/companies", 404), ("/companies", 404), ("/v01/x", 404)]
         {
-            service.running.request("GET", path, &[], None).error(status);
+            service.running.send_request("GET", path, &[], None).expect_error(status);
         }
     });
 }
 
 #[test]
 fn maintenance_returns_503_within_a_second_and_health_stays_available() {
-    on_each(|service| {
-        let sample = Sample::make(service, 0);
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
         let path = format!("/v1/companies/{}", sample.company);
         let becomes = |status: u16| {
             let started = Instant::now();
@@ -174,13 +178,16 @@ fn maintenance_returns_503_within_a_second_and_health_stays_available() {
                 assert!(started.elapsed() < Duration::from_secs(1));
             }
         };
-        service.json(&["maintenance", "on"]);
+        service.run_json_command(&["maintenance", "on"]);
         becomes(503);
-        let answer = service.running.request("GET", "/v9/x", &[], None);
-        answer.error(503);
-        assert!(answer.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
-        assert_eq!((service.running.health("/healthz"), service.running.health("/readyz")), (200, 200));
-        service.json(&["maintenance", "off"]);
+        let response = service.running.send_request("GET", "/v9/x", &[], None);
+        response.expect_error(503);
+        assert!(response.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
+        assert_eq!(
+            (service.running.health_status("/healthz"), service.running.health_status("/readyz")),
+            (200, 200)
+        );
+        service.run_json_command(&["maintenance", "off"]);
         becomes(200);
     });
 }
@@ -192,8 +199,8 @@ fn rate_limits_return_429_with_their_headers() {
         ("GUERDON_RATE_LIMIT__BURST", "5"),
         ("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "3"),
     ];
-    on_each_with(&settings, |service| {
-        let (busy, quiet) = (service.provider("Busy", true), service.provider("Quiet", true));
+    for_each_database_with(&settings, |service| {
+        let (busy, quiet) = (service.create_provider("Busy", true), service.create_provider("Quiet", true));
         let first = service.get(&busy, "/v1/companies/example.com");
         assert_eq!(first.status, 404);
         assert!(first.header("ratelimit-policy").unwrap().contains("q=5"), "{:?}", first.headers);
@@ -202,20 +209,22 @@ fn rate_limits_return_429_with_their_headers() {
             (0..8).map(|_| service.get(&busy, "/v1/companies/example.com").status).collect();
         assert!(statuses.contains(&429), "{statuses:?}");
         let refused = loop {
-            let answer = service.get(&busy, "/v1/nowhere");
-            if answer.status == 429 {
-                break answer;
+            let response = service.get(&busy, "/v1/nowhere");
+            if response.status == 429 {
+                break response;
             }
         };
         let limited = format!("provider {} sends more requests than its limit", busy.id);
-        until("the rate limit should be logged", || (service.running.says(&limited) >= 1).then_some(()));
+        wait_until("the rate limit should be logged", || {
+            (service.running.count_in_log(&limited) >= 1).then_some(())
+        });
         assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
         assert_eq!(service.get(&quiet, "/v1/companies/example.com").status, 404);
         let mut wrong = quiet.clone();
         wrong.api_secret.push('x');
         let statuses: Vec<u16> = (0..4).map(|_| service.get(&wrong, "/v1/nowhere").status).collect();
         assert_eq!(statuses, [401, 401, 401, 429]);
-        let bare = |_| service.running.request("GET", "/v1/nowhere", &[], None).status;
+        let bare = |_| service.running.send_request("GET", "/v1/nowhere", &[], None).status;
         assert!((0..20).map(bare).all(|status| status == 401));
     });
 }

@@ -1,7 +1,7 @@
 //! A walk through the whole provider API that checks the status and the whole body of each response, and the responses
 //! that follow.
 //!
-//! Ids are written as the scribe names them, in requests too: `@1` is the first id in any response.
+//! Ids are written as placeholders, in requests too: `@1` is the first id in any response.
 //!
 //! | | | | |
 //! |---|---|---|---|
@@ -13,11 +13,11 @@
 //! | `@6` | Great job, an occasion | `@14` | Ann's namesake, owner after her |
 //! | `@7` | Birthday, a global occasion | `@15` | Eve, owner after that |
 
+mod creation;
 mod deletions;
 mod lists;
-mod making;
-mod maxima;
 mod ownership;
+mod page_limits;
 mod points;
 mod saml;
 mod transfer;
@@ -27,148 +27,156 @@ use std::cell::RefCell;
 
 use serde_json::Value;
 
-use crate::differential::twin::told;
-use crate::support::on_each;
-use crate::support::scribe::Scribe;
-use crate::support::service::{Answer, Provider, Service, basic};
+use crate::differential::service_pair::format_response;
+use crate::support::body_normalizer::BodyNormalizer;
+use crate::support::for_each_database;
+use crate::support::service::{ApiResponse, ProviderCredentials, TestService, basic_authorization};
 
 #[test]
 fn a_walk_through_the_whole_api() {
-    on_each(|service| drop(go(service)));
+    for_each_database(|service| drop(run_walk(service)));
 }
 
 /// Runs the walk. Returns all requests with their responses.
-pub fn go(service: &Service) -> Vec<String> {
+pub fn run_walk(service: &TestService) -> Vec<String> {
     let mut walk = Walk::start(service);
-    making::run(&mut walk);
-    points::run(&mut walk);
-    lists::run(&mut walk);
-    updates::run(&mut walk);
-    points::rate_change(&mut walk);
-    updates::manager(&mut walk);
-    ownership::run(&mut walk);
-    deletions::run(&mut walk);
-    saml::run(&mut walk);
-    transfer::run(&mut walk);
+    creation::create_objects(&mut walk);
+    points::check_points(&mut walk);
+    lists::check_lists(&mut walk);
+    updates::check_updates(&mut walk);
+    points::change_rate(&mut walk);
+    updates::make_manager(&mut walk);
+    ownership::check_ownership(&mut walk);
+    deletions::check_deletions(&mut walk);
+    saml::check_saml(&mut walk);
+    transfer::check_transfer(&mut walk);
     walk.transcript.into_inner().1
 }
 
 /// One provider's requests to the service.
 struct Walk<'a> {
-    service: &'a Service,
-    provider: Provider,
-    scribe: Scribe,
-    /// Each request with its whole response, written with a separate scribe.
-    transcript: RefCell<(Scribe, Vec<String>)>,
+    service: &'a TestService,
+    provider: ProviderCredentials,
+    normalizer: BodyNormalizer,
+    /// Each request with its whole response, with its own placeholders.
+    transcript: RefCell<(BodyNormalizer, Vec<String>)>,
 }
 
 impl<'a> Walk<'a> {
-    fn start(service: &'a Service) -> Self {
-        let (provider, scribe) = (service.provider("Acme", true), Scribe::default());
-        Self { service, provider, scribe, transcript: RefCell::default() }
+    fn start(service: &'a TestService) -> Self {
+        let (provider, normalizer) = (service.create_provider("Acme", true), BodyNormalizer::default());
+        Self { service, provider, normalizer: normalizer, transcript: RefCell::default() }
     }
 
     /// The id with a name such as `@1`.
-    fn id(&self, number: usize) -> String {
-        self.scribe.id(number).to_owned()
+    fn id_at(&self, number: usize) -> String {
+        self.normalizer.id_at(number).to_owned()
     }
 
     /// The string with its names replaced by ids.
     fn with_ids(&self, text: &str) -> String {
-        self.scribe.expand(text)
+        self.normalizer.expand_placeholders(text)
     }
 
-    fn send(&self, method: &str, path: &str, body: Option<&str>) -> Answer {
-        let authorization = basic(&self.provider);
+    fn send_request(&self, method: &str, path: &str, body: Option<&str>) -> ApiResponse {
+        let authorization = basic_authorization(&self.provider);
         let mut headers = vec![("Authorization", authorization.as_str())];
         if body.is_some() {
             headers.push(("Content-Type", "application/json"));
         }
         let body = body.map(|body| self.with_ids(body));
-        let answer = self.service.running.request(method, &self.with_ids(path), &headers, body.as_deref());
-        let (scribe, lines) = &mut *self.transcript.borrow_mut();
-        let asked = scribe.write(&format!("{method} {}", path.to_lowercase()));
-        lines.push(format!("{asked}: {}", told(&answer, scribe)));
-        answer
+        let response =
+            self.service.running.send_request(method, &self.with_ids(path), &headers, body.as_deref());
+        let (normalizer, lines) = &mut *self.transcript.borrow_mut();
+        let request = normalizer.normalize_body(&format!("{method} {}", path.to_lowercase()));
+        lines.push(format!("{request}: {}", format_response(&response, normalizer)));
+        response
     }
 
     /// Sends a request whose response must match exactly.
-    fn ask(&mut self, method: &str, path: &str, body: Option<&str>, status: u16, expected: &str) -> Answer {
-        let answer = self.send(method, path, body);
-        assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
+    fn assert_response(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+        status: u16,
+        expected: &str,
+    ) -> ApiResponse {
+        let response = self.send_request(method, path, body);
+        assert_eq!(response.status, status, "{method} {path}: {}", response.body);
         let expected: String = expected.lines().map(str::trim_start).collect();
-        assert_eq!(self.scribe.write(&answer.body), expected, "{method} {path}");
-        answer
+        assert_eq!(self.normalizer.normalize_body(&response.body), expected, "{method} {path}");
+        response
     }
 
-    fn get(&mut self, path: &str, expected: &str) -> Answer {
-        self.ask("GET", path, None, 200, expected)
+    fn get(&mut self, path: &str, expected: &str) -> ApiResponse {
+        self.assert_response("GET", path, None, 200, expected)
     }
 
-    fn post(&mut self, path: &str, body: &str, expected: &str) -> Answer {
-        self.ask("POST", path, Some(body), 201, expected)
+    fn post(&mut self, path: &str, body: &str, expected: &str) -> ApiResponse {
+        self.assert_response("POST", path, Some(body), 201, expected)
     }
 
-    fn put(&mut self, path: &str, body: &str, expected: &str) -> Answer {
-        self.ask("PUT", path, Some(body), 200, expected)
+    fn put(&mut self, path: &str, body: &str, expected: &str) -> ApiResponse {
+        self.assert_response("PUT", path, Some(body), 200, expected)
     }
 
     fn delete(&mut self, path: &str) {
-        self.ask("DELETE", path, None, 204, "");
+        self.assert_response("DELETE", path, None, 204, "");
     }
 
     /// Sends a request that must be rejected with this message.
-    fn refused(&self, method: &str, path: &str, body: Option<&str>, status: u16, message: &str) {
-        let told = self.send(method, path, body).error(status);
-        assert_eq!(told, self.with_ids(message), "{method} {path} {body:?}");
+    fn assert_refused(&self, method: &str, path: &str, body: Option<&str>, status: u16, message: &str) {
+        let actual = self.send_request(method, path, body).expect_error(status);
+        assert_eq!(actual, self.with_ids(message), "{method} {path} {body:?}");
     }
 
     /// The current response to a GET.
-    fn read(&self, path: &str) -> Value {
-        let answer = self.send("GET", path, None);
-        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-        answer.json()
+    fn read_json(&self, path: &str) -> Value {
+        let response = self.send_request("GET", path, None);
+        assert_eq!(response.status, 200, "{path}: {}", response.body);
+        response.json()
     }
 
     /// A PUT that must succeed and leave the object unchanged, including its `updated_at`.
-    fn changes_nothing(&self, path: &str, body: &str) -> Answer {
-        let before = self.read(path);
-        let answer = self.send("PUT", path, Some(body));
-        assert_eq!(answer.status, 200, "{path} {body}: {}", answer.body);
-        assert_eq!(answer.json()["updated_at"], before["updated_at"], "{path} {body}");
-        assert_eq!(self.read(path), before, "{path} {body}");
-        answer
+    fn put_unchanged(&self, path: &str, body: &str) -> ApiResponse {
+        let before = self.read_json(path);
+        let response = self.send_request("PUT", path, Some(body));
+        assert_eq!(response.status, 200, "{path} {body}: {}", response.body);
+        assert_eq!(response.json()["updated_at"], before["updated_at"], "{path} {body}");
+        assert_eq!(self.read_json(path), before, "{path} {body}");
+        response
     }
 
     /// Writes the read values back (behaviour 7.2). Returns the ignored fields.
-    fn round_trip(&self, path: &str) -> Vec<String> {
-        let answer = self.changes_nothing(path, &self.read(path).to_string());
-        let ignored = answer.header("x-ignored-fields").unwrap_or_default();
+    fn write_back(&self, path: &str) -> Vec<String> {
+        let response = self.put_unchanged(path, &self.read_json(path).to_string());
+        let ignored = response.header("x-ignored-fields").unwrap_or_default();
         let mut ignored: Vec<String> = ignored.split(", ").map(str::to_owned).collect();
         ignored.sort();
         ignored
     }
 
     /// A PUT that must change `updated_at`.
-    fn changes(&mut self, path: &str, body: &str, expected: &str) {
-        let before = self.read(path)["updated_at"].as_str().unwrap().to_owned();
-        let answer = self.put(path, body, expected);
-        assert!(answer.json()["updated_at"].as_str().unwrap() > before.as_str(), "{path} {body}");
+    fn put_changed(&mut self, path: &str, body: &str, expected: &str) {
+        let before = self.read_json(path)["updated_at"].as_str().unwrap().to_owned();
+        let response = self.put(path, body, expected);
+        assert!(response.json()["updated_at"].as_str().unwrap() > before.as_str(), "{path} {body}");
     }
 
-    fn guerdon(&self, words: &[&str]) -> Value {
+    fn run_command(&self, words: &[&str]) -> Value {
         let words: Vec<String> = words.iter().map(|word| self.with_ids(word)).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        self.service.json(&words)
+        self.service.run_json_command(&words)
     }
 
-    fn reserve(&self) -> i64 {
-        self.guerdon(&["reserve", "show", "@2"])["points"].as_i64().unwrap()
+    fn reserve_points(&self) -> i64 {
+        self.run_command(&["reserve", "show", "@2"])["points"].as_i64().unwrap()
     }
 }
 
 /// The string with one part, which must occur in it, replaced.
-fn with(text: &str, part: &str, other: &str) -> String {
+fn replace_part(text: &str, part: &str, other: &str) -> String {
     assert!(text.contains(part), "{part} is not in {text}");
     text.replace(part, other)
 }

@@ -17,13 +17,13 @@ pub fn require_program(name: &str) -> Option<PathBuf> {
 /// test elsewhere.
 pub fn require_one_of(names: &[&str]) -> Option<PathBuf> {
     let found = names.iter().find_map(|name| find_program(name));
-    require(found.is_some(), names.first().copied().unwrap_or_default());
+    require_condition(found.is_some(), names.first().copied().unwrap_or_default());
     found
 }
 
 /// Returns whether something that the test needs is present. If it is missing, fails in CI, and records a skipped test
 /// elsewhere.
-pub fn require(is_present: bool, what: &str) -> bool {
+pub fn require_condition(is_present: bool, what: &str) -> bool {
     if !is_present {
         assert!(std::env::var_os("CI").is_none(), "{what} is missing: install it, because CI skips no tests");
         record_skip(&format!("{what} is missing"));

@@ -1,8 +1,8 @@
 //! How fast events are delivered to a receiver on this machine, beside a bare loop that sends the same.
 //!
-//!     cargo run --release -p guerdon-webhook-dispatcher --example throughput -- EVENTS PROVIDERS SETTLE_MICROS IN_FLIGHT BRISK BRISK_MS
+//!     cargo run --release -p guerdon-webhook-dispatcher --example throughput -- EVENTS PROVIDERS SETTLE_MICROS IN_FLIGHT FAST_SENDERS FAST_MS
 //!
-//! The journal is in memory; each of its transactions takes SETTLE_MICROS, as a database would.
+//! The delivery store is in memory; each of its transactions takes SETTLE_MICROS, as a database would.
 #![expect(clippy::unwrap_used, reason = "a measurement may end where it fails")]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,13 +14,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::{
-    Claim, Claimed, ClaimedEvent, Clock, Fate, Ids, Processes, Settlement, StoreError, Timestamp, Wake,
+    ClaimRequest, ClaimedBatch, ClaimedEvent, Clock, DeliveryOutcome, IdGenerator, Notifier, ProcessCount,
+    Settlement, StoreError, Timestamp,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    Dispatcher, DispatcherLimits, HttpCourier, HttpCourierParts, Journal, Look, NoObserver, Nonces,
-    OpenSecret, Policy, Schedule, SystemNonces, UnreadableSecret,
+    ClaimResult, DeliveryStore, Dispatcher, DispatcherLimits, EgressPolicy, HttpSender, HttpSenderParts,
+    NoObserver, NonceSource, OpenSecrets, RetrySchedule, SharedSecrets, SystemNonces, UnreadableSecret,
 };
 use guerdon_webhooks::sign;
 use time::macros::datetime;
@@ -30,62 +31,62 @@ use zeroize::Zeroizing;
 const BODY: &[u8] = &[b'x'; 600];
 const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02.345 UTC));
 
-struct Still;
+struct FixedClock;
 
-impl Clock for Still {
+impl Clock for FixedClock {
     fn now(&self) -> Timestamp {
         NOW
     }
 }
 
 #[derive(Default)]
-struct Counting(AtomicU64);
+struct SequentialIds(AtomicU64);
 
-impl Ids for Counting {
-    fn next(&self) -> Uuid {
+impl IdGenerator for SequentialIds {
+    fn next_id(&self) -> Uuid {
         Uuid::from_u128(self.0.fetch_add(1, Ordering::Relaxed).into())
     }
 }
 
-struct Known;
+struct FixedSecret;
 
-impl OpenSecret for Known {
-    fn open(&self, _provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
-        Ok(Zeroizing::new("whsec_1".to_owned()))
+impl OpenSecrets for FixedSecret {
+    fn open_secrets(&self, _provider: &Provider) -> Result<SharedSecrets, UnreadableSecret> {
+        Ok(SharedSecrets { current: Zeroizing::new("whsec_1".to_owned()), former: None })
     }
 }
 
-struct Memory {
+struct MemoryStore {
     url: String,
-    takes: Duration,
-    waiting: Mutex<BTreeMap<ProviderId, VecDeque<EventId>>>,
+    transaction_time: Duration,
+    pending: Mutex<BTreeMap<ProviderId, VecDeque<EventId>>>,
     delivered: Mutex<usize>,
     changed: Condvar,
     transactions: AtomicUsize,
 }
 
-impl Memory {
+impl MemoryStore {
     fn take_time(&self) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
-        if !self.takes.is_zero() {
-            thread::sleep(self.takes); // tidy: stands for the disk that a database waits for
+        if !self.transaction_time.is_zero() {
+            thread::sleep(self.transaction_time); // tidy: stands for the disk that a database waits for
         }
     }
 }
 
-impl Journal for Memory {
-    fn claim_due(
+impl DeliveryStore for MemoryStore {
+    fn claim_due_events(
         &self,
         _now: Timestamp,
-        plan: &mut dyn FnMut(&[ProviderId]) -> Vec<Claim>,
-    ) -> Result<Look, StoreError> {
+        plan: &mut dyn FnMut(&[ProviderId]) -> Vec<ClaimRequest>,
+    ) -> Result<ClaimResult, StoreError> {
         self.take_time();
-        let mut waiting = self.waiting.lock().unwrap();
-        let due = waiting.iter().filter(|(_, it)| !it.is_empty()).map(|(id, _)| *id);
+        let mut pending = self.pending.lock().unwrap();
+        let due = pending.iter().filter(|(_, events)| !events.is_empty()).map(|(id, _)| *id);
         let providers: Vec<_> = due.collect();
         let mut claimed = Vec::new();
         for claim in plan(&providers) {
-            let events = waiting.get_mut(&claim.provider).unwrap();
+            let events = pending.get_mut(&claim.provider).unwrap();
             let count = events.len().min(claim.limit.into());
             let events = events.drain(..count).map(|id| ClaimedEvent {
                 company_id: CompanyId::from_uuid(Uuid::nil()),
@@ -94,13 +95,16 @@ impl Journal for Memory {
                 attempts: 0,
                 attempts_before_replay: 0,
             });
-            claimed.push(Claimed { provider: provider(claim.provider, &self.url), events: events.collect() });
+            claimed.push(ClaimedBatch {
+                provider: build_provider(claim.provider, &self.url),
+                events: events.collect(),
+            });
         }
-        Ok(Look { providers, claimed, next: None })
+        Ok(ClaimResult { due_providers: providers, claimed, next_due: None })
     }
 
     /// What waits here has no time.
-    fn bring_back(
+    fn reschedule_after_clock_change(
         &self,
         _now: Timestamp,
         _waits: &[Duration],
@@ -109,15 +113,18 @@ impl Journal for Memory {
         Ok(0)
     }
 
-    fn settle(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
+    fn record_settlements(&self, settlements: &[Settlement]) -> Result<(), StoreError> {
         self.take_time();
-        let delivered = settlements.iter().filter(|it| it.fate == Fate::Delivered).count();
-        for settlement in settlements.iter().filter(|it| it.fate != Fate::Delivered) {
+        let delivered =
+            settlements.iter().filter(|settlement| settlement.outcome == DeliveryOutcome::Delivered).count();
+        for settlement in
+            settlements.iter().filter(|settlement| settlement.outcome != DeliveryOutcome::Delivered)
+        {
             if let Some(attempt) = &settlement.attempt {
-                eprintln!("failed after {:?}: {:?}", attempt.duration, attempt.cause);
+                eprintln!("failed after {:?}: {:?}", attempt.duration, attempt.error);
             }
-            let owner = ProviderId::from_uuid(Uuid::from_u128(settlement.event.as_uuid().as_u128() >> 64));
-            self.waiting.lock().unwrap().get_mut(&owner).unwrap().push_back(settlement.event);
+            let provider = ProviderId::from_uuid(Uuid::from_u128(settlement.event.as_uuid().as_u128() >> 64));
+            self.pending.lock().unwrap().get_mut(&provider).unwrap().push_back(settlement.event);
         }
         *self.delivered.lock().unwrap() += delivered;
         self.changed.notify_all();
@@ -125,7 +132,7 @@ impl Journal for Memory {
     }
 }
 
-fn provider(id: ProviderId, url: &str) -> Provider {
+fn build_provider(id: ProviderId, url: &str) -> Provider {
     Provider {
         id,
         name: String::new(),
@@ -142,18 +149,18 @@ fn provider(id: ProviderId, url: &str) -> Provider {
 }
 
 /// Answers every request with 200, as fast as it can.
-fn receive() -> SocketAddr {
+fn start_receiver() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            thread::spawn(move || answer_all(stream));
+            thread::spawn(move || serve_connection(stream));
         }
     });
     address
 }
 
-fn answer_all(stream: TcpStream) {
+fn serve_connection(stream: TcpStream) {
     stream.set_nodelay(true).unwrap();
     let mut reader = BufReader::new(&stream);
     let mut line = String::new();
@@ -173,83 +180,84 @@ fn answer_all(stream: TcpStream) {
     }
 }
 
-fn rate(events: u32, took: Duration) -> f64 {
-    f64::from(events) / took.as_secs_f64()
+fn events_per_second(events: u32, duration: Duration) -> f64 {
+    f64::from(events) / duration.as_secs_f64()
 }
 
-fn bare_loop(events: u32, url: &str) -> f64 {
+fn run_bare_loop(events: u32, url: &str) -> f64 {
     let agent = ureq::Agent::new_with_defaults();
     let nonces = SystemNonces::default();
     let started = Instant::now();
     for _ in 0..events {
-        let nonce = format!("{:032x}", u128::from_be_bytes(nonces.next().unwrap()));
+        let nonce = format!("{:032x}", u128::from_be_bytes(nonces.next_nonce().unwrap()));
         let signature = sign("whsec_1", url, "2026-11-20T20:01:02.345Z", &nonce, BODY);
         let request =
             agent.post(url).header("X-Service-Signature", signature).header("X-Service-Nonce", nonce);
         request.send(BODY).unwrap().body_mut().read_to_vec().unwrap();
     }
-    rate(events, started.elapsed())
+    events_per_second(events, started.elapsed())
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|it| it.parse::<u32>().unwrap());
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u32>().unwrap());
     let events = arguments.next().unwrap_or(20_000);
     let providers = arguments.next().unwrap_or(1);
-    let takes = Duration::from_micros(arguments.next().unwrap_or(1_000).into());
+    let transaction_time = Duration::from_micros(arguments.next().unwrap_or(1_000).into());
     let in_flight = arguments.next();
-    let brisk = arguments.next();
-    let brisk_within = arguments.next();
-    let url = format!("http://{}/hook", receive());
-    let bare = bare_loop(events, &url);
+    let fast_senders = arguments.next();
+    let fast_latency_millis = arguments.next();
+    let url = format!("http://{}/hook", start_receiver());
+    let bare_rate = run_bare_loop(events, &url);
 
-    let mut waiting: BTreeMap<_, VecDeque<_>> = BTreeMap::new();
+    let mut pending: BTreeMap<_, VecDeque<_>> = BTreeMap::new();
     for event in 0..events {
-        let owner = u128::from(event % providers);
-        let id = EventId::from_uuid(Uuid::from_u128(owner << 64 | u128::from(event)));
-        waiting.entry(ProviderId::from_uuid(Uuid::from_u128(owner))).or_default().push_back(id);
+        let provider = u128::from(event % providers);
+        let id = EventId::from_uuid(Uuid::from_u128(provider << 64 | u128::from(event)));
+        pending.entry(ProviderId::from_uuid(Uuid::from_u128(provider))).or_default().push_back(id);
     }
-    let journal = Arc::new(Memory {
+    let store = Arc::new(MemoryStore {
         url,
-        takes,
-        waiting: Mutex::new(waiting),
+        transaction_time,
+        pending: Mutex::new(pending),
         delivered: Mutex::new(0),
         changed: Condvar::new(),
         transactions: AtomicUsize::new(0),
     });
-    let policy = Policy { allow_http: true, allow_private_networks: true };
+    let policy = EgressPolicy { allow_http: true, allow_private_networks: true };
     let mut limits = DispatcherLimits::default();
     if let Some(in_flight) = in_flight {
         limits.in_flight_per_provider = usize::try_from(in_flight).unwrap();
     }
-    if let Some(brisk) = brisk {
-        limits.brisk_senders = usize::try_from(brisk).unwrap();
+    if let Some(fast_senders) = fast_senders {
+        limits.fast_senders = usize::try_from(fast_senders).unwrap();
     }
-    limits.brisk_within = brisk_within.map_or(limits.brisk_within, |it| Duration::from_millis(it.into()));
+    limits.fast_latency_max =
+        fast_latency_millis.map_or(limits.fast_latency_max, |millis| Duration::from_millis(millis.into()));
     let dispatcher = Dispatcher {
-        journal: Arc::<Memory>::clone(&journal),
-        courier: Arc::new(
-            HttpCourier::new(HttpCourierParts::new(policy, Arc::new(Known), Arc::new(Still))).unwrap(),
+        store: Arc::<MemoryStore>::clone(&store),
+        sender: Arc::new(
+            HttpSender::new(HttpSenderParts::new(policy, Arc::new(FixedSecret), Arc::new(FixedClock)))
+                .unwrap(),
         ),
-        clock: Arc::new(Still),
-        ids: Arc::new(Counting::default()),
-        schedule: Schedule::default(),
+        clock: Arc::new(FixedClock),
+        ids: Arc::new(SequentialIds::default()),
+        schedule: RetrySchedule::default(),
         limits,
         observer: Arc::new(NoObserver),
-        wake: Wake::default(),
-        processes: Processes::default(),
+        wake: Notifier::default(),
+        processes: ProcessCount::default(),
     };
     let started = Instant::now();
     let running = dispatcher.start().unwrap();
     let all = usize::try_from(events).unwrap();
-    let delivered = journal.delivered.lock().unwrap();
-    drop(journal.changed.wait_while(delivered, |it| *it < all).unwrap());
-    let dispatched = rate(events, started.elapsed());
+    let delivered = store.delivered.lock().unwrap();
+    drop(store.changed.wait_while(delivered, |delivered| *delivered < all).unwrap());
+    let dispatched_rate = events_per_second(events, started.elapsed());
     let stopped = running.stop(Duration::from_secs(15));
-    println!("a bare loop: {bare:.0} events/s");
-    println!("the dispatcher: {dispatched:.0} events/s, {:.2} times as many", dispatched / bare);
+    println!("a bare loop: {bare_rate:.0} events/s");
     println!(
-        "{} transactions, {} abandoned",
-        journal.transactions.load(Ordering::Relaxed),
-        stopped.abandoned
+        "the dispatcher: {dispatched_rate:.0} events/s, {:.2} times as many",
+        dispatched_rate / bare_rate
     );
+    println!("{} transactions, {} abandoned", store.transactions.load(Ordering::Relaxed), stopped.abandoned);
 }

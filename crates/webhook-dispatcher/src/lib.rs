@@ -1,22 +1,26 @@
 #![doc = include_str!("../README.md")]
 
 mod bodies;
-mod courier;
 mod dispatcher;
-mod guard;
-mod http_courier;
+mod egress_policy;
+mod http_sender;
 mod nonce;
 mod schedule;
+mod sender;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use bodies::{Bodies, schema};
-pub use courier::{Courier, OpenSecret, Order, Outcome, UnreadableSecret};
+pub use bodies::{Bodies, body_schema};
 pub use dispatcher::{
-    AttemptResult, Dispatcher, DispatcherLimits, Journal, Look, NoObserver, Observer, Running, Stopped,
-    StoreJournal,
+    AttemptResult, ClaimResult, DeliveryStore, Dispatcher, DispatcherLimits, DispatcherObserver, NoObserver,
+    PersistentDeliveryStore, RunningDispatcher, StopResult,
 };
-pub use guard::{LookUp, Policy, SystemLookUp, UrlRefused, check_url, is_public};
-pub use http_courier::{HttpCourier, HttpCourierLimits, HttpCourierParts, SetupError, TrustedRoots};
-pub use nonce::{NoRandomness, Nonces, SystemNonces};
-pub use schedule::Schedule;
+pub use egress_policy::{
+    CallbackUrlError, EgressPolicy, HostResolver, SystemResolver, check_callback_url, is_public,
+};
+pub use http_sender::{HttpSender, HttpSenderError, HttpSenderLimits, HttpSenderParts, TrustedRoots};
+pub use nonce::{NoRandomness, NonceSource, SystemNonces};
+pub use schedule::RetrySchedule;
+pub use sender::{
+    AttemptOutcome, DeliveryRequest, EventSender, OpenSecrets, SharedSecrets, UnreadableSecret,
+};

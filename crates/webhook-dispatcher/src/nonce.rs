@@ -5,18 +5,18 @@ use std::fmt;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// The source of nonces.
-pub trait Nonces: Send + Sync {
+pub trait NonceSource: Send + Sync {
     /// Returns 128 fresh, unpredictable bits.
     ///
     /// # Errors
     ///
     /// If the system provides no randomness.
-    fn next(&self) -> Result<[u8; 16], NoRandomness>;
+    fn next_nonce(&self) -> Result<[u8; 16], NoRandomness>;
 }
 
 /// The system provides no randomness. Without it nothing can be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the system gives no randomness")]
+#[error("the operating system returned no random bytes")]
 pub struct NoRandomness;
 
 /// The operating system's random number generator.
@@ -35,8 +35,8 @@ impl fmt::Debug for SystemNonces {
     }
 }
 
-impl Nonces for SystemNonces {
-    fn next(&self) -> Result<[u8; 16], NoRandomness> {
+impl NonceSource for SystemNonces {
+    fn next_nonce(&self) -> Result<[u8; 16], NoRandomness> {
         let mut nonce = [0; 16];
         self.0.fill(&mut nonce).map_err(|_unspecified| NoRandomness)?;
         Ok(nonce)
@@ -47,12 +47,12 @@ impl Nonces for SystemNonces {
 mod tests {
     use std::collections::HashSet;
 
-    use super::{Nonces, SystemNonces};
+    use super::{NonceSource, SystemNonces};
 
     #[test]
     fn no_nonce_comes_twice() {
         let nonces = SystemNonces::default();
-        let many: HashSet<_> = (0..100_000).map(|_| nonces.next().unwrap()).collect();
+        let many: HashSet<_> = (0..100_000).map(|_| nonces.next_nonce().unwrap()).collect();
         assert_eq!(many.len(), 100_000);
     }
 }

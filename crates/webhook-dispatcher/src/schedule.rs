@@ -4,49 +4,49 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The range of time scales. Beyond it a wait would be zero, or longer than a clock can add.
-const SCALES: RangeInclusive<f64> = 1e-3..=1e9;
+const TIME_SCALES: RangeInclusive<f64> = 1e-3..=1e9;
 /// The waiting time before each successive retry in seconds. It is 15 + n⁴(2n+1) for
 /// n from 0 to 9.
 const WAITS_SECONDS: [u64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
 
 /// The waits between the eleven attempts of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Schedule {
+pub struct RetrySchedule {
     time_scale: f64,
 }
 
-impl Default for Schedule {
+impl Default for RetrySchedule {
     fn default() -> Self {
         Self { time_scale: 1.0 }
     }
 }
 
-impl Schedule {
+impl RetrySchedule {
     /// Returns the schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`), or `None`
     /// unless it is between 0.001 and 1,000,000,000.
-    pub fn scaled(time_scale: f64) -> Option<Self> {
-        SCALES.contains(&time_scale).then_some(Self { time_scale })
+    pub fn with_time_scale(time_scale: f64) -> Option<Self> {
+        TIME_SCALES.contains(&time_scale).then_some(Self { time_scale })
     }
 
     /// Returns the maximum wait of an event by the number of its failed attempts, starting with zero for none.
-    pub fn waits(&self) -> Vec<Duration> {
-        let retries = (0..).map_while(|attempts| self.wait(attempts));
+    pub fn max_waits(&self) -> Vec<Duration> {
+        let retries = (0..).map_while(|attempts| self.retry_wait(attempts));
         std::iter::once(Duration::ZERO).chain(retries).collect()
     }
 
     /// Returns the wait from the end of a failed attempt to the next, if `attempts` attempts of this schedule came
     /// before it. `None` after the eleventh, which is the last.
-    pub fn wait(&self, attempts: u32) -> Option<Duration> {
+    pub fn retry_wait(&self, attempts: u32) -> Option<Duration> {
         let seconds = *WAITS_SECONDS.get(usize::try_from(attempts).ok()?)?;
         let exact = Duration::from_secs(seconds);
         let scaled =
             Duration::try_from_secs_f64(exact.as_secs_f64() / self.time_scale).unwrap_or(Duration::MAX);
-        Some(up_to_whole_micros(scaled))
+        Some(round_up_to_micros(scaled))
     }
 }
 
 /// Rounds up to microseconds: the databases truncate to them, and a retry must not become early.
-fn up_to_whole_micros(wait: Duration) -> Duration {
+fn round_up_to_micros(wait: Duration) -> Duration {
     let beyond = wait.subsec_nanos() % 1_000;
     let missing = if beyond == 0 { 0 } else { 1_000 - beyond };
     wait.saturating_add(Duration::from_nanos(missing.into()))
@@ -60,8 +60,8 @@ mod tests {
     const HOUR: u64 = 3_600;
     const DAY: u64 = 86_400;
 
-    fn waits(schedule: Schedule) -> Vec<Duration> {
-        let all = schedule.waits();
+    fn retry_waits(schedule: RetrySchedule) -> Vec<Duration> {
+        let all = schedule.max_waits();
         assert_eq!(all[0], Duration::ZERO);
         all[1..].to_vec()
     }
@@ -80,8 +80,8 @@ mod tests {
             19 * HOUR + 20 * MINUTE + 47,
             DAY + 10 * HOUR + 37 * MINUTE + 54,
         ];
-        assert_eq!(waits(Schedule::default()), table.map(Duration::from_secs));
-        let total: Duration = waits(Schedule::default()).iter().sum();
+        assert_eq!(retry_waits(RetrySchedule::default()), table.map(Duration::from_secs));
+        let total: Duration = retry_waits(RetrySchedule::default()).iter().sum();
         assert_eq!(total, Duration::from_secs(2 * DAY + 23 * HOUR + 25 * MINUTE + 33));
     }
 
@@ -89,20 +89,20 @@ mod tests {
     fn the_waits_follow_the_formula() {
         let formula: Vec<_> =
             (0..10).map(|n: u64| Duration::from_secs(15 + n.pow(4) * (2 * n + 1))).collect();
-        assert_eq!(waits(Schedule::default()), formula);
+        assert_eq!(retry_waits(RetrySchedule::default()), formula);
     }
 
     #[test]
     fn there_are_ten_retries() {
         for retries in [10, 11, 500, u32::MAX] {
-            assert_eq!(Schedule::default().wait(retries), None);
+            assert_eq!(RetrySchedule::default().retry_wait(retries), None);
         }
     }
 
     #[test]
     fn the_scale_divides_every_wait_and_never_makes_one_early() {
         let check = |scale: f64, retries: u32, micros: u64| {
-            let wait = Schedule::scaled(scale).unwrap().wait(retries);
+            let wait = RetrySchedule::with_time_scale(scale).unwrap().retry_wait(retries);
             assert_eq!(wait, Some(Duration::from_micros(micros)), "{scale} {retries}");
         };
         check(1.0, 0, 15_000_000);
@@ -117,9 +117,10 @@ mod tests {
     #[test]
     fn a_scale_has_bounds_within_which_every_wait_can_be_added_to_a_time() {
         for scale in [0.0, -1.0, 9e-4, 1.1e9, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(Schedule::scaled(scale), None);
+            assert_eq!(RetrySchedule::with_time_scale(scale), None);
         }
-        let longest = Schedule::scaled(1e-3).and_then(|schedule| schedule.waits().into_iter().max());
+        let longest =
+            RetrySchedule::with_time_scale(1e-3).and_then(|schedule| schedule.max_waits().into_iter().max());
         assert_eq!(longest, Some(Duration::from_secs(124_674_000)));
     }
 }

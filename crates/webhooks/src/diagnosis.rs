@@ -12,7 +12,7 @@ use crate::signature::{Delivery, REPLAY_WINDOW, VerifyError, age_nanoseconds, si
 const NONCE_DIGITS: usize = 32;
 
 /// Names of this machine that browsers treat as the same, and how a hint words them.
-const LOOPBACK: [(&str, &str); 3] = [
+const LOOPBACK_HOSTS: [(&str, &str); 3] = [
     ("localhost", "with the host localhost"),
     ("127.0.0.1", "with the host 127.0.0.1"),
     ("[::1]", "with the host [::1]"),
@@ -67,37 +67,44 @@ pub fn diagnose(
 
 fn stale_hint(delivery: &Delivery<'_>, now: SystemTime) -> String {
     let minutes = REPLAY_WINDOW.as_secs() / 60;
-    let off = age_nanoseconds(delivery, now).unwrap_or_default() / 1_000_000_000;
-    let (seconds, side) = if off < 0 { (-off, "ahead of") } else { (off, "behind") };
+    let age_seconds = age_nanoseconds(delivery, now).unwrap_or_default() / 1_000_000_000;
+    let (seconds, direction) =
+        if age_seconds < 0 { (-age_seconds, "ahead of") } else { (age_seconds, "behind") };
     format!(
-        "the signature is right, but it is {seconds} s {side} this clock, more than {minutes} minutes: \
+        "the signature is right, but it is {seconds} s {direction} this clock, more than {minutes} minutes: \
          an old delivery that somebody repeats, or a clock that is wrong"
     )
 }
 
 /// Changes one part of the delivery, or two, until its signature matches: the change names the mistake.
 fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
-    let fits = |secret: &str, url: &str, body: &[u8]| {
+    let matches_signature = |secret: &str, url: &str, body: &[u8]| {
         sign(secret, url, delivery.timestamp, delivery.nonce, body) == delivery.signature
     };
     let (url, body) = (delivery.url, delivery.body);
     let (urls, bodies) = (similar_urls(url), original_bodies(body));
-    let url_hint = |url: &str, what: &str| {
-        format!("it was signed as `{url}`: {what}; use the URL exactly as it was registered")
+    let url_hint = |url: &str, description: &str| {
+        format!("it was signed as `{url}`: {description}; use the URL exactly as it was registered")
     };
-    let body_hint = |what: &str| format!("{what}; check the raw bytes that came, before anything reads them");
-    if let Some((url, what)) = urls.iter().find(|(url, _)| fits(secret, url, body)) {
-        return Diagnosis { part: "url", hint: url_hint(url, what) };
+    let body_hint = |description: &str| {
+        format!("{description}; check the raw bytes that came, before anything reads them")
+    };
+    if let Some((url, description)) = urls.iter().find(|(url, _)| matches_signature(secret, url, body)) {
+        return Diagnosis { part: "url", hint: url_hint(url, description) };
     }
-    if let Some((_, what)) = bodies.iter().find(|(body, _)| fits(secret, url, body)) {
-        return Diagnosis { part: "body", hint: body_hint(what) };
+    if let Some((_, description)) = bodies.iter().find(|(body, _)| matches_signature(secret, url, body)) {
+        return Diagnosis { part: "body", hint: body_hint(description) };
     }
     let mut pairs = urls.iter().flat_map(|url| bodies.iter().map(move |body| (url, body)));
-    if let Some(((url, other), (_, what))) = pairs.find(|((url, _), (body, _))| fits(secret, url, body)) {
-        let hint = format!("{}; and the body: {}", url_hint(url, other), body_hint(what));
+    if let Some(((url, other), (_, description))) =
+        pairs.find(|((url, _), (body, _))| matches_signature(secret, url, body))
+    {
+        let hint = format!("{}; and the body: {}", url_hint(url, other), body_hint(description));
         return Diagnosis { part: "url and body", hint };
     }
-    if let Some((_, hint)) = similar_secrets(secret).iter().find(|(secret, _)| fits(secret, url, body)) {
+    if let Some((_, hint)) =
+        similar_secrets(secret).iter().find(|(secret, _)| matches_signature(secret, url, body))
+    {
         return Diagnosis { part: "secret", hint: (*hint).to_owned() };
     }
     diagnose_form(secret, delivery, content_length)
@@ -145,11 +152,11 @@ fn incomplete_hint(body: &[u8], content_length: Option<usize>) -> Option<String>
 
 /// What the secret may be if it was copied incorrectly, each with a hint.
 fn similar_secrets(secret: &str) -> [(String, &'static str); 3] {
-    let bare = secret.trim();
+    let trimmed = secret.trim();
     [
-        (bare.to_owned(), "it has blanks or a line break around it that are none of it"),
-        (bare.trim_matches(['"', '\'']).to_owned(), "it has quotes around it that are not part of it"),
-        (format!("gw_{bare}"), "its first three characters, gw_, are missing"),
+        (trimmed.to_owned(), "it has blanks or a line break around it that are none of it"),
+        (trimmed.trim_matches(['"', '\'']).to_owned(), "it has quotes around it that are not part of it"),
+        (format!("gw_{trimmed}"), "its first three characters, gw_, are missing"),
     ]
 }
 
@@ -157,7 +164,7 @@ fn similar_secrets(secret: &str) -> [(String, &'static str); 3] {
 fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
     match url.strip_suffix('/') {
-        Some(bare) => all.push((bare.to_owned(), "without the slash at its end")),
+        Some(trimmed) => all.push((trimmed.to_owned(), "without the slash at its end")),
         None => all.push((format!("{url}/"), "with a slash at its end")),
     }
     all.push((url.trim().to_owned(), "without blanks around it"));
@@ -170,13 +177,15 @@ fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
         all.push((format!("{other}://{rest}"), "with the other scheme"));
         let port = host.rfind(':').filter(|at| !host.ends_with(']') && *at > 0);
         let (name, port) = port.map_or((host, ""), |at| host.split_at(at));
-        if LOOPBACK.iter().any(|(loopback, _)| *loopback == name) {
-            let others = LOOPBACK.iter().filter(|(loopback, _)| *loopback != name);
-            all.extend(others.map(|(other, what)| (format!("{scheme}://{other}{port}{path}"), *what)));
+        if LOOPBACK_HOSTS.iter().any(|(loopback, _)| *loopback == name) {
+            let others = LOOPBACK_HOSTS.iter().filter(|(loopback, _)| *loopback != name);
+            all.extend(
+                others.map(|(other, description)| (format!("{scheme}://{other}{port}{path}"), *description)),
+            );
         }
         for port in [":443", ":80"] {
             match host.strip_suffix(port) {
-                Some(bare) => all.push((format!("{scheme}://{bare}{path}"), "without its port")),
+                Some(trimmed) => all.push((format!("{scheme}://{trimmed}{path}"), "without its port")),
                 None => all.push((format!("{scheme}://{host}{port}{path}"), "with its port")),
             }
         }

@@ -99,15 +99,15 @@ impl Event {
             version: String,
             data: Value,
         }
-        fn read<T: DeserializeOwned>(data: Value) -> Result<T, serde_json::Error> {
+        fn read_data<T: DeserializeOwned>(data: Value) -> Result<T, serde_json::Error> {
             serde_json::from_value(data)
         }
         let json: Value = serde_json::from_slice(body)?;
         let Envelope { r#type: kind, version, data } = Envelope::deserialize(&json)?;
         let data = match kind.as_str() {
-            "recognition.received" => EventData::RecognitionReceived(read(data)?),
-            "recognition.updated" => EventData::RecognitionUpdated(read(data)?),
-            "redemption.created" => EventData::RedemptionCreated(read(data)?),
+            "recognition.received" => EventData::RecognitionReceived(read_data(data)?),
+            "recognition.updated" => EventData::RecognitionUpdated(read_data(data)?),
+            "redemption.created" => EventData::RedemptionCreated(read_data(data)?),
             _ => EventData::Unknown,
         };
         Ok(Self { kind, version, data, json })
@@ -149,7 +149,7 @@ mod tests {
 
     const ID: &str = "00000000-0000-0000-0000-000000000001";
 
-    fn recognition() -> Value {
+    fn recognition_body() -> Value {
         json!({"type": "recognition.received", "version": "1.0", "data": {
             "id": ID, "sender_type": "company", "sender_id": ID, "sender_name": "Acme", "sender_email": null,
             "receiver_id": ID, "receiver_name": "Ada", "receiver_email": "ada@example.com", "occasion_id": ID,
@@ -158,42 +158,44 @@ mod tests {
         }})
     }
 
-    fn redemption() -> Value {
+    fn redemption_body() -> Value {
         json!({"type": "redemption.created", "version": "1.0", "data": {
             "user_id": ID, "user_email": "ada@example.com", "points": 20, "cumulative_points_spent": 70,
             "company_id": ID,
         }})
     }
 
-    fn parse(json: &Value) -> Result<Event, serde_json::Error> {
+    fn parse_event(json: &Value) -> Result<Event, serde_json::Error> {
         Event::parse(json.to_string().as_bytes())
     }
 
     #[test]
     fn known_kinds_are_typed() {
-        let event = parse(&recognition()).unwrap();
+        let event = parse_event(&recognition_body()).unwrap();
         assert_eq!((event.kind.as_str(), event.version.as_str()), ("recognition.received", "1.0"));
-        assert_eq!(event.json, recognition());
+        assert_eq!(event.json, recognition_body());
         let EventData::RecognitionReceived(data) = event.data else { panic!("{event:?}") };
         assert_eq!((data.sender_type, data.points, data.message), (SenderType::Company, 25, None));
-        let mut updated = recognition();
+        let mut updated = recognition_body();
         updated["type"] = "recognition.updated".into();
-        assert!(matches!(parse(&updated).unwrap().data, EventData::RecognitionUpdated(_)));
-        let EventData::RedemptionCreated(data) = parse(&redemption()).unwrap().data else { panic!() };
+        assert!(matches!(parse_event(&updated).unwrap().data, EventData::RecognitionUpdated(_)));
+        let EventData::RedemptionCreated(data) = parse_event(&redemption_body()).unwrap().data else {
+            panic!()
+        };
         assert_eq!(data.cumulative_points_spent, 70);
     }
 
     #[test]
     fn additions_of_later_versions_are_accepted() {
-        let mut event = recognition();
+        let mut event = recognition_body();
         event["id"] = "new".into();
         event["data"]["sender_type"] = "team".into();
         event["data"]["added"] = json!([1]);
-        let event = parse(&event).unwrap();
+        let event = parse_event(&event).unwrap();
         assert_eq!(event.json["data"]["added"], json!([1]));
         let EventData::RecognitionReceived(data) = event.data else { panic!() };
         assert_eq!(data.sender_type, SenderType::Unknown);
-        let event = parse(&json!({"type": "user.created", "data": {"id": 1}})).unwrap();
+        let event = parse_event(&json!({"type": "user.created", "data": {"id": 1}})).unwrap();
         assert_eq!((event.data, &event.json["data"]["id"]), (EventData::Unknown, &json!(1)));
     }
 
@@ -208,7 +210,7 @@ mod tests {
 
     #[test]
     fn field_names_are_those_of_the_types() {
-        fn check<T: Serialize>(kind: &str, data: &T) {
+        fn assert_field_names<T: Serialize>(kind: &str, data: &T) {
             let written = serde_json::to_string(data).unwrap();
             let mut rest = written.as_str();
             for name in data_field_names(kind).unwrap() {
@@ -218,9 +220,13 @@ mod tests {
             let fields: serde_json::Map<String, Value> = serde_json::from_str(&written).unwrap();
             assert_eq!(fields.len(), data_field_names(kind).unwrap().len());
         }
-        let EventData::RecognitionReceived(data) = parse(&recognition()).unwrap().data else { panic!() };
-        check("recognition.received", &data);
-        let EventData::RedemptionCreated(data) = parse(&redemption()).unwrap().data else { panic!() };
-        check("redemption.created", &data);
+        let EventData::RecognitionReceived(data) = parse_event(&recognition_body()).unwrap().data else {
+            panic!()
+        };
+        assert_field_names("recognition.received", &data);
+        let EventData::RedemptionCreated(data) = parse_event(&redemption_body()).unwrap().data else {
+            panic!()
+        };
+        assert_field_names("redemption.created", &data);
     }
 }

@@ -6,10 +6,12 @@ mod receiver;
 mod rewritten_body;
 mod seen_nonces;
 mod signature;
+mod standard_signature;
 
 pub use diagnosis::{Diagnosis, diagnose};
 pub use event::{Event, EventData, RecognitionData, RedemptionData, SenderType};
 pub use receiver::{ReceiveError, Received, Receiver};
 pub use seen_nonces::{MAX_SEEN_NONCES, SeenNonces};
 pub use signature::{Delivery, REPLAY_WINDOW, VerifyError, sign, verify, verify_now, verify_within};
+pub use standard_signature::standard_signature;
 pub use uuid::Uuid;

@@ -123,9 +123,12 @@ mod tests {
         ];
         let receiver = Receiver::new(URL, "gw_1");
         assert!(!format!("{receiver:?}").contains("gw_1"));
-        let receive = |left_out: &str, body| {
+        let receive = |omitted_header: &str, body| {
             let find = |name: &str| {
-                headers.iter().find(|header| header.0 == name && name != left_out).map(|header| header.1)
+                headers
+                    .iter()
+                    .find(|header| header.0 == name && name != omitted_header)
+                    .map(|header| header.1)
             };
             receiver
                 .receive_at(find, body, now)

@@ -92,7 +92,7 @@ impl SeenNonces {
 mod tests {
     use super::*;
 
-    fn delivery(nonce: &str) -> Delivery<'_> {
+    fn delivery_with_nonce(nonce: &str) -> Delivery<'_> {
         Delivery { url: "", timestamp: "", nonce, signature: "", body: b"" }
     }
 
@@ -100,25 +100,32 @@ mod tests {
     fn nonce_is_accepted_once_in_two_windows() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
         let mut seen = SeenNonces::default();
-        assert_eq!(seen.remember(&delivery("00"), now), Ok(()));
-        assert_eq!(seen.remember(&delivery("00"), now), Err(VerifyError::Replayed));
-        assert_eq!(seen.remember(&delivery("01"), now), Ok(()));
+        assert_eq!(seen.remember(&delivery_with_nonce("00"), now), Ok(()));
+        assert_eq!(seen.remember(&delivery_with_nonce("00"), now), Err(VerifyError::Replayed));
+        assert_eq!(seen.remember(&delivery_with_nonce("01"), now), Ok(()));
         let last = now + REPLAY_WINDOW * 2;
-        assert_eq!(seen.remember(&delivery("00"), last), Err(VerifyError::Replayed));
+        assert_eq!(seen.remember(&delivery_with_nonce("00"), last), Err(VerifyError::Replayed));
         assert_eq!(seen.len(), 2);
-        assert_eq!(seen.remember(&delivery("02"), last + Duration::from_micros(1)), Ok(()));
+        assert_eq!(seen.remember(&delivery_with_nonce("02"), last + Duration::from_micros(1)), Ok(()));
         assert_eq!(seen.len(), 1);
-        assert_eq!(seen.remember(&delivery("02"), now), Err(VerifyError::Replayed), "clock moved backwards");
+        assert_eq!(
+            seen.remember(&delivery_with_nonce("02"), now),
+            Err(VerifyError::Replayed),
+            "clock moved backwards"
+        );
     }
 
     #[test]
     fn oldest_nonce_is_forgotten_at_the_limit() {
         let mut seen = SeenNonces::with_limit(REPLAY_WINDOW, 2);
         for nonce in ["00", "01", "02"] {
-            assert_eq!(seen.remember(&delivery(nonce), SystemTime::UNIX_EPOCH), Ok(()));
+            assert_eq!(seen.remember(&delivery_with_nonce(nonce), SystemTime::UNIX_EPOCH), Ok(()));
         }
         assert_eq!(seen.len(), 2);
-        assert_eq!(seen.remember(&delivery("01"), SystemTime::UNIX_EPOCH), Err(VerifyError::Replayed));
-        assert_eq!(seen.remember(&delivery("00"), SystemTime::UNIX_EPOCH), Ok(()));
+        assert_eq!(
+            seen.remember(&delivery_with_nonce("01"), SystemTime::UNIX_EPOCH),
+            Err(VerifyError::Replayed)
+        );
+        assert_eq!(seen.remember(&delivery_with_nonce("00"), SystemTime::UNIX_EPOCH), Ok(()));
     }
 }

@@ -21,21 +21,22 @@ struct Vector {
 }
 
 impl Vector {
-    fn body(&self) -> Vec<u8> {
+    fn decode_body(&self) -> Vec<u8> {
         HEXLOWER.decode(self.body_hex.as_bytes()).unwrap()
     }
 }
 
-fn vectors() -> Vec<Vector> {
+fn load_vectors() -> Vec<Vector> {
     serde_json::from_str(include_str!("vectors.json")).unwrap()
 }
 
 #[test]
 fn signatures_equal_those_of_another_program() {
-    let vectors = vectors();
+    let vectors = load_vectors();
     assert!(vectors.len() >= 50);
     for vector in &vectors {
-        let signature = sign(&vector.secret, &vector.url, &vector.timestamp, &vector.nonce, &vector.body());
+        let signature =
+            sign(&vector.secret, &vector.url, &vector.timestamp, &vector.nonce, &vector.decode_body());
         assert_eq!(signature, vector.signature, "{} {}", vector.url, vector.body_hex);
     }
 }
@@ -43,18 +44,20 @@ fn signatures_equal_those_of_another_program() {
 /// Two URLs that mean the same have different signatures, so neither was normalised.
 #[test]
 fn signatures_are_distinct() {
-    let vectors = vectors();
-    let signed: HashSet<_> =
-        vectors.iter().map(|it| (&it.secret, &it.url, &it.timestamp, &it.nonce, &it.body_hex)).collect();
-    let signatures: HashSet<_> = vectors.iter().map(|it| &it.signature).collect();
+    let vectors = load_vectors();
+    let signed: HashSet<_> = vectors
+        .iter()
+        .map(|vector| (&vector.secret, &vector.url, &vector.timestamp, &vector.nonce, &vector.body_hex))
+        .collect();
+    let signatures: HashSet<_> = vectors.iter().map(|vector| &vector.signature).collect();
     assert_eq!(signatures.len(), signed.len());
 }
 
 #[test]
 fn deliveries_signed_by_another_program_verify() {
-    for vector in vectors() {
+    for vector in load_vectors() {
         let now = SystemTime::from(OffsetDateTime::parse(&vector.timestamp, &Rfc3339).unwrap());
-        let body = vector.body();
+        let body = vector.decode_body();
         let delivery = Delivery {
             url: &vector.url,
             timestamp: &vector.timestamp,

@@ -252,7 +252,7 @@ CREATE TABLE journal_entries (
   share boolean,
   message text CHECK (length(message) <= 10000),
   created_at timestamptz NOT NULL,
-  CONSTRAINT matches_its_kind CHECK (
+  CONSTRAINT columns_match_kind CHECK (
     CASE kind
       WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
@@ -276,13 +276,13 @@ CREATE TABLE journal_entries (
   CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
 );
 CREATE UNIQUE INDEX journal_entries_position ON journal_entries (position, id);
-CREATE UNIQUE INDEX journal_entries_once ON journal_entries (subject_id) WHERE kind IN (9, 11);
-CREATE INDEX journal_entries_company ON journal_entries (company_id, position) WHERE kind <= 3;
-CREATE INDEX journal_entries_of_company ON journal_entries (company_id, id);
-CREATE INDEX journal_entries_others ON journal_entries (kind, id) WHERE kind <> 4;
-CREATE INDEX journal_entries_not_of_providers ON journal_entries (id) WHERE actor <> 1;
+CREATE UNIQUE INDEX journal_entries_unique_subject ON journal_entries (subject_id) WHERE kind IN (9, 11);
+CREATE INDEX journal_entries_company_changes ON journal_entries (company_id, position) WHERE kind <= 3;
+CREATE INDEX journal_entries_by_company ON journal_entries (company_id, id);
+CREATE INDEX journal_entries_not_sendings ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
 CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
-CREATE UNIQUE INDEX journal_entries_date_once ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
+CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON journal_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -323,13 +323,13 @@ CREATE TABLE accounts (
   created_at timestamptz NOT NULL,
   closed_at timestamptz,
   PRIMARY KEY (owner_id, kind),
-  CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
+  CONSTRAINT balance_is_not_negative CHECK (kind >= 6 OR balance >= 0),
   CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance >= -9000000000000000000),
   CONSTRAINT redeemed_is_not_negative CHECK (kind <> 7 OR balance >= 0),
   CONSTRAINT rounding_is_not_positive CHECK (kind <> 8 OR balance <= 0),
   CONSTRAINT owner_matches_kind CHECK ((kind >= 4) = (owner_id = company_id)),
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
-  CONSTRAINT only_the_reserve_alerts CHECK (alert_below IS NULL OR kind = 4)
+  CONSTRAINT only_reserve_has_alert CHECK (alert_below IS NULL OR kind = 4)
 ) WITH (fillfactor = 70);
 CREATE TRIGGER accounts_immutable BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -374,7 +374,7 @@ CREATE TABLE transfers (
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
+  CONSTRAINT reason_has_one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
   -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
   -- transfer into transit, or of the remainder from there, is the sum for many receivers.
   CONSTRAINT amount_matches_points CHECK (
@@ -423,11 +423,11 @@ CREATE TABLE events (
   body bytea NOT NULL CHECK (length(body) >= 2),
   original_digest bytea CHECK (length(original_digest) = 32),
   created_at timestamptz NOT NULL,
-  CONSTRAINT id_is_of_its_subject CHECK ((kind = 1) = (id <> journal_entry_id))
+  CONSTRAINT id_matches_subject CHECK ((kind = 1) = (id <> journal_entry_id))
 );
 
 CREATE INDEX events_feed ON events (provider_id, position, id);
-CREATE INDEX events_others ON events (kind, id) WHERE kind <> 1;
+CREATE INDEX events_not_received ON events (kind, id) WHERE kind <> 1;
 
 -- The delivery of an event. state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed,
 -- next_attempt_at is the end of its lease.
@@ -445,12 +445,12 @@ CREATE TABLE deliveries (
 ) WITH (fillfactor = 70);
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
 CREATE INDEX deliveries_exhausted ON deliveries (event_id) WHERE state = 3;
-CREATE INDEX deliveries_exhausted_of ON deliveries (provider_id, event_id) WHERE state = 3;
+CREATE INDEX deliveries_exhausted_by_provider ON deliveries (provider_id, event_id) WHERE state = 3;
 CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
-CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
+CREATE INDEX deliveries_unaddressed_by_provider ON deliveries (provider_id, event_id) WHERE state = 4;
 
 -- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
-CREATE FUNCTION refuse_loss_of_event() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+CREATE FUNCTION refuse_undelivered_deletion() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN
     IF EXISTS (SELECT FROM deliveries WHERE event_id = OLD.id AND state = 2) THEN RETURN OLD; END IF;
     RAISE EXCEPTION 'only delivered events may be deleted';
@@ -459,7 +459,7 @@ CREATE TRIGGER events_immutable
   BEFORE UPDATE OF position, id, company_id, provider_id, kind, journal_entry_id, created_at OR TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER events_deleted_after_delivery BEFORE DELETE ON events
-  FOR EACH ROW EXECUTE FUNCTION refuse_loss_of_event();
+  FOR EACH ROW EXECUTE FUNCTION refuse_undelivered_deletion();
 
 CREATE TABLE attempts (
   event_id uuid NOT NULL,
@@ -469,8 +469,8 @@ CREATE TABLE attempts (
   started_at timestamptz NOT NULL,
   duration_micros bigint NOT NULL CHECK (duration_micros >= 0),
   status smallint,
-  cause text,
-  answer bytea NOT NULL CHECK (length(answer) <= 1024),
+  failure text,
+  response bytea NOT NULL CHECK (length(response) <= 1024),
   PRIMARY KEY (event_id, id)
 );
 
@@ -559,14 +559,14 @@ CREATE TABLE service_statistics (
   requests bigint NOT NULL,
   client_errors bigint NOT NULL,
   server_errors bigint NOT NULL,
-  micros bigint NOT NULL
+  duration_micros bigint NOT NULL
 ) WITH (fillfactor = 70);
 CREATE TABLE provider_statistics (
   provider_id uuid NOT NULL,
   hour integer NOT NULL,
   delivered bigint NOT NULL,
   failed bigint NOT NULL,
-  micros bigint NOT NULL,
+  duration_micros bigint NOT NULL,
   PRIMARY KEY (provider_id, hour)
 ) WITH (fillfactor = 70);
 CREATE INDEX provider_statistics_hour ON provider_statistics (hour);

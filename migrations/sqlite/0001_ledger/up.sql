@@ -209,7 +209,7 @@ CREATE TABLE journal_entries (
   share INTEGER CHECK (share IN (0, 1)),
   message TEXT CHECK (length(message) <= 10000),
   created_at INTEGER NOT NULL,
-  CONSTRAINT matches_its_kind CHECK (
+  CONSTRAINT columns_match_kind CHECK (
     CASE kind
       WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
       WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
@@ -232,13 +232,13 @@ CREATE TABLE journal_entries (
   CONSTRAINT wallet_of_distribution_or_override CHECK (kind IN (7, 10) OR wallet IS NULL),
   CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
 ) STRICT;
-CREATE UNIQUE INDEX journal_entries_once ON journal_entries (subject_id) WHERE kind IN (9, 11);
-CREATE INDEX journal_entries_company ON journal_entries (company_id, position) WHERE kind <= 3;
-CREATE INDEX journal_entries_of_company ON journal_entries (company_id, id);
-CREATE INDEX journal_entries_others ON journal_entries (kind, id) WHERE kind <> 4;
-CREATE INDEX journal_entries_not_of_providers ON journal_entries (id) WHERE actor <> 1;
+CREATE UNIQUE INDEX journal_entries_unique_subject ON journal_entries (subject_id) WHERE kind IN (9, 11);
+CREATE INDEX journal_entries_company_changes ON journal_entries (company_id, position) WHERE kind <= 3;
+CREATE INDEX journal_entries_by_company ON journal_entries (company_id, id);
+CREATE INDEX journal_entries_not_sendings ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
 CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
-CREATE UNIQUE INDEX journal_entries_date_once ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
+CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER journal_entries_reject_updates BEFORE UPDATE ON journal_entries
   BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
 CREATE TRIGGER journal_entries_reject_deletes BEFORE DELETE ON journal_entries
@@ -282,13 +282,13 @@ CREATE TABLE accounts (
   created_at INTEGER NOT NULL,
   closed_at INTEGER,
   PRIMARY KEY (owner_id, kind),
-  CONSTRAINT never_negative CHECK (kind >= 6 OR balance >= 0),
+  CONSTRAINT balance_is_not_negative CHECK (kind >= 6 OR balance >= 0),
   CONSTRAINT funded_within_bounds CHECK (kind <> 6 OR balance >= -9000000000000000000),
   CONSTRAINT redeemed_is_not_negative CHECK (kind <> 7 OR balance >= 0),
   CONSTRAINT rounding_is_not_positive CHECK (kind <> 8 OR balance <= 0),
   CONSTRAINT owner_matches_kind CHECK ((kind >= 4) = (owner_id = company_id)),
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
-  CONSTRAINT only_the_reserve_alerts CHECK (alert_below IS NULL OR kind = 4)
+  CONSTRAINT only_reserve_has_alert CHECK (alert_below IS NULL OR kind = 4)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER accounts_reject_updates BEFORE UPDATE OF owner_id, kind, company_id, created_at ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
@@ -335,7 +335,7 @@ CREATE TABLE transfers (
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
+  CONSTRAINT reason_has_one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
   -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
   -- transfer into transit, or of the remainder from there, is the sum for many receivers.
   CONSTRAINT amount_matches_points CHECK (
@@ -388,11 +388,11 @@ CREATE TABLE events (
   body BLOB NOT NULL CHECK (length(body) >= 2),
   original_digest BLOB CHECK (length(original_digest) = 32),
   created_at INTEGER NOT NULL,
-  CONSTRAINT id_is_of_its_subject CHECK ((kind = 1) = (id <> journal_entry_id))
+  CONSTRAINT id_matches_subject CHECK ((kind = 1) = (id <> journal_entry_id))
 ) STRICT;
 
 CREATE INDEX events_feed ON events (provider_id, position);
-CREATE INDEX events_others ON events (kind, id) WHERE kind <> 1;
+CREATE INDEX events_not_received ON events (kind, id) WHERE kind <> 1;
 
 -- The delivery of an event. state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed,
 -- next_attempt_at is the end of its lease.
@@ -410,9 +410,9 @@ CREATE TABLE deliveries (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
 CREATE INDEX deliveries_exhausted ON deliveries (event_id) WHERE state = 3;
-CREATE INDEX deliveries_exhausted_of ON deliveries (provider_id, event_id) WHERE state = 3;
+CREATE INDEX deliveries_exhausted_by_provider ON deliveries (provider_id, event_id) WHERE state = 3;
 CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
-CREATE INDEX deliveries_unaddressed_of ON deliveries (provider_id, event_id) WHERE state = 4;
+CREATE INDEX deliveries_unaddressed_by_provider ON deliveries (provider_id, event_id) WHERE state = 4;
 
 -- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
 CREATE TRIGGER events_reject_updates
@@ -430,8 +430,8 @@ CREATE TABLE attempts (
   started_at INTEGER NOT NULL,
   duration_micros INTEGER NOT NULL CHECK (duration_micros >= 0),
   status INTEGER,
-  cause TEXT,
-  answer BLOB NOT NULL CHECK (length(answer) <= 1024),
+  failure TEXT,
+  response BLOB NOT NULL CHECK (length(response) <= 1024),
   PRIMARY KEY (event_id, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -521,14 +521,14 @@ CREATE TABLE service_statistics (
   requests INTEGER NOT NULL,
   client_errors INTEGER NOT NULL,
   server_errors INTEGER NOT NULL,
-  micros INTEGER NOT NULL
+  duration_micros INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE provider_statistics (
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
   hour INTEGER NOT NULL,
   delivered INTEGER NOT NULL,
   failed INTEGER NOT NULL,
-  micros INTEGER NOT NULL,
+  duration_micros INTEGER NOT NULL,
   PRIMARY KEY (provider_id, hour)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX provider_statistics_hour ON provider_statistics (hour);

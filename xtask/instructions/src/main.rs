@@ -1,6 +1,6 @@
-//! Runs a hot path a given number of times. `cargo xtask instructions` counts the processor instructions of each.
+//! Runs a hot path a given number of times. `cargo xtask instruction-count` counts the processor instructions of each.
 
-mod scene;
+mod fixture;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,25 +9,25 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, ValueEnum};
-use guerdon_domain::commands::{Command, Commands};
-use guerdon_domain::decide::carry_out;
-use guerdon_domain::memory::Memory;
+use guerdon_domain::commands::{BlockingCommandQueue, Command};
+use guerdon_domain::decide::execute_command;
+use guerdon_domain::memory::MemoryStore;
 use guerdon_domain::money::{Points, Sum};
-use guerdon_domain::ports::{Consistency, Reads, StoreError, StoreExt as _, Wakes};
+use guerdon_domain::ports::{Consistency, Notifiers, ReadTx, StoreError, StoreExt as _};
 use guerdon_domain::redemptions::Redeem;
 use guerdon_domain::values::Page;
 use guerdon_domain::wallets::{Account, WalletType};
-use guerdon_persistence::{Access, DatabaseUrl, Opened, migrate, open_waking};
+use guerdon_persistence::{Access, DatabaseUrl, OpenDatabase, migrate, open_with_notifiers};
 
-use self::scene::Scene;
+use self::fixture::Fixture;
 
 /// The first runs make other threads open the connections of the pools. These connections are counted too, so the
 /// program waits for them.
 const WARM_UP: u32 = 10;
-const SETTLE: Duration = Duration::from_millis(200);
+const WARM_UP_PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Path {
+enum HotPath {
     /// A recognition to one user: the use case alone, on the store in memory
     Recognition,
     /// A recognition from one user to ten
@@ -47,49 +47,56 @@ enum Path {
 /// Run a hot path a number of times
 #[derive(Parser)]
 struct Arguments {
-    path: Path,
+    path: HotPath,
     times: u32,
     /// An empty folder for the embedded database
     folder: PathBuf,
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse()) {
+    match run_path(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(cause) => {
-            eprintln!("error: {cause:#}");
+        Err(error) => {
+            eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(arguments: &Arguments) -> Result<()> {
+fn run_path(arguments: &Arguments) -> Result<()> {
     let times = arguments.times;
     match arguments.path {
-        Path::Recognition => in_memory(times, |tx, scene| {
-            carry_out(tx, scene.provider, &scene.thanks(1)?, &scene.context())?;
+        HotPath::Recognition => run_in_memory(times, |tx, fixture| {
+            execute_command(tx, fixture.provider, &fixture.recognition_to(1)?, &fixture.context())?;
             Ok(())
         }),
-        Path::RecognitionToTen => in_memory(times, |tx, scene| {
-            carry_out(tx, scene.provider, &scene.thanks(10)?, &scene.context())?;
+        HotPath::RecognitionToTen => run_in_memory(times, |tx, fixture| {
+            execute_command(tx, fixture.provider, &fixture.recognition_to(10)?, &fixture.context())?;
             Ok(())
         }),
-        Path::Redemption => in_memory(times, |tx, scene| {
+        HotPath::Redemption => run_in_memory(times, |tx, fixture| {
             let sum = Sum::Points(Points::new(1).context("a point")?);
-            carry_out(tx, scene.provider, &Redeem { user_id: scene.sender, sum }, &scene.context())?;
+            execute_command(
+                tx,
+                fixture.provider,
+                &Redeem { user_id: fixture.sender, sum },
+                &fixture.context(),
+            )?;
             Ok(())
         }),
-        Path::SqliteRecognition => on_sqlite(arguments, send),
-        Path::SqliteUser => on_sqlite(arguments, |opened, scene| {
-            read_without_waiting(opened, |reads| reads.user(scene.provider, scene.sender).map(drop))
+        HotPath::SqliteRecognition => run_on_sqlite(arguments, send_recognition),
+        HotPath::SqliteUser => run_on_sqlite(arguments, |opened, fixture| {
+            read_without_waiting(opened, |reads| reads.find_user(fixture.provider, fixture.sender).map(drop))
         }),
-        Path::SqliteBalances => on_sqlite(arguments, |opened, scene| {
-            read_without_waiting(opened, |reads| reads.balances(scene.provider, scene.sender).map(drop))
+        HotPath::SqliteBalances => run_on_sqlite(arguments, |opened, fixture| {
+            read_without_waiting(opened, |reads| {
+                reads.find_balances(fixture.provider, fixture.sender).map(drop)
+            })
         }),
-        Path::SqliteTransactions => on_sqlite(arguments, |opened, scene| {
+        HotPath::SqliteTransactions => run_on_sqlite(arguments, |opened, fixture| {
             let page = Page::new(1, 100).context("a page")?;
             let found = opened.requests.read_with(Consistency::PerStatement, |reads| {
-                reads.transactions(Account::Wallet(WalletType::Peer, scene.sender), page)
+                reads.list_transactions(Account::Wallet(WalletType::Peer, fixture.sender), page)
             })?;
             ensure!(found.len() == 100, "a page that is not full");
             Ok(())
@@ -98,41 +105,47 @@ fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// Runs everything in one unit of work, which copies the store once.
-fn in_memory(
+fn run_in_memory(
     times: u32,
-    mut work: impl FnMut(&mut guerdon_domain::memory::Unit, &Scene) -> Result<()>,
+    mut work: impl FnMut(&mut guerdon_domain::memory::MemoryTx, &Fixture) -> Result<()>,
 ) -> Result<()> {
-    let store = Memory::default();
-    let scene = store.transaction(Scene::create)?;
-    store.transaction(|tx| -> Result<()> { (0..times).try_for_each(|_| work(tx, &scene)) })
+    let store = MemoryStore::default();
+    let fixture = store.transaction(Fixture::create)?;
+    store.transaction(|tx| -> Result<()> { (0..times).try_for_each(|_| work(tx, &fixture)) })
 }
 
-fn on_sqlite(arguments: &Arguments, mut work: impl FnMut(&Opened, &Arc<Scene>) -> Result<()>) -> Result<()> {
+fn run_on_sqlite(
+    arguments: &Arguments,
+    mut work: impl FnMut(&OpenDatabase, &Arc<Fixture>) -> Result<()>,
+) -> Result<()> {
     let url = DatabaseUrl::Sqlite(arguments.folder.join("guerdon.db"));
     migrate(&url)?;
-    let opened = open_waking(&url, Access::Serve, Wakes::default())?;
-    let scene = Arc::new(opened.requests.transaction(|tx| Scene::create(tx))?);
-    if matches!(arguments.path, Path::SqliteTransactions) {
-        (0..100).try_for_each(|_| send(&opened, &scene))?;
+    let opened = open_with_notifiers(&url, Access::Serve, Notifiers::default())?;
+    let fixture = Arc::new(opened.requests.transaction(|tx| Fixture::create(tx))?);
+    if matches!(arguments.path, HotPath::SqliteTransactions) {
+        (0..100).try_for_each(|_| send_recognition(&opened, &fixture))?;
     }
     for _ in 0..WARM_UP {
-        work(&opened, &scene)?;
-        std::thread::sleep(SETTLE);
+        work(&opened, &fixture)?;
+        std::thread::sleep(WARM_UP_PAUSE);
     }
-    (0..arguments.times).try_for_each(|_| work(&opened, &scene))
+    (0..arguments.times).try_for_each(|_| work(&opened, &fixture))
 }
 
 /// Sends a recognition as a request does.
-fn send(opened: &Opened, scene: &Arc<Scene>) -> Result<()> {
-    let commands = Commands { queue: Arc::clone(&opened.commands), surroundings: scene.surroundings() };
-    let by = scene.context().origin.into();
-    commands.carry_out(scene.provider, &by, Command::SendRecognition(scene.thanks(1)?))?;
+fn send_recognition(opened: &OpenDatabase, fixture: &Arc<Fixture>) -> Result<()> {
+    let commands = BlockingCommandQueue {
+        queue: Arc::clone(&opened.commands),
+        context_sources: fixture.context_sources(),
+    };
+    let by = fixture.context().origin.into();
+    commands.execute_command(fixture.provider, &by, Command::SendRecognition(fixture.recognition_to(1)?))?;
     Ok(())
 }
 
 fn read_without_waiting(
-    opened: &Opened,
-    read: impl FnMut(&mut dyn Reads) -> Result<(), StoreError>,
+    opened: &OpenDatabase,
+    read: impl FnMut(&mut dyn ReadTx) -> Result<(), StoreError>,
 ) -> Result<()> {
     Ok(opened.requests.read_with(Consistency::PerStatementNoWait, read)?)
 }

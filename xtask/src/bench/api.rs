@@ -4,45 +4,45 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result, ensure};
 
-use super::ceiling::{Plain, PlainSql, Reads, Server};
-use super::figures::{Round, Row, Wanted};
+use super::baseline::{BaselineServer, PlainSqlDatabase, ReadTarget, SqlWorkload};
 use super::load;
 use super::plan::{Case, Plan};
+use super::results::{Goal, ResultRow, Round};
 use crate::harness::fixture::{Company, Provider};
-use crate::harness::https::Request;
-use crate::harness::service::Service;
+use crate::harness::https::RequestFactory;
+use crate::harness::service::RunningService;
 
 const USERS: usize = 1_000;
 /// More than any user sends.
 const POINTS: &str = "500000";
 /// The number of transfers in the wallet whose history is read.
-const MOVEMENTS: usize = 150;
+const TRANSFERS: usize = 150;
 
 /// The program that a case is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Ceiling {
-    Plain(Plain),
+enum Baseline {
+    PlainSql(SqlWorkload),
     /// Plain SQLite with this many recognitions per commit.
-    Batch(u32),
-    Read(&'static str),
+    SqliteBatch(u32),
+    HttpRead(&'static str),
 }
 
 /// The comparison for recognitions that share commits.
-const FIFTY: Ceiling = Ceiling::Batch(50);
+const FIFTY_PER_COMMIT: Baseline = Baseline::SqliteBatch(50);
 
 /// A case: its requests, and what to compare it with.
-struct Measured<'a> {
+struct MeasuredCase<'a> {
     case: Case,
-    ceiling: Ceiling,
+    baseline: Baseline,
     /// The number of recognitions or responses per request.
-    counts: f64,
+    items_per_request: f64,
     status: u16,
-    request: Box<Request<'a>>,
+    request: Box<RequestFactory<'a>>,
 }
 
-impl Measured<'_> {
+impl MeasuredCase<'_> {
     /// Returns the programs to compare with; for each the ratio that is required and the ratio to aim for.
-    fn ceilings(&self, plan: &Plan<'_>) -> Vec<(Ceiling, [Option<f64>; 2])> {
+    fn baselines(&self, plan: &Plan<'_>) -> Vec<(Baseline, [Option<f64>; 2])> {
         let is_embedded = plan.cluster.is_none();
         let goals = match (self.case, is_embedded) {
             (Case::Post | Case::PostReserve, true) => [Some(1.8), None],
@@ -55,102 +55,126 @@ impl Measured<'_> {
             (Case::GetBalances | Case::GetTransactions, _) => [Some(0.7), Some(0.9)],
             _ => [None, None],
         };
-        let mut all = vec![(self.ceiling.on(plan), goals)];
+        let mut all = vec![(self.baseline.for_plan(plan), goals)];
         if is_embedded && matches!(self.case, Case::Post | Case::PostReserve) {
-            all.push((FIFTY, [None, Some(0.8)]));
+            all.push((FIFTY_PER_COMMIT, [None, Some(0.8)]));
         }
         all
     }
 }
 
 /// The programs to compare with, and their results in the current round.
-struct Beside<'a> {
+struct BaselineRunner<'a> {
     plan: &'a Plan<'a>,
-    service: &'a Service,
-    reads: Option<(Server, Vec<u8>)>,
-    plain: Option<PlainSql>,
-    made: HashMap<Ceiling, Round>,
+    service: &'a RunningService,
+    read_server: Option<(BaselineServer, Vec<u8>)>,
+    plain_sql: Option<PlainSqlDatabase>,
+    rounds: HashMap<Baseline, Round>,
 }
 
-pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
+pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
     // Without a callback URL, no events are sent meanwhile.
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "measured", USERS)?;
-    service.operate(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
+    service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
     let user = company.users.first().context("no user")?;
     let mut connection = service.https().connect()?;
-    for number in 0..MOVEMENTS {
-        connection.expect(201, &provider.post("/v1/recognitions", &company.thanks_to(number * USERS)))?;
+    for number in 0..TRANSFERS {
+        connection.expect_status(
+            201,
+            &provider.post_request("/v1/recognitions", &company.company_recognition_to(number * USERS)),
+        )?;
     }
-    let cases = cases(&provider, &company, user);
-    let chosen: Vec<_> = cases.iter().filter(|case| plan.has(case.case)).collect();
-    let reads = Reads { credentials: &provider.credentials, user };
-    let mut beside = Beside::prepare(service, plan, &reads, &provider, &chosen)?;
-    let mut rounds: HashMap<(Case, Ceiling), Vec<Round>> = HashMap::new();
-    let mut ceilings: HashMap<Ceiling, Vec<Round>> = HashMap::new();
+    let cases = create_cases(&provider, &company, user);
+    let selected: Vec<_> = cases.iter().filter(|case| plan.has_case(case.case)).collect();
+    let read_target = ReadTarget { credentials: &provider.credentials, user };
+    let mut runner = BaselineRunner::start(service, plan, &read_target, &provider, &selected)?;
+    let mut rounds: HashMap<(Case, Baseline), Vec<Round>> = HashMap::new();
+    let mut baseline_rounds: HashMap<Baseline, Vec<Round>> = HashMap::new();
     for number in 0..plan.rounds {
-        for it in &chosen {
-            let all = it.ceilings(plan).into_iter().map(|(of, _)| Ok((of, beside.rate(of)?)));
-            let all = all.collect::<Result<Vec<_>>>()?;
-            let request = |connection, count| (it.request)(connection, number << 32 | count);
-            let mut round = load::round(service, service.https(), plan, it.status, &request)?;
-            round.per_second *= it.counts;
-            for (of, most) in all {
-                let round = Round { ceiling: Some(most), ..round.clone() };
-                rounds.entry((it.case, of)).or_default().push(round);
+        for case in &selected {
+            let rates = case
+                .baselines(plan)
+                .into_iter()
+                .map(|(baseline, _)| Ok((baseline, runner.measured_rate(baseline)?)));
+            let rates = rates.collect::<Result<Vec<_>>>()?;
+            let request = |connection, count| (case.request)(connection, number << 32 | count);
+            let mut round = load::run_round(service, service.https(), plan, case.status, &request)?;
+            round.per_second *= case.items_per_request;
+            for (baseline, rate) in rates {
+                let round = Round { baseline: Some(rate), ..round.clone() };
+                rounds.entry((case.case, baseline)).or_default().push(round);
             }
         }
-        for (ceiling, made) in beside.made.drain() {
-            ceilings.entry(ceiling).or_default().push(made);
+        for (baseline, measured) in runner.rounds.drain() {
+            baseline_rounds.entry(baseline).or_default().push(measured);
         }
     }
     let mut rows = Vec::new();
-    for it in &chosen {
-        for (of, [must, reach]) in it.ceilings(plan) {
-            let at_least = |bound: Option<f64>| bound.map(Wanted::RatioAtLeast);
-            let row = Row::of(it.case.name(), rounds.remove(&(it.case, of)).unwrap_or_default());
-            rows.push(row.beside(of.name()).wanted(at_least(must).as_slice(), at_least(reach).as_slice()));
-            let made = ceilings.remove(&of).map(|made| Row::of(format!("  ceiling: {}", of.name()), made));
-            rows.extend(made);
+    for case in &selected {
+        for (baseline, [must, reach]) in case.baselines(plan) {
+            let at_least = |bound: Option<f64>| bound.map(Goal::RatioAtLeast);
+            let row = ResultRow::from_rounds(
+                case.case.name(),
+                rounds.remove(&(case.case, baseline)).unwrap_or_default(),
+            );
+            rows.push(
+                row.compared_with(baseline.name())
+                    .with_goals(at_least(must).as_slice(), at_least(reach).as_slice()),
+            );
+            let measured = baseline_rounds
+                .remove(&baseline)
+                .map(|measured| ResultRow::from_rounds(format!("  baseline: {}", baseline.name()), measured));
+            rows.extend(measured);
         }
     }
     Ok(rows)
 }
 
-fn cases<'a>(provider: &'a Provider, company: &'a Company, user: &str) -> Vec<Measured<'a>> {
-    let read = |case, path: String, ceiling| {
-        let bytes = provider.get(&path);
+fn create_cases<'a>(provider: &'a Provider, company: &'a Company, user: &str) -> Vec<MeasuredCase<'a>> {
+    let read = |case, path: String, baseline| {
+        let bytes = provider.get_request(&path);
         let request = Box::new(move |_, _| bytes.clone());
-        Measured { case, ceiling: Ceiling::Read(ceiling), counts: 1.0, status: 200, request }
+        MeasuredCase {
+            case,
+            baseline: Baseline::HttpRead(baseline),
+            items_per_request: 1.0,
+            status: 200,
+            request,
+        }
     };
-    let post = |case, ceiling, counts, request: Box<Request<'a>>| Measured {
+    let post = |case, baseline, items_per_request, request: Box<RequestFactory<'a>>| MeasuredCase {
         case,
-        ceiling,
-        counts,
+        baseline,
+        items_per_request,
         status: 201,
         request,
     };
     let path = "/v1/recognitions";
-    let thanks = |connection, count, receivers| company.thanks_by_lot(connection, count, receivers);
-    let of_user = move |at, count| provider.post(path, &thanks(at, count, 1));
-    let keyed = move |at: usize, count: usize| {
-        let key = format!("bench-{at}-{count}");
-        provider.post_with_key(path, &thanks(at, count, 1), Some(&key))
+    let recognition = |connection, count, receivers| company.random_recognition(connection, count, receivers);
+    let unkeyed = move |connection, count| provider.post_request(path, &recognition(connection, count, 1));
+    let keyed = move |connection: usize, count: usize| {
+        let key = format!("bench-{connection}-{count}");
+        provider.post_with_key(path, &recognition(connection, count, 1), Some(&key))
     };
     vec![
-        post(Case::Post, Ceiling::Plain(Plain::One), 1.0, Box::new(of_user)),
-        post(Case::PostKeyed, Ceiling::Plain(Plain::One), 1.0, Box::new(keyed)),
+        post(Case::Post, Baseline::PlainSql(SqlWorkload::OneReceiver), 1.0, Box::new(unkeyed)),
+        post(Case::PostKeyed, Baseline::PlainSql(SqlWorkload::OneReceiver), 1.0, Box::new(keyed)),
         post(
             Case::PostReserve,
-            Ceiling::Plain(Plain::Reserve),
+            Baseline::PlainSql(SqlWorkload::Reserve),
             1.0,
-            Box::new(move |at, count| provider.post(path, &company.thanks_to(at + count))),
+            Box::new(move |connection, count| {
+                provider.post_request(path, &company.company_recognition_to(connection + count))
+            }),
         ),
         post(
             Case::PostTen,
-            Ceiling::Plain(Plain::Ten),
+            Baseline::PlainSql(SqlWorkload::TenReceivers),
             10.0,
-            Box::new(move |at, count| provider.post(path, &thanks(at, count, 10))),
+            Box::new(move |connection, count| {
+                provider.post_request(path, &recognition(connection, count, 10))
+            }),
         ),
         read(Case::GetUser, format!("/v1/users/{user}"), "user"),
         read(Case::GetBalances, format!("/v1/users/{user}/balances"), "balances"),
@@ -162,81 +186,91 @@ fn cases<'a>(provider: &'a Provider, company: &'a Company, user: &str) -> Vec<Me
     ]
 }
 
-impl Ceiling {
+impl Baseline {
     /// Returns the equivalent for this database: on SQLite, the sender of a recognition makes no difference.
-    fn on(self, plan: &Plan<'_>) -> Self {
+    fn for_plan(self, plan: &Plan<'_>) -> Self {
         match self {
-            Ceiling::Plain(_) if plan.cluster.is_none() => Ceiling::Batch(1),
-            it => it,
+            Baseline::PlainSql(_) if plan.cluster.is_none() => Baseline::SqliteBatch(1),
+            other => other,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Ceiling::Plain(Plain::One) => "plain SQL, 8 clients",
-            Ceiling::Plain(Plain::Reserve) => "plain SQL, one hot row, 8 clients",
-            Ceiling::Plain(Plain::Ten) => "plain SQL, multi-row, 8 clients",
-            Ceiling::Batch(1) => "plain SQLite, one to a commit",
-            Ceiling::Batch(_) => "plain SQLite, fifty to a commit",
-            Ceiling::Read("user") => "actix + diesel, the user",
-            Ceiling::Read("balances") => "actix + diesel, the balances",
-            Ceiling::Read(_) => "actix + diesel, the transactions",
+            Baseline::PlainSql(SqlWorkload::OneReceiver) => "plain SQL, 8 clients",
+            Baseline::PlainSql(SqlWorkload::Reserve) => "plain SQL, one hot row, 8 clients",
+            Baseline::PlainSql(SqlWorkload::TenReceivers) => "plain SQL, multi-row, 8 clients",
+            Baseline::SqliteBatch(1) => "plain SQLite, one to a commit",
+            Baseline::SqliteBatch(_) => "plain SQLite, fifty to a commit",
+            Baseline::HttpRead("user") => "actix + diesel, the user",
+            Baseline::HttpRead("balances") => "actix + diesel, the balances",
+            Baseline::HttpRead(_) => "actix + diesel, the transactions",
         }
     }
 }
 
-impl<'a> Beside<'a> {
-    fn prepare(
-        service: &'a Service,
+impl<'a> BaselineRunner<'a> {
+    fn start(
+        service: &'a RunningService,
         plan: &'a Plan<'a>,
-        reads: &Reads<'_>,
+        read_target: &ReadTarget<'_>,
         provider: &Provider,
-        chosen: &[&Measured<'_>],
+        cases: &[&MeasuredCase<'_>],
     ) -> Result<Self> {
-        let has_reads = chosen.iter().any(|case| Case::READS.contains(&case.case));
-        let database = plan.database_of(service.data());
-        let server = has_reads.then(|| plan.ceilings.http(service, &database, reads)).transpose()?;
+        let has_reads = cases.iter().any(|case| Case::READS.contains(&case.case));
+        let database = plan.database_address(service.data_folder());
+        let server = has_reads
+            .then(|| plan.baseline_program.start_http_server(service, &database, read_target))
+            .transpose()?;
         Ok(Self {
             plan,
             service,
-            reads: server.map(|server| (server, provider.get(""))),
-            plain: plan.cluster.map(|cluster| PlainSql::prepare(cluster, service.data())).transpose()?,
-            made: HashMap::new(),
+            read_server: server.map(|server| (server, provider.get_request(""))),
+            plain_sql: plan
+                .cluster
+                .map(|cluster| PlainSqlDatabase::create(cluster, service.data_folder()))
+                .transpose()?,
+            rounds: HashMap::new(),
         })
     }
 
     /// Returns the rate of a program, measured once per round.
-    fn rate(&mut self, of: Ceiling) -> Result<f64> {
-        if let Some(made) = self.made.get(&of) {
-            return Ok(made.per_second);
+    fn measured_rate(&mut self, baseline: Baseline) -> Result<f64> {
+        if let Some(measured) = self.rounds.get(&baseline) {
+            return Ok(measured.per_second);
         }
-        self.plan.settle()?;
-        let made = self.measure(of)?;
-        let rate = made.per_second;
-        ensure!(rate > 0.0, "a ceiling made nothing");
-        self.made.insert(of, made);
+        self.plan.flush_writes()?;
+        let measured = self.measure_round(baseline)?;
+        let rate = measured.per_second;
+        ensure!(rate > 0.0, "a baseline completed nothing");
+        self.rounds.insert(baseline, measured);
         Ok(rate)
     }
 
-    fn measure(&self, of: Ceiling) -> Result<Round> {
+    fn measure_round(&self, baseline: Baseline) -> Result<Round> {
         let plan = self.plan;
-        Ok(match of {
-            Ceiling::Read(path) => self.measure_reads(path)?,
-            Ceiling::Batch(size) => {
-                Round::rated(plan.ceilings.sqlite(self.service.data(), size, plan.seconds)?)
-            }
-            Ceiling::Plain(what) => {
-                let plain = self.plain.as_ref().context("no plain SQL")?;
-                Round::rated(plain.transactions(what, plan.seconds)? * what.recognitions())
+        Ok(match baseline {
+            Baseline::HttpRead(path) => self.measure_reads(path)?,
+            Baseline::SqliteBatch(size) => Round::from_rate(plan.baseline_program.measure_sqlite(
+                self.service.data_folder(),
+                size,
+                plan.seconds,
+            )?),
+            Baseline::PlainSql(workload) => {
+                let database = self.plain_sql.as_ref().context("no plain SQL")?;
+                Round::from_rate(
+                    database.transactions_per_second(workload, plan.seconds)?
+                        * workload.recognitions_per_transaction(),
+                )
             }
         })
     }
 
     fn measure_reads(&self, path: &str) -> Result<Round> {
-        let (server, request) = self.reads.as_ref().context("no ceiling reads")?;
+        let (server, request) = self.read_server.as_ref().context("no baseline for reads")?;
         let request =
             String::from_utf8_lossy(request).replacen("GET ", &format!("GET /{path}"), 1).into_bytes();
-        let https = self.service.https().at(server.address);
-        load::round(self.service, &https, self.plan, 200, &|_, _| request.clone())
+        let https = self.service.https().with_address(server.address);
+        load::run_round(self.service, &https, self.plan, 200, &|_, _| request.clone())
     }
 }

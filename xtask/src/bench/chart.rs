@@ -2,25 +2,25 @@
 
 use std::fmt::Write as _;
 
-use super::figures::Row;
+use super::results::ResultRow;
 
 const WIDTH: f64 = 900.0;
-const NAMES: f64 = 380.0;
-const LINE: f64 = 26.0;
+const LABEL_WIDTH: f64 = 380.0;
+const LINE_HEIGHT: f64 = 26.0;
 
 /// Returns an SVG of all rows with a ratio. Each bar is scaled to the goals of its case, which differ widely.
-pub(super) fn svg(rows: &[Row]) -> String {
-    let bars: Vec<_> = rows.iter().filter_map(Row::bar).collect();
-    let height = LINE * (2.0 + f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX)));
-    let mut out = format!(
+pub(super) fn render_svg(rows: &[ResultRow]) -> String {
+    let bars: Vec<_> = rows.iter().filter_map(ResultRow::chart_bar).collect();
+    let height = LINE_HEIGHT * (2.0 + f64::from(u32::try_from(bars.len()).unwrap_or(u32::MAX)));
+    let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\" \
          font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"10\" y=\"18\" font-weight=\"bold\">Rates as parts of a ceiling of the same run; | must, : reach for</text>\n"
+         <text x=\"10\" y=\"18\" font-weight=\"bold\">Rates as parts of a baseline of the same run; | must, : reach for</text>\n"
     );
-    let mut top = LINE * 1.5;
+    let mut top = LINE_HEIGHT * 1.5;
     for (name, ratio, must, reach) in bars {
-        let scale = (WIDTH - NAMES - 90.0) / ratio.max(reach) / 1.05;
-        let at = |value: f64| NAMES + value * scale;
+        let scale = (WIDTH - LABEL_WIDTH - 90.0) / ratio.max(reach) / 1.05;
+        let at = |value: f64| LABEL_WIDTH + value * scale;
         let colour = if ratio >= reach {
             "#2e7d32"
         } else if ratio >= must {
@@ -28,36 +28,40 @@ pub(super) fn svg(rows: &[Row]) -> String {
         } else {
             "#e57373"
         };
-        let (text, bar, end) = (top + 14.0, top + 3.0, top + LINE - 6.0);
+        let (text, bar, end) = (top + 14.0, top + 3.0, top + LINE_HEIGHT - 6.0);
         let _written = write!(
-            out,
+            svg,
             "<text x=\"{x}\" y=\"{text}\" text-anchor=\"end\">{name}</text>\n\
-             <rect x=\"{NAMES}\" y=\"{bar}\" width=\"{width:.1}\" height=\"14\" fill=\"{colour}\"/>\n\
+             <rect x=\"{LABEL_WIDTH}\" y=\"{bar}\" width=\"{width:.1}\" height=\"14\" fill=\"{colour}\"/>\n\
              <path d=\"M{must:.1} {top}V{end}\" stroke=\"black\" stroke-width=\"2\"/>\n\
              <path d=\"M{reach:.1} {top}V{end}\" stroke=\"black\" stroke-dasharray=\"3 3\"/>\n\
              <text x=\"{label:.1}\" y=\"{text}\">{ratio:.2}</text>\n",
-            x = NAMES - 8.0,
+            x = LABEL_WIDTH - 8.0,
             width = ratio * scale,
             must = at(must),
             reach = at(reach),
             label = at(ratio.max(reach)) + 8.0,
         ); // writing to a String cannot fail
-        top += LINE;
+        top += LINE_HEIGHT;
     }
-    out + "</svg>\n"
+    svg + "</svg>\n"
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::figures::{Round, Row, Wanted};
-    use super::svg;
+    use super::super::results::{Goal, ResultRow, Round};
+    use super::render_svg;
 
     #[test]
     fn a_bar_for_each_case_that_has_a_ratio() {
-        let round = |rate| Round { ceiling: Some(100.0), ..Round::rated(rate) };
-        let wanted = [Wanted::RatioAtLeast(0.5)];
-        let row = |rate| Row::of("post", vec![round(rate)]).on("sqlite").wanted(&wanted, &wanted);
-        let picture = svg(&[row(40.0), Row::new("nothing"), row(60.0)]);
+        let round = |rate| Round { baseline: Some(100.0), ..Round::from_rate(rate) };
+        let wanted = [Goal::RatioAtLeast(0.5)];
+        let row = |rate| {
+            ResultRow::from_rounds("post", vec![round(rate)])
+                .on_database("sqlite")
+                .with_goals(&wanted, &wanted)
+        };
+        let picture = render_svg(&[row(40.0), ResultRow::new("nothing"), row(60.0)]);
         assert_eq!(picture.matches(">post, sqlite<").count(), 2);
         assert!(picture.contains(">0.40<") && picture.contains("#e57373") && picture.contains("#2e7d32"));
     }

@@ -4,47 +4,47 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::figures::{Round, Row, Wanted};
 use super::plan::{Case, Plan};
+use super::results::{Goal, ResultRow, Round};
 use crate::harness::fixture::{Company, Provider};
-use crate::harness::service::Service;
-use crate::harness::times::per_second;
+use crate::harness::percentiles::per_second;
+use crate::harness::service::RunningService;
 
 const USERS: usize = 100_000;
 /// Creates users with two wallets each, as the API does.
-const MANY_USERS: &str = include_str!("plain/users.sql");
+const CREATE_USERS: &str = include_str!("plain_sql/users.sql");
 /// Creates tables of the same shape, and their accounts.
-const SAME_TABLES: &str = include_str!("plain/accounts.sql");
+const CREATE_TABLES: &str = include_str!("plain_sql/accounts.sql");
 /// Writes the rows of a distribution to these tables.
-const SAME_ROWS: &str = include_str!("plain/distribution.sql");
+const INSERT_ROWS: &str = include_str!("plain_sql/distribution.sql");
 
-pub(super) fn measure(service: &Service, plan: &Plan<'_>) -> Result<Vec<Row>> {
+pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
     let (cluster, url) = plan.cluster.zip(plan.database).context("it is measured on PostgreSQL")?;
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "many", 0)?;
-    cluster.psql(url, &MANY_USERS.replace("COMPANY", &company.id))?;
-    cluster.psql(url, &SAME_TABLES.replace("COMPANY", &company.id))?;
-    cluster.psql(url, "VACUUM ANALYZE")?;
-    let (mut rounds, mut ceilings) = (Vec::new(), Vec::new());
+    cluster.run_sql(url, &CREATE_USERS.replace("COMPANY", &company.id))?;
+    cluster.run_sql(url, &CREATE_TABLES.replace("COMPANY", &company.id))?;
+    cluster.run_sql(url, "VACUUM ANALYZE")?;
+    let (mut rounds, mut baselines) = (Vec::new(), Vec::new());
     for _ in 0..plan.rounds {
-        plan.settle()?;
+        plan.flush_writes()?;
         let start = Instant::now();
-        cluster.psql(url, &SAME_ROWS.replace("COMPANY", &company.id))?;
-        let most = per_second(USERS, start.elapsed());
-        plan.settle()?;
-        let meter = service.meter();
+        cluster.run_sql(url, &INSERT_ROWS.replace("COMPANY", &company.id))?;
+        let baseline = per_second(USERS, start.elapsed());
+        plan.flush_writes()?;
+        let meter = service.start_cpu_meter();
         let start = Instant::now();
-        service.operate(&["distribution", "run", &company.id, "--wallet", "user_wallet", "--points", "1"])?;
+        service.run_cli(&["distribution", "run", &company.id, "--wallet", "user_wallet", "--points", "1"])?;
         let rate = per_second(USERS, start.elapsed());
-        let cpu = Some(meter.each(u32::try_from(USERS)?));
-        rounds.push(Round { cpu, ceiling: Some(most), ..Round::rated(rate) });
-        ceilings.push(Round::rated(most));
+        let cpu = Some(meter.per_request(u32::try_from(USERS)?));
+        rounds.push(Round { cpu, baseline: Some(baseline), ..Round::from_rate(rate) });
+        baselines.push(Round::from_rate(baseline));
     }
-    let ceiling = "the same rows by plain SQL";
+    let baseline_name = "the same rows by plain SQL";
     Ok(vec![
-        Row::of(Case::Distribution.name(), rounds)
-            .beside(ceiling)
-            .wanted(&[Wanted::RatioAtLeast(0.5)], &[Wanted::RatioAtLeast(0.8)]),
-        Row::of(format!("  ceiling: {ceiling}"), ceilings),
+        ResultRow::from_rounds(Case::Distribution.name(), rounds)
+            .compared_with(baseline_name)
+            .with_goals(&[Goal::RatioAtLeast(0.5)], &[Goal::RatioAtLeast(0.8)]),
+        ResultRow::from_rounds(format!("  baseline: {baseline_name}"), baselines),
     ])
 }

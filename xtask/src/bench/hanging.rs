@@ -4,21 +4,22 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::figures::{Row, Wanted};
-use super::latency::Healthy;
+use super::latency::HealthyReceiver;
 use super::plan::Plan;
+use super::results::{Goal, ResultRow};
 use crate::harness::fixture::{Company, Provider};
-use crate::harness::receiver::{Manner, Receiver};
-use crate::harness::service::Service;
+use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
+use crate::harness::service::RunningService;
 
 const RECEIVERS: usize = 50;
-const EVENTS_EACH: usize = 2_000;
+const EVENTS_PER_RECEIVER: usize = 2_000;
 /// Twenty seconds of events, so that attempts at hanging receivers end and restart meanwhile.
 const HEALTHY_EVENTS: u32 = 400;
 
-pub(super) fn measure(service: &Service, _plan: &Plan<'_>) -> Result<Vec<Row>> {
-    let healthy = Healthy::new(service)?;
-    let receivers: Vec<_> = (0..RECEIVERS).map(|_| Receiver::start(Manner::Hangs)).collect::<Result<_>>()?;
+pub(super) fn measure(service: &RunningService, _plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
+    let healthy = HealthyReceiver::new(service)?;
+    let receivers: Vec<_> =
+        (0..RECEIVERS).map(|_| EventReceiver::start(ReceiverBehaviour::Hangs)).collect::<Result<_>>()?;
     let providers: Vec<_> = receivers
         .iter()
         .map(|receiver| Provider::create(service, Some(&receiver.url())))
@@ -27,24 +28,24 @@ pub(super) fn measure(service: &Service, _plan: &Plan<'_>) -> Result<Vec<Row>> {
     // One company is transferred between the providers: an event goes to the provider that made the request, even if
     // the company changes its owner.
     let (first, others) = providers.split_first().context("no provider")?;
-    let company = Company::create(service, first, "hanging", EVENTS_EACH)?;
-    company.thank_everybody(service, first, 1)?;
+    let company = Company::create(service, first, "hanging", EVENTS_PER_RECEIVER)?;
+    company.recognize_all_users(service, first, 1)?;
     for provider in others {
-        service.operate(&["company", "transfer", &company.id, "--to", &provider.id])?;
-        company.thank_everybody(service, provider, 1)?;
+        service.run_cli(&["company", "transfer", &company.id, "--to", &provider.id])?;
+        company.recognize_all_users(service, provider, 1)?;
     }
 
-    let paced = healthy.paced(service, HEALTHY_EVENTS)?;
-    let waiting = service.events_waiting()?;
-    ensure!(waiting >= RECEIVERS * EVENTS_EACH, "only {waiting} events wait");
+    let paced = healthy.measure_paced(service, HEALTHY_EVENTS)?;
+    let pending = service.pending_events()?;
+    ensure!(pending >= RECEIVERS * EVENTS_PER_RECEIVER, "only {pending} events are pending");
     Ok(vec![
-        Row::new(format!("hanging: 201 read to first byte, beside {RECEIVERS} that hang"))
-            .rate(paced.rate)
-            .times(paced.after_answer)
-            .wanted(&[Wanted::P99Below(Duration::from_secs(1))], &[])
-            .note(format!("{waiting} events wait")),
-        Row::new(format!("  request sent to first byte, beside {RECEIVERS} that hang"))
-            .rate(paced.rate)
-            .times(paced.after_request),
+        ResultRow::new(format!("hanging: 201 read to first byte, next to {RECEIVERS} that hang"))
+            .with_rate(paced.rate)
+            .with_times(paced.after_response)
+            .with_goals(&[Goal::P99Below(Duration::from_secs(1))], &[])
+            .with_note(format!("{pending} events pending")),
+        ResultRow::new(format!("  request sent to first byte, next to {RECEIVERS} that hang"))
+            .with_rate(paced.rate)
+            .with_times(paced.after_request),
     ])
 }

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::figures::{Row, Wanted};
 use super::plan::Plan;
-use crate::harness::fixture::{Company, Provider, create};
-use crate::harness::receiver::{Manner, Receiver};
-use crate::harness::service::Service;
-use crate::harness::times::per_second;
-use crate::harness::wire::first_id;
+use super::results::{Goal, ResultRow};
+use crate::harness::fixture::{Company, Provider, create_object};
+use crate::harness::http_message::first_id;
+use crate::harness::percentiles::per_second;
+use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
+use crate::harness::service::RunningService;
 
 /// Twenty events per second.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -19,12 +19,12 @@ const EVENTS: u32 = 300;
 /// This many events are sent first and not counted: they open connections and start threads.
 const WARM_UP: u32 = 25;
 /// An event that has not arrived by then counts as lost.
-const LIMIT: Duration = Duration::from_secs(30);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The result for a rate of events.
-pub(super) struct Paced {
+pub(super) struct PacedLatencies {
     /// From the end of the 201 response to the first byte of the event.
-    pub(super) after_answer: Vec<Duration>,
+    pub(super) after_response: Vec<Duration>,
     /// From the start of the request to the first byte of the event.
     pub(super) after_request: Vec<Duration>,
     /// The actual rate of events per second.
@@ -32,74 +32,80 @@ pub(super) struct Paced {
 }
 
 /// A provider with a receiver that confirms, and a company.
-pub(super) struct Healthy {
-    receiver: Receiver,
+pub(super) struct HealthyReceiver {
+    receiver: EventReceiver,
     provider: Provider,
     company: Company,
 }
 
-pub(super) fn measure(service: &Service, _plan: &Plan<'_>) -> Result<Vec<Row>> {
-    let paced = Healthy::new(service)?.paced(service, EVENTS)?;
-    let must = [Wanted::MedianBelow(Duration::from_millis(3)), Wanted::P99Below(Duration::from_millis(7))];
-    let reach = [Wanted::MedianBelow(Duration::from_micros(1_500))];
+pub(super) fn measure(service: &RunningService, _plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
+    let paced = HealthyReceiver::new(service)?.measure_paced(service, EVENTS)?;
+    let must = [Goal::MedianBelow(Duration::from_millis(3)), Goal::P99Below(Duration::from_millis(7))];
+    let reach = [Goal::MedianBelow(Duration::from_micros(1_500))];
     Ok(vec![
-        Row::new("latency: 201 read to first byte at the receiver")
-            .rate(paced.rate)
-            .times(paced.after_answer)
-            .wanted(&must, &reach),
-        Row::new("  request sent to first byte at the receiver").rate(paced.rate).times(paced.after_request),
+        ResultRow::new("latency: 201 read to first byte at the receiver")
+            .with_rate(paced.rate)
+            .with_times(paced.after_response)
+            .with_goals(&must, &reach),
+        ResultRow::new("  request sent to first byte at the receiver")
+            .with_rate(paced.rate)
+            .with_times(paced.after_request),
     ])
 }
 
-impl Healthy {
-    pub(super) fn new(service: &Service) -> Result<Self> {
-        let receiver = Receiver::start(Manner::Confirms)?;
+impl HealthyReceiver {
+    pub(super) fn new(service: &RunningService) -> Result<Self> {
+        let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
         let provider = Provider::create(service, Some(&receiver.url()))?;
         let company = Company::create(service, &provider, "healthy", 20)?;
         Ok(Self { receiver, provider, company })
     }
 
     /// Causes this many events at a fixed interval, and waits until all have arrived.
-    pub(super) fn paced(&self, service: &Service, events: u32) -> Result<Paced> {
-        self.make(service, WARM_UP)?;
+    pub(super) fn measure_paced(&self, service: &RunningService, events: u32) -> Result<PacedLatencies> {
+        self.send_recognitions(service, WARM_UP)?;
         let start = Instant::now();
-        let made = self.make(service, events)?;
-        let took = start.elapsed();
+        let sent_recognitions = self.send_recognitions(service, events)?;
+        let elapsed = start.elapsed();
         let arrived: HashMap<_, _> = self
             .receiver
-            .take()
+            .take_events()
             .into_iter()
-            .filter_map(|delivery| Some((first_id(&delivery.body)?, delivery.first_byte)))
+            .filter_map(|event| Some((first_id(&event.body)?, event.first_byte)))
             .collect();
-        let mut paced = Paced {
-            after_answer: Vec::new(),
+        let mut paced = PacedLatencies {
+            after_response: Vec::new(),
             after_request: Vec::new(),
-            rate: per_second(made.len(), took.max(INTERVAL * events)),
+            rate: per_second(sent_recognitions.len(), elapsed.max(INTERVAL * events)),
         };
-        for (id, sent, answered) in made {
+        for (id, sent, responded) in sent_recognitions {
             let arrived = arrived.get(&id).with_context(|| format!("no event of recognition {id}"))?;
-            paced.after_answer.push(arrived.saturating_duration_since(answered));
+            paced.after_response.push(arrived.saturating_duration_since(responded));
             paced.after_request.push(arrived.saturating_duration_since(sent));
         }
         Ok(paced)
     }
 
     /// Returns each recognition with the times before its request and after its response.
-    fn make(&self, service: &Service, events: u32) -> Result<Vec<(String, Instant, Instant)>> {
-        drop(self.receiver.take());
+    fn send_recognitions(
+        &self,
+        service: &RunningService,
+        events: u32,
+    ) -> Result<Vec<(String, Instant, Instant)>> {
+        drop(self.receiver.take_events());
         let mut connection = service.https().connect()?;
         let start = Instant::now();
-        let mut made = Vec::new();
+        let mut recognitions = Vec::new();
         for number in 0..events {
             let receiver = self.company.users.iter().cycle().nth(usize::try_from(number)?).cloned();
-            let thanks = self.company.thanks(receiver.as_slice());
-            let request = self.provider.post("/v1/recognitions", &thanks);
+            let body = self.company.company_recognition(receiver.as_slice());
+            let request = self.provider.post_request("/v1/recognitions", &body);
             std::thread::sleep((start + INTERVAL * number).saturating_duration_since(Instant::now()));
             let sent = Instant::now();
-            let id = create(&mut connection, &request)?;
-            made.push((id, sent, Instant::now()));
+            let id = create_object(&mut connection, &request)?;
+            recognitions.push((id, sent, Instant::now()));
         }
-        self.receiver.wait_for(made.len(), LIMIT)?;
-        Ok(made)
+        self.receiver.wait_for(recognitions.len(), DELIVERY_TIMEOUT)?;
+        Ok(recognitions)
     }
 }

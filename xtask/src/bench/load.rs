@@ -2,30 +2,30 @@
 
 use anyhow::Result;
 
-use super::figures::Round;
 use super::plan::Plan;
-use crate::harness::https::{Https, Request, closed_loop};
-use crate::harness::service::Service;
-use crate::harness::times::per_second;
+use super::results::Round;
+use crate::harness::https::{HttpsClient, RequestFactory, closed_loop};
+use crate::harness::percentiles::per_second;
+use crate::harness::service::RunningService;
 
 const CONNECTIONS: usize = 32;
 
 /// Runs a closed loop over 32 connections to `https`. The cost includes the service and its database.
-pub(super) fn round(
-    service: &Service,
-    https: &Https,
+pub(super) fn run_round(
+    service: &RunningService,
+    https: &HttpsClient,
     plan: &Plan<'_>,
     status: u16,
-    request: &Request<'_>,
+    request: &RequestFactory<'_>,
 ) -> Result<Round> {
-    plan.settle()?;
-    let meter = service.meter();
-    let done = closed_loop(https, CONNECTIONS, plan.period(), status, request)?;
-    let cpu = Some(meter.each(done.answered));
-    let refused = done.refusal.as_ref().map(|it| {
-        let said = String::from_utf8_lossy(&it.body);
-        format!("{} not counted, such as {}: {said}", done.refused, it.status)
+    plan.flush_writes()?;
+    let meter = service.start_cpu_meter();
+    let result = closed_loop(https, CONNECTIONS, plan.period(), status, request)?;
+    let cpu = Some(meter.per_request(result.responses));
+    let unexpected = result.first_unexpected.as_ref().map(|response| {
+        let body = String::from_utf8_lossy(&response.body);
+        format!("{} not counted, such as {}: {body}", result.unexpected, response.status)
     });
-    let rate = per_second(done.times.len(), done.took);
-    Ok(Round { cpu, refused, times: done.times, ..Round::rated(rate) })
+    let rate = per_second(result.times.len(), result.elapsed);
+    Ok(Round { cpu, unexpected, times: result.times, ..Round::from_rate(rate) })
 }

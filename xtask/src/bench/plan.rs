@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use super::ceiling::Ceilings;
+use super::baseline::BaselineProgram;
 use crate::postgres::Cluster;
 
 /// A case that can be measured alone.
@@ -54,14 +54,14 @@ pub(super) struct Plan<'a> {
     pub(super) cases: &'a [Case],
     pub(super) seconds: u64,
     pub(super) rounds: usize,
-    pub(super) ceilings: &'a Ceilings,
+    pub(super) baseline_program: &'a BaselineProgram,
     pub(super) cluster: Option<&'a Cluster>,
     /// The URL of the service's database; `None` for the file in its folder.
     pub(super) database: Option<&'a str>,
 }
 
 impl Plan<'_> {
-    pub(super) fn has(&self, case: Case) -> bool {
+    pub(super) fn has_case(&self, case: Case) -> bool {
         self.cases.contains(&case)
     }
 
@@ -70,14 +70,14 @@ impl Plan<'_> {
     }
 
     /// Returns the address of the service's database for a client.
-    pub(super) fn database_of(&self, data: &Path) -> String {
+    pub(super) fn database_address(&self, data: &Path) -> String {
         self.database.map_or_else(|| data.join("guerdon.db").display().to_string(), str::to_owned)
     }
 
     /// Flushes the writes of the previous round to the disk, so that they do not slow down the next one.
-    pub(super) fn settle(&self) -> Result<()> {
+    pub(super) fn flush_writes(&self) -> Result<()> {
         if let Some(cluster) = self.cluster {
-            cluster.psql(&cluster.url(), "CHECKPOINT")?;
+            cluster.run_sql(&cluster.url(), "CHECKPOINT")?;
         }
         Ok(())
     }

@@ -21,75 +21,75 @@ struct Process {
 }
 
 /// Returns the processor time of a process and its descendants.
-pub(crate) fn spent(root: u32) -> Duration {
-    TICK * family(root).iter().map(|(_, process)| process.ticks).sum()
+pub(crate) fn cpu_time(root: u32) -> Duration {
+    TICK * process_tree(root).iter().map(|(_, process)| process.ticks).sum()
 }
 
 /// Assigns the first processor to these processes and their descendants, and the others to this process. Processes
 /// started later inherit the assignment. Returns `false` if the machine has too few processors.
-pub(crate) fn part(served: &[u32]) -> Result<bool> {
+pub(crate) fn partition_processors(served: &[u32]) -> Result<bool> {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new(); // read once: later calls would see the reduced set
     let all = sched_getaffinity(None)?;
     let allowed = ALLOWED.get_or_init(|| (0..CpuSet::MAX_CPU).filter(|number| all.is_set(*number)).collect());
     let Some((first, others)) = allowed.split_first().filter(|(_, others)| !others.is_empty()) else {
         return Ok(false);
     };
-    let set = |of: &[usize]| {
+    let set = |numbers: &[usize]| {
         let mut set = CpuSet::new();
-        of.iter().for_each(|number| set.set(*number));
+        numbers.iter().for_each(|number| set.set(*number));
         set
     };
-    for (pid, _) in served.iter().flat_map(|pid| family(*pid)) {
-        bind(pid, &set(&[*first]));
+    for (pid, _) in served.iter().flat_map(|pid| process_tree(*pid)) {
+        pin_threads(pid, &set(&[*first]));
     }
-    bind(std::process::id(), &set(others));
+    pin_threads(std::process::id(), &set(others));
     Ok(true)
 }
 
 /// Kills a process and its descendants at once, as a machine failure does.
-pub(crate) fn kill(root: u32) -> Result<()> {
-    let all = family(root);
+pub(crate) fn kill_tree(root: u32) -> Result<()> {
+    let all = process_tree(root);
     let pid = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
     // The root goes first: otherwise it would notice that its children die, and react.
     kill_process(pid(root).context("no process")?, Signal::KILL)?;
-    for one in all.iter().map(|(pid, _)| *pid).filter(|pid| *pid != root).filter_map(pid) {
-        let _has_ended = kill_process(one, Signal::KILL);
+    for descendant in all.iter().map(|(pid, _)| *pid).filter(|pid| *pid != root).filter_map(pid) {
+        let _has_ended = kill_process(descendant, Signal::KILL);
     }
     Ok(())
 }
 
 /// Binds all threads of a process. Threads that have just ended are ignored.
-fn bind(pid: u32, to: &CpuSet) {
+fn pin_threads(pid: u32, processors: &CpuSet) {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return };
     let ids = threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for id in ids.filter_map(Pid::from_raw) {
-        let _has_ended = sched_setaffinity(Some(id), to);
+        let _has_ended = sched_setaffinity(Some(id), processors);
     }
 }
 
 /// Returns a process and its descendants.
-fn family(root: u32) -> Vec<(u32, Process)> {
-    let all = processes();
-    let belongs = |pid: u32| {
-        let line = std::iter::successors(Some(pid), |pid| all.get(pid).map(|process| process.parent));
-        line.take(16).any(|ancestor| ancestor == root)
+fn process_tree(root: u32) -> Vec<(u32, Process)> {
+    let all = list_processes();
+    let is_member = |pid: u32| {
+        let ancestors = std::iter::successors(Some(pid), |pid| all.get(pid).map(|process| process.parent));
+        ancestors.take(16).any(|ancestor| ancestor == root)
     };
-    let its: HashSet<u32> = all.keys().copied().filter(|pid| belongs(*pid)).collect();
-    all.into_iter().filter(|(pid, _)| its.contains(pid)).collect()
+    let members: HashSet<u32> = all.keys().copied().filter(|pid| is_member(*pid)).collect();
+    all.into_iter().filter(|(pid, _)| members.contains(pid)).collect()
 }
 
-fn processes() -> HashMap<u32, Process> {
+fn list_processes() -> HashMap<u32, Process> {
     let Ok(folder) = fs::read_dir("/proc") else { return HashMap::new() };
     let pids = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter_map(|pid| Some((pid, process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?)))
+    pids.filter_map(|pid| Some((pid, parse_stat(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?)))
         .collect()
 }
 
-fn process(stat: &str) -> Option<Process> {
+fn parse_stat(stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(") ")?; // the name may contain anything
     let fields: Vec<&str> = rest.split(' ').collect();
-    let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
-    Some(Process { parent: number(1)?, ticks: (11..=14).map(|at| number(at).unwrap_or(0)).sum() })
+    let number = |index: usize| fields.get(index)?.parse::<u32>().ok();
+    Some(Process { parent: number(1)?, ticks: (11..=14).map(|index| number(index).unwrap_or(0)).sum() })
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_process_is_read_whatever_its_name() {
         let stat = "42 (a) b) S 7 1 1 0 -1 4194560 5 0 0 0 3 4 10 20 20 0 1 0 9";
-        let read = super::process(stat).unwrap();
+        let read = super::parse_stat(stat).unwrap();
         assert_eq!((read.parent, read.ticks), (7, 37));
     }
 }

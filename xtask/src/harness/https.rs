@@ -12,44 +12,45 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::wire;
+use super::http_message;
 
 /// The timeout of a response.
-const LIMIT: Duration = Duration::from_secs(30);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The service's address and its trusted certificate.
-pub(crate) struct Https {
+pub(crate) struct HttpsClient {
     address: SocketAddr,
     config: Arc<ClientConfig>,
 }
 
 /// A persistent connection.
-pub(crate) struct Connection {
+pub(crate) struct HttpsConnection {
     stream: StreamOwned<ClientConnection, TcpStream>,
     buffer: Vec<u8>,
 }
 
 /// A response.
-pub(crate) struct Answer {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     /// Returns how long the response asks the client to wait before a retry.
     pub(crate) fn retry_after(&self) -> Duration {
-        let seconds = wire::field(&self.head, "retry-after").and_then(|value| value.parse().ok());
+        let seconds =
+            http_message::header_value(&self.head, "retry-after").and_then(|value| value.parse().ok());
         Duration::from_secs(seconds.unwrap_or(0))
     }
 
     /// Whether this is a stored response to an earlier request with the same idempotency key.
     pub(crate) fn is_replayed(&self) -> bool {
-        wire::field(&self.head, "idempotency-replayed") == Some("true")
+        http_message::header_value(&self.head, "idempotency-replayed") == Some("true")
     }
 }
 
-impl Https {
+impl HttpsClient {
     /// `folder` holds the certificate and the key of the server at `address`.
     pub(crate) fn new(address: SocketAddr, folder: &Path) -> Result<Self> {
         let mut roots = RootCertStore::empty();
@@ -59,32 +60,32 @@ impl Https {
     }
 
     /// Returns a client for another address with the same certificate.
-    pub(crate) fn at(&self, address: SocketAddr) -> Self {
+    pub(crate) fn with_address(&self, address: SocketAddr) -> Self {
         Self { address, config: Arc::clone(&self.config) }
     }
 
-    pub(crate) fn connect(&self) -> Result<Connection> {
+    pub(crate) fn connect(&self) -> Result<HttpsConnection> {
         self.connect_from(Ipv4Addr::LOCALHOST)
     }
 
     /// Connects from another local address.
-    pub(crate) fn connect_from(&self, address: Ipv4Addr) -> Result<Connection> {
+    pub(crate) fn connect_from(&self, address: Ipv4Addr) -> Result<HttpsConnection> {
         let IpAddr::V4(host) = self.address.ip() else { bail!("only IPv4 has many addresses of loopback") };
         let bound = socket(AddressFamily::INET, SocketType::STREAM, None)?;
         bind(&bound, &SocketAddrV4::new(address, 0))?;
         connect(&bound, &SocketAddrV4::new(host, self.address.port()))?;
         let socket = TcpStream::from(bound);
         socket.set_nodelay(true)?;
-        socket.set_read_timeout(Some(LIMIT))?;
+        socket.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
         let name = ServerName::try_from("localhost")?;
         let tls = ClientConnection::new(Arc::clone(&self.config), name)?;
-        Ok(Connection { stream: StreamOwned::new(tls, socket), buffer: Vec::new() })
+        Ok(HttpsConnection { stream: StreamOwned::new(tls, socket), buffer: Vec::new() })
     }
 }
 
-impl Connection {
+impl HttpsConnection {
     /// Performs the TLS handshake, if nothing has been sent yet.
-    pub(crate) fn shake_hands(&mut self) -> Result<()> {
+    pub(crate) fn complete_handshake(&mut self) -> Result<()> {
         while self.stream.conn.is_handshaking() {
             self.stream.conn.complete_io(&mut self.stream.sock)?;
         }
@@ -92,38 +93,38 @@ impl Connection {
     }
 
     /// Closes the sending direction.
-    pub(crate) fn finish(&mut self) -> Result<()> {
+    pub(crate) fn close_sending(&mut self) -> Result<()> {
         self.stream.conn.send_close_notify();
         self.stream.flush()?;
-        self.shut()
+        self.shutdown_tcp()
     }
 
     /// Closes the TCP stream without closing TLS, as many clients do.
-    pub(crate) fn shut(&mut self) -> Result<()> {
+    pub(crate) fn shutdown_tcp(&mut self) -> Result<()> {
         Ok(self.stream.sock.shutdown(std::net::Shutdown::Write)?)
     }
 
     /// Sends bytes, which may be a partial request.
-    pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         self.stream.write_all(bytes)?;
         Ok(self.stream.flush()?)
     }
 
     /// Returns the next received bytes; empty at the end.
-    pub(crate) fn receive<'a>(&mut self, room: &'a mut [u8]) -> Result<&'a [u8]> {
-        let count = self.stream.read(room)?;
-        Ok(room.get(..count).unwrap_or_default())
+    pub(crate) fn receive_bytes<'a>(&mut self, buffer: &'a mut [u8]) -> Result<&'a [u8]> {
+        let count = self.stream.read(buffer)?;
+        Ok(buffer.get(..count).unwrap_or_default())
     }
 
     /// Discards received bytes. Returns `false` if the other side has closed the connection.
-    pub(crate) fn drain(&mut self) -> Result<bool> {
+    pub(crate) fn discard_received(&mut self) -> Result<bool> {
         self.stream.sock.set_nonblocking(true)?;
-        let mut room = [0; 16 << 10];
+        let mut buffer = [0; 16 << 10];
         let is_open = loop {
-            match self.stream.sock.read(&mut room) {
+            match self.stream.sock.read(&mut buffer) {
                 Ok(0) => break false,
                 Ok(_some) => {}
-                Err(cause) => break cause.kind() == ErrorKind::WouldBlock,
+                Err(error) => break error.kind() == ErrorKind::WouldBlock,
             }
         };
         self.stream.sock.set_nonblocking(false)?;
@@ -131,96 +132,97 @@ impl Connection {
     }
 
     /// Sets the timeout of the next read or write.
-    pub(crate) fn patience(&self, limit: Duration) -> Result<()> {
-        self.stream.sock.set_read_timeout(Some(limit))?;
-        Ok(self.stream.sock.set_write_timeout(Some(limit))?)
+    pub(crate) fn set_timeout(&self, timeout: Duration) -> Result<()> {
+        self.stream.sock.set_read_timeout(Some(timeout))?;
+        Ok(self.stream.sock.set_write_timeout(Some(timeout))?)
     }
 
     /// Sends a complete request and reads the complete response.
-    pub(crate) fn call(&mut self, request: &[u8]) -> Result<Answer> {
+    pub(crate) fn send_request(&mut self, request: &[u8]) -> Result<HttpResponse> {
         self.stream.write_all(request)?;
         self.stream.flush()?;
-        let message = wire::read(&mut self.stream, &mut self.buffer)?.context("the connection was closed")?;
+        let message = http_message::read_message(&mut self.stream, &mut self.buffer)?
+            .context("the connection was closed")?;
         let status = message.head.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.context("an answer without a status")?;
-        Ok(Answer { status, head: message.head.to_owned(), body: message.body.to_vec() })
+        let status = status.context("a response without a status")?;
+        Ok(HttpResponse { status, head: message.head.to_owned(), body: message.body.to_vec() })
     }
 
     /// Sends a request and returns the body of the response. Fails if the status is not `status`.
-    pub(crate) fn expect(&mut self, status: u16, request: &[u8]) -> Result<Vec<u8>> {
-        let answer = self.call(request)?;
-        if answer.status != status {
-            bail!("answered {}: {}", answer.status, String::from_utf8_lossy(&answer.body));
+    pub(crate) fn expect_status(&mut self, status: u16, request: &[u8]) -> Result<Vec<u8>> {
+        let response = self.send_request(request)?;
+        if response.status != status {
+            bail!("status {}: {}", response.status, String::from_utf8_lossy(&response.body));
         }
-        Ok(answer.body)
+        Ok(response.body)
     }
 }
 
 /// Creates the bytes of a request from the numbers of its connection and of the request.
-pub(crate) type Request<'a> = dyn Fn(usize, usize) -> Vec<u8> + Sync + 'a;
+pub(crate) type RequestFactory<'a> = dyn Fn(usize, usize) -> Vec<u8> + Sync + 'a;
 
 /// The result of a closed loop, in which each connection sends its next request after the response to the previous
 /// one.
 #[derive(Default)]
-pub(crate) struct Loop {
+pub(crate) struct LoopResult {
     /// The durations of requests with the expected status.
     pub(crate) times: Vec<Duration>,
-    pub(crate) took: Duration,
+    pub(crate) elapsed: Duration,
     /// The number of responses, including those of the first tenth.
-    pub(crate) answered: u32,
+    pub(crate) responses: u32,
     /// The number of responses with another status.
-    pub(crate) refused: usize,
+    pub(crate) unexpected: usize,
     /// The first response with another status.
-    pub(crate) refusal: Option<Answer>,
+    pub(crate) first_unexpected: Option<HttpResponse>,
 }
 
 /// Sends requests over `connections` connections for `period`. The first tenth is not counted.
 pub(crate) fn closed_loop(
-    https: &Https,
+    https: &HttpsClient,
     connections: usize,
     period: Duration,
     status: u16,
-    request: &Request<'_>,
-) -> Result<Loop> {
-    let open: Vec<_> = (0..connections).map(|_| https.connect()).collect::<Result<_>>()?;
+    request: &RequestFactory<'_>,
+) -> Result<LoopResult> {
+    let connected: Vec<_> = (0..connections).map(|_| https.connect()).collect::<Result<_>>()?;
     let start = Instant::now();
     let (counted_from, end) = (start + period / 10, start + period);
-    let one = |number: usize, mut connection: Connection| -> Result<Loop> {
-        let mut done = Loop::default();
+    let run_connection = |number: usize, mut connection: HttpsConnection| -> Result<LoopResult> {
+        let mut result = LoopResult::default();
         for count in 0_usize.. {
             let bytes = request(number, count);
             let sent = Instant::now();
             if sent >= end {
                 break;
             }
-            let answer = connection.call(&bytes)?;
-            done.answered += 1;
-            if answer.status != status {
-                done.refused += 1;
-                done.refusal.get_or_insert(answer);
+            let response = connection.send_request(&bytes)?;
+            result.responses += 1;
+            if response.status != status {
+                result.unexpected += 1;
+                result.first_unexpected.get_or_insert(response);
             } else if sent >= counted_from {
-                done.times.push(sent.elapsed());
+                result.times.push(sent.elapsed());
             }
         }
-        Ok(done)
+        Ok(result)
     };
-    let mut all = std::thread::scope(|scope| -> Result<Loop> {
-        let threads: Vec<_> = open
+    let mut total = std::thread::scope(|scope| -> Result<LoopResult> {
+        let threads: Vec<_> = connected
             .into_iter()
             .enumerate()
-            .map(|(number, connection)| scope.spawn(move || one(number, connection)))
+            .map(|(number, connection)| scope.spawn(move || run_connection(number, connection)))
             .collect();
-        let mut all = Loop::default();
+        let mut total = LoopResult::default();
         for thread in threads {
-            let Ok(done) = thread.join() else { bail!("a thread of the client panicked") };
-            let done = done?;
-            all.times.extend(done.times);
-            all.answered += done.answered;
-            all.refused += done.refused;
-            all.refusal = all.refusal.or(done.refusal);
+            let Ok(result) = thread.join() else { bail!("a thread of the client panicked") };
+            let result = result?;
+            total.times.extend(result.times);
+            total.responses += result.responses;
+            total.unexpected += result.unexpected;
+            total.first_unexpected = total.first_unexpected.or(result.first_unexpected);
         }
-        Ok(all)
+        Ok(total)
     })?;
-    all.took = counted_from.elapsed();
-    Ok(all)
+    total.elapsed = counted_from.elapsed();
+    Ok(total)
 }

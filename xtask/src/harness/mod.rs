@@ -2,9 +2,9 @@
 
 pub(crate) mod cpu;
 pub(crate) mod fixture;
+pub(crate) mod http_message;
 pub(crate) mod https;
+pub(crate) mod percentiles;
 pub(crate) mod receiver;
 pub(crate) mod release;
 pub(crate) mod service;
-pub(crate) mod times;
-pub(crate) mod wire;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use crate::harness::wire;
+use crate::harness::http_message;
 
 const CONFIRMATION: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 /// Small, because there may be hundreds of connections.
@@ -17,7 +17,7 @@ const STACK_BYTES: usize = 128 * 1024;
 
 /// How a receiver responds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum ReceiverBehaviour {
     /// Confirms immediately and records the event.
     Confirms,
     /// Accepts and reads, but never responds.
@@ -25,33 +25,38 @@ pub(crate) enum Manner {
 }
 
 /// A received event.
-pub(crate) struct Delivery {
+pub(crate) struct ReceivedEvent {
     pub(crate) first_byte: Instant,
+    /// The request line and the header fields.
+    pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
 
 /// A listener with a thread per connection. It closes when it is dropped.
-pub(crate) struct Receiver {
+pub(crate) struct EventReceiver {
     address: SocketAddr,
-    state: Arc<Received>,
-    listening: Option<JoinHandle<()>>,
+    state: Arc<ReceiverState>,
+    listener_thread: Option<JoinHandle<()>>,
 }
 
-struct Received {
-    manner: Manner,
+struct ReceiverState {
+    behaviour: ReceiverBehaviour,
     is_closed: AtomicBool,
-    deliveries: Mutex<Vec<Delivery>>,
+    events: Mutex<Vec<ReceivedEvent>>,
 }
 
-impl Receiver {
-    pub(crate) fn start(manner: Manner) -> Result<Self> {
+impl EventReceiver {
+    pub(crate) fn start(behaviour: ReceiverBehaviour) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
-        let state =
-            Arc::new(Received { manner, is_closed: AtomicBool::new(false), deliveries: Mutex::default() });
+        let state = Arc::new(ReceiverState {
+            behaviour,
+            is_closed: AtomicBool::new(false),
+            events: Mutex::default(),
+        });
         let shared = Arc::clone(&state);
-        let listening = thread("receiver", move || listen(&listener, &shared))?;
-        Ok(Self { address, state, listening: Some(listening) })
+        let listening = spawn_thread("receiver", move || accept_connections(&listener, &shared))?;
+        Ok(Self { address, state, listener_thread: Some(listening) })
     }
 
     pub(crate) fn url(&self) -> String {
@@ -62,68 +67,68 @@ impl Receiver {
     pub(crate) fn wait_for(&self, count: usize, limit: Duration) -> Result<()> {
         let start = Instant::now();
         loop {
-            let arrived = self.state.deliveries().len();
-            if arrived >= count {
+            let received = self.state.lock_events().len();
+            if received >= count {
                 return Ok(());
             }
-            ensure!(start.elapsed() < limit, "{arrived} of {count} events arrived in {} s", limit.as_secs());
+            ensure!(start.elapsed() < limit, "{received} of {count} events arrived in {} s", limit.as_secs());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
     /// Returns the events received since the last call.
-    pub(crate) fn take(&self) -> Vec<Delivery> {
-        std::mem::take(&mut *self.state.deliveries())
+    pub(crate) fn take_events(&self) -> Vec<ReceivedEvent> {
+        std::mem::take(&mut *self.state.lock_events())
     }
 }
 
-impl Drop for Receiver {
+impl Drop for EventReceiver {
     fn drop(&mut self) {
         self.state.is_closed.store(true, Ordering::SeqCst);
         // Wakes the listener. The threads of connections end when the service closes them.
-        let woken = TcpStream::connect(self.address).is_ok();
-        if let Some(listening) = self.listening.take().filter(|_| woken) {
+        let is_woken = TcpStream::connect(self.address).is_ok();
+        if let Some(listening) = self.listener_thread.take().filter(|_| is_woken) {
             drop(listening.join());
         }
     }
 }
 
-impl Received {
-    fn deliveries(&self) -> MutexGuard<'_, Vec<Delivery>> {
-        self.deliveries.lock().unwrap_or_else(PoisonError::into_inner)
+impl ReceiverState {
+    fn lock_events(&self) -> MutexGuard<'_, Vec<ReceivedEvent>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn listen(listener: &TcpListener, state: &Arc<Received>) {
+fn accept_connections(listener: &TcpListener, state: &Arc<ReceiverState>) {
     for stream in listener.incoming().flatten() {
         if state.is_closed.load(Ordering::SeqCst) {
             return;
         }
         let state = Arc::clone(state);
-        if let Err(cause) = thread("connection", move || serve(stream, &state)) {
-            eprintln!("a receiver cannot take a connection: {cause}");
+        if let Err(error) = spawn_thread("connection", move || serve_connection(stream, &state)) {
+            eprintln!("a receiver cannot accept a connection: {error}");
         }
     }
 }
 
 /// Serves a connection until it ends, cleanly or not.
-fn serve(mut stream: TcpStream, state: &Received) {
+fn serve_connection(mut stream: TcpStream, state: &ReceiverState) {
     let mut buffer = Vec::new();
     if stream.set_nodelay(true).is_err() {
         return;
     }
-    while let Ok(Some(message)) = wire::read(&mut stream, &mut buffer) {
-        if state.manner == Manner::Hangs {
+    while let Ok(Some(message)) = http_message::read_message(&mut stream, &mut buffer) {
+        if state.behaviour == ReceiverBehaviour::Hangs {
             continue;
         }
-        let delivery = Delivery { first_byte: message.first_byte, body: message.body.to_vec() };
-        state.deliveries().push(delivery);
+        let (head, body) = (message.head.to_owned(), message.body.to_vec());
+        state.lock_events().push(ReceivedEvent { first_byte: message.first_byte, head, body });
         if stream.write_all(CONFIRMATION).is_err() {
             return;
         }
     }
 }
 
-fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(work)
 }

@@ -4,94 +4,118 @@
 use serde_json::{Map, Value};
 
 /// The keywords that define the type of a value.
-const FORM: &[&str] = &["type", "format", "$ref", "const", "pattern"];
+const TYPE_KEYWORDS: &[&str] = &["type", "format", "$ref", "const", "pattern"];
 
 /// Returns a description of each breaking change.
-pub(super) fn between(before: &Value, now: &Value) -> Vec<String> {
-    let mut breaks = Vec::new();
-    for (path, method, old) in operations(before) {
+pub(super) fn find_breaking_changes(before: &Value, now: &Value) -> Vec<String> {
+    let mut changes = Vec::new();
+    for (path, method, old) in list_operations(before) {
         let name = format!("{} {path}", method.to_uppercase());
-        match now.pointer(&format!("/paths/{}/{method}", escaped(path))) {
-            None => breaks.push(format!("{name} is gone")),
-            Some(new) => compare(&name, &Sides { before, now }, old, new, &mut breaks),
+        match now.pointer(&format!("/paths/{}/{method}", escape_pointer(path))) {
+            None => changes.push(format!("{name} is gone")),
+            Some(new) => compare_operations(&name, &Documents { before, now }, old, new, &mut changes),
         }
     }
-    for (kind, old) in object(before.get("webhooks")) {
-        let place = "/post/requestBody/content/application~1json/schema";
+    for (kind, old) in object_entries(before.get("webhooks")) {
+        let pointer = "/post/requestBody/content/application~1json/schema";
         let name = format!("webhook {kind}");
         match now.get("webhooks").and_then(|webhooks| webhooks.get(kind)) {
-            None => breaks.push(format!("{name} is gone")),
+            None => changes.push(format!("{name} is gone")),
             Some(new) => {
-                let sides = Sides { before, now };
-                answered(&name, &sides, old.pointer(place), new.pointer(place), &mut breaks);
+                let sides = Documents { before, now };
+                compare_response_schemas(
+                    &name,
+                    &sides,
+                    old.pointer(pointer),
+                    new.pointer(pointer),
+                    &mut changes,
+                );
             }
         }
     }
-    breaks
+    changes
 }
 
 /// The two documents, for resolving references.
-struct Sides<'a> {
+struct Documents<'a> {
     before: &'a Value,
     now: &'a Value,
 }
 
-fn operations(document: &Value) -> Vec<(&String, &String, &Value)> {
-    let paths = object(document.get("paths"));
+fn list_operations(document: &Value) -> Vec<(&String, &String, &Value)> {
+    let paths = object_entries(document.get("paths"));
     paths
-        .flat_map(|(path, item)| object(Some(item)).map(move |(method, operation)| (path, method, operation)))
+        .flat_map(|(path, item)| {
+            object_entries(Some(item)).map(move |(method, operation)| (path, method, operation))
+        })
         .collect()
 }
 
-fn compare(name: &str, sides: &Sides<'_>, old: &Value, new: &Value, breaks: &mut Vec<String>) {
-    let (old_query, new_query) = (parameters(sides.before, old), parameters(sides.now, new));
+fn compare_operations(
+    name: &str,
+    sides: &Documents<'_>,
+    old: &Value,
+    new: &Value,
+    changes: &mut Vec<String>,
+) {
+    let (old_query, new_query) =
+        (operation_parameters(sides.before, old), operation_parameters(sides.now, new));
     for (parameter, new) in &new_query {
         let was = old_query.iter().find(|(name, _)| name == parameter).map(|(_, schema)| *schema);
         let is_required = |parameter: &Value| parameter.get("required") == Some(&Value::Bool(true));
         if is_required(new) && !was.is_some_and(is_required) {
-            breaks.push(format!("{name} requires the parameter {parameter}"));
+            changes.push(format!("{name} requires the parameter {parameter}"));
         }
-        asked(
+        compare_request_schemas(
             &format!("{name}: {parameter}"),
             was.and_then(|parameter| parameter.get("schema")),
             new.get("schema"),
-            breaks,
+            changes,
         );
     }
     let body = "/requestBody/content/application~1json/schema";
     let (old_body, new_body) = (old.pointer(body), new.pointer(body));
-    for field in required(new_body) {
-        if !required(old_body).contains(&field) {
-            breaks.push(format!("{name} requires the field {field}"));
+    for field in required_fields(new_body) {
+        if !required_fields(old_body).contains(&field) {
+            changes.push(format!("{name} requires the field {field}"));
         }
     }
-    for (field, new) in object(new_body.and_then(|body| body.get("properties"))) {
+    for (field, new) in object_entries(new_body.and_then(|body| body.get("properties"))) {
         let was = old_body.and_then(|body| body.get("properties")?.get(field));
-        asked(&format!("{name}: {field}"), was, Some(new), breaks);
+        compare_request_schemas(&format!("{name}: {field}"), was, Some(new), changes);
     }
-    for (status, response) in object(old.get("responses")).filter(|(status, _)| status.starts_with('2')) {
-        let place = "/content/application~1json/schema";
+    for (status, response) in
+        object_entries(old.get("responses")).filter(|(status, _)| status.starts_with('2'))
+    {
+        let pointer = "/content/application~1json/schema";
         match new.get("responses").and_then(|responses| responses.get(status)) {
-            None => breaks.push(format!("{name} does not answer {status} any more")),
-            Some(new) => answered(name, sides, response.pointer(place), new.pointer(place), breaks),
+            None => changes.push(format!("{name} does not answer {status} any more")),
+            Some(new) => compare_response_schemas(
+                name,
+                sides,
+                response.pointer(pointer),
+                new.pointer(pointer),
+                changes,
+            ),
         }
     }
 }
 
 /// Values that clients send must still be accepted.
-fn asked(name: &str, old: Option<&Value>, new: Option<&Value>, breaks: &mut Vec<String>) {
+fn compare_request_schemas(name: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<String>) {
     let (Some(old), Some(new)) = (old, new) else { return };
-    for key in FORM.iter().filter(|key| **key != "type") {
+    for key in TYPE_KEYWORDS.iter().filter(|key| **key != "type") {
         if new.get(key).is_some() && new.get(key) != old.get(key) {
-            breaks.push(format!("{name} has another {key}"));
+            changes.push(format!("{name} has another {key}"));
         }
     }
-    if !names(old, "type").iter().all(|kind| names(new, "type").contains(kind)) {
-        breaks.push(format!("{name} has another type"));
+    if !string_list(old, "type").iter().all(|kind| string_list(new, "type").contains(kind)) {
+        changes.push(format!("{name} has another type"));
     }
-    if new.get("enum").is_some() && !names(old, "enum").iter().all(|value| names(new, "enum").contains(value))
+    if new.get("enum").is_some()
+        && !string_list(old, "enum").iter().all(|value| string_list(new, "enum").contains(value))
     {
-        breaks.push(format!("{name} may say less"));
+        changes.push(format!("{name} may say less"));
     }
     for (key, narrows) in [("maxLength", -1), ("maximum", -1), ("minLength", 1), ("minimum", 1)] {
         let bound = |schema: &Value| schema.get(key).and_then(Value::as_i64);
@@ -101,69 +125,70 @@ fn asked(name: &str, old: Option<&Value>, new: Option<&Value>, breaks: &mut Vec<
             (_, None) => false,
         };
         if is_narrower {
-            breaks.push(format!("{name} has a narrower {key}"));
+            changes.push(format!("{name} has a narrower {key}"));
         }
     }
 }
 
 /// Values that clients read must still exist and have the same type.
-fn answered(
+fn compare_response_schemas(
     name: &str,
-    sides: &Sides<'_>,
+    sides: &Documents<'_>,
     old: Option<&Value>,
     new: Option<&Value>,
-    breaks: &mut Vec<String>,
+    changes: &mut Vec<String>,
 ) {
     let Some(old) = old else { return };
-    let Some(new) = new else { return breaks.push(format!("{name} is not answered any more")) };
-    let (was, is) = (resolved(sides.before, old), resolved(sides.now, new));
-    for key in FORM.iter().filter(|key| **key != "$ref" && **key != "pattern") {
+    let Some(new) = new else { return changes.push(format!("{name} is not answered any more")) };
+    let (was, is) = (resolve_reference(sides.before, old), resolve_reference(sides.now, new));
+    for key in TYPE_KEYWORDS.iter().filter(|key| **key != "$ref" && **key != "pattern") {
         if was.get(key) != is.get(key) {
-            breaks.push(format!("{name} has another {key}"));
+            changes.push(format!("{name} has another {key}"));
         }
     }
-    if names(is, "enum").iter().any(|value| !names(was, "enum").contains(value)) && was.get("enum").is_some()
+    if string_list(is, "enum").iter().any(|value| !string_list(was, "enum").contains(value))
+        && was.get("enum").is_some()
     {
-        breaks.push(format!("{name} may say what it did not"));
+        changes.push(format!("{name} may say what it did not"));
     }
-    for (field, old) in object(was.get("properties")) {
+    for (field, old) in object_entries(was.get("properties")) {
         let new = is.get("properties").and_then(|properties| properties.get(field));
         match new {
-            None => breaks.push(format!("{name}: {field} is gone")),
+            None => changes.push(format!("{name}: {field} is gone")),
             Some(_)
-                if required(Some(was)).contains(&field.as_str())
-                    && !required(Some(is)).contains(&field.as_str()) =>
+                if required_fields(Some(was)).contains(&field.as_str())
+                    && !required_fields(Some(is)).contains(&field.as_str()) =>
             {
-                breaks.push(format!("{name}: {field} may be left out"));
+                changes.push(format!("{name}: {field} may be left out"));
             }
-            Some(_) => answered(&format!("{name}: {field}"), sides, Some(old), new, breaks),
+            Some(_) => compare_response_schemas(&format!("{name}: {field}"), sides, Some(old), new, changes),
         }
     }
     if let Some(items) = was.get("items") {
-        answered(&format!("{name}[]"), sides, Some(items), is.get("items"), breaks);
+        compare_response_schemas(&format!("{name}[]"), sides, Some(items), is.get("items"), changes);
     }
 }
 
-fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+fn resolve_reference<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     reference.and_then(|pointer| document.pointer(pointer.trim_start_matches('#'))).unwrap_or(schema)
 }
 
-fn parameters<'a>(document: &'a Value, operation: &'a Value) -> Vec<(String, &'a Value)> {
+fn operation_parameters<'a>(document: &'a Value, operation: &'a Value) -> Vec<(String, &'a Value)> {
     let all = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
-    let named = all.map(|it| resolved(document, it)).map(|it| {
-        let part = |key| it.get(key).and_then(Value::as_str).unwrap_or_default();
-        (format!("{} in the {}", part("name"), part("in")), it)
+    let named = all.map(|parameter| resolve_reference(document, parameter)).map(|parameter| {
+        let part = |key| parameter.get(key).and_then(Value::as_str).unwrap_or_default();
+        (format!("{} in the {}", part("name"), part("in")), parameter)
     });
     named.collect()
 }
 
-fn required(schema: Option<&Value>) -> Vec<&str> {
-    schema.map(|schema| names(schema, "required")).unwrap_or_default()
+fn required_fields(schema: Option<&Value>) -> Vec<&str> {
+    schema.map(|schema| string_list(schema, "required")).unwrap_or_default()
 }
 
 /// Returns a string or a list of strings as a list.
-fn names<'a>(schema: &'a Value, key: &str) -> Vec<&'a str> {
+fn string_list<'a>(schema: &'a Value, key: &str) -> Vec<&'a str> {
     match schema.get(key) {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
@@ -171,11 +196,11 @@ fn names<'a>(schema: &'a Value, key: &str) -> Vec<&'a str> {
     }
 }
 
-fn object(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+fn object_entries(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_object).into_iter().flat_map(Map::iter)
 }
 
-fn escaped(segment: &str) -> String {
+fn escape_pointer(segment: &str) -> String {
     segment.replace('~', "~0").replace('/', "~1")
 }
 
@@ -185,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    fn document() -> Value {
+    fn sample_document() -> Value {
         json!({
             "paths": {"/v1/users": {"post": {
                 "parameters": [{"name": "page", "in": "query", "required": false, "schema": {"type": "integer"}}],
@@ -208,10 +233,10 @@ mod tests {
         })
     }
 
-    fn check(change: impl FnOnce(&mut Value), expected: &[&str]) {
-        let mut now = document();
+    fn assert_breaks(change: impl FnOnce(&mut Value), expected: &[&str]) {
+        let mut now = sample_document();
         change(&mut now);
-        assert_eq!(between(&document(), &now), expected);
+        assert_eq!(find_breaking_changes(&sample_document(), &now), expected);
     }
 
     const OPERATION: &str = "/paths/~1v1~1users/post";
@@ -220,20 +245,20 @@ mod tests {
 
     #[test]
     fn additions_break_nothing() {
-        check(|_| {}, &[]);
-        check(|document| document["paths"]["/v1/more"] = json!({"get": {}}), &[]);
-        check(
+        assert_breaks(|_| {}, &[]);
+        assert_breaks(|document| document["paths"]["/v1/more"] = json!({"get": {}}), &[]);
+        assert_breaks(
             |document| {
                 document.pointer_mut(FIELDS).unwrap()["properties"]["more"] = json!({"type": "string"})
             },
             &[],
         );
-        check(
+        assert_breaks(
             |document| document.pointer_mut(USER).unwrap()["properties"]["more"] = json!({"type": "string"}),
             &[],
         );
-        check(|document| document.pointer_mut(FIELDS).unwrap()["required"] = json!([]), &[]);
-        check(
+        assert_breaks(|document| document.pointer_mut(FIELDS).unwrap()["required"] = json!([]), &[]);
+        assert_breaks(
             |document| document.pointer_mut(FIELDS).unwrap()["properties"]["email"]["maxLength"] = json!(300),
             &[],
         );
@@ -244,23 +269,23 @@ mod tests {
         let name = "POST /v1/users";
         let field =
             |document: &mut Value, value: Value| document.pointer_mut(FIELDS).unwrap()["required"] = value;
-        check(
+        assert_breaks(
             |document| field(document, json!(["email", "kind"])),
             &[&format!("{name} requires the field kind")],
         );
         let parameter = |document: &mut Value| {
             document.pointer_mut(OPERATION).unwrap()["parameters"][0]["required"] = json!(true)
         };
-        check(parameter, &[&format!("{name} requires the parameter page in the query")]);
-        check(
+        assert_breaks(parameter, &[&format!("{name} requires the parameter page in the query")]);
+        assert_breaks(
             |document| document.pointer_mut(FIELDS).unwrap()["properties"]["kind"]["enum"] = json!(["a"]),
             &[&format!("{name}: kind may say less")],
         );
-        check(
+        assert_breaks(
             |document| document.pointer_mut(FIELDS).unwrap()["properties"]["kind"]["type"] = json!("string"),
             &[&format!("{name}: kind has another type")],
         );
-        check(
+        assert_breaks(
             |document| document.pointer_mut(FIELDS).unwrap()["properties"]["email"]["maxLength"] = json!(100),
             &[&format!("{name}: email has a narrower maxLength")],
         );
@@ -269,32 +294,32 @@ mod tests {
     #[test]
     fn what_clients_read_must_still_be_there() {
         let name = "POST /v1/users";
-        check(|document| document["paths"] = json!({}), &[&format!("{name} is gone")]);
-        check(
+        assert_breaks(|document| document["paths"] = json!({}), &[&format!("{name} is gone")]);
+        assert_breaks(
             |document| document.pointer_mut(OPERATION).unwrap()["responses"] = json!({}),
             &[&format!("{name} does not answer 201 any more")],
         );
-        check(
-            |it| {
-                it.pointer_mut(USER).unwrap()["properties"] =
+        assert_breaks(
+            |document| {
+                document.pointer_mut(USER).unwrap()["properties"] =
                     json!({"id": {"type": "string", "format": "uuid"}})
             },
             &[&format!("{name}: tags is gone")],
         );
-        check(
+        assert_breaks(
             |document| document.pointer_mut(USER).unwrap()["properties"]["id"]["format"] = json!("int"),
             &[&format!("{name}: id has another format")],
         );
-        check(
+        assert_breaks(
             |document| document.pointer_mut(USER).unwrap()["required"] = json!([]),
             &[&format!("{name}: id may be left out")],
         );
-        check(
+        assert_breaks(
             |document| {
                 document.pointer_mut(USER).unwrap()["properties"]["tags"]["items"]["type"] = json!("integer")
             },
             &[&format!("{name}: tags[] has another type")],
         );
-        check(|document| document["webhooks"] = json!({}), &["webhook made is gone"]);
+        assert_breaks(|document| document["webhooks"] = json!({}), &["webhook made is gone"]);
     }
 }

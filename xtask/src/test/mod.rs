@@ -16,7 +16,7 @@ use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
 /// If fewer tests than this used a database, its half did not run.
-const FEWEST_TESTS: usize = 20;
+const TESTS_MIN: usize = 20;
 
 /// The variable with the URL of the tests' PostgreSQL. If the user sets it, no cluster is started.
 const POSTGRES_URL: &str = "TEST_POSTGRES_URL";
@@ -58,12 +58,12 @@ impl Half {
 
 impl Arguments {
     /// All tests, for `ci`.
-    pub(crate) fn all() -> Self {
+    pub(crate) fn all_tests() -> Self {
         Self { only: None, postgres_tls: false, filters: Vec::new() }
     }
 
     /// The tests of encrypted connections, for `ci`.
-    pub(crate) fn encryption() -> Self {
+    pub(crate) fn encryption_tests() -> Self {
         let filters = ["encryption", "another_host"].map(str::to_owned).to_vec();
         Self { only: Some(Half::Postgres), postgres_tls: true, filters }
     }
@@ -90,18 +90,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         environment.push((POSTGRES_URL, None));
     } else if let Some(cluster) = &cluster {
         environment.push((POSTGRES_URL, Some(cluster.url().into())));
-        environment.push((POSTGRES_PROGRAMS, Some(cluster.programs().into())));
+        environment.push((POSTGRES_PROGRAMS, Some(cluster.program_folder().into())));
     }
     let start = Instant::now();
-    let suites = suites::build(workspace, packages, &arguments.filters, &environment)?;
+    let suites = suites::build_suites(workspace, packages, &arguments.filters, &environment)?;
     println!("Built in {} s", start.elapsed().as_secs());
     let start = Instant::now();
-    let finished = suites::run(suites, folder.path())?;
+    let finished = suites::run_suites(suites, folder.path())?;
     drop(cluster);
-    print!("\n{}", report::times(&finished));
+    print!("\n{}", report::format_times(&finished));
     println!("All suites: {} s", start.elapsed().as_secs());
     let tally = std::fs::read_to_string(tally).unwrap_or_default(); // missing if no test wrote to it
-    print!("{}", report::skipped(&tally));
+    print!("{}", report::format_skipped(&tally));
     let counted = check_databases(&tally, arguments);
     let failed: Vec<&str> =
         finished.iter().filter(|suite| !suite.is_passed).map(|suite| suite.name.as_str()).collect();
@@ -113,16 +113,16 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 
 /// Fails if a requested half did not run.
 fn check_databases(tally: &str, arguments: &Arguments) -> Result<()> {
-    let count = |half: Half| report::databases(tally, half.name());
+    let count = |half: Half| report::count_databases(tally, half.name());
     println!("Databases opened by tests: sqlite {}, postgres {}", count(Half::Sqlite), count(Half::Postgres));
     if !arguments.filters.is_empty() {
         return Ok(());
     }
     let wanted = arguments.only.map_or(vec![Half::Sqlite, Half::Postgres], |half| vec![half]);
     let missing: Vec<_> =
-        wanted.into_iter().filter(|half| count(*half) < FEWEST_TESTS).map(Half::name).collect();
+        wanted.into_iter().filter(|half| count(*half) < TESTS_MIN).map(Half::name).collect();
     if !missing.is_empty() {
-        bail!("the tests did not run on {} (fewer than {FEWEST_TESTS} opened it)", missing.join(" and "));
+        bail!("the tests did not run on {} (fewer than {TESTS_MIN} opened it)", missing.join(" and "));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::suites::Finished;
+use super::suites::FinishedSuite;
 
 /// How many slow tests are printed.
 const SLOWEST_TESTS: usize = 10;
@@ -27,8 +27,8 @@ fn is_result(line: &str) -> bool {
 }
 
 /// A table of the suites that ran tests, and of the slowest tests, slowest first.
-pub(super) fn times(suites: &[Finished]) -> String {
-    let mut by_time: Vec<&Finished> = suites.iter().collect();
+pub(super) fn format_times(suites: &[FinishedSuite]) -> String {
+    let mut by_time: Vec<&FinishedSuite> = suites.iter().collect();
     by_time.sort_by_key(|suite| std::cmp::Reverse(suite.duration));
     let mut tests: Vec<(Duration, &str, &str)> = Vec::new();
     let mut out = "Time of each suite:\n".to_owned();
@@ -54,12 +54,12 @@ pub(super) fn times(suites: &[Finished]) -> String {
 }
 
 /// How many databases of a kind the tests opened.
-pub(super) fn databases(tally: &str, kind: &str) -> usize {
+pub(super) fn count_databases(tally: &str, kind: &str) -> usize {
     tally.lines().filter(|line| line.strip_prefix("database ") == Some(kind)).count()
 }
 
 /// A line for each reason for which tests were skipped, with the names of the tests.
-pub(super) fn skipped(tally: &str) -> String {
+pub(super) fn format_skipped(tally: &str) -> String {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let skips = tally.lines().filter_map(|line| line.strip_prefix("skip ")?.split_once(": "));
     skips.for_each(|(test, reason)| by_reason.entry(reason).or_default().push(test));
@@ -76,8 +76,8 @@ pub(super) fn skipped(tally: &str) -> String {
 mod tests {
     use std::time::Duration;
 
-    use super::{databases, skipped, test_times, times};
-    use crate::test::suites::Finished;
+    use super::{count_databases, format_skipped, format_times, test_times};
+    use crate::test::suites::FinishedSuite;
 
     const OUTPUT: &str = "running 3 tests\ntest a::slow ... ok <12.500s>\ntest b ... FAILED <0.001s>\n\
         test c ... ignored\n\ntest result: FAILED. 1 passed; 1 failed";
@@ -90,13 +90,13 @@ mod tests {
 
     #[test]
     fn suites_and_tests_are_listed_slowest_first() {
-        let suite = |name: &str, seconds, output: &str| Finished {
+        let suite = |name: &str, seconds, output: &str| FinishedSuite {
             name: name.to_owned(),
             output: output.to_owned(),
             duration: Duration::from_secs(seconds),
             is_passed: true,
         };
-        let listed = times(&[suite("quick", 1, "test x ... ok <20.0s>"), suite("slow", 13, OUTPUT)]);
+        let listed = format_times(&[suite("quick", 1, "test x ... ok <20.0s>"), suite("slow", 13, OUTPUT)]);
         let names: Vec<&str> =
             listed.lines().filter_map(|line| line.split_once(" s  ")).map(|columns| columns.1).collect();
         assert_eq!(names, ["slow (3 tests)", "quick (1 test)", "quick: x", "slow: a::slow", "slow: b"]);
@@ -106,9 +106,9 @@ mod tests {
     fn the_tally_counts_databases_and_skipped_tests() {
         let tally = "database sqlite\nskip b: nginx is missing\ndatabase sqlite\nskip a: nginx is missing\n\
             skip a: nginx is missing\nskip c: node is missing\n";
-        assert_eq!((databases(tally, "sqlite"), databases(tally, "postgres")), (2, 0));
+        assert_eq!((count_databases(tally, "sqlite"), count_databases(tally, "postgres")), (2, 0));
         let expected = "Skipped: 2 tests, because nginx is missing: a, b\n\
             Skipped: 1 test, because node is missing: c\n";
-        assert_eq!(skipped(tally), expected);
+        assert_eq!(format_skipped(tally), expected);
     }
 }

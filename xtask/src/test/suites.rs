@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::workspace::{Workspace, text};
+use crate::workspace::{Workspace, string_field};
 
 /// A test program, or the examples in the documentation.
 pub(super) struct Suite {
@@ -24,7 +24,7 @@ pub(super) struct Suite {
 }
 
 /// A suite that ended.
-pub(super) struct Finished {
+pub(super) struct FinishedSuite {
     pub(super) name: String,
     pub(super) output: String,
     pub(super) duration: Duration,
@@ -32,25 +32,26 @@ pub(super) struct Finished {
 }
 
 /// Suites that start processes and wait for them. They come first, so that short suites fill the gaps.
-const LONGEST: [&str; 3] = ["guerdon tests/main.rs", "guerdon-persistence tests/main.rs", "documentation"];
+const LONG_SUITES: [&str; 3] =
+    ["guerdon tests/main.rs", "guerdon-persistence tests/main.rs", "documentation"];
 
 /// How many tests of one program run at the same time. Many of them wait, so that each processor can have several.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
-fn processors() -> usize {
+fn processor_count() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Builds the test programs of the selected packages.
 ///
 /// `packages` holds arguments of cargo such as `--workspace`. Each suite gets the environment and the `filters`.
-pub(super) fn build(
+pub(super) fn build_suites(
     workspace: &Workspace,
     packages: &[&str],
     filters: &[String],
     environment: &[(&str, Option<std::ffi::OsString>)],
 ) -> Result<Vec<Suite>> {
-    let mut cargo = workspace.cargo(&["test", "--locked", "--no-run"]);
+    let mut cargo = workspace.cargo_command(&["test", "--locked", "--no-run"]);
     cargo.args(packages).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let built = cargo.output().context("starting cargo")?;
     if !built.status.success() {
@@ -58,11 +59,12 @@ pub(super) fn build(
     }
     let mut suites = Vec::new();
     for line in String::from_utf8(built.stdout).context("output of cargo")?.lines() {
-        suites.extend(suite_of(&serde_json::from_str(line).context("a message of cargo")?)?);
+        suites.extend(parse_suite(&serde_json::from_str(line).context("a message of cargo")?)?);
     }
-    let mut documentation = workspace.cargo(&["test", "--locked", "--doc"]);
+    let mut documentation = workspace.cargo_command(&["test", "--locked", "--doc"]);
     documentation.args(packages).arg("--").args(filters);
-    let threads = std::env::var_os(TEST_THREADS).unwrap_or_else(|| (processors() + 1).to_string().into());
+    let threads =
+        std::env::var_os(TEST_THREADS).unwrap_or_else(|| (processor_count() + 1).to_string().into());
     for suite in &mut suites {
         suite.command.env(TEST_THREADS, &threads);
         // Stable libtest reports times only with this variable, which must not reach rustc: crates would be rebuilt.
@@ -81,20 +83,21 @@ pub(super) fn build(
             };
         }
     }
-    let rank = |suite: &Suite| LONGEST.iter().position(|name| *name == suite.name).unwrap_or(LONGEST.len());
+    let rank =
+        |suite: &Suite| LONG_SUITES.iter().position(|name| *name == suite.name).unwrap_or(LONG_SUITES.len());
     suites.sort_by_key(rank);
     Ok(suites)
 }
 
 /// The suite that a message of cargo announces, if it announces one.
-fn suite_of(message: &Value) -> Result<Option<Suite>> {
+fn parse_suite(message: &Value) -> Result<Option<Suite>> {
     let is_test = message.pointer("/profile/test").and_then(Value::as_bool) == Some(true);
     let Some(executable) = message.get("executable").and_then(Value::as_str).filter(|_| is_test) else {
         return Ok(None);
     };
-    let manifest = PathBuf::from(text(message, "manifest_path")?);
+    let manifest = PathBuf::from(string_field(message, "manifest_path")?);
     let folder = manifest.parent().context("a manifest without a folder")?;
-    let package = package_name(&text(message, "package_id")?).to_owned();
+    let package = package_name(&string_field(message, "package_id")?).to_owned();
     let source =
         PathBuf::from(message.pointer("/target/src_path").and_then(Value::as_str).unwrap_or_default());
     let source = source.strip_prefix(folder).unwrap_or(&source).display();
@@ -113,21 +116,21 @@ fn package_name(id: &str) -> &str {
 }
 
 /// Runs all suites, several at once, and prints the output of each when it ends.
-pub(super) fn run(suites: Vec<Suite>, folder: &Path) -> Result<Vec<Finished>> {
+pub(super) fn run_suites(suites: Vec<Suite>, folder: &Path) -> Result<Vec<FinishedSuite>> {
     let queue = Mutex::new(suites.into_iter().enumerate().collect::<VecDeque<_>>());
     let finished = Mutex::new(Vec::new());
     let work = || -> Result<()> {
         loop {
             let next = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             let Some((number, suite)) = next else { return Ok(()) };
-            let done = run_one(suite, &folder.join(format!("suite-{number}")))?;
+            let done = run_suite(suite, &folder.join(format!("suite-{number}")))?;
             let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
             println!("\n     Running {}\n{}", done.name, done.output.trim_matches('\n'));
             finished.push(done);
         }
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..processors()).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..processor_count()).map(|_| scope.spawn(work)).collect();
         workers.into_iter().try_for_each(|worker| {
             worker.join().unwrap_or_else(|_| bail!("a thread that runs tests panicked"))
         })
@@ -136,14 +139,14 @@ pub(super) fn run(suites: Vec<Suite>, folder: &Path) -> Result<Vec<Finished>> {
 }
 
 /// Runs one suite. Its output goes to a file, because a process that a test leaves behind would keep a pipe open.
-fn run_one(Suite { name, mut command }: Suite, log: &Path) -> Result<Finished> {
+fn run_suite(Suite { name, mut command }: Suite, log: &Path) -> Result<FinishedSuite> {
     let file = File::create(log).context("creating a file for the output of a suite")?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let start = Instant::now();
     let status = command.status().with_context(|| format!("starting {name}"))?;
     let duration = start.elapsed();
     let output = String::from_utf8_lossy(&std::fs::read(log)?).into_owned();
-    Ok(Finished { name, output, duration, is_passed: status.success() })
+    Ok(FinishedSuite { name, output, duration, is_passed: status.success() })
 }
 
 #[cfg(test)]

@@ -7,18 +7,18 @@ use crate::language;
 use crate::workspace::Workspace;
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
-    let recorded = language::recorded(workspace)?;
+    let recorded = language::read_record(workspace)?;
     let mut findings = Vec::new();
-    for (area, counts) in language::count(workspace, false)? {
+    for (area, counts) in language::count_areas(workspace, false)? {
         let (now, limit) = (counts.idioms, recorded.get(&area).copied().unwrap_or(0));
         if now > limit {
             let problem = format!("{now} lines with idioms, {limit} recorded");
-            let mend = "find them by `cargo xtask language --lines`, and say it plainly";
-            findings.push(Finding::new(format!("language of {area}"), problem, mend));
+            let fix = "find them by `cargo xtask language --lines`, and say it plainly";
+            findings.push(Finding::new(format!("language of {area}"), problem, fix));
         } else if now < limit {
             let problem = format!("{now} lines with idioms, but {limit} recorded");
-            let mend = "keep the progress by `cargo xtask language --record`";
-            findings.push(Finding::new(format!("language of {area}"), problem, mend));
+            let fix = "keep the progress by `cargo xtask language --record`";
+            findings.push(Finding::new(format!("language of {area}"), problem, fix));
         }
     }
     Ok(findings)

@@ -7,14 +7,14 @@ use anyhow::{Context, Result};
 use super::Finding;
 use crate::workspace::Workspace;
 
-const ASKING: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
+const METRIC_USERS: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
 const PREFIX: &str = "guerdon_";
 /// The suffixes that Prometheus adds to the name of a histogram.
-const PARTS: [&str; 3] = ["_bucket", "_sum", "_count"];
+const HISTOGRAM_SUFFIXES: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut sources = String::new();
-    for file in workspace.files()? {
+    for file in workspace.list_files()? {
         let is_in_src =
             file.starts_with("crates") && file.iter().nth(2).is_some_and(|folder| folder == "src");
         let is_source = is_in_src && file.extension().is_some_and(|extension| extension == "rs");
@@ -24,10 +24,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         }
     }
     let mut findings = Vec::new();
-    for place in ASKING {
+    for place in METRIC_USERS {
         let text = std::fs::read_to_string(workspace.root.join(place)).context(place)?;
-        for name in names(&text).into_iter().filter(|name| !is_made(&sources, name)) {
-            let problem = format!("asks for {name}, which nothing measures");
+        for name in metric_names(&text).into_iter().filter(|name| !is_measured(&sources, name)) {
+            let problem = format!("uses {name}, which no code records");
             findings.push(Finding::new(place, problem, "name a metric of crates/*/src"));
         }
     }
@@ -35,13 +35,13 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
 }
 
 /// Returns the names of metrics in a string.
-fn names(text: &str) -> BTreeSet<&str> {
+fn metric_names(text: &str) -> BTreeSet<&str> {
     let ends = |character: char| !(character.is_ascii_alphanumeric() || character == '_');
     text.split(ends).filter(|word| word.starts_with(PREFIX)).collect()
 }
 
-fn is_made(sources: &str, name: &str) -> bool {
-    let whole = PARTS.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
+fn is_measured(sources: &str, name: &str) -> bool {
+    let whole = HISTOGRAM_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name);
     [name, whole].iter().any(|name| sources.contains(&format!("\"{name}\"")))
 }
 
@@ -53,10 +53,12 @@ mod tests {
     fn a_name_counts_with_what_prometheus_adds() {
         let text = "sum(rate(guerdon_requests_seconds_bucket{route=\"/\"}[5m])) > guerdon_made";
         assert_eq!(
-            names(text).into_iter().collect::<Vec<_>>(),
+            metric_names(text).into_iter().collect::<Vec<_>>(),
             ["guerdon_made", "guerdon_requests_seconds_bucket"]
         );
         let sources = "const A: &str = \"guerdon_requests_seconds\";";
-        assert!(is_made(sources, "guerdon_requests_seconds_bucket") && !is_made(sources, "guerdon_made"));
+        assert!(
+            is_measured(sources, "guerdon_requests_seconds_bucket") && !is_measured(sources, "guerdon_made")
+        );
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::Finding;
-use crate::workspace::{Workspace, subfolders};
+use crate::workspace::{Workspace, list_subfolders};
 
-const INCLUDES_IT: &str = "#![doc = include_str!(\"../README.md\")]";
+const README_INCLUDE: &str = "#![doc = include_str!(\"../README.md\")]";
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for krate in subfolders(&workspace.root.join("crates"))? {
+    for krate in list_subfolders(&workspace.root.join("crates"))? {
         let readme = krate.join("README.md");
         let text = std::fs::read_to_string(&readme).unwrap_or_default();
         let root_file = root_file(&krate);
@@ -22,11 +22,11 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             findings.push(Finding::new(place(&readme), "is missing or empty", "say what the crate is for"));
         }
         if !includes_readme(&source) {
-            let mend = format!("begin it with `{INCLUDES_IT}`, and keep the whole text in the README");
+            let fix = format!("begin it with `{README_INCLUDE}`, and keep the whole text in the README");
             findings.push(Finding::new(
                 place(&root_file),
                 "is documented by another text than README.md",
-                mend,
+                fix,
             ));
         }
     }
@@ -39,17 +39,17 @@ fn root_file(krate: &Path) -> PathBuf {
 }
 
 fn includes_readme(source: &str) -> bool {
-    source.starts_with(INCLUDES_IT) && !source.lines().any(|line| line.starts_with("//!"))
+    source.starts_with(README_INCLUDE) && !source.lines().any(|line| line.starts_with("//!"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{INCLUDES_IT, includes_readme};
+    use super::{README_INCLUDE, includes_readme};
 
     #[test]
     fn a_crate_is_documented_by_its_readme_alone() {
-        assert!(includes_readme(&format!("{INCLUDES_IT}\n\nmod a;\n")));
-        assert!(!includes_readme(&format!("{INCLUDES_IT}\n//! And more.\n")));
+        assert!(includes_readme(&format!("{README_INCLUDE}\n\nmod a;\n")));
+        assert!(!includes_readme(&format!("{README_INCLUDE}\n//! And more.\n")));
         assert!(!includes_readme("//! Something else.\n\nmod a;\n"));
         assert!(!includes_readme("mod a;\n"));
     }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::Workspace;
 
-const LONGEST_FILE: usize = 500;
+const FILE_LINES_MAX: usize = 500;
 
 /// Written in two pieces, so that this file does not match.
 const MACHINE_FOLDERS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "home")];
@@ -21,7 +21,7 @@ const SLEEP_REASON: &str = "// tidy: ";
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for file in workspace.files()? {
+    for file in workspace.list_files()? {
         // Binary files contain nothing that these checks look for.
         if let Ok(text) = std::fs::read_to_string(workspace.root.join(&file)) {
             findings.extend(check_file(&file, &text));
@@ -34,9 +34,9 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
     let is_rust = file.extension().is_some_and(|extension| extension == "rs");
     let lines = text.lines().count();
     let mut findings = Vec::new();
-    if is_rust && lines > LONGEST_FILE {
+    if is_rust && lines > FILE_LINES_MAX {
         let problem = format!("has {lines} lines");
-        findings.push(Finding::new(file.display().to_string(), problem, "give each of its reasons a file"));
+        findings.push(Finding::new(file.display().to_string(), problem, "split it by responsibility"));
     }
     let rust_of_a_crate = is_rust && file.starts_with("crates");
     let mut line_before = "";
@@ -45,8 +45,8 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
         if rust_of_a_crate {
             found = found.or_else(|| loose_end(line, line_before)).or_else(|| backend_name(file, line));
         }
-        if let Some((problem, mend)) = found {
-            findings.push(Finding::new(format!("{}:{number}", file.display()), problem, mend));
+        if let Some((problem, fix)) = found {
+            findings.push(Finding::new(format!("{}:{number}", file.display()), problem, fix));
         }
         line_before = line;
     }
@@ -55,11 +55,11 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
 
 fn loose_end(line: &str, line_before: &str) -> Option<(String, String)> {
     if line.contains(SLEEP) && !line.contains(SLEEP_REASON) && !line_before.contains(SLEEP_REASON) {
-        let mend = format!("wait for what you wait for, or say why not: `{SLEEP_REASON}reason` on the line");
-        return Some((format!("{SLEEP} without a reason"), mend));
+        let fix = format!("wait for what you wait for, or say why not: `{SLEEP_REASON}reason` on the line");
+        return Some((format!("{SLEEP} without a reason"), fix));
     }
-    let (word, mend) = LOOSE_ENDS.iter().find(|(word, _)| line.contains(word))?;
-    Some((format!("holds {word}"), (*mend).to_owned()))
+    let (word, fix) = LOOSE_ENDS.iter().find(|(word, _)| line.contains(word))?;
+    Some((format!("holds {word}"), (*fix).to_owned()))
 }
 
 fn backend_name(file: &Path, line: &str) -> Option<(String, String)> {
@@ -95,39 +95,51 @@ mod tests {
 
     use super::{MACHINE_FOLDERS, check_file};
 
-    fn check(file: &str, text: &str, expected: usize) {
+    fn assert_findings(file: &str, text: &str, expected: usize) {
         assert_eq!(check_file(Path::new(file), text).len(), expected, "{file}: {text}");
     }
 
     #[test]
     fn loose_ends_are_found_in_crates_only() {
-        check("crates/a/src/lib.rs", "todo!()", 1);
-        check("xtask/src/main.rs", "todo!()", 0);
-        check("crates/a/tests/b.rs", "    #[ignore = \"slow\"]", 1);
-        check("crates/a/tests/b.rs", "std::thread::sleep(pause);", 1);
-        check("crates/a/tests/b.rs", "std::thread::sleep(pause); // tidy: polls another process", 0);
-        check("crates/a/tests/b.rs", "// tidy: polls another process\nstd::thread::sleep(pause);", 0);
+        assert_findings("crates/a/src/lib.rs", "todo!()", 1);
+        assert_findings("xtask/src/main.rs", "todo!()", 0);
+        assert_findings("crates/a/tests/b.rs", "    #[ignore = \"slow\"]", 1);
+        assert_findings("crates/a/tests/b.rs", "std::thread::sleep(pause);", 1);
+        assert_findings(
+            "crates/a/tests/b.rs",
+            "std::thread::sleep(pause); // tidy: polls another process",
+            0,
+        );
+        assert_findings(
+            "crates/a/tests/b.rs",
+            "// tidy: polls another process\nstd::thread::sleep(pause);",
+            0,
+        );
     }
 
     #[test]
     fn backends_are_named_in_persistence_only() {
-        check("crates/server/src/main.rs", "use diesel::PgConnection;", 1);
-        check("crates/persistence/src/postgres.rs", "use diesel::PgConnection;", 0);
+        assert_findings("crates/server/src/main.rs", "use diesel::PgConnection;", 1);
+        assert_findings("crates/persistence/src/postgres.rs", "use diesel::PgConnection;", 0);
     }
 
     #[test]
     fn long_files_are_found() {
-        check("xtask/src/a.rs", &"\n".repeat(500), 0);
-        check("xtask/src/a.rs", &"\n".repeat(501), 1);
-        check("Cargo.lock", &"\n".repeat(501), 0);
+        assert_findings("xtask/src/a.rs", &"\n".repeat(500), 0);
+        assert_findings("xtask/src/a.rs", &"\n".repeat(501), 1);
+        assert_findings("Cargo.lock", &"\n".repeat(501), 0);
     }
 
     #[test]
     fn paths_of_a_machine_are_found_in_every_file() {
         let [work, root, home] = MACHINE_FOLDERS;
-        check("README.md", &format!("cd {work}/main"), 1);
-        check("README.md", &format!("\"{root}/.cargo\""), 1);
-        check("README.md", &format!("{home}/somebody"), 1);
-        check("README.md", &format!("https://example.com{home}/page and ./a{work}/b and {root}s/"), 0);
+        assert_findings("README.md", &format!("cd {work}/main"), 1);
+        assert_findings("README.md", &format!("\"{root}/.cargo\""), 1);
+        assert_findings("README.md", &format!("{home}/somebody"), 1);
+        assert_findings(
+            "README.md",
+            &format!("https://example.com{home}/page and ./a{work}/b and {root}s/"),
+            0,
+        );
     }
 }

@@ -14,7 +14,7 @@ use serde_json::error::Category;
 use super::InvalidBody;
 
 /// The fields of a JSON object by name.
-pub type Fields<'a> = HashMap<Cow<'a, str>, Field<'a>>;
+pub type FieldMap<'a> = HashMap<Cow<'a, str>, Field<'a>>;
 
 /// The value of one field.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,33 +49,44 @@ impl Field<'_> {
 
 /// Parses a body: exactly one JSON object, in which no object at any level repeats a key. The parser limits the depth
 /// and rejects numbers that exceed a double.
-pub fn parse_object(body: &[u8]) -> Result<Fields<'_>, InvalidBody> {
+pub fn parse_object(body: &[u8]) -> Result<FieldMap<'_>, InvalidBody> {
     if body.trim_ascii_start().starts_with(b"{") {
-        let Object(fields) = serde_json::from_slice(body).map_err(|error| rejected(body, &error))?;
+        let ParsedObject(fields) = serde_json::from_slice(body).map_err(|error| parse_error(body, &error))?;
         return Ok(fields);
     }
-    serde_json::from_slice::<Field<'_>>(body).map_err(|error| rejected(body, &error))?;
+    serde_json::from_slice::<Field<'_>>(body).map_err(|error| parse_error(body, &error))?;
     Err(InvalidBody::new("the body must be a JSON object"))
 }
 
-fn rejected(body: &[u8], error: &serde_json::Error) -> InvalidBody {
+fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
     if body.trim_ascii().is_empty() {
         return InvalidBody::new("the body is empty and must be a JSON object");
     }
+    let (line, column) = (error.line(), error.column());
     // The visitors accept every kind of value; the only error that they raise themselves is a repeated key.
-    let must = match error.classify() {
-        Category::Data => "must not name a field twice",
+    let fault = match error.classify() {
+        Category::Data => "must not contain a field twice: ".to_owned(),
         Category::Io | Category::Syntax | Category::Eof => {
-            "must be valid JSON in UTF-8, nested at most 127 deep"
+            format!("must be valid JSON in UTF-8, nested at most 127 deep: {} at ", syntax_reason(error))
         }
     };
-    let (line, column) = (error.line(), error.column());
-    InvalidBody::new(format!("the body {must}: line {line}, column {column}"))
+    InvalidBody::new(format!("the body {fault}line {line}, column {column}"))
 }
 
-struct Object<'a>(Fields<'a>);
+/// What is wrong with the syntax. The parser has a constant text for each kind of error, so nothing of the body is repeated.
+fn syntax_reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let position = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&position).unwrap_or(&text) {
+        "recursion limit exceeded" => "too many nested arrays and objects".to_owned(),
+        "invalid unicode code point" => "invalid UTF-8 or Unicode escape".to_owned(),
+        reason => reason.replacen("EOF while parsing", "the body ends within", 1),
+    }
+}
 
-impl<'de> Deserialize<'de> for Object<'de> {
+struct ParsedObject<'a>(FieldMap<'a>);
+
+impl<'de> Deserialize<'de> for ParsedObject<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(ObjectVisitor).map(Self)
     }
@@ -84,15 +95,15 @@ impl<'de> Deserialize<'de> for Object<'de> {
 struct ObjectVisitor;
 
 impl<'de> Visitor<'de> for ObjectVisitor {
-    type Value = Fields<'de>;
+    type Value = FieldMap<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields = Fields::new();
-        while let Some(Key(name)) = entries.next_key()? {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<FieldMap<'de>, A::Error> {
+        let mut fields = FieldMap::new();
+        while let Some(FieldName(name)) = entries.next_key()? {
             if fields.contains_key(&name) {
                 return Err(repeated_key());
             }
@@ -157,9 +168,9 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Field<'de>, A::Error> {
-        // The first key stands apart, so that objects with a single key allocate nothing.
+        // The first key is kept separately, so that objects with a single key allocate nothing.
         let (mut first, mut others, mut has_nul) = (None, HashSet::new(), false);
-        while let Some(Key(name)) = entries.next_key()? {
+        while let Some(FieldName(name)) = entries.next_key()? {
             has_nul |= name.contains('\0');
             if first.as_ref() == Some(&name) || others.contains(&name) {
                 return Err(repeated_key());
@@ -175,18 +186,18 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 }
 
-/// A key of an object, borrowed where it has no escapes.
-struct Key<'a>(Cow<'a, str>);
+/// A key of an object, borrowed if it has no escapes.
+struct FieldName<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Key<'de> {
+impl<'de> Deserialize<'de> for FieldName<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(KeyVisitor).map(Self)
+        deserializer.deserialize_str(FieldNameVisitor).map(Self)
     }
 }
 
-struct KeyVisitor;
+struct FieldNameVisitor;
 
-impl<'de> Visitor<'de> for KeyVisitor {
+impl<'de> Visitor<'de> for FieldNameVisitor {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -203,7 +214,7 @@ impl<'de> Visitor<'de> for KeyVisitor {
 }
 
 fn repeated_key<E: Error>() -> E {
-    E::custom("a key occurs twice")
+    E::custom("duplicate key")
 }
 
 #[cfg(test)]

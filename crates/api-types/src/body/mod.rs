@@ -1,4 +1,4 @@
-//! Reads the fields of a body one by one and collects every fault. Fields that no reader asked for are unknown.
+//! Reads the fields of a body one by one and collects every fault. Fields that are not read are unknown.
 
 mod json;
 mod updates;
@@ -8,35 +8,44 @@ use std::borrow::Cow;
 use schemars::json_schema;
 
 use self::json::Field;
-use crate::form::{FromInteger, FromText};
-use crate::parameter::{Parameter, Report};
+use crate::parameter::{FieldFault, Parameter, ReadReport};
+use crate::values::{FromInteger, FromText};
 
-const IGNORED_MAX: usize = 20;
-const IGNORED_NAME_MAX: usize = 64;
+const IGNORED_NAMES_MAX: usize = 20;
+const IGNORED_NAME_BYTES_MAX: usize = 64;
 
-/// Why a body was rejected: a sentence for the client that names the invalid fields and the rules that they break.
+/// Why a body was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct InvalidBody(pub Cow<'static, str>);
+#[error("{message}")]
+pub struct InvalidBody {
+    /// A sentence for the client that names the invalid fields and the rules that they break.
+    pub message: Cow<'static, str>,
+    /// The faults of fields, in the order of the message; empty if the body as a whole is invalid.
+    pub faults: Vec<FieldFault>,
+}
 
 impl InvalidBody {
     fn new(message: impl Into<Cow<'static, str>>) -> Self {
-        Self(message.into())
+        Self { message: message.into(), faults: Vec::new() }
+    }
+
+    fn from_faults(faults: Vec<FieldFault>) -> Self {
+        Self { message: FieldFault::join_messages(&faults).into(), faults }
     }
 }
 
-/// The fields of one body. A reader answers `None` for a fault, which [`Fields::unless_faulty`] then reports; an
-/// optional reader answers `None` for an unset field too.
+/// The fields of one body. Readers return `None` for a fault, which [`Fields::check_faults`] then reports; optional
+/// readers also return `None` for an unset field.
 #[derive(Default)]
 pub struct Fields<'a> {
-    values: json::Fields<'a>,
-    report: Report,
+    values: json::FieldMap<'a>,
+    report: ReadReport,
 }
 
 impl<'a> Fields<'a> {
     /// The parameters that a reader reads.
-    pub fn parameters_of<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
-        let mut fields = Self { report: Report::of_parameters(), ..Self::default() };
+    pub fn collect_parameters<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+        let mut fields = Self { report: ReadReport::collecting_parameters(), ..Self::default() };
         read(&mut fields);
         fields.report.into_parameters()
     }
@@ -46,155 +55,169 @@ impl<'a> Fields<'a> {
         Ok(Self { values: json::parse_object(body)?, ..Self::default() })
     }
 
-    /// A text that must be sent.
-    pub fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.report.declare(|| Parameter::required(name, T::form()));
-        match self.sent(name) {
-            Some(Field::Text(text)) => self.report.parsed(name, T::from_text(&text)),
-            Some(_) => self.expected(name, T::EXPECTED),
-            None => self.report.reject(name, "is required"),
+    /// Reads a required string.
+    pub fn read_required<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare_parameter(|| Parameter::required(name, T::value_schema()));
+        match self.take_field(name) {
+            Some(Field::Text(text)) => self.report.accept_parsed(name, T::from_text(&text)),
+            Some(_) => self.reject_type(name, T::EXPECTED),
+            None => self.report.add_fault(name, "is required"),
         }
     }
 
-    /// A text that may be absent, null or empty, which are the same.
-    pub fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.report.declare(|| Parameter::nullable(name, T::form()));
-        match self.sent(name) {
+    /// Reads an optional string. Absent, null and empty are the same.
+    pub fn read_optional<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare_parameter(|| Parameter::nullable(name, T::value_schema()));
+        match self.take_field(name) {
             Some(Field::Text(text)) if text.is_empty() => None,
-            Some(Field::Text(text)) => self.report.parsed(name, T::from_text(&text)),
-            Some(_) => self.expected(name, T::EXPECTED),
+            Some(Field::Text(text)) => self.report.accept_parsed(name, T::from_text(&text)),
+            Some(_) => self.reject_type(name, T::EXPECTED),
             None => None,
         }
     }
 
-    /// An integer that must be sent, for a rule to judge. One beyond what `i64` holds is read as the largest or the
-    /// least, so that the rule tells its range; it must never be stored.
-    pub fn unjudged_integer(&mut self, name: &str) -> Option<i64> {
-        self.report.declare(|| {
+    /// Reads a required integer whose range the use case checks. An integer that exceeds `i64` is read as the largest or
+    /// smallest `i64`, so that the message states the valid range; it must never be stored.
+    pub fn read_unchecked_integer(&mut self, name: &str) -> Option<i64> {
+        self.report.declare_parameter(|| {
             Parameter::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
         });
-        match self.sent(name) {
+        match self.take_field(name) {
             Some(Field::Integer(integer)) => Some(integer),
             Some(Field::HugeNumber { is_negative: false }) => Some(i64::MAX),
             Some(Field::HugeNumber { is_negative: true }) => Some(i64::MIN),
-            Some(_) => self.expected(name, "an integer"),
-            None => self.report.reject(name, "is required"),
+            Some(_) => self.reject_type(name, "an integer"),
+            None => self.report.add_fault(name, "is required"),
         }
     }
 
-    /// An integer that must be sent.
-    pub fn required_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.report.declare(|| Parameter::required(name, T::form()));
-        match self.sent(name) {
-            Some(value) => self.integer(name, &value),
-            None => self.report.reject(name, "is required"),
+    /// Reads a required integer.
+    pub fn read_required_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.report.declare_parameter(|| Parameter::required(name, T::value_schema()));
+        match self.take_field(name) {
+            Some(value) => self.convert_integer(name, &value),
+            None => self.report.add_fault(name, "is required"),
         }
     }
 
-    /// Reports a fault of several fields together, unless one of them has a fault already.
-    pub fn fault<T>(&mut self, told: &str) -> Option<T> {
+    /// Reports a fault of several fields together, unless a field has a fault already.
+    pub fn report_fault<T>(&mut self, names: &[&str], message: &str) -> Option<T> {
         if self.report.faults.is_empty() {
-            self.report.faults.push(told.to_owned());
+            self.report.faults.push(FieldFault::of_fields(names.iter().copied(), message));
         }
         None
     }
 
-    /// An integer that may be absent or null.
-    pub fn optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
-        self.report.declare(|| Parameter::nullable(name, T::form()));
-        let value = self.sent(name)?;
-        self.integer(name, &value)
+    /// Reads an optional integer. Absent and null are the same.
+    pub fn read_optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
+        self.report.declare_parameter(|| Parameter::nullable(name, T::value_schema()));
+        let value = self.take_field(name)?;
+        self.convert_integer(name, &value)
     }
 
-    /// A boolean; absent and null mean the default.
-    pub fn flag(&mut self, name: &str, default: bool) -> bool {
-        self.report.declare(|| {
+    /// Reads a boolean; absent and null mean the default.
+    pub fn read_flag(&mut self, name: &str, default: bool) -> bool {
+        self.report.declare_parameter(|| {
             let flag = Parameter::with_default(name, json_schema!({"type": "boolean"}), default);
-            Parameter { may_be_null: true, ..flag }
+            Parameter { is_nullable: true, ..flag }
         });
-        match self.sent(name) {
+        match self.take_field(name) {
             Some(Field::Flag(flag)) => flag,
-            Some(_) => self.report.reject(name, "must be true or false").unwrap_or(default),
+            Some(_) => self.report.add_fault(name, "must be true or false").unwrap_or(default),
             None => default,
         }
     }
 
     /// The names of unknown fields for the header `X-Ignored-Fields`; `None` if there are none.
-    pub fn ignored(&self) -> Option<String> {
-        let is_plain = |name: &&str| {
-            (1..=IGNORED_NAME_MAX).contains(&name.len())
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
-        };
-        let mut names: Vec<&str> = self.values.keys().map(AsRef::as_ref).filter(is_plain).collect();
-        names.sort_unstable();
-        names.truncate(IGNORED_MAX);
+    pub fn ignored_names(&self) -> Option<String> {
+        let names = self.list_ignored(|_| true);
         if names.is_empty() { None } else { Some(names.join(", ")) }
     }
 
+    /// The first unknown fields in alphabetical order whose names can be shown and whose values match.
+    fn list_ignored(&self, is_match: impl Fn(&Field<'a>) -> bool) -> Vec<&str> {
+        let is_plain = |name: &str| {
+            (1..=IGNORED_NAME_BYTES_MAX).contains(&name.len())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        };
+        let matching = self.values.iter().filter(|(name, value)| is_plain(name) && is_match(value));
+        let mut names: Vec<&str> = matching.map(|(name, _)| name.as_ref()).collect();
+        names.sort_unstable();
+        names.truncate(IGNORED_NAMES_MAX);
+        names
+    }
+
     /// Rejects unknown fields (behaviour 7.4).
-    pub fn require_none_ignored(&self) -> Result<(), InvalidBody> {
+    pub fn reject_unknown(&self) -> Result<(), InvalidBody> {
         if self.values.is_empty() {
             return Ok(());
         }
-        let named = self.ignored().map(|names| format!(": {names}")).unwrap_or_default();
-        Err(InvalidBody::new(format!("the body holds fields that are unknown{named}")))
+        let named = self.ignored_names().map(|names| format!(": {names}")).unwrap_or_default();
+        let message = format!("the body has unknown fields{named}");
+        Err(InvalidBody::from_faults(vec![FieldFault::of_fields(self.list_ignored(|_| true), message)]))
     }
 
     /// The value that a reader returned, or every fault.
-    pub fn unless_faulty<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
+    pub fn check_faults<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
         if self.report.faults.is_empty()
             && self.values.iter().any(|(name, value)| name.contains('\0') || value.has_nul())
         {
-            return Err(InvalidBody::new("fields that are unknown must not hold U+0000 either"));
+            let names = self.list_ignored(Field::has_nul);
+            let fault = FieldFault::of_fields(names, "unknown fields must not contain U+0000");
+            return Err(InvalidBody::from_faults(vec![fault]));
         }
         match read {
             Some(read) if self.report.faults.is_empty() => Ok(read),
             None if self.report.faults.is_empty() => Err(InvalidBody::new("the body is invalid")),
-            _ => Err(InvalidBody::new(self.report.faults.join("; "))),
+            _ => Err(InvalidBody::from_faults(self.report.faults.clone())),
         }
     }
 
-    /// Takes a field out of the body; `None` where it is absent or null.
-    fn sent(&mut self, name: &str) -> Option<Field<'a>> {
+    /// Takes a field out of the body; `None` if it is absent or null.
+    fn take_field(&mut self, name: &str) -> Option<Field<'a>> {
         self.values.remove(name).filter(|value| *value != Field::Null)
     }
 
-    fn integer<T: FromInteger>(&mut self, name: &str, value: &Field<'_>) -> Option<T> {
-        let read = if let Field::Integer(integer) = value { T::from_integer(*integer) } else { None };
-        match read {
-            Some(read) => Some(read),
-            None => self.expected(name, T::EXPECTED),
+    fn convert_integer<T: FromInteger>(&mut self, name: &str, value: &Field<'_>) -> Option<T> {
+        let converted = if let Field::Integer(integer) = value { T::from_integer(*integer) } else { None };
+        match converted {
+            Some(integer) => Some(integer),
+            None => self.reject_type(name, T::EXPECTED),
         }
     }
 
-    fn expected<T>(&mut self, name: &str, expected: &str) -> Option<T> {
-        self.report.reject(name, format!("must be {expected}"))
+    fn reject_type<T>(&mut self, name: &str, expected: &str) -> Option<T> {
+        self.report.add_fault(name, format!("must be {expected}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::values::{Line, UserId};
+    use guerdon_domain::values::{SingleLine, UserId};
 
     use super::*;
 
-    pub fn fields(body: &str) -> Fields<'_> {
+    pub fn parse_fields(body: &str) -> Fields<'_> {
         Fields::parse(body.as_bytes()).unwrap()
     }
 
-    pub fn told(fields: &Fields<'_>) -> String {
-        match fields.unless_faulty(Some(())) {
+    pub fn fault_text(fields: &Fields<'_>) -> String {
+        match fields.check_faults(Some(())) {
             Ok(()) => String::new(),
             Err(refusal) => refusal.to_string(),
         }
     }
 
     #[test]
-    fn a_required_text_is_a_string() {
+    fn a_required_string_must_be_sent() {
         let check = |body: &str, expected: &str| {
-            let mut fields = fields(body);
-            let read = fields.required::<UserId>("a");
-            assert_eq!((read.is_some(), told(&fields).as_str()), (expected.is_empty(), expected), "{body}");
+            let mut fields = parse_fields(body);
+            let read = fields.read_required::<UserId>("a");
+            assert_eq!(
+                (read.is_some(), fault_text(&fields).as_str()),
+                (expected.is_empty(), expected),
+                "{body}"
+            );
         };
         check(r#"{"a": "0193a5c0-0000-7000-8000-000000000001"}"#, "");
         check(r#"{"a": "x"}"#, "a must be a UUID");
@@ -206,12 +229,12 @@ mod tests {
     }
 
     #[test]
-    fn an_optional_text_is_unset_by_absence_null_and_emptiness() {
+    fn an_optional_string_is_unset_by_absence_null_and_emptiness() {
         let check = |body: &str, expected: Option<&str>, fault: bool| {
-            let mut fields = fields(body);
-            let read = fields.optional::<Line>("a");
-            assert_eq!(read.as_ref().map(Line::as_str), expected, "{body}");
-            assert_eq!(!told(&fields).is_empty(), fault, "{body}");
+            let mut fields = parse_fields(body);
+            let read = fields.read_optional::<SingleLine>("a");
+            assert_eq!(read.as_ref().map(SingleLine::as_str), expected, "{body}");
+            assert_eq!(!fault_text(&fields).is_empty(), fault, "{body}");
         };
         check(r#"{"a": "x"}"#, Some("x"), false);
         check(r#"{"a": ""}"#, None, false);
@@ -225,9 +248,9 @@ mod tests {
     fn an_integer_is_a_json_integer_of_64_bits() {
         let check = |value: &str, expected: Option<i64>| {
             let body = format!("{{\"a\": {value}}}");
-            let mut fields = fields(&body);
-            assert_eq!(fields.unjudged_integer("a"), expected, "{value}");
-            assert_eq!(told(&fields).is_empty(), expected.is_some(), "{value}");
+            let mut fields = parse_fields(&body);
+            assert_eq!(fields.read_unchecked_integer("a"), expected, "{value}");
+            assert_eq!(fault_text(&fields).is_empty(), expected.is_some(), "{value}");
         };
         check("10", Some(10));
         check("0", Some(0));
@@ -244,8 +267,12 @@ mod tests {
     #[test]
     fn a_flag_is_a_json_boolean() {
         let check = |body: &str, expected: bool, fault: &str| {
-            let mut fields = fields(body);
-            assert_eq!((fields.flag("a", true), told(&fields).as_str()), (expected, fault), "{body}");
+            let mut fields = parse_fields(body);
+            assert_eq!(
+                (fields.read_flag("a", true), fault_text(&fields).as_str()),
+                (expected, fault),
+                "{body}"
+            );
         };
         check(r#"{"a": false}"#, false, "");
         check(r#"{"a": null}"#, true, "");
@@ -255,17 +282,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_holds_no_nul_either() {
+    fn unknown_fields_must_not_contain_nul() {
         for body in [r#"{"a": "x\u0000"}"#, r#"{"a": [{"b": "\u0000"}]}"#, r#"{"a\u0000": 1}"#] {
-            assert!(fields(body).unless_faulty(Some(())).is_err(), "{body}");
+            assert!(parse_fields(body).check_faults(Some(())).is_err(), "{body}");
         }
-        assert!(fields(r#"{"a": [{"b": "x"}]}"#).unless_faulty(Some(())).is_ok());
+        assert!(parse_fields(r#"{"a": [{"b": "x"}]}"#).check_faults(Some(())).is_ok());
     }
 
     #[test]
-    fn what_is_left_over_is_named_where_its_name_is_plain() {
+    fn unknown_fields_with_plain_names_are_listed() {
         let check = |body: &str, expected: Option<&str>| {
-            assert_eq!(fields(body).ignored().as_deref(), expected, "{body}");
+            assert_eq!(parse_fields(body).ignored_names().as_deref(), expected, "{body}");
         };
         check("{}", None);
         check(r#"{"z": null, "b.c": 1, "x-y_Z": 2}"#, Some("b.c, x-y_Z, z"));
@@ -274,7 +301,7 @@ mod tests {
         check(&format!("{{\"{}\": 1}}", "x".repeat(65)), None);
         let many: Vec<String> = (0..30).map(|number| format!("\"f{number}\": 1")).collect();
         let named = format!("{{{}}}", many.join(","));
-        let named = fields(&named).ignored().unwrap();
+        let named = parse_fields(&named).ignored_names().unwrap();
         assert_eq!(named.split(", ").count(), 20);
     }
 }

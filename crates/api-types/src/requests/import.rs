@@ -1,15 +1,15 @@
-//! Users as the rows of a file describe them, validated by the readers of the API's own bodies.
+//! Users in the rows of an import file, validated by the readers of request bodies.
 
 use guerdon_domain::users::{Profile, UpdateUser};
 use guerdon_domain::values::CompanyId;
 use serde_json::{Map, Value};
 
-use super::{new_user, user_changes};
+use super::{read_new_user, read_user_changes};
 use crate::body::{Fields, InvalidBody};
 
 /// The fields that a row may have.
-pub fn imported_user_fields() -> Vec<String> {
-    let parameters = Fields::parameters_of(|fields| new_user(fields).map(drop));
+pub fn importable_user_fields() -> Vec<String> {
+    let parameters = Fields::collect_parameters(|fields| read_new_user(fields).map(drop));
     parameters.into_iter().map(|parameter| parameter.name).filter(|name| name != "company_id").collect()
 }
 
@@ -17,27 +17,30 @@ pub fn imported_user_fields() -> Vec<String> {
 ///
 /// # Errors
 ///
-/// The invalid fields and the rules that they break, in the API's words.
-pub fn imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<Profile, String> {
+/// The invalid fields and the rules that they break, as the API reports them.
+pub fn parse_imported_profile(company: CompanyId, row: &Map<String, Value>) -> Result<Profile, String> {
     let mut row = row.clone();
     row.insert("company_id".to_owned(), company.to_string().into());
-    read(&row, new_user).map(|user| user.profile)
+    parse_row(&row, read_new_user).map(|user| user.profile)
 }
 
 /// What a row changes of an existing user.
 ///
 /// # Errors
 ///
-/// The invalid fields and the rules that they break, in the API's words.
-pub fn imported_changes(row: &Map<String, Value>) -> Result<UpdateUser, String> {
-    read(row, user_changes)
+/// The invalid fields and the rules that they break, as the API reports them.
+pub fn parse_imported_changes(row: &Map<String, Value>) -> Result<UpdateUser, String> {
+    parse_row(row, read_user_changes)
 }
 
-fn read<T>(row: &Map<String, Value>, reader: impl FnOnce(&mut Fields<'_>) -> Option<T>) -> Result<T, String> {
+fn parse_row<T>(
+    row: &Map<String, Value>,
+    reader: impl FnOnce(&mut Fields<'_>) -> Option<T>,
+) -> Result<T, String> {
     let body = serde_json::to_vec(row).map_err(|cause| cause.to_string())?;
     let message = |fault: InvalidBody| fault.to_string();
     let mut fields = Fields::parse(&body).map_err(message)?;
     let value = reader(&mut fields);
-    fields.require_none_ignored().map_err(message)?;
-    fields.unless_faulty(value).map_err(message)
+    fields.reject_unknown().map_err(message)?;
+    fields.check_faults(value).map_err(message)
 }

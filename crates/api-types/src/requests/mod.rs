@@ -3,5 +3,5 @@
 mod import;
 mod user;
 
-pub use import::{imported_changes, imported_profile, imported_user_fields};
-pub use user::{NewUser, new_user, user_changes};
+pub use import::{importable_user_fields, parse_imported_changes, parse_imported_profile};
+pub use user::{NewUser, read_new_user, read_user_changes};

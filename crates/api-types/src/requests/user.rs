@@ -1,10 +1,10 @@
 //! The bodies that create and change a user (behaviour 13.1).
 
 use guerdon_domain::users::{Profile, UpdateUser};
-use guerdon_domain::values::{CompanyId, Groups, Line, Update as FieldUpdate};
+use guerdon_domain::values::{CompanyId, Groups, SingleLine, Update as FieldUpdate};
 
 use crate::body::Fields;
-use crate::form::LastName;
+use crate::values::LastName;
 use crate::views::details;
 
 const CUSTOM_FIELDS: [&str; 5] =
@@ -17,17 +17,17 @@ pub struct NewUser {
 }
 
 /// Reads the body that creates a user. Returns `None` after a fault, which `fields` reports.
-pub fn new_user(fields: &mut Fields) -> Option<NewUser> {
-    let company_id = fields.required("company_id");
-    let email = fields.required("email");
-    let first_name = fields.required("first_name");
-    let last_name = fields.required("last_name");
-    let details = details::given(fields);
-    let manager = fields.flag("manager", false);
-    let company_admin = fields.flag("company_admin", false);
-    let corporation_admin = fields.flag("corporation_admin", false);
-    let groups = fields.optional::<Option<Groups>>("groups").flatten();
-    let custom_fields = CUSTOM_FIELDS.map(|name| fields.optional(name));
+pub fn read_new_user(fields: &mut Fields) -> Option<NewUser> {
+    let company_id = fields.read_required("company_id");
+    let email = fields.read_required("email");
+    let first_name = fields.read_required("first_name");
+    let last_name = fields.read_required("last_name");
+    let details = details::read_details(fields);
+    let manager = fields.read_flag("manager", false);
+    let company_admin = fields.read_flag("company_admin", false);
+    let corporation_admin = fields.read_flag("corporation_admin", false);
+    let groups = fields.read_optional::<Option<Groups>>("groups").flatten();
+    let custom_fields = CUSTOM_FIELDS.map(|name| fields.read_optional(name));
     let profile = Profile {
         email: email?,
         first_name: first_name?,
@@ -43,33 +43,33 @@ pub fn new_user(fields: &mut Fields) -> Option<NewUser> {
 }
 
 /// Reads the body that changes a user. Returns `None` after a fault, which `fields` reports.
-pub fn user_changes(fields: &mut Fields) -> Option<UpdateUser> {
+pub fn read_user_changes(fields: &mut Fields) -> Option<UpdateUser> {
     Some(UpdateUser {
-        company_id: fields.changed("company_id"),
-        email: fields.changed("email"),
-        first_name: fields.changed("first_name"),
-        last_name: last_name(fields),
-        details: details::updated(fields),
-        manager: fields.changed_flag("manager"),
-        company_admin: fields.changed_flag("company_admin"),
-        corporation_admin: fields.changed_flag("corporation_admin"),
-        groups: groups(fields),
-        custom_fields: CUSTOM_FIELDS.map(|name| fields.updated(name)),
+        company_id: fields.read_change("company_id"),
+        email: fields.read_change("email"),
+        first_name: fields.read_change("first_name"),
+        last_name: read_last_name(fields),
+        details: details::read_details_update(fields),
+        manager: fields.read_flag_change("manager"),
+        company_admin: fields.read_flag_change("company_admin"),
+        corporation_admin: fields.read_flag_change("corporation_admin"),
+        groups: read_groups(fields),
+        custom_fields: CUSTOM_FIELDS.map(|name| fields.read_update(name)),
     })
 }
 
-/// An owner who is named by a single word has an empty last name, which may be written back.
-fn last_name(fields: &mut Fields) -> FieldUpdate<Line> {
-    match fields.changed("last_name") {
+/// Reads the last name. It is empty for an owner whose name is a single word, and may be sent back so.
+fn read_last_name(fields: &mut Fields) -> FieldUpdate<SingleLine> {
+    match fields.read_change("last_name") {
         None => FieldUpdate::Keep,
         Some(LastName(None)) => FieldUpdate::Clear,
         Some(LastName(Some(line))) => FieldUpdate::Set(line),
     }
 }
 
-/// Text that names no group unsets them.
-fn groups(fields: &mut Fields) -> FieldUpdate<Groups> {
-    match fields.updated::<Option<Groups>>("groups") {
+/// Reads the groups. A string that names no group unsets them.
+fn read_groups(fields: &mut Fields) -> FieldUpdate<Groups> {
+    match fields.read_update::<Option<Groups>>("groups") {
         FieldUpdate::Keep => FieldUpdate::Keep,
         FieldUpdate::Clear | FieldUpdate::Set(None) => FieldUpdate::Clear,
         FieldUpdate::Set(Some(groups)) => FieldUpdate::Set(groups),
@@ -80,7 +80,7 @@ fn groups(fields: &mut Fields) -> FieldUpdate<Groups> {
 mod tests {
     use super::*;
 
-    fn read(field: &str, value: serde_json::Value) -> Result<NewUser, String> {
+    fn parse_user(field: &str, value: serde_json::Value) -> Result<NewUser, String> {
         let mut body = serde_json::json!({
             "company_id": "0193a5c0-0000-7000-8000-000000000001", "email": "a@a.example", "first_name": "Ada",
             "last_name": "Lovelace",
@@ -88,16 +88,16 @@ mod tests {
         body[field] = value;
         let body = body.to_string();
         let mut fields = Fields::parse(body.as_bytes()).unwrap();
-        let command = new_user(&mut fields);
-        fields.unless_faulty(command).map_err(|error| error.to_string())
+        let command = read_new_user(&mut fields);
+        fields.check_faults(command).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn every_field_is_judged() {
+    fn every_field_is_validated() {
         let check = |field: &str, value: serde_json::Value, is_valid: bool| {
-            let told = read(field, value.clone()).err().unwrap_or_default();
-            assert_eq!(told.is_empty(), is_valid, "{field} {value}: {told}");
-            assert!(is_valid || told.starts_with(&format!("{field} ")), "{told}");
+            let fault = parse_user(field, value.clone()).err().unwrap_or_default();
+            assert_eq!(fault.is_empty(), is_valid, "{field} {value}: {fault}");
+            assert!(is_valid || fault.starts_with(&format!("{field} ")), "{fault}");
         };
         let optional = [
             "department",
@@ -139,8 +139,8 @@ mod tests {
 
     #[test]
     fn groups_without_a_name_are_none() {
-        assert!(read("groups", " , ".into()).unwrap().profile.groups.is_none());
-        let groups = read("groups", "b, a,b".into()).unwrap().profile.groups;
+        assert!(parse_user("groups", " , ".into()).unwrap().profile.groups.is_none());
+        let groups = parse_user("groups", "b, a,b".into()).unwrap().profile.groups;
         assert_eq!(groups.as_ref().map(Groups::as_str), Some("b,a"));
     }
 }

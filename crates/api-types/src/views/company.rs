@@ -1,37 +1,37 @@
-//! A company: each kind of answer shows other fields of it (behaviour 11.1).
+//! A company. Responses differ in its fields (behaviour 11.1).
 
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, Line, Timestamp, UserId};
+use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, SingleLine, Timestamp, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Shown;
+use crate::WireValue;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "{More}Company")]
 pub struct CompanyView<'a, More> {
     /// The company's id. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
-    id: Shown<CompanyId>,
+    id: WireValue<CompanyId>,
     /// The company's domain name, unique across the service. Example: `"acme.example"`
-    #[schemars(with = "Shown<DomainName>")]
+    #[schemars(with = "WireValue<DomainName>")]
     domain: &'a str,
     /// The display name. Example: `"Acme Robots"`
-    #[schemars(with = "Shown<Line>")]
+    #[schemars(with = "WireValue<SingleLine>")]
     company_name: &'a str,
     /// The user who owns the company. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
-    owner_id: Shown<UserId>,
+    owner_id: WireValue<UserId>,
     /// The email of the user who owns the company. Example: `"ada@acme.example"`
-    #[schemars(with = "Shown<EmailAddress>")]
+    #[schemars(with = "WireValue<EmailAddress>")]
     owner_email: &'a str,
     /// First and last name of the owner, split at the last space. Example: `"Ada Lovelace"`
     owner_name: String,
     #[serde(flatten)]
     more: More,
     /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
-    created_at: Shown<Timestamp>,
+    created_at: WireValue<Timestamp>,
     /// When it was last changed, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
-    updated_at: Shown<Timestamp>,
+    updated_at: WireValue<Timestamp>,
 }
 
 /// The additional fields in lists: none.
@@ -42,10 +42,10 @@ pub struct Listed {}
 #[derive(Serialize, JsonSchema)]
 pub struct Changed<'a> {
     /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
-    #[schemars(with = "Option<Shown<Points>>")]
+    #[schemars(with = "Option<WireValue<Points>>")]
     reserve_alert: Option<i64>,
     /// An additional address for the notification that the reserve is low. Example: `"finance@acme.example"`
-    #[schemars(with = "Option<Shown<EmailAddress>>")]
+    #[schemars(with = "Option<WireValue<EmailAddress>>")]
     reserve_bcc: Option<&'a str>,
 }
 
@@ -59,7 +59,7 @@ pub struct Whole<'a> {
     #[schemars(range(min = 0))]
     user_count: i64,
     /// Points per dollar; 50 by default. Example: `50`
-    #[schemars(with = "Shown<PointsPerDollar>")]
+    #[schemars(with = "WireValue<PointsPerDollar>")]
     points_per_dollar: i64,
 }
 
@@ -68,46 +68,49 @@ pub type ChangedCompany = CompanyView<'static, Changed<'static>>;
 pub type WholeCompany = CompanyView<'static, Whole<'static>>;
 
 impl<'a, More> CompanyView<'a, More> {
-    fn of(found: &'a CompanyWithOwner, more: More) -> Self {
+    fn with_fields(found: &'a CompanyWithOwner, more: More) -> Self {
         let company = &found.company;
         Self {
-            id: Shown(company.id),
+            id: WireValue(company.id),
             domain: company.domain.as_str(),
             company_name: company.name.as_str(),
-            owner_id: Shown(company.owner_id),
+            owner_id: WireValue(company.owner_id),
             owner_email: found.owner_email.as_str(),
             owner_name: found.owner_name(),
             more,
-            created_at: Shown(company.created_at),
-            updated_at: Shown(company.updated_at),
+            created_at: WireValue(company.created_at),
+            updated_at: WireValue(company.updated_at),
         }
     }
 }
 
 impl<'a> CompanyView<'a, Listed> {
     /// The form in lists.
-    pub fn listed(found: &'a CompanyWithOwner) -> Self {
-        Self::of(found, Listed {})
+    pub fn for_list(found: &'a CompanyWithOwner) -> Self {
+        Self::with_fields(found, Listed {})
     }
 }
 
 impl<'a> CompanyView<'a, Changed<'a>> {
     /// The form in responses to creating and updating.
-    pub fn changed(found: &'a CompanyWithOwner) -> Self {
-        Self::of(found, Changed::of(found))
+    pub fn for_change(found: &'a CompanyWithOwner) -> Self {
+        Self::with_fields(found, Changed::from_company(found))
     }
 }
 
 impl<'a> CompanyView<'a, Whole<'a>> {
     /// The form in the response to fetching one.
-    pub fn whole(found: &'a CompanyWithOwner, user_count: i64) -> Self {
+    pub fn for_fetch(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let points_per_dollar = found.company.rate.get();
-        Self::of(found, Whole { changed: Changed::of(found), user_count, points_per_dollar })
+        Self::with_fields(
+            found,
+            Whole { changed: Changed::from_company(found), user_count, points_per_dollar },
+        )
     }
 }
 
 impl<'a> Changed<'a> {
-    fn of(found: &'a CompanyWithOwner) -> Self {
+    fn from_company(found: &'a CompanyWithOwner) -> Self {
         Self {
             reserve_alert: found.company.reserve_alert.map(Points::get),
             reserve_bcc: found.company.reserve_bcc.as_ref().map(EmailAddress::as_str),

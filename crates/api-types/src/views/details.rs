@@ -1,11 +1,11 @@
-//! The details of a user that need not be known, in requests and in answers.
+//! The optional details of a user in requests and responses.
 
 use guerdon_domain::person_details;
 use guerdon_domain::users::{Details, UpdateDetails};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 
-use crate::Shown;
+use crate::WireValue;
 use crate::body::Fields;
 use crate::docs::{self, FieldDocs};
 use crate::field_docs;
@@ -13,25 +13,25 @@ use crate::field_docs;
 macro_rules! details {
     ($($(#[$doc:meta])* $name:ident: $type:ty,)+) => {
         #[derive(Serialize, JsonSchema)]
-        #[schemars(transform = documented)]
+        #[schemars(transform = add_field_docs)]
         pub struct DetailsView<'a> {
-            $($name: Option<Shown<&'a $type>>,)+
+            $($name: Option<WireValue<&'a $type>>,)+
         }
 
         impl<'a> DetailsView<'a> {
-            pub fn of(details: &'a Details) -> Self {
-                Self { $($name: details.$name.as_ref().map(Shown),)+ }
+            pub fn from_details(details: &'a Details) -> Self {
+                Self { $($name: details.$name.as_ref().map(WireValue),)+ }
             }
         }
 
         /// Reads the details of a new user.
-        pub fn given(fields: &mut Fields) -> Details {
-            Details { $($name: fields.optional(stringify!($name)),)+ }
+        pub fn read_details(fields: &mut Fields) -> Details {
+            Details { $($name: fields.read_optional(stringify!($name)),)+ }
         }
 
         /// Reads the changes to a user's details.
-        pub fn updated(fields: &mut Fields) -> UpdateDetails {
-            UpdateDetails { $($name: fields.updated(stringify!($name)),)+ }
+        pub fn read_details_update(fields: &mut Fields) -> UpdateDetails {
+            UpdateDetails { $($name: fields.read_update(stringify!($name)),)+ }
         }
     };
 }
@@ -61,9 +61,9 @@ const FIELD_DOCS: FieldDocs = field_docs! {
     office_country,
 };
 
-/// Adds the descriptions: the list of fields in the domain has none for clients.
-fn documented(schema: &mut Schema) {
-    docs::add(schema.get_mut("properties"), FIELD_DOCS, &[]);
+/// Adds descriptions for clients, which the list of fields in the domain does not contain.
+fn add_field_docs(schema: &mut Schema) {
+    docs::add_docs(schema.get_mut("properties"), FIELD_DOCS, &[]);
 }
 
 #[cfg(test)]
@@ -77,13 +77,13 @@ mod tests {
     guerdon_domain::person_details!(names);
 
     #[test]
-    fn every_detail_is_on_the_page_in_its_order() {
+    fn every_detail_is_documented_in_its_order() {
         let page = include_str!("../../../../docs/specified-behaviour.md");
         let (_, fields) = page.split_once("**13.1 Fields,**").unwrap();
         let mut from = 0;
         for name in NAMES {
-            let at = fields[from..].find(&format!("`{name}`"));
-            from += at.unwrap_or_else(|| panic!("{name} is missing in behaviour 13.1"));
+            let position = fields[from..].find(&format!("`{name}`"));
+            from += position.unwrap_or_else(|| panic!("{name} is missing in behaviour 13.1"));
         }
     }
 }

@@ -1,33 +1,33 @@
-//! An event, as its provider reads it (behaviour 25.5).
+//! An event in responses (behaviour 25.5).
 
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::ports::{MadeAttempt, ToldEvent};
+use guerdon_domain::ports::{EventWithBody, RecordedAttempt};
 use guerdon_domain::values::{EventId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::Shown;
+use crate::WireValue;
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
 pub struct EventView<'a> {
     /// The event's id, the same in all its attempts and replays. Example: `"019a9c3e-5d74-7066-ad5f-5c4d3e2f1a66"`
-    id: Shown<EventId>,
+    id: WireValue<EventId>,
     /// The kind of event. Example: `"recognition.received"`
-    #[schemars(with = "Shown<EventKind>")]
+    #[schemars(with = "WireValue<EventKind>")]
     r#type: &'static str,
     /// `pending`: waits for its next attempt; `delivered`: confirmed; `exhausted`: all attempts failed;
     /// `unaddressed`: the provider had no callback URL.
     /// Example: `"delivered"`
-    #[schemars(with = "Shown<EventState>")]
+    #[schemars(with = "WireValue<EventState>")]
     state: &'static str,
     /// The number of attempts. Example: `1`
     attempts: u32,
     /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
-    created_at: Shown<Timestamp>,
+    created_at: WireValue<Timestamp>,
     /// When the next attempt is due; null if none is. Example: `null`
-    next_attempt_at: Option<Shown<Timestamp>>,
+    next_attempt_at: Option<WireValue<Timestamp>>,
     /// The body of the webhook request. Example: `{"type": "recognition.received", "version": "1.0", "data": {}}`
     #[schemars(extend("type" = "object"), with = "serde_json::Value")]
     body: &'a RawValue,
@@ -36,17 +36,17 @@ pub struct EventView<'a> {
 impl<'a> EventView<'a> {
     /// # Errors
     ///
-    /// If the stored body is no JSON.
-    pub fn of(told: &'a ToldEvent) -> serde_json::Result<Self> {
-        let ToldEvent { event, body } = told;
+    /// If the stored body is not JSON.
+    pub fn from_event(event_with_body: &'a EventWithBody) -> serde_json::Result<Self> {
+        let EventWithBody { event, body } = event_with_body;
         let body = serde_json::from_slice(body)?;
         Ok(Self {
-            id: Shown(event.id),
+            id: WireValue(event.id),
             r#type: event.kind.name(),
             state: event.state.name(),
             attempts: event.attempts,
-            created_at: Shown(event.created_at),
-            next_attempt_at: event.next_attempt_at.map(Shown),
+            created_at: WireValue(event.created_at),
+            next_attempt_at: event.next_attempt_at.map(WireValue),
             body,
         })
     }
@@ -59,7 +59,7 @@ pub struct AttemptView<'a> {
     /// The number of the attempt, from 1. Example: `1`
     number: u32,
     /// When the attempt began. Example: `"2026-11-20T20:01:02.345Z"`
-    started_at: Shown<Timestamp>,
+    started_at: WireValue<Timestamp>,
     /// The HTTP status of the receiver's response; null without a response. Example: `200`
     status: Option<u16>,
     /// Why the attempt failed; null if it succeeded. Example: `null`
@@ -69,12 +69,12 @@ pub struct AttemptView<'a> {
 }
 
 impl<'a> AttemptView<'a> {
-    pub fn of(attempt: &'a MadeAttempt) -> Self {
+    pub fn from_attempt(attempt: &'a RecordedAttempt) -> Self {
         Self {
             number: attempt.number,
-            started_at: Shown(attempt.started_at),
+            started_at: WireValue(attempt.started_at),
             status: attempt.status,
-            cause: attempt.cause.as_deref(),
+            cause: attempt.error.as_deref(),
             duration_ms: u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX),
         }
     }

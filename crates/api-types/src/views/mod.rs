@@ -1,4 +1,4 @@
-//! Objects as responses show them: JSON, with the fields in their order.
+//! The objects in responses. Their fields have the order of the JSON.
 
 mod company;
 mod corporation;

@@ -6,17 +6,17 @@ use guerdon_domain::values::{EntityId, WebUrl};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::Shown;
+use crate::WireValue;
 
 /// The settings (behaviour 18.1): the certificate is never shown.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SamlSettings")]
 pub struct SamlView<'a> {
     /// The entity id of the identity provider. Example: `"https://idp.acme.example/metadata"`
-    #[schemars(with = "Option<Shown<EntityId>>")]
+    #[schemars(with = "Option<WireValue<EntityId>>")]
     idp_id: Option<&'a str>,
     /// The identity provider's sign-in URL; the service never fetches it. Example: `"https://idp.acme.example/sso"`
-    // Not in the form of RFC 3986: what browsers take as a URL stands as it was sent.
+    // Not necessarily a URL of RFC 3986: a URL that browsers accept is returned as it was sent.
     #[schemars(length(max = WebUrl::CHARS_MAX))]
     idp_url: Option<&'a str>,
     /// The audience of the SAML assertions. Example: `"https://localhost:8443/saml/acme.example"`
@@ -26,7 +26,7 @@ pub struct SamlView<'a> {
 }
 
 impl<'a> SamlView<'a> {
-    pub fn of(service_url: &str, company: &Company, settings: &'a SamlSettings) -> Self {
+    pub fn from_settings(service_url: &str, company: &Company, settings: &'a SamlSettings) -> Self {
         Self {
             idp_id: settings.idp_id.as_ref().map(EntityId::as_str),
             idp_url: settings.idp_url.as_ref().map(WebUrl::as_str),

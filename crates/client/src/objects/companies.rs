@@ -98,17 +98,17 @@ pub struct CompanyUpdate {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct RatePreview {
-    pub points_per_dollar: NowAndThen,
-    pub reserve: NowAndThen,
+    pub points_per_dollar: PreviewedValue,
+    pub reserve: PreviewedValue,
     /// The sum over the user wallets of the active users; the next two accordingly.
-    pub user_wallet: NowAndThen,
-    pub peer_wallet: NowAndThen,
-    pub manager_wallet: NowAndThen,
+    pub user_wallet: PreviewedValue,
+    pub peer_wallet: PreviewedValue,
+    pub manager_wallet: PreviewedValue,
 }
 
 /// A number at the present rate and at the other one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct NowAndThen {
+pub struct PreviewedValue {
     pub now: i64,
     pub then: i64,
 }

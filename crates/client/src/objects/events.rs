@@ -45,7 +45,7 @@ pub enum EventState {
 
 impl EventState {
     /// The name in the API, such as `pending`.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
             Self::Delivered => "delivered",
@@ -75,7 +75,7 @@ pub struct Attempt {
 #[non_exhaustive]
 pub struct EventPage {
     pub events: Vec<Event>,
-    /// The cursor behind these events, for [`Start::Cursor`].
+    /// The cursor after these events, for [`Start::Cursor`].
     pub next: String,
 }
 
@@ -86,7 +86,7 @@ pub enum Start<'a> {
     Beginning,
     /// With events caused at this time or later, such as `2026-11-20T20:01:02.345Z`. Some may be up to a minute older.
     Moment(&'a str),
-    /// Behind a cursor.
+    /// After a cursor.
     Cursor(&'a str),
 }
 
@@ -99,6 +99,9 @@ pub struct EventQuery<'a> {
     pub state: Option<EventState>,
     /// The most events of a page, up to 100.
     pub limit: Option<u32>,
+    /// How long a request waits for an event if there is none yet, up to 20 seconds. A feed ends only when this time has passed
+    /// without an event.
+    pub wait_seconds: Option<u32>,
 }
 
 impl EventQuery<'_> {
@@ -109,16 +112,19 @@ impl EventQuery<'_> {
             append_parameter(&mut path, "type", kind);
         }
         if let Some(state) = self.state {
-            append_parameter(&mut path, "state", state.name());
+            append_parameter(&mut path, "state", state.as_str());
         }
         if let Some(limit) = self.limit {
             append_parameter(&mut path, "limit", &limit.to_string());
+        }
+        if let Some(wait) = self.wait_seconds {
+            append_parameter(&mut path, "wait", &wait.to_string());
         }
         path
     }
 
     /// The path of the first page.
-    pub(crate) fn path(&self) -> String {
+    pub(crate) fn to_path(&self) -> String {
         let mut path = self.filtered_path();
         match self.start {
             Start::Beginning => {}
@@ -140,7 +146,7 @@ pub struct ReplayFilter {
 /// How many events are sent again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct Replayed {
+pub struct ReplayResult {
     /// Without those that are being delivered already.
     pub replayed: u64,
 }

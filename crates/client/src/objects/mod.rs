@@ -11,11 +11,11 @@ mod wallets;
 
 pub use change::Change;
 pub use companies::{
-    ChangedCompany, Company, CompanyUpdate, ListedCompany, NewCompany, NowAndThen, RatePreview, Reserve,
+    ChangedCompany, Company, CompanyUpdate, ListedCompany, NewCompany, PreviewedValue, RatePreview, Reserve,
     SamlSettings, SamlUpdate,
 };
 pub use corporations::{Corporation, CorporationUpdate, NewCorporation};
-pub use events::{Attempt, Event, EventPage, EventQuery, EventState, ReplayFilter, Replayed, Start};
+pub use events::{Attempt, Event, EventPage, EventQuery, EventState, ReplayFilter, ReplayResult, Start};
 pub use occasions::{NewOccasion, Occasion, OccasionUpdate};
 pub use recognitions::{DryRun, NewRecognition, Recognition, Recognitions, Sender, SenderType};
 pub use users::{NewUser, User, UserUpdate};

@@ -23,7 +23,7 @@ pub enum WalletType {
 
 impl WalletType {
     /// The name in the API, such as `user_wallet`.
-    pub fn name(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::UserWallet => "user_wallet",
             Self::PeerWallet => "peer_wallet",

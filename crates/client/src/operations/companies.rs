@@ -3,12 +3,12 @@ use uuid::Uuid;
 
 use crate::api::Api;
 use crate::call::Call;
-use crate::items::List;
 use crate::objects::{
     Balances, ChangedCompany, Company, CompanyUpdate, ListedCompany, NewCompany, Occasion, RatePreview,
     Reserve, SamlSettings, SamlUpdate, Transaction, User,
 };
-use crate::request::encode;
+use crate::pagination::List;
+use crate::request::percent_encode;
 
 /// Companies (behaviour 11, 18, 25).
 impl<C> Api<C> {
@@ -18,18 +18,18 @@ impl<C> Api<C> {
     }
 
     /// Lists the provider's companies, oldest first.
-    pub fn companies(&self) -> List<'_, C, ListedCompany> {
-        List::of(self, "/companies".to_owned())
+    pub fn list_companies(&self) -> List<'_, C, ListedCompany> {
+        List::from_path(self, "/companies".to_owned())
     }
 
     /// Fetches a company.
-    pub fn company(&self, id: Uuid) -> Call<'_, C, Company> {
+    pub fn get_company(&self, id: Uuid) -> Call<'_, C, Company> {
         self.get(format!("/companies/{id}"))
     }
 
     /// Fetches a company by its domain name.
-    pub fn company_by_domain(&self, domain: &str) -> Call<'_, C, Company> {
-        self.get(format!("/companies/{}", encode(domain)))
+    pub fn get_company_by_domain(&self, domain: &str) -> Call<'_, C, Company> {
+        self.get(format!("/companies/{}", percent_encode(domain)))
     }
 
     /// Changes a company.
@@ -44,32 +44,32 @@ impl<C> Api<C> {
     }
 
     /// Lists the active users of a company, oldest first; filters are methods of the list.
-    pub fn company_users(&self, id: Uuid) -> List<'_, C, User> {
-        List::of(self, format!("/companies/{id}/users"))
+    pub fn list_company_users(&self, id: Uuid) -> List<'_, C, User> {
+        List::from_path(self, format!("/companies/{id}/users"))
     }
 
     /// Lists the wallets of a company's active users, oldest user first.
-    pub fn company_balances(&self, id: Uuid) -> List<'_, C, Balances> {
-        List::of(self, format!("/companies/{id}/users/balances"))
+    pub fn list_company_balances(&self, id: Uuid) -> List<'_, C, Balances> {
+        List::from_path(self, format!("/companies/{id}/users/balances"))
     }
 
     /// Lists the occasions that a company can use.
-    pub fn company_occasions(&self, id: Uuid) -> List<'_, C, Occasion> {
-        List::of(self, format!("/companies/{id}/occasions"))
+    pub fn list_company_occasions(&self, id: Uuid) -> List<'_, C, Occasion> {
+        List::from_path(self, format!("/companies/{id}/occasions"))
     }
 
     /// Fetches the points that a company can send.
-    pub fn reserve(&self, id: Uuid) -> Call<'_, C, Reserve> {
+    pub fn get_reserve(&self, id: Uuid) -> Call<'_, C, Reserve> {
         self.get(format!("/companies/{id}/reserve"))
     }
 
     /// Lists the movements of a company's reserve, newest first.
-    pub fn reserve_transactions(&self, id: Uuid) -> List<'_, C, Transaction> {
-        List::of(self, format!("/companies/{id}/reserve/transactions"))
+    pub fn list_reserve_transactions(&self, id: Uuid) -> List<'_, C, Transaction> {
+        List::from_path(self, format!("/companies/{id}/reserve/transactions"))
     }
 
     /// Fetches the single sign-on settings of a company.
-    pub fn saml_settings(&self, id: Uuid) -> Call<'_, C, SamlSettings> {
+    pub fn get_saml_settings(&self, id: Uuid) -> Call<'_, C, SamlSettings> {
         self.get(format!("/companies/{id}/saml"))
     }
 
@@ -83,7 +83,7 @@ impl<C> Api<C> {
 impl<C> List<'_, C, ListedCompany> {
     /// Only companies of this corporation.
     pub fn in_corporation(self, id: Uuid) -> Self {
-        self.filtered_by("corporation_id", &id.to_string())
+        self.with_filter("corporation_id", &id.to_string())
     }
 }
 
@@ -91,21 +91,21 @@ impl<C> List<'_, C, ListedCompany> {
 impl<C> List<'_, C, User> {
     /// Only the user with this address, compared without case.
     pub fn with_email(self, email: &str) -> Self {
-        self.filtered_by("email", email)
+        self.with_filter("email", email)
     }
 
     /// Only users with this employee id.
     pub fn with_employee_id(self, employee_id: &str) -> Self {
-        self.filtered_by("employee_id", employee_id)
+        self.with_filter("employee_id", employee_id)
     }
 
     /// Only users changed at this time or later, such as `2026-11-20T20:01:02.345Z`.
     pub fn updated_since(self, moment: &str) -> Self {
-        self.filtered_by("updated_since", moment)
+        self.with_filter("updated_since", moment)
     }
 
     /// Deleted users too.
     pub fn including_deleted(self) -> Self {
-        self.filtered_by("include_deleted", "true")
+        self.with_filter("include_deleted", "true")
     }
 }

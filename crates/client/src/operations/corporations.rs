@@ -2,8 +2,8 @@ use uuid::Uuid;
 
 use crate::api::Api;
 use crate::call::Call;
-use crate::items::List;
 use crate::objects::{Corporation, CorporationUpdate, ListedCompany, NewCorporation};
+use crate::pagination::List;
 
 /// Corporations (behaviour 12).
 impl<C> Api<C> {
@@ -13,12 +13,12 @@ impl<C> Api<C> {
     }
 
     /// Lists the provider's corporations, oldest first.
-    pub fn corporations(&self) -> List<'_, C, Corporation> {
-        List::of(self, "/corporations".to_owned())
+    pub fn list_corporations(&self) -> List<'_, C, Corporation> {
+        List::from_path(self, "/corporations".to_owned())
     }
 
     /// Fetches a corporation.
-    pub fn corporation(&self, id: Uuid) -> Call<'_, C, Corporation> {
+    pub fn get_corporation(&self, id: Uuid) -> Call<'_, C, Corporation> {
         self.get(format!("/corporations/{id}"))
     }
 
@@ -28,7 +28,7 @@ impl<C> Api<C> {
     }
 
     /// Lists the companies of a corporation, oldest first.
-    pub fn corporation_companies(&self, id: Uuid) -> List<'_, C, ListedCompany> {
-        List::of(self, format!("/corporations/{id}/companies"))
+    pub fn list_corporation_companies(&self, id: Uuid) -> List<'_, C, ListedCompany> {
+        List::from_path(self, format!("/corporations/{id}/companies"))
     }
 }

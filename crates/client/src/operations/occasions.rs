@@ -12,7 +12,7 @@ impl<C> Api<C> {
     }
 
     /// Fetches an occasion.
-    pub fn occasion(&self, id: Uuid) -> Call<'_, C, Occasion> {
+    pub fn get_occasion(&self, id: Uuid) -> Call<'_, C, Occasion> {
         self.get(format!("/occasions/{id}"))
     }
 

@@ -2,8 +2,8 @@ use uuid::Uuid;
 
 use crate::api::Api;
 use crate::call::Call;
-use crate::items::List;
 use crate::objects::{Balances, NewUser, Recognition, Transaction, User, UserUpdate, WalletType};
+use crate::pagination::List;
 
 /// Users, their wallets and recognitions (behaviour 13, 15, 17).
 impl<C> Api<C> {
@@ -13,7 +13,7 @@ impl<C> Api<C> {
     }
 
     /// Fetches a user, who may be deleted.
-    pub fn user(&self, id: Uuid) -> Call<'_, C, User> {
+    pub fn get_user(&self, id: Uuid) -> Call<'_, C, User> {
         self.get(format!("/users/{id}"))
     }
 
@@ -28,22 +28,22 @@ impl<C> Api<C> {
     }
 
     /// Fetches the wallets of a user.
-    pub fn balances(&self, user: Uuid) -> Call<'_, C, Balances> {
+    pub fn get_balances(&self, user: Uuid) -> Call<'_, C, Balances> {
         self.get(format!("/users/{user}/balances"))
     }
 
     /// Lists the movements of a wallet, newest first.
-    pub fn transactions(&self, user: Uuid, wallet: WalletType) -> List<'_, C, Transaction> {
-        List::of(self, format!("/users/{user}/transactions")).filtered_by("type", wallet.name())
+    pub fn list_transactions(&self, user: Uuid, wallet: WalletType) -> List<'_, C, Transaction> {
+        List::from_path(self, format!("/users/{user}/transactions")).with_filter("type", wallet.as_str())
     }
 
     /// Lists the recognitions that a user received, newest first.
-    pub fn recognitions_received(&self, user: Uuid) -> List<'_, C, Recognition> {
-        List::of(self, format!("/users/{user}/recognitions_received"))
+    pub fn list_received_recognitions(&self, user: Uuid) -> List<'_, C, Recognition> {
+        List::from_path(self, format!("/users/{user}/recognitions_received"))
     }
 
     /// Lists the recognitions that a user sent, newest first.
-    pub fn recognitions_sent(&self, user: Uuid) -> List<'_, C, Recognition> {
-        List::of(self, format!("/users/{user}/recognitions_sent"))
+    pub fn list_sent_recognitions(&self, user: Uuid) -> List<'_, C, Recognition> {
+        List::from_path(self, format!("/users/{user}/recognitions_sent"))
     }
 }

@@ -2,13 +2,13 @@
 
 use time::OffsetDateTime;
 
-use super::{Named, Stretch};
+use super::{LogPage, ObjectReference};
 
 /// Who performed an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     /// Over the API.
-    Provider(Named),
+    Provider(ObjectReference),
     /// With a command, as this user of the operating system.
     Operator(String),
     /// A schedule whose date was reached.
@@ -32,11 +32,11 @@ impl Actor {
 /// A section of the log, newest first.
 #[derive(Debug, Clone)]
 pub struct AuditLog {
-    pub list: Stretch<AuditEntry>,
+    pub list: LogPage<AuditEntry>,
     /// All actions that can be selected.
     pub actions: Vec<String>,
     /// The company that the log is narrowed to.
-    pub company: Option<Named>,
+    pub company: Option<ObjectReference>,
 }
 
 /// An entry of the audit log.
@@ -46,7 +46,7 @@ pub struct AuditEntry {
     pub actor: Actor,
     pub action: String,
     /// `None` if the action does not concern a company.
-    pub company: Option<Named>,
+    pub company: Option<ObjectReference>,
     /// The id of the object, which may be a user's: an id is not personal data here.
     pub object: Option<String>,
     /// A description without names or addresses.

@@ -2,12 +2,12 @@
 
 use time::OffsetDateTime;
 
-use super::{AuditEntry, Named, Rows, Schedule, Series};
+use super::{AuditEntry, ObjectReference, Schedule, Series, TablePage};
 
 /// A page of companies.
 #[derive(Debug, Clone)]
 pub struct Companies {
-    pub list: Rows<CompanyRow>,
+    pub list: TablePage<CompanyRow>,
 }
 
 /// A row of the table of companies.
@@ -16,7 +16,7 @@ pub struct CompanyRow {
     pub id: String,
     pub name: String,
     pub domain: String,
-    pub provider: Named,
+    pub provider: ObjectReference,
     /// Users that are not deleted.
     pub users: u64,
     pub reserve: Reserve,
@@ -45,7 +45,7 @@ pub struct Company {
     pub id: String,
     pub name: String,
     pub domain: String,
-    pub provider: Named,
+    pub provider: ObjectReference,
     pub created_at: OffsetDateTime,
     pub points_per_dollar: u32,
     pub allow_zero_points: bool,

@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use super::attempt::Attempt;
 use super::provider::Provider;
-use super::{Named, Stretch};
+use super::{LogPage, ObjectReference};
 
 /// The state of an event's delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl EventState {
     }
 
     /// Parses [`Self::name`].
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
 }
@@ -41,9 +41,9 @@ impl EventState {
 /// A section of the events, newest first.
 #[derive(Debug, Clone)]
 pub struct Events {
-    pub list: Stretch<EventRow>,
+    pub list: LogPage<EventRow>,
     /// Providers that can be selected.
-    pub providers: Vec<Named>,
+    pub providers: Vec<ObjectReference>,
     /// All event types.
     pub types: Vec<String>,
 }
@@ -55,7 +55,7 @@ pub struct EventRow {
     /// Such as `recognition.received`.
     pub kind: String,
     pub state: EventState,
-    pub provider: Named,
+    pub provider: ObjectReference,
     pub attempts: u32,
     pub created_at: OffsetDateTime,
     /// Only for pending events.
@@ -70,7 +70,7 @@ pub struct Event {
     pub kind: String,
     pub state: EventState,
     pub provider: Provider,
-    pub company: Named,
+    pub company: ObjectReference,
     pub created_at: OffsetDateTime,
     /// Only for pending events.
     pub next_attempt_at: Option<OffsetDateTime>,

@@ -7,8 +7,8 @@
 
 mod attempt;
 mod audit;
+mod capped_count;
 mod company;
-mod counted;
 mod event;
 mod overview;
 mod provider;
@@ -17,26 +17,29 @@ mod series;
 
 pub use attempt::Attempt;
 pub use audit::{Actor, AuditEntry, AuditLog};
+pub use capped_count::CappedCount;
 pub use company::{Circulation, Companies, Company, CompanyRow, OccasionUse, Reserve};
-pub use counted::Counted;
 pub use event::{Event, EventRow, EventState, Events};
 pub use overview::{
-    Activity, Api, Certificate, Deliveries, Ledger, Mails, Overview, Seal, Service, Troubles, Verification,
+    Activity, ApiStatistics, Certificate, DeliveryCounts, LedgerStatus, MailCounts, Overview, Problems, Seal,
+    ServiceStatus, Verification,
 };
-pub use provider::{Failure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Waiting};
-pub use schedule::{Failing, Schedule, Schedules};
-pub use series::{Point, Series, Step};
+pub use provider::{
+    DeliveryFailure, Performance, Provider, ProviderDetail, ProviderRow, Providers, UndeliveredEvents,
+};
+pub use schedule::{Schedule, ScheduleFailure, Schedules};
+pub use series::{BucketSize, Point, Series};
 
 /// A reference to an object that has its own page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named {
+pub struct ObjectReference {
     pub id: String,
     pub name: String,
 }
 
-/// One page of a table, sorted and cut.
+/// One page of a sorted table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rows<T> {
+pub struct TablePage<T> {
     pub rows: Vec<T>,
     /// The number of rows on all pages.
     pub total: u64,
@@ -44,7 +47,7 @@ pub struct Rows<T> {
 
 /// A section of a log, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch<T> {
+pub struct LogPage<T> {
     pub rows: Vec<T>,
     /// The cursor for newer entries; `None` if the section contains the newest.
     pub newer: Option<String>,

@@ -2,19 +2,19 @@
 
 use time::{Date, OffsetDateTime};
 
-use super::{Counted, Named, Performance, Series};
+use super::{CappedCount, ObjectReference, Performance, Series};
 
 /// The content of the first page.
 #[derive(Debug, Clone)]
 pub struct Overview {
     pub activity: Activity,
     /// `None` before the first statistics are written.
-    pub api: Option<Api>,
-    pub deliveries: Deliveries,
-    pub mails: Mails,
-    pub ledger: Ledger,
-    pub service: Service,
-    pub troubles: Troubles,
+    pub api: Option<ApiStatistics>,
+    pub deliveries: DeliveryCounts,
+    pub mails: MailCounts,
+    pub ledger: LedgerStatus,
+    pub service: ServiceStatus,
+    pub problems: Problems,
 }
 
 /// Recognitions and the points they moved.
@@ -30,9 +30,9 @@ pub struct Activity {
 
 /// Requests to the API by hour over the last 24 hours.
 #[derive(Debug, Clone)]
-pub struct Api {
+pub struct ApiStatistics {
     /// Which requests are counted and since when, as a sentence.
-    pub counted: String,
+    pub coverage: String,
     /// All requests, whatever their status.
     pub requests: Series,
     /// Requests with a 4xx response.
@@ -45,28 +45,28 @@ pub struct Api {
 
 /// Events by delivery state.
 #[derive(Debug, Clone, Default)]
-pub struct Deliveries {
-    pub pending: Counted,
+pub struct DeliveryCounts {
+    pub pending: CappedCount,
     /// Within the last 24 hours.
     pub delivered: u64,
-    pub exhausted: Counted,
-    pub unaddressed: Counted,
+    pub exhausted: CappedCount,
+    pub unaddressed: CappedCount,
     /// When the oldest pending event was created.
     pub oldest_pending_at: Option<OffsetDateTime>,
 }
 
 /// Mails by state.
 #[derive(Debug, Clone, Default)]
-pub struct Mails {
-    pub waiting: Counted,
+pub struct MailCounts {
+    pub waiting: CappedCount,
     /// Sent mails that are still stored.
-    pub sent: Counted,
-    pub given_up: Counted,
+    pub sent: CappedCount,
+    pub given_up: CappedCount,
 }
 
 /// The state of the ledger.
 #[derive(Debug, Clone, Default)]
-pub struct Ledger {
+pub struct LedgerStatus {
     pub last_seal: Option<Seal>,
     pub last_verification: Option<Verification>,
     /// Companies whose accounts do not balance. Must always be 0.
@@ -92,7 +92,7 @@ pub struct Verification {
 
 /// The process and its database.
 #[derive(Debug, Clone)]
-pub struct Service {
+pub struct ServiceStatus {
     pub commit: String,
     pub started_at: OffsetDateTime,
     /// `SQLite` or `PostgreSQL`, with version.
@@ -112,7 +112,7 @@ pub struct Certificate {
 
 /// Counts of other conditions that may need attention.
 #[derive(Debug, Clone, Default)]
-pub struct Troubles {
+pub struct Problems {
     /// Companies whose reserve is below the threshold.
     pub low_reserves: u64,
     /// Schedules with a date that was tried and could not be paid.
@@ -120,5 +120,5 @@ pub struct Troubles {
     pub suspended_providers: u64,
     /// Providers whose receiver [fails](Performance::is_failing), by name, with their attempts of the current and the
     /// previous hour.
-    pub failing_receivers: Vec<(Named, Performance)>,
+    pub failing_receivers: Vec<(ObjectReference, Performance)>,
 }

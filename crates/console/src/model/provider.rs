@@ -1,7 +1,7 @@
 //! Providers and the performance of their receivers.
 
 use super::attempt::Attempt;
-use super::{Counted, Rows, Series};
+use super::{CappedCount, Series, TablePage};
 
 /// The properties of a provider that affect deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,26 +28,26 @@ pub struct Performance {
 
 impl Performance {
     /// Fewer attempts are not significant: while a receiver restarts, a single event fails several times.
-    const JUDGED_FROM_ATTEMPTS: u64 = 20;
+    const ATTEMPTS_MIN_TO_JUDGE: u64 = 20;
 
     /// Whether less than half of the attempts were confirmed, given enough attempts to judge.
     pub fn is_failing(&self) -> bool {
-        self.attempts >= Self::JUDGED_FROM_ATTEMPTS && self.confirmed < self.attempts.div_ceil(2)
+        self.attempts >= Self::ATTEMPTS_MIN_TO_JUDGE && self.confirmed < self.attempts.div_ceil(2)
     }
 }
 
 /// A provider's undelivered events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Waiting {
-    pub pending: Counted,
-    pub exhausted: Counted,
-    pub unaddressed: Counted,
+pub struct UndeliveredEvents {
+    pub pending: CappedCount,
+    pub exhausted: CappedCount,
+    pub unaddressed: CappedCount,
 }
 
 /// A page of providers.
 #[derive(Debug, Clone)]
 pub struct Providers {
-    pub list: Rows<ProviderRow>,
+    pub list: TablePage<ProviderRow>,
 }
 
 /// A row of the table of providers.
@@ -56,7 +56,7 @@ pub struct ProviderRow {
     pub provider: Provider,
     pub companies: u64,
     pub last_24h: Performance,
-    pub waiting: Waiting,
+    pub undelivered: UndeliveredEvents,
 }
 
 /// The details of a provider.
@@ -72,13 +72,13 @@ pub struct ProviderDetail {
     /// Attempts of the last 30 days.
     pub confirmed_by_day: Series,
     pub failed_by_day: Series,
-    pub waiting: Waiting,
-    pub last_failure: Option<Failure>,
+    pub undelivered: UndeliveredEvents,
+    pub last_failure: Option<DeliveryFailure>,
 }
 
 /// A failed attempt and its event.
 #[derive(Debug, Clone)]
-pub struct Failure {
+pub struct DeliveryFailure {
     pub event_id: String,
     pub attempt: Attempt,
 }

@@ -2,19 +2,19 @@
 
 use time::{Date, OffsetDateTime};
 
-use super::{Named, Rows};
+use super::{ObjectReference, TablePage};
 
 /// A page of schedules.
 #[derive(Debug, Clone)]
 pub struct Schedules {
-    pub list: Rows<Schedule>,
+    pub list: TablePage<Schedule>,
 }
 
 /// A schedule that is not cancelled.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     pub id: String,
-    pub company: Named,
+    pub company: ObjectReference,
     /// `user_wallet`, `peer_wallet` or `manager_wallet`.
     pub wallet: String,
     /// Per receiver.
@@ -22,14 +22,14 @@ pub struct Schedule {
     /// `week` or `month`.
     pub every: String,
     pub next_on: Date,
-    pub failing: Option<Failing>,
+    pub failing: Option<ScheduleFailure>,
     /// Dates that were skipped permanently.
     pub missed: u64,
 }
 
 /// Why the next date could not be paid so far.
 #[derive(Debug, Clone)]
-pub struct Failing {
+pub struct ScheduleFailure {
     pub since: OffsetDateTime,
     pub reason: String,
 }

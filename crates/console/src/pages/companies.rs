@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use maud::{Markup, html};
 
+use crate::components::{self, Tone};
 use crate::forms;
-use crate::frame::{self, At, Frame, Section};
-use crate::listing::{Column, Listing, by_letters};
+use crate::frame::{self, Frame, PagePosition, Section};
+use crate::listing::{Column, Listing, compare_ignoring_case};
 use crate::model::{Companies, CompanyRow, Reserve};
 use crate::numbers;
-use crate::parts::{self, Tone};
 use crate::query::Query;
 
 /// The columns that companies can be sorted by.
@@ -28,7 +28,7 @@ impl Column for CompanyColumn {
     const ALL: &'static [Self] =
         &[Self::Name, Self::Domain, Self::Provider, Self::Users, Self::Reserve, Self::Recognitions];
 
-    fn name(self) -> &'static str {
+    fn sort_key(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Domain => "domain",
@@ -54,11 +54,11 @@ impl Column for CompanyColumn {
         matches!(self, Self::Users | Self::Reserve | Self::Recognitions)
     }
 
-    fn compare(self, a: &CompanyRow, b: &CompanyRow) -> Ordering {
+    fn compare_rows(self, a: &CompanyRow, b: &CompanyRow) -> Ordering {
         match self {
-            Self::Name => by_letters(&a.name, &b.name),
+            Self::Name => compare_ignoring_case(&a.name, &b.name),
             Self::Domain => a.domain.cmp(&b.domain),
-            Self::Provider => by_letters(&a.provider.name, &b.provider.name),
+            Self::Provider => compare_ignoring_case(&a.provider.name, &b.provider.name),
             Self::Users => a.users.cmp(&b.users),
             Self::Reserve => a.reserve.points.cmp(&b.reserve.points),
             Self::Recognitions => a.recognitions_30d.cmp(&b.recognitions_30d),
@@ -76,12 +76,12 @@ pub struct CompanyFilter {
 }
 
 impl CompanyFilter {
-    pub fn read(query: &Query) -> Self {
+    pub fn from_query(query: &Query) -> Self {
         Self { text: query.get("q").map(str::to_owned), is_low_only: query.get("reserve") == Some("low") }
     }
 
     /// Whether a company matches, for callers that have all companies in memory.
-    pub fn admits(&self, company: &CompanyRow) -> bool {
+    pub fn matches_company(&self, company: &CompanyRow) -> bool {
         let is_named = self.text.as_deref().map(str::to_lowercase).is_none_or(|text| {
             company.name.to_lowercase().contains(&text)
                 || company.domain.contains(&text)
@@ -92,55 +92,55 @@ impl CompanyFilter {
 }
 
 /// Renders the table.
-pub fn page(companies: &Companies, query: &Query, frame: &Frame) -> String {
+pub fn render_page(companies: &Companies, query: &Query, frame: &Frame) -> String {
     let path = Section::Companies.path();
     let list = &companies.list;
-    let is_narrowed = CompanyFilter::read(query) != CompanyFilter { text: None, is_low_only: false };
-    let listing = Listing::<CompanyColumn>::read(query);
+    let is_filtered = CompanyFilter::from_query(query) != CompanyFilter { text: None, is_low_only: false };
+    let listing = Listing::<CompanyColumn>::from_query(query);
     let fields = html! {
-        (forms::text("Name, domain or id", "q", query))
-        (forms::choice("Reserve", "reserve", &[("low", "below its threshold")], query))
+        (forms::text_field("Name, domain or id", "q", query))
+        (forms::select_field("Reserve", "reserve", &[("low", "below its threshold")], query))
     };
     let main = html! {
         h1 { "Companies" }
-        (forms::filter(path, query, &["q", "reserve"], &fields))
+        (forms::filter_form(path, query, &["q", "reserve"], &fields))
         @if list.total > 0 {
-            (table(companies, &listing, query))
-            (parts::pages(&listing, list, query, path))
-        } @else if is_narrowed {
-            (parts::nothing("No company is like that."))
+            (company_table(companies, &listing, query))
+            (components::page_links(&listing, list, query, path))
+        } @else if is_filtered {
+            (components::empty_message("No company matches the filter."))
         } @else {
-            (parts::nothing("There is no company yet. Providers make them over the API."))
+            (components::empty_message("There are no companies yet. Providers create them through the API."))
         }
-        (parts::commands(&[
-            ("Put points into a reserve", "guerdon reserve deposit COMPANY_ID --points 100000 --key KEY".to_owned()),
+        (components::command_list(&[
+            ("Deposit points into a reserve", "guerdon reserve deposit COMPANY_ID --points 100000 --key KEY".to_owned()),
             ("List all companies of a provider", "guerdon company list --provider PROVIDER_ID".to_owned()),
         ]))
     };
-    frame::page(frame, At::Front(Section::Companies), "Companies", &main)
+    frame::render_frame(frame, PagePosition::Front(Section::Companies), "Companies", &main)
 }
 
-fn table(companies: &Companies, listing: &Listing<CompanyColumn>, query: &Query) -> Markup {
+fn company_table(companies: &Companies, listing: &Listing<CompanyColumn>, query: &Query) -> Markup {
     let path = Section::Companies.path();
-    let head = html! { @for column in CompanyColumn::ALL { (parts::sorted(listing, query, path, *column)) } };
+    let head = html! { @for column in CompanyColumn::ALL { (components::sortable_heading(listing, query, path, *column)) } };
     let rows = html! {
-        @for it in &companies.list.rows {
+        @for company in &companies.list.rows {
             tr {
-                th.name scope="row" { a href={ "/companies/" (it.id) } { (it.name) } }
-                td { (it.domain) }
-                td.name { (parts::provider(&it.provider)) }
-                td.number { (numbers::counted(it.users)) }
-                td.number { (reserve(&it.reserve)) }
-                td.number { (numbers::counted(it.recognitions_30d)) }
+                th.name scope="row" { a href={ "/companies/" (company.id) } { (company.name) } }
+                td { (company.domain) }
+                td.name { (components::provider_link(&company.provider)) }
+                td.number { (numbers::format_count(company.users)) }
+                td.number { (render_reserve(&company.reserve)) }
+                td.number { (numbers::format_count(company.recognitions_30d)) }
             }
         }
     };
-    parts::table("Companies", &head, &rows)
+    components::scrollable_table("Companies", &head, &rows)
 }
 
-fn reserve(reserve: &Reserve) -> Markup {
+fn render_reserve(reserve: &Reserve) -> Markup {
     html! {
-        @if reserve.is_low() { (parts::badge(Tone::Warn, "low")) " " }
-        (numbers::grouped(reserve.points))
+        @if reserve.is_low() { (components::badge(Tone::Warn, "low")) " " }
+        (numbers::format_integer(reserve.points))
     }
 }

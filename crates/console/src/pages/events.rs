@@ -2,13 +2,13 @@
 
 use maud::{Markup, html};
 
+use crate::components;
 use crate::forms;
-use crate::frame::{self, At, Frame, Section};
+use crate::frame::{self, Frame, PagePosition, Section};
 use crate::model::{EventState, Events};
 use crate::numbers;
-use crate::parts;
 use crate::query::Query;
-use crate::times;
+use crate::time_format;
 
 /// The filter of events: `?provider=ID&state=exhausted&type=redemption.created`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,71 +21,78 @@ pub struct EventFilter {
 
 impl EventFilter {
     /// Reads the parameters. An unknown state is ignored.
-    pub fn read(query: &Query) -> Self {
+    pub fn from_query(query: &Query) -> Self {
         Self {
             provider: query.get("provider").map(str::to_owned),
-            state: query.get("state").and_then(EventState::named),
+            state: query.get("state").and_then(EventState::from_name),
             kind: query.get("type").map(str::to_owned),
         }
     }
 }
 
 /// Renders a section of the events.
-pub fn page(events: &Events, query: &Query, frame: &Frame) -> String {
+pub fn render_page(events: &Events, query: &Query, frame: &Frame) -> String {
     let path = Section::Events.path();
-    let filter = EventFilter::read(query);
+    let filter = EventFilter::from_query(query);
     let providers: Vec<(&str, &str)> =
         events.providers.iter().map(|provider| (provider.id.as_str(), provider.name.as_str())).collect();
     let types: Vec<(&str, &str)> = events.types.iter().map(|kind| (kind.as_str(), kind.as_str())).collect();
     let fields = html! {
-        (forms::choice("State", "state", &EventState::ALL.map(|state| (state.name(), state.name())), query))
-        (forms::choice("Provider", "provider", &providers, query))
-        (forms::choice("Type", "type", &types, query))
+        (forms::select_field("State", "state", &EventState::ALL.map(|state| (state.name(), state.name())), query))
+        (forms::select_field("Provider", "provider", &providers, query))
+        (forms::select_field("Type", "type", &types, query))
     };
-    let is_narrowed = filter != EventFilter { provider: None, state: None, kind: None };
+    let is_filtered = filter != EventFilter { provider: None, state: None, kind: None };
     let main = html! {
         h1 { "Events" }
-        (forms::filter(path, query, &["provider", "state", "type"], &fields))
+        (forms::filter_form(path, query, &["provider", "state", "type"], &fields))
         @if !events.list.rows.is_empty() {
-            (table(events, frame))
-        } @else if is_narrowed {
-            (parts::nothing("No event is like that."))
+            (event_table(events, frame))
+        } @else if is_filtered {
+            (components::empty_message("No event matches the filter."))
         } @else {
-            (parts::nothing("There is no event yet. Recognitions and redemptions make them."))
+            (components::empty_message("There are no events yet. Recognitions and redemptions create them."))
         }
-        (parts::cursors(&events.list, query, path))
-        (commands(&filter))
+        (components::cursor_links(&events.list, query, path))
+        (event_list_commands(&filter))
     };
-    frame::page(frame, At::Front(Section::Events), "Events", &main)
+    frame::render_frame(frame, PagePosition::Front(Section::Events), "Events", &main)
 }
 
-fn table(events: &Events, frame: &Frame) -> Markup {
+fn event_table(events: &Events, frame: &Frame) -> Markup {
     let rows = html! {
-        @for it in &events.list.rows {
+        @for event in &events.list.rows {
             tr {
-                td { (times::moment(it.created_at)) }
-                td { (parts::state(it.state)) }
-                td { (it.kind) }
-                td.name { (parts::provider(&it.provider)) }
-                td.number { (numbers::counted(it.attempts.into())) }
+                td { (time_format::render_timestamp(event.created_at)) }
+                td { (components::state_badge(event.state)) }
+                td { (event.kind) }
+                td.name { (components::provider_link(&event.provider)) }
+                td.number { (numbers::format_count(event.attempts.into())) }
                 td {
-                    @match it.next_attempt_at {
+                    @match event.next_attempt_at {
                         Some(at) if at <= frame.now => "due",
-                        Some(at) => (times::ago(frame.now, at)),
+                        Some(at) => (time_format::format_age(frame.now, at)),
                         None => span.soft { "–" },
                     }
                 }
-                th scope="row" { (parts::event(&it.id)) }
+                th scope="row" { (components::event_link(&event.id)) }
             }
         }
     };
-    let head =
-        parts::headings(&["Created", "State", "Type", "Provider", "Attempts#", "Next attempt", "Event"]);
-    parts::table("Events, newest first", &head, &rows)
+    let head = components::column_headings(&[
+        "Created",
+        "State",
+        "Type",
+        "Provider",
+        "Attempts#",
+        "Next attempt",
+        "Event",
+    ]);
+    components::scrollable_table("Events, newest first", &head, &rows)
 }
 
 /// Renders commands with the same filter, as far as the command line supports it.
-fn commands(filter: &EventFilter) -> Markup {
+fn event_list_commands(filter: &EventFilter) -> Markup {
     let provider = filter.provider.as_deref().filter(|id| is_id(id));
     let mut list = "guerdon event list".to_owned();
     if let Some(id) = provider {
@@ -99,10 +106,10 @@ fn commands(filter: &EventFilter) -> Markup {
     if let Some(state) = kept {
         let provider = provider.unwrap_or("PROVIDER_ID");
         let replay = format!("guerdon event replay --provider {provider} --state {}", state.name());
-        all.push(("Send all of a provider's again", replay));
+        all.push(("Replay all events of a provider", replay));
     }
     all.push(("Send some again", "guerdon event replay EVENT_ID EVENT_ID".to_owned()));
-    parts::commands(&all)
+    components::command_list(&all)
 }
 
 /// A query may contain anything, and people copy commands into a shell.
@@ -115,12 +122,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_take_over_what_was_chosen_and_nothing_else() {
-        let told = |query: &str| commands(&EventFilter::read(&Query::parse(query))).into_string();
+    fn commands_copy_only_valid_filters() {
+        let render_commands =
+            |query: &str| event_list_commands(&EventFilter::from_query(&Query::parse(query))).into_string();
         let id = "01a1fdd4-8a51-741c-a29d-73192bacd34c";
-        let page = told(&format!("provider={id}&state=exhausted"));
+        let page = render_commands(&format!("provider={id}&state=exhausted"));
         assert!(page.contains(&format!("guerdon event replay --provider {id} --state exhausted")), "{page}");
-        let page = told("provider=%24%28reboot%29&state=delivered");
+        let page = render_commands("provider=%24%28reboot%29&state=delivered");
         assert!(!page.contains("reboot") && page.contains("guerdon event list --state delivered"), "{page}");
     }
 }

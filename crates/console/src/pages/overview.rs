@@ -2,57 +2,57 @@
 
 use maud::{Markup, html};
 
-use super::providers::alarming;
-use crate::attention::{self, Note};
-use crate::frame::{self, At, Frame, Section};
-use crate::model::{Activity, Api, EventState, Overview, Series};
+use super::providers::highlight_nonzero;
+use crate::alerts::{self, Alert};
+use crate::components::{self, Tone};
+use crate::frame::{self, Frame, PagePosition, Section};
+use crate::model::{Activity, ApiStatistics, EventState, Overview, Series};
 use crate::numbers;
-use crate::parts::{self, Tone};
-use crate::plot::{self, Kind, Layer, Plot, Size, Unit};
-use crate::times;
+use crate::plot::{self, Layer, Plot, PlotKind, PlotSize, ValueUnit};
+use crate::time_format;
 
-const RECOGNITIONS: Unit = Unit::Count("recognition", "recognitions");
-const REQUESTS: Unit = Unit::Count("request", "requests");
+const RECOGNITIONS: ValueUnit = ValueUnit::Count("recognition", "recognitions");
+const REQUESTS: ValueUnit = ValueUnit::Count("request", "requests");
 
 /// Renders what needs attention, then the statistics.
-pub fn page(overview: &Overview, frame: &Frame) -> String {
+pub fn render_page(overview: &Overview, frame: &Frame) -> String {
     let main = html! {
         h1 { "Overview" }
-        (notes(&attention::notes(overview, frame)))
-        (tiles(overview, frame))
-        section aria-labelledby="activity" { h2 #activity { "Activity" } (activity(&overview.activity)) }
+        (alert_list(&alerts::collect_alerts(overview, frame)))
+        (overview_tiles(overview, frame))
+        section aria-labelledby="activity" { h2 #activity { "Activity" } (activity_plots(&overview.activity)) }
         section aria-labelledby="api" {
             h2 #api { "API" }
             @match &overview.api {
-                Some(it) => (api(it)),
-                None => (parts::nothing("No request has been counted yet.")),
+                Some(api) => (api_plots(api)),
+                None => (components::empty_message("No requests yet.")),
             }
         }
         div.columns {
-            section aria-labelledby="deliveries" { h2 #deliveries { "Deliveries" } (deliveries(overview, frame)) }
-            section aria-labelledby="ledger" { h2 #ledger { "Ledger" } (ledger(overview, frame)) }
-            section aria-labelledby="service" { h2 #service { "Service" } (service(overview, frame)) }
+            section aria-labelledby="deliveries" { h2 #deliveries { "Deliveries" } (delivery_table(overview, frame)) }
+            section aria-labelledby="ledger" { h2 #ledger { "Ledger" } (ledger_facts(overview, frame)) }
+            section aria-labelledby="service" { h2 #service { "Service" } (service_facts(overview, frame)) }
         }
-        (commands(frame))
+        (overview_commands(frame))
     };
-    frame::page(frame, At::Front(Section::Overview), "Overview", &main)
+    frame::render_frame(frame, PagePosition::Front(Section::Overview), "Overview", &main)
 }
 
-fn notes(notes: &[Note]) -> Markup {
+fn alert_list(alerts: &[Alert]) -> Markup {
     html! {
         section.attention aria-labelledby="attention" {
             h2.unseen #attention { "What needs attention" }
-            @if notes.is_empty() {
-                p.well { (parts::badge(Tone::Good, "well")) " Nothing needs attention." }
+            @if alerts.is_empty() {
+                p.well { (components::badge(Tone::Good, "well")) " Nothing needs attention." }
             } @else {
                 ul.notes {
-                    @for note in notes {
-                        li class=(note.tone.class()) {
+                    @for alert in alerts {
+                        li class=(alert.tone.css_class()) {
                             p {
-                                (note.text)
-                                @if let Some((path, says)) = &note.link { " " a href=(path) { (says) } }
+                                (alert.text)
+                                @if let Some((path, label)) = &alert.link { " " a href=(path) { (label) } }
                             }
-                            @if let Some(command) = note.command { (parts::line(command)) }
+                            @if let Some(command) = alert.command { (components::command_line(command)) }
                         }
                     }
                 }
@@ -61,7 +61,7 @@ fn notes(notes: &[Note]) -> Markup {
     }
 }
 
-fn tiles(overview: &Overview, frame: &Frame) -> Markup {
+fn overview_tiles(overview: &Overview, frame: &Frame) -> Markup {
     let activity = &overview.activity;
     let deliveries = &overview.deliveries;
     let oldest = deliveries.oldest_pending_at.map(|created_at| (frame.now - created_at).whole_seconds());
@@ -70,24 +70,33 @@ fn tiles(overview: &Overview, frame: &Frame) -> Markup {
         || "none counted".to_owned(),
         |api| {
             let (refused, failed) = (api.client_errors.total(), api.server_errors.total());
-            format!("{} answered 4xx, {} 5xx", numbers::grouped(refused), numbers::grouped(failed))
+            format!(
+                "{} with 4xx, {} with 5xx",
+                numbers::format_integer(refused),
+                numbers::format_integer(failed)
+            )
         },
     );
     let verified = overview.ledger.last_verification.as_ref();
     let (result, verified) = match verified {
-        Some(it) if it.violations == 0 => (html! { "holds" }, times::ago(frame.now, it.ended_at)),
-        Some(it) => (parts::badge(Tone::Bad, "broken"), times::ago(frame.now, it.ended_at)),
+        Some(verification) if verification.violations == 0 => {
+            (html! { "holds" }, time_format::format_age(frame.now, verification.ended_at))
+        }
+        Some(verification) => (
+            components::badge(Tone::Bad, "broken"),
+            time_format::format_age(frame.now, verification.ended_at),
+        ),
         None => (html! { "–" }, "never verified".to_owned()),
     };
-    parts::tiles(&[
+    components::tile_list(&[
         (
             "Recognitions, 24 hours",
-            html! { (numbers::grouped(activity.recognitions_by_hour.total())) },
-            html! { (numbers::compact(activity.points_by_hour.total())) " points" },
+            html! { (numbers::format_integer(activity.recognitions_by_hour.total())) },
+            html! { (numbers::format_compact(activity.points_by_hour.total())) " points" },
         ),
         (
             "Requests, 24 hours",
-            html! { (requests.map_or_else(|| "–".to_owned(), numbers::grouped)) },
+            html! { (requests.map_or_else(|| "–".to_owned(), numbers::format_integer)) },
             html! { (errors) },
         ),
         (
@@ -95,7 +104,7 @@ fn tiles(overview: &Overview, frame: &Frame) -> Markup {
             html! { (deliveries.pending) },
             html! {
                 @match oldest {
-                    Some(seconds) => { "the oldest for " (numbers::seconds(seconds)) },
+                    Some(seconds) => { "the oldest for " (numbers::format_seconds(seconds)) },
                     None => "nothing waits",
                 }
             },
@@ -103,45 +112,48 @@ fn tiles(overview: &Overview, frame: &Frame) -> Markup {
         ("Ledger", result, html! { (verified) }),
         (
             "Up",
-            html! { (numbers::seconds((frame.now - overview.service.started_at).whole_seconds())) },
+            html! { (numbers::format_seconds((frame.now - overview.service.started_at).whole_seconds())) },
             html! { "version " (frame.version) },
         ),
     ])
 }
 
-fn activity(activity: &Activity) -> Markup {
+fn activity_plots(activity: &Activity) -> Markup {
     let bars = |title, unit, series: &Series| {
-        plot::figure(&Plot { size: Size::Half, ..Plot::of(title, unit, Kind::Bars, series) })
+        plot::render_plot(&Plot {
+            size: PlotSize::Half,
+            ..Plot::of_series(title, unit, PlotKind::Bars, series)
+        })
     };
     html! {
         div.plots.halves {
             (bars("Recognitions by hour", RECOGNITIONS, &activity.recognitions_by_hour))
-            (bars("Points by hour", Unit::POINTS, &activity.points_by_hour))
+            (bars("Points by hour", ValueUnit::POINTS, &activity.points_by_hour))
             (bars("Recognitions by day", RECOGNITIONS, &activity.recognitions_by_day))
-            (bars("Points by day", Unit::POINTS, &activity.points_by_day))
+            (bars("Points by day", ValueUnit::POINTS, &activity.points_by_day))
         }
     }
 }
 
-fn api(api: &Api) -> Markup {
+fn api_plots(api: &ApiStatistics) -> Markup {
     let layers = vec![
         Layer { name: "answered 4xx", tone: Tone::Warn, series: &api.client_errors },
         Layer { name: "answered 5xx", tone: Tone::Bad, series: &api.server_errors },
     ];
-    let (title, unit) = ("Errors by hour", Unit::Count("error", "errors"));
-    let errors = Plot { title, unit, kind: Kind::Bars, layers, threshold: None, size: Size::Third };
+    let (title, unit) = ("Errors by hour", ValueUnit::Count("error", "errors"));
+    let errors = Plot { title, unit, kind: PlotKind::Bars, layers, threshold: None, size: PlotSize::Third };
     html! {
         div.plots {
-            (plot::figure(&Plot::of("Requests by hour", REQUESTS, Kind::Bars, &api.requests)))
-            (plot::figure(&errors))
-            (plot::figure(&Plot::of("Mean latency by hour", Unit::Micros, Kind::Mean, &api.latency)))
+            (plot::render_plot(&Plot::of_series("Requests by hour", REQUESTS, PlotKind::Bars, &api.requests)))
+            (plot::render_plot(&errors))
+            (plot::render_plot(&Plot::of_series("Mean latency by hour", ValueUnit::Micros, PlotKind::Mean, &api.latency)))
         }
-        p.soft { (api.counted) }
+        p.soft { (api.coverage) }
     }
 }
 
-fn deliveries(overview: &Overview, frame: &Frame) -> Markup {
-    let (it, mails) = (&overview.deliveries, &overview.mails);
+fn delivery_table(overview: &Overview, frame: &Frame) -> Markup {
+    let (deliveries, mails) = (&overview.deliveries, &overview.mails);
     let events = |state: EventState, count: Markup| {
         html! {
             tr {
@@ -156,36 +168,36 @@ fn deliveries(overview: &Overview, frame: &Frame) -> Markup {
     let of_mails =
         |what: &str, count: Markup| html! { tr { th scope="row" { "mails " (what) } td.number { (count) } } };
     let rows = html! {
-        (events(EventState::Pending, html! { (it.pending) }))
-        (events(EventState::Delivered, html! { (numbers::counted(it.delivered)) }))
-        (events(EventState::Exhausted, alarming(it.exhausted, Tone::Bad)))
-        (events(EventState::Unaddressed, alarming(it.unaddressed, Tone::Warn)))
+        (events(EventState::Pending, html! { (deliveries.pending) }))
+        (events(EventState::Delivered, html! { (numbers::format_count(deliveries.delivered)) }))
+        (events(EventState::Exhausted, highlight_nonzero(deliveries.exhausted, Tone::Bad)))
+        (events(EventState::Unaddressed, highlight_nonzero(deliveries.unaddressed, Tone::Warn)))
         (of_mails("waiting", html! { (mails.waiting) }))
         (of_mails("sent", html! { (mails.sent) }))
-        (of_mails("given up", alarming(mails.given_up, Tone::Warn)))
+        (of_mails("given up", highlight_nonzero(mails.given_up, Tone::Warn)))
     };
     html! {
-        (parts::table("Events and mails", &parts::headings(&["What", "How many#"]), &rows))
-        @if let Some(at) = it.oldest_pending_at {
-            p.soft { "The oldest event that waits is of " (times::moment_ago(frame.now, at)) "." }
+        (components::scrollable_table("Events and mails", &components::column_headings(&["What", "How many#"]), &rows))
+        @if let Some(at) = deliveries.oldest_pending_at {
+            p.soft { "The oldest pending event is of " (time_format::render_timestamp_with_age(frame.now, at)) "." }
         }
     }
 }
 
-fn ledger(overview: &Overview, frame: &Frame) -> Markup {
+fn ledger_facts(overview: &Overview, frame: &Frame) -> Markup {
     let ledger = &overview.ledger;
     let seal = html! {
         @match &ledger.last_seal {
-            Some(it) => { "number " (numbers::counted(it.sequence)) ", " (times::moment_ago(frame.now, it.created_at)) },
+            Some(seal) => { "number " (numbers::format_count(seal.sequence)) ", " (time_format::render_timestamp_with_age(frame.now, seal.created_at)) },
             None => "none yet",
         }
     };
     let verification = html! {
         @match &ledger.last_verification {
-            Some(it) if it.violations == 0 => { (parts::badge(Tone::Good, "holds")) " " (times::moment_ago(frame.now, it.ended_at)) },
-            Some(it) => {
-                (parts::badge(Tone::Bad, &numbers::of(it.violations, "broken invariant", "broken invariants"))) " "
-                (times::moment_ago(frame.now, it.ended_at))
+            Some(verification) if verification.violations == 0 => { (components::badge(Tone::Good, "holds")) " " (time_format::render_timestamp_with_age(frame.now, verification.ended_at)) },
+            Some(verification) => {
+                (components::badge(Tone::Bad, &numbers::count_with_noun(verification.violations, "broken invariant", "broken invariants"))) " "
+                (time_format::render_timestamp_with_age(frame.now, verification.ended_at))
             },
             None => "never",
         }
@@ -195,34 +207,34 @@ fn ledger(overview: &Overview, frame: &Frame) -> Markup {
         ("Verified", verification),
         (
             "Unbalanced companies",
-            html! { @if unbalanced > 0 { (parts::badge(Tone::Bad, &numbers::counted(unbalanced))) } @else { "none" } },
+            html! { @if unbalanced > 0 { (components::badge(Tone::Bad, &numbers::format_count(unbalanced))) } @else { "none" } },
         ),
         ("Last seal", seal),
     ];
     if let Some(seal) = &ledger.last_seal {
         facts.push(("Its head", html! { code { (seal.head) } }));
     }
-    parts::facts(&facts)
+    components::fact_list(&facts)
 }
 
-fn service(overview: &Overview, frame: &Frame) -> Markup {
+fn service_facts(overview: &Overview, frame: &Frame) -> Markup {
     let service = &overview.service;
     let certificate = html! {
         @match &service.certificate {
-            Some(it) => { "until " (times::dated(it.last_day)) @if it.is_self_signed { ", self-signed" } },
-            None => "none: a proxy ends TLS",
+            Some(certificate) => { "until " (time_format::render_date(certificate.last_day)) @if certificate.is_self_signed { ", self-signed" } },
+            None => "none: a proxy terminates TLS",
         }
     };
-    let size = service.database_bytes.map_or_else(|| "size unknown".to_owned(), numbers::bytes);
-    parts::facts(&[
+    let size = service.database_bytes.map_or_else(|| "size unknown".to_owned(), numbers::format_bytes);
+    components::fact_list(&[
         ("Version", html! { (frame.version) " " span.soft { "(" code { (service.commit) } ")" } }),
-        ("Started", times::moment_ago(frame.now, service.started_at)),
+        ("Started", time_format::render_timestamp_with_age(frame.now, service.started_at)),
         ("Database", html! { (service.database) ", " (size) }),
         ("Certificate", certificate),
         (
             "Maintenance",
             if frame.is_in_maintenance {
-                parts::badge(Tone::Warn, "on")
+                components::badge(Tone::Warn, "on")
             } else {
                 html! { "off" }
             },
@@ -230,16 +242,16 @@ fn service(overview: &Overview, frame: &Frame) -> Markup {
     ])
 }
 
-fn commands(frame: &Frame) -> Markup {
+fn overview_commands(frame: &Frame) -> Markup {
     let (what, turn) = if frame.is_in_maintenance {
         ("End maintenance", "off")
     } else {
-        ("Answer every request 503, within a second", "on")
+        ("Return 503 for every request, within a second", "on")
     };
-    parts::commands(&[
+    components::command_list(&[
         (what, format!("guerdon maintenance {turn}")),
-        ("Reckon the whole ledger anew; it changes nothing", "guerdon verify".to_owned()),
-        ("Seal what is committed, and print the head of the chain", "guerdon seal".to_owned()),
-        ("Show the settings in force", "guerdon config show".to_owned()),
+        ("Recompute and check the whole ledger; changes nothing", "guerdon verify".to_owned()),
+        ("Seal the committed entries, and print the head of the hash chain", "guerdon seal".to_owned()),
+        ("Show the effective settings", "guerdon config show".to_owned()),
     ])
 }

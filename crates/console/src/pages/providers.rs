@@ -4,11 +4,11 @@ use std::cmp::{Ordering, Reverse};
 
 use maud::{Markup, html};
 
-use crate::frame::{self, At, Frame, Section};
-use crate::listing::{Column, Listing, by_letters};
-use crate::model::{Counted, Performance, Provider, ProviderRow, Providers};
+use crate::components::{self, Tone};
+use crate::frame::{self, Frame, PagePosition, Section};
+use crate::listing::{Column, Listing, compare_ignoring_case};
+use crate::model::{CappedCount, Performance, Provider, ProviderRow, Providers};
 use crate::numbers;
-use crate::parts::{self, Tone};
 use crate::query::Query;
 
 /// The columns that providers can be sorted by.
@@ -39,7 +39,7 @@ impl Column for ProviderColumn {
         Self::CallbackUrl,
     ];
 
-    fn name(self) -> &'static str {
+    fn sort_key(self) -> &'static str {
         match self {
             Self::Name => "name",
             Self::Suspended => "suspended",
@@ -71,106 +71,105 @@ impl Column for ProviderColumn {
         !matches!(self, Self::Name | Self::Suspended | Self::CallbackUrl)
     }
 
-    fn compare(self, a: &ProviderRow, b: &ProviderRow) -> Ordering {
+    fn compare_rows(self, a: &ProviderRow, b: &ProviderRow) -> Ordering {
         match self {
-            Self::Name => by_letters(&a.provider.name, &b.provider.name),
+            Self::Name => compare_ignoring_case(&a.provider.name, &b.provider.name),
             // Suspended providers first.
             Self::Suspended => Reverse(a.provider.is_suspended).cmp(&Reverse(b.provider.is_suspended)),
             Self::Companies => a.companies.cmp(&b.companies),
-            Self::Success => success(&a.last_24h, &b.last_24h),
+            Self::Success => compare_success_rates(&a.last_24h, &b.last_24h),
             Self::Latency => a.last_24h.mean_latency.cmp(&b.last_24h.mean_latency),
-            Self::Pending => a.waiting.pending.cmp(&b.waiting.pending),
-            Self::Exhausted => a.waiting.exhausted.cmp(&b.waiting.exhausted),
-            Self::Unaddressed => a.waiting.unaddressed.cmp(&b.waiting.unaddressed),
+            Self::Pending => a.undelivered.pending.cmp(&b.undelivered.pending),
+            Self::Exhausted => a.undelivered.exhausted.cmp(&b.undelivered.exhausted),
+            Self::Unaddressed => a.undelivered.unaddressed.cmp(&b.undelivered.unaddressed),
             Self::CallbackUrl => a.provider.callback_origin.cmp(&b.provider.callback_origin),
         }
     }
 }
 
 /// Compares by the share of confirmed attempts. Providers without attempts come first.
-fn success(a: &Performance, b: &Performance) -> Ordering {
+fn compare_success_rates(a: &Performance, b: &Performance) -> Ordering {
     let (left, right) =
         (u128::from(a.confirmed) * u128::from(b.attempts), u128::from(b.confirmed) * u128::from(a.attempts));
     (a.attempts > 0).cmp(&(b.attempts > 0)).then(left.cmp(&right))
 }
 
 /// Renders the table.
-pub fn page(providers: &Providers, query: &Query, frame: &Frame) -> String {
+pub fn render_page(providers: &Providers, query: &Query, frame: &Frame) -> String {
     let path = Section::Providers.path();
     let list = &providers.list;
-    let listing = Listing::<ProviderColumn>::read(query);
+    let listing = Listing::<ProviderColumn>::from_query(query);
     let main = html! {
         h1 { "Providers" }
         @if list.total > 0 {
-            (table(providers, &listing, query))
-            (parts::pages(&listing, list, query, path))
+            (provider_table(providers, &listing, query))
+            (components::page_links(&listing, list, query, path))
         } @else {
-            (parts::nothing("There is no provider yet."))
+            (components::empty_message("There are no providers yet."))
         }
-        (parts::commands(&[
+        (components::command_list(&[
             (
-                "Make a provider; its credentials are printed this once",
+                "Create a provider; its credentials are printed only once",
                 "guerdon provider create --name NAME --manages-all-domain-resources --callback-url URL".to_owned(),
             ),
             ("List them on the command line", "guerdon provider list".to_owned()),
         ]))
     };
-    frame::page(frame, At::Front(Section::Providers), "Providers", &main)
+    frame::render_frame(frame, PagePosition::Front(Section::Providers), "Providers", &main)
 }
 
-fn table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query) -> Markup {
+fn provider_table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query) -> Markup {
     let path = Section::Providers.path();
-    let head =
-        html! { @for column in ProviderColumn::ALL { (parts::sorted(listing, query, path, *column)) } };
+    let head = html! { @for column in ProviderColumn::ALL { (components::sortable_heading(listing, query, path, *column)) } };
     let rows = html! {
-        @for it in &providers.list.rows {
+        @for row in &providers.list.rows {
             tr {
-                th.name scope="row" { a href={ "/providers/" (it.provider.id) } { (it.provider.name) } }
-                td.standing { (standing(&it.provider)) }
-                td.number { (numbers::counted(it.companies)) }
-                td.number { (confirmed(&it.last_24h)) }
-                td.number { (latency(&it.last_24h)) }
-                td.number { (it.waiting.pending) }
-                td.number { (alarming(it.waiting.exhausted, Tone::Bad)) }
-                td.number { (alarming(it.waiting.unaddressed, Tone::Warn)) }
-                td.url { @if let Some(url) = &it.provider.callback_origin { code { (url) } } @else { span.soft { "none" } } }
+                th.name scope="row" { a href={ "/providers/" (row.provider.id) } { (row.provider.name) } }
+                td.standing { (status_badges(&row.provider)) }
+                td.number { (numbers::format_count(row.companies)) }
+                td.number { (success_rate(&row.last_24h)) }
+                td.number { (format_latency(&row.last_24h)) }
+                td.number { (row.undelivered.pending) }
+                td.number { (highlight_nonzero(row.undelivered.exhausted, Tone::Bad)) }
+                td.number { (highlight_nonzero(row.undelivered.unaddressed, Tone::Warn)) }
+                td.url { @if let Some(url) = &row.provider.callback_origin { code { (url) } } @else { span.soft { "none" } } }
             }
         }
     };
-    parts::table("Providers", &head, &rows)
+    components::scrollable_table("Providers", &head, &rows)
 }
 
 /// Renders whether the provider is suspended or designated.
-pub(super) fn standing(provider: &Provider) -> Markup {
+pub(super) fn status_badges(provider: &Provider) -> Markup {
     html! {
-        @if provider.is_suspended { (parts::badge(Tone::Warn, "suspended")) " " }
-        @if provider.is_designated { (parts::badge(Tone::Plain, "designated")) }
+        @if provider.is_suspended { (components::badge(Tone::Warn, "suspended")) " " }
+        @if provider.is_designated { (components::badge(Tone::Plain, "designated")) }
         @else { span.soft { "not designated" } }
     }
 }
 
 /// Renders the share of confirmed attempts, highlighted if the receiver fails.
-pub(super) fn confirmed(performance: &Performance) -> Markup {
-    let share = numbers::percent(performance.confirmed, performance.attempts);
+pub(super) fn success_rate(performance: &Performance) -> Markup {
+    let share = numbers::format_percent(performance.confirmed, performance.attempts);
     html! {
         @match share {
-            Some(share) if performance.is_failing() => (parts::badge(Tone::Bad, &share)),
+            Some(share) if performance.is_failing() => (components::badge(Tone::Bad, &share)),
             Some(share) => (share),
             None => "–",
         }
     }
 }
 
-pub(super) fn latency(performance: &Performance) -> String {
-    performance.mean_latency.map_or_else(|| "–".to_owned(), numbers::micros)
+pub(super) fn format_latency(performance: &Performance) -> String {
+    performance.mean_latency.map_or_else(|| "–".to_owned(), numbers::format_micros)
 }
 
 /// Renders a number, highlighted unless it is 0.
-pub(super) fn alarming(value: Counted, tone: Tone) -> Markup {
+pub(super) fn highlight_nonzero(value: CappedCount, tone: Tone) -> Markup {
     if value.is_zero() {
         html! { (value) }
     } else {
-        parts::badge(tone, &value.to_string())
+        components::badge(tone, &value.to_string())
     }
 }
 
@@ -179,9 +178,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failing_receiver_is_marked_once_there_are_enough_attempts() {
+    fn failing_receiver_is_highlighted_after_enough_attempts() {
         let check = |confirmed, attempts, is_marked: bool| {
-            let shown = super::confirmed(&Performance { attempts, confirmed, mean_latency: None });
+            let shown = super::success_rate(&Performance { attempts, confirmed, mean_latency: None });
             assert_eq!(shown.into_string().contains("badge"), is_marked, "{confirmed} of {attempts}");
         };
         check(0, 0, false);
@@ -194,9 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_compared_and_none_is_least() {
+    fn providers_without_attempts_sort_first() {
         let of = |confirmed, attempts| Performance { attempts, confirmed, mean_latency: None };
-        let check = |a, b, expected| assert_eq!(success(&a, &b), expected, "{a:?} {b:?}");
+        let check = |a, b, expected| assert_eq!(compare_success_rates(&a, &b), expected, "{a:?} {b:?}");
         check(of(1, 2), of(2, 3), Ordering::Less);
         check(of(2, 4), of(1, 2), Ordering::Equal);
         check(of(0, 0), of(0, 9), Ordering::Less);

@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use maud::{Markup, html};
 use time::OffsetDateTime;
 
+use crate::components::{self, Tone};
 use crate::forms;
-use crate::frame::{self, At, Frame, Section};
-use crate::listing::{Column, Listing, by_letters};
+use crate::frame::{self, Frame, PagePosition, Section};
+use crate::listing::{Column, Listing, compare_ignoring_case};
 use crate::model::{Schedule, Schedules};
 use crate::numbers;
-use crate::parts::{self, Tone};
 use crate::query::Query;
-use crate::times;
+use crate::time_format;
 
 /// The columns that schedules can be sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Column for ScheduleColumn {
     const ALL: &'static [Self] =
         &[Self::Next, Self::Company, Self::Wallet, Self::Points, Self::Every, Self::Failing, Self::Missed];
 
-    fn name(self) -> &'static str {
+    fn sort_key(self) -> &'static str {
         match self {
             Self::Next => "next",
             Self::Company => "company",
@@ -60,11 +60,11 @@ impl Column for ScheduleColumn {
     }
 
     /// In the column of failures, failing schedules come first, the longest failing at the top.
-    fn compare(self, a: &Schedule, b: &Schedule) -> Ordering {
+    fn compare_rows(self, a: &Schedule, b: &Schedule) -> Ordering {
         let since = |schedule: &Schedule| schedule.failing.as_ref().map(|failing| failing.since);
         match self {
             Self::Next => a.next_on.cmp(&b.next_on),
-            Self::Company => by_letters(&a.company.name, &b.company.name),
+            Self::Company => compare_ignoring_case(&a.company.name, &b.company.name),
             Self::Wallet => a.wallet.cmp(&b.wallet),
             Self::Points => a.points.cmp(&b.points),
             Self::Every => a.every.cmp(&b.every),
@@ -80,72 +80,70 @@ pub fn is_failing_only(query: &Query) -> bool {
 }
 
 /// Renders the table of schedules that are not cancelled.
-pub fn page(schedules: &Schedules, query: &Query, frame: &Frame) -> String {
+pub fn render_page(schedules: &Schedules, query: &Query, frame: &Frame) -> String {
     let path = Section::Schedules.path();
     let list = &schedules.list;
-    let listing = Listing::<ScheduleColumn>::read(query);
-    let fields = forms::choice("State", "state", &[("failing", "failing")], query);
-    let head =
-        html! { @for column in ScheduleColumn::ALL { (parts::sorted(&listing, query, path, *column)) } };
+    let listing = Listing::<ScheduleColumn>::from_query(query);
+    let fields = forms::select_field("State", "state", &[("failing", "failing")], query);
+    let head = html! { @for column in ScheduleColumn::ALL { (components::sortable_heading(&listing, query, path, *column)) } };
     let main = html! {
         h1 { "Schedules" }
         p.lead {
-            "Each pays its next date as that begins. One that fails is tried every hour for a day; then the date is left \
-             out for good."
+            "Each schedule pays on its next date at 00:00 UTC. A failed payment is retried every hour for a day; then the date is skipped."
         }
-        (forms::filter(path, query, &["state"], &fields))
+        (forms::filter_form(path, query, &["state"], &fields))
         @if list.total > 0 {
-            (table(&list.rows, &head, true, frame.now))
-            (parts::pages(&listing, list, query, path))
+            (schedule_table(&list.rows, &head, true, frame.now))
+            (components::page_links(&listing, list, query, path))
         } @else if is_failing_only(query) {
-            (parts::nothing("No schedule fails."))
+            (components::empty_message("No schedule fails."))
         } @else {
-            (parts::nothing("There is no schedule."))
+            (components::empty_message("There are no schedules."))
         }
-        (parts::commands(&[
+        (components::command_list(&[
             (
                 "Make a schedule",
                 "guerdon distribution schedule COMPANY_ID --wallet peer_wallet --points 500 --every month \
                  --start YYYY-MM-DD"
                     .to_owned(),
             ),
-            ("End one; what it gave stays", "guerdon distribution cancel SCHEDULE_ID".to_owned()),
-            ("Mend a reserve that is short", "guerdon reserve deposit COMPANY_ID --points 100000 --key KEY".to_owned()),
+            ("Cancel one; points that it distributed remain", "guerdon distribution cancel SCHEDULE_ID".to_owned()),
+            ("Deposit points into a reserve that is too low", "guerdon reserve deposit COMPANY_ID --points 100000 --key KEY".to_owned()),
         ]))
     };
-    frame::page(frame, At::Front(Section::Schedules), "Schedules", &main)
+    frame::render_frame(frame, PagePosition::Front(Section::Schedules), "Schedules", &main)
 }
 
 /// Renders all schedules of one company, in the given order.
-pub(super) fn table_of_one(all: &[Schedule], now: OffsetDateTime) -> Markup {
+pub(super) fn company_schedule_table(all: &[Schedule], now: OffsetDateTime) -> Markup {
     let head = html! {
         @for column in ScheduleColumn::ALL.iter().filter(|column| **column != ScheduleColumn::Company) {
             th scope="col" class=[column.is_number().then_some("number")] { (column.heading()) }
         }
     };
-    table(all, &head, false, now)
+    schedule_table(all, &head, false, now)
 }
 
-fn table(all: &[Schedule], head: &Markup, with_company: bool, now: OffsetDateTime) -> Markup {
-    let head = html! { (head) (parts::headings(&["Id"])) };
+fn schedule_table(all: &[Schedule], head: &Markup, with_company: bool, now: OffsetDateTime) -> Markup {
+    let head = html! { (head) (components::column_headings(&["Id"])) };
     let rows = html! {
-        @for it in all {
+        @for schedule in all {
             tr {
-                th scope="row" { (times::dated(it.next_on)) }
-                @if with_company { td.name { (parts::company(&it.company)) } }
-                td { (parts::wallet(&it.wallet)) }
-                td.number { (numbers::grouped(it.points)) }
-                td { (it.every) }
+                th scope="row" { (time_format::render_date(schedule.next_on)) }
+                @if with_company { td.name { (components::company_link(&schedule.company)) } }
+                td { (components::wallet_label(&schedule.wallet)) }
+                td.number { (numbers::format_integer(schedule.points)) }
+                td { (schedule.every) }
                 td.wrap {
-                    @if let Some(failing) = &it.failing {
-                        (parts::badge(Tone::Bad, "failing")) " " (failing.reason)
-                        br; span.soft { "first tried " (times::ago(now, failing.since)) }
+                    @if let Some(failing) = &schedule.failing {
+                        (components::badge(Tone::Bad, "failing")) " " (failing.reason)
+                        br; span.soft { "first tried " (time_format::format_age(now, failing.since)) }
                     } @else { span.soft { "no" } }
                 }
-                td.number { (numbers::counted(it.missed)) }
-                td { code { (it.id) } }
+                td.number { (numbers::format_count(schedule.missed)) }
+                td { code { (schedule.id) } }
             }
         }
     };
-    parts::table("Schedules", &head, &rows)
+    components::scrollable_table("Schedules", &head, &rows)
 }

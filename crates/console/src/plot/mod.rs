@@ -3,57 +3,57 @@
 mod axes;
 mod scale;
 mod shapes;
-mod words;
+mod text_alternative;
 
 use maud::{Markup, html};
 
 use self::axes::Axes;
 use self::scale::Scale;
+use crate::components::{self, Tone};
 use crate::model::Series;
 use crate::numbers;
-use crate::parts::{self, Tone};
 
 /// The unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum ValueUnit {
     /// Counts of these things, in the singular and in the plural.
     Count(&'static str, &'static str),
     /// Durations in microseconds.
     Micros,
 }
 
-impl Unit {
+impl ValueUnit {
     pub(crate) const POINTS: Self = Self::Count("point", "points");
 
-    fn exact(self, value: i64) -> String {
+    fn format_exact(self, value: i64) -> String {
         match self {
             Self::Count(one, many) => {
-                format!("{} {}", numbers::grouped(value), if value == 1 { one } else { many })
+                format!("{} {}", numbers::format_integer(value), if value == 1 { one } else { many })
             }
-            Self::Micros => numbers::micros(value),
+            Self::Micros => numbers::format_micros(value),
         }
     }
 
     /// Formats a value under a heading that names the unit.
-    fn bare(self, value: i64) -> String {
+    fn format_bare(self, value: i64) -> String {
         match self {
-            Self::Count(..) => numbers::grouped(value),
-            Self::Micros => numbers::micros(value),
+            Self::Count(..) => numbers::format_integer(value),
+            Self::Micros => numbers::format_micros(value),
         }
     }
 
-    fn short(self, value: i64) -> String {
+    fn format_short(self, value: i64) -> String {
         match self {
-            Self::Count(..) => numbers::compact(value),
+            Self::Count(..) => numbers::format_compact(value),
             Self::Micros if value == 0 => "0".to_owned(),
-            Self::Micros => numbers::micros(value),
+            Self::Micros => numbers::format_micros(value),
         }
     }
 }
 
 /// How values are drawn and summarized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PlotKind {
     /// Counts, one bar per bucket; layers are stacked.
     Bars,
     /// A balance: a continuous line.
@@ -64,14 +64,14 @@ pub(crate) enum Kind {
 
 /// The width of a plot on screens wider than a phone's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Size {
+pub(crate) enum PlotSize {
     Third,
     Half,
     Whole,
 }
 
-impl Size {
-    const fn class(self) -> &'static str {
+impl PlotSize {
+    const fn css_class(self) -> &'static str {
         match self {
             Self::Third => "third",
             Self::Half => "half",
@@ -96,19 +96,19 @@ pub(crate) struct Threshold {
 /// A plot to render.
 pub(crate) struct Plot<'a> {
     pub(crate) title: &'a str,
-    pub(crate) unit: Unit,
-    pub(crate) kind: Kind,
+    pub(crate) unit: ValueUnit,
+    pub(crate) kind: PlotKind,
     /// All layers have the same buckets.
     pub(crate) layers: Vec<Layer<'a>>,
     pub(crate) threshold: Option<Threshold>,
-    pub(crate) size: Size,
+    pub(crate) size: PlotSize,
 }
 
 impl<'a> Plot<'a> {
     /// Creates a small plot of one series.
-    pub(crate) fn of(title: &'a str, unit: Unit, kind: Kind, series: &'a Series) -> Self {
+    pub(crate) fn of_series(title: &'a str, unit: ValueUnit, kind: PlotKind, series: &'a Series) -> Self {
         let layers = vec![Layer { name: "", tone: Tone::Plain, series }];
-        Self { title, unit, kind, layers, threshold: None, size: Size::Third }
+        Self { title, unit, kind, layers, threshold: None, size: PlotSize::Third }
     }
 
     fn is_empty(&self) -> bool {
@@ -116,52 +116,52 @@ impl<'a> Plot<'a> {
     }
 
     /// Returns the sum of all layers for a bucket, if any is known.
-    fn top(&self, number: usize) -> Option<i64> {
+    fn bucket_total(&self, number: usize) -> Option<i64> {
         let values = self.layers.iter().filter_map(|layer| layer.series.points.get(number)?.value);
         values.reduce(i64::saturating_add)
     }
 
-    fn tops(&self) -> Vec<Option<i64>> {
+    fn bucket_totals(&self) -> Vec<Option<i64>> {
         let count = self.layers.iter().map(|layer| layer.series.points.len()).max().unwrap_or(0);
-        (0..count).map(|number| self.top(number)).collect()
+        (0..count).map(|number| self.bucket_total(number)).collect()
     }
 }
 
 /// Renders the plot with its title, a summary and an expandable table.
-pub(crate) fn figure(plot: &Plot<'_>) -> Markup {
+pub(crate) fn render_plot(plot: &Plot<'_>) -> Markup {
     html! {
-        figure class={ "plot " (plot.size.class()) } {
+        figure class={ "plot " (plot.size.css_class()) } {
             figcaption {
                 h3 { (plot.title) }
-                p.soft { (words::summary(plot)) }
+                p.soft { (text_alternative::summarize_plot(plot)) }
             }
             @if plot.is_empty() {
-                (parts::nothing("Nothing is known of this time."))
+                (components::empty_message("No data for this period."))
             } @else {
                 // The style sheet shows one of the two, depending on the width.
-                @if let Some(axes) = Axes::broad(plot.size) { (picture(plot, &axes, "broad")) }
-                (picture(plot, &Axes::NARROW, if plot.size == Size::Third { "" } else { "narrow" }))
-                (words::legend(plot))
-                (words::details(plot))
+                @if let Some(axes) = Axes::for_wide_screen(plot.size) { (render_svg(plot, &axes, "broad")) }
+                (render_svg(plot, &Axes::NARROW, if plot.size == PlotSize::Third { "" } else { "narrow" }))
+                (text_alternative::render_legend(plot))
+                (text_alternative::render_value_table(plot))
             }
         }
     }
 }
 
-fn picture(plot: &Plot<'_>, axes: &Axes, class: &str) -> Markup {
+fn render_svg(plot: &Plot<'_>, axes: &Axes, class: &str) -> Markup {
     let threshold = plot.threshold.as_ref().map(|threshold| threshold.value);
-    let scale = Scale::over(plot.tops().into_iter().flatten().chain(threshold));
+    let scale = Scale::for_values(plot.bucket_totals().into_iter().flatten().chain(threshold));
     html! {
         svg class=(class) role="img" viewBox={ "0 0 " (axes.width) " " (axes.height) } {
-            title { (plot.title) ": " (words::summary(plot)) }
-            (axes.marks(&scale, plot.unit))
-            (axes.dates(plot.layers.first().map(|layer| layer.series)))
+            title { (plot.title) ": " (text_alternative::summarize_plot(plot)) }
+            (axes.render_ticks(&scale, plot.unit))
+            (axes.render_dates(plot.layers.first().map(|layer| layer.series)))
             @match plot.kind {
-                Kind::Bars => (shapes::bars(plot, axes, &scale)),
-                Kind::Level | Kind::Mean => (shapes::lines(plot, axes, &scale)),
+                PlotKind::Bars => (shapes::render_bars(plot, axes, &scale)),
+                PlotKind::Level | PlotKind::Mean => (shapes::render_lines(plot, axes, &scale)),
             }
-            @if let Some(value) = threshold { (axes.across(&scale, value)) }
-            (shapes::labels(plot, axes))
+            @if let Some(value) = threshold { (axes.render_threshold(&scale, value)) }
+            (shapes::render_tooltips(plot, axes))
         }
     }
 }

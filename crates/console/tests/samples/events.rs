@@ -1,23 +1,23 @@
 //! Sample models of the event pages.
 
-use guerdon_console::model::{Attempt, Event, EventRow, EventState, Events, Stretch};
+use guerdon_console::model::{Attempt, Event, EventRow, EventState, Events, LogPage};
 use time::Duration;
 
-use super::providers::provider;
-use super::{NASTY, NOW, id, named};
+use super::providers::sample_provider;
+use super::{HOSTILE_NAME, NOW, sample_id, sample_reference};
 
 const TYPES: [&str; 3] = ["recognition.received", "recognition.updated", "redemption.created"];
 
 /// Delays before the next attempt, in seconds.
 const WAITS: [i64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
 
-fn row(number: u32) -> EventRow {
+fn event_row(number: u32) -> EventRow {
     let state = EventState::ALL.into_iter().cycle().nth(usize::try_from(number).unwrap_or(0));
     let state = state.unwrap_or(EventState::Pending);
-    let name = if number == 3 { NASTY } else { "Acme Rewards" };
+    let name = if number == 3 { HOSTILE_NAME } else { "Acme Rewards" };
     let is_pending = state == EventState::Pending;
     EventRow {
-        id: id(5_000 + number),
+        id: sample_id(5_000 + number),
         kind: TYPES
             .into_iter()
             .cycle()
@@ -25,31 +25,31 @@ fn row(number: u32) -> EventRow {
             .unwrap_or_default()
             .to_owned(),
         state,
-        provider: named(1, name),
+        provider: sample_reference(1, name),
         attempts: number % 12,
         created_at: NOW - Duration::seconds(i64::from(number) * 613),
         next_attempt_at: is_pending.then(|| NOW + Duration::seconds(i64::from(number) * 100 - 50)),
     }
 }
 
-pub fn list() -> Events {
+pub fn event_list() -> Events {
     Events {
-        list: Stretch {
-            rows: (0..50).map(row).collect(),
+        list: LogPage {
+            rows: (0..50).map(event_row).collect(),
             newer: Some("newer&1".to_owned()),
             older: Some("older=1".to_owned()),
         },
-        providers: vec![named(1, "Acme Rewards"), named(2, NASTY)],
+        providers: vec![sample_reference(1, "Acme Rewards"), sample_reference(2, HOSTILE_NAME)],
         types: TYPES.map(str::to_owned).to_vec(),
     }
 }
 
-pub fn none() -> Events {
-    let list = Stretch { rows: Vec::new(), newer: None, older: None };
+pub fn empty_event_list() -> Events {
+    let list = LogPage { rows: Vec::new(), newer: None, older: None };
     Events { list, providers: Vec::new(), types: Vec::new() }
 }
 
-pub fn attempt(number: u32, status: Option<u16>, cause: &str) -> Attempt {
+pub fn failed_attempt(number: u32, status: Option<u16>, cause: &str) -> Attempt {
     let wait = usize::try_from(number).ok().and_then(|number| WAITS.get(number - 1)).copied();
     Attempt {
         number,
@@ -61,19 +61,19 @@ pub fn attempt(number: u32, status: Option<u16>, cause: &str) -> Attempt {
     }
 }
 
-fn event(state: EventState, attempts: Vec<Attempt>, provider_number: u32) -> Event {
+fn sample_event(state: EventState, attempts: Vec<Attempt>, provider_number: u32) -> Event {
     let body = format!(
         r#"{{"type":"recognition.received","version":"1.0","data":{{"id":"{}","sender_type":"user","sender_name":"Ada
         Lovelace","sender_email":"ada@example.com","occasion_name":"Thank you","points":20,"share":true,
         "created_at":"2026-11-17T20:01:02.345Z","message":"secret words"}}}}"#,
-        id(5_003)
+        sample_id(5_003)
     );
     Event {
-        id: id(5_003),
+        id: sample_id(5_003),
         kind: TYPES.into_iter().next().unwrap_or_default().to_owned(),
         state,
-        provider: provider(provider_number),
-        company: named(101, "Northwind Traders"),
+        provider: sample_provider(provider_number),
+        company: sample_reference(101, "Northwind Traders"),
         created_at: NOW - Duration::hours(60),
         next_attempt_at: None,
         body: body.replace("\n        ", " "),
@@ -81,31 +81,31 @@ fn event(state: EventState, attempts: Vec<Attempt>, provider_number: u32) -> Eve
     }
 }
 
-pub fn exhausted() -> Event {
+pub fn exhausted_event() -> Event {
     let mut attempts = vec![
-        attempt(1, None, "no answer in time"),
-        attempt(
+        failed_attempt(1, None, "no response in time"),
+        failed_attempt(
             2,
             None,
             "TLS: invalid peer certificate: certificate expired: verification time 1795185310 (UNIX), but \
                           certificate is not valid after 1795000000 (185310 seconds ago)",
         ),
-        attempt(3, Some(503), "answered with status 503"),
+        failed_attempt(3, Some(503), "answered with status 503"),
     ];
-    attempts.extend((4..=11).map(|number| attempt(number, Some(403), "answered with status 403")));
-    event(EventState::Exhausted, attempts, 2)
+    attempts.extend((4..=11).map(|number| failed_attempt(number, Some(403), "answered with status 403")));
+    sample_event(EventState::Exhausted, attempts, 2)
 }
 
-pub fn pending() -> Event {
-    let attempts = vec![attempt(1, None, "refused: 10.0.0.7 is not a public address")];
+pub fn pending_event() -> Event {
+    let attempts = vec![failed_attempt(1, None, "refused: 10.0.0.7 is not a public address")];
     let next_attempt_at = Some(NOW + Duration::seconds(11));
-    Event { next_attempt_at, ..event(EventState::Pending, attempts, 3) }
+    Event { next_attempt_at, ..sample_event(EventState::Pending, attempts, 3) }
 }
 
-pub fn unaddressed() -> Event {
-    Event { body: "no JSON".to_owned(), ..event(EventState::Unaddressed, Vec::new(), 5) }
+pub fn unaddressed_event() -> Event {
+    Event { body: "no JSON".to_owned(), ..sample_event(EventState::Unaddressed, Vec::new(), 5) }
 }
 
-pub fn addressed_since() -> Event {
-    event(EventState::Unaddressed, Vec::new(), 1)
+pub fn event_addressed_since() -> Event {
+    sample_event(EventState::Unaddressed, Vec::new(), 1)
 }

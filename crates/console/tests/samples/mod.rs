@@ -6,7 +6,7 @@ mod overview;
 mod providers;
 
 use guerdon_console::model::{
-    Actor, AuditEntry, AuditLog, Failing, Named, Rows, Schedule, Schedules, Stretch,
+    Actor, AuditEntry, AuditLog, LogPage, ObjectReference, Schedule, ScheduleFailure, Schedules, TablePage,
 };
 use guerdon_console::{Frame, Query, pages};
 use time::macros::{date, datetime};
@@ -15,14 +15,14 @@ use time::{Duration, OffsetDateTime};
 pub const NOW: OffsetDateTime = datetime!(2026-11-20 14:35:10 UTC);
 
 /// A name that breaks any page that does not escape it.
-pub const NASTY: &str = "<script>alert(\"x\")</script> & Sons ' Ltd";
+pub const HOSTILE_NAME: &str = "<script>alert(\"x\")</script> & Sons ' Ltd";
 
 pub struct Sample {
     pub name: &'static str,
     pub page: String,
 }
 
-pub fn all() -> Vec<Sample> {
+pub fn render_samples() -> Vec<Sample> {
     let frame = |is_in_maintenance| Frame {
         now: NOW,
         instance: "guerdon.example.com".to_owned(),
@@ -33,50 +33,53 @@ pub fn all() -> Vec<Sample> {
     let none = Query::default();
     let mut all = Vec::new();
     let mut add = |name, page| all.push(Sample { name, page });
-    add("overview", pages::overview::page(&overview::large(), &plain));
-    add("overview_maintained", pages::overview::page(&overview::large(), &maintained));
-    add("overview_empty", pages::overview::page(&overview::empty(), &plain));
+    add("overview", pages::overview::render_page(&overview::busy_overview(), &plain));
+    add("overview_maintained", pages::overview::render_page(&overview::busy_overview(), &maintained));
+    add("overview_empty", pages::overview::render_page(&overview::empty_overview(), &plain));
     let query = Query::parse("sort=reserve&order=asc&page=3");
-    add("companies", pages::companies::page(&companies::list(1_234), &query, &plain));
-    add("companies_empty", pages::companies::page(&companies::list(0), &none, &plain));
+    add("companies", pages::companies::render_page(&companies::company_list(1_234), &query, &plain));
+    add("companies_empty", pages::companies::render_page(&companies::company_list(0), &none, &plain));
     let query = Query::parse("q=%22%3E%3Cb%3E&reserve=low");
-    add("companies_not_found", pages::companies::page(&companies::list(0), &query, &plain));
+    add("companies_not_found", pages::companies::render_page(&companies::company_list(0), &query, &plain));
     let query = Query::parse("page=99");
-    add("companies_beyond", pages::companies::page(&companies::beyond(), &query, &plain));
+    add("companies_beyond", pages::companies::render_page(&companies::page_past_the_end(), &query, &plain));
     let query = Query::parse("days=90");
-    add("company", pages::company::page(&companies::large(), &query, &plain));
-    add("company_empty", pages::company::page(&companies::empty(), &none, &plain));
-    add("providers", pages::providers::page(&providers::list(), &none, &plain));
-    add("providers_empty", pages::providers::page(&providers::none(), &none, &plain));
-    add("provider", pages::provider::page(&providers::large(), &plain));
-    add("provider_empty", pages::provider::page(&providers::empty(), &plain));
+    add("company", pages::company::render_page(&companies::large_company(), &query, &plain));
+    add("company_empty", pages::company::render_page(&companies::empty_company(), &none, &plain));
+    add("providers", pages::providers::render_page(&providers::provider_list(), &none, &plain));
+    add("providers_empty", pages::providers::render_page(&providers::empty_provider_list(), &none, &plain));
+    add("provider", pages::provider::render_page(&providers::large_provider(), &plain));
+    add("provider_empty", pages::provider::render_page(&providers::empty_provider(), &plain));
     let query = Query::parse("state=exhausted&provider=01a1fdd4-8a51-741c-a29d-000000000001&before=x");
-    add("events", pages::events::page(&events::list(), &query, &plain));
-    add("events_empty", pages::events::page(&events::none(), &none, &plain));
-    add("event", pages::event::page(&events::exhausted(), &plain));
-    add("event_pending", pages::event::page(&events::pending(), &plain));
-    add("event_addressed", pages::event::page(&events::addressed_since(), &plain));
-    add("event_empty", pages::event::page(&events::unaddressed(), &plain));
-    add("schedules", pages::schedules::page(&schedules(60), &Query::parse("sort=failing"), &plain));
-    add("schedules_empty", pages::schedules::page(&schedules(0), &none, &plain));
-    add("audit", pages::audit::page(&log(40), &Query::parse("actor=operator"), &plain));
-    add("audit_empty", pages::audit::page(&log(0), &none, &plain));
-    add("missing", pages::missing::page(&plain));
-    add("failed", pages::failed::page(&plain));
+    add("events", pages::events::render_page(&events::event_list(), &query, &plain));
+    add("events_empty", pages::events::render_page(&events::empty_event_list(), &none, &plain));
+    add("event", pages::event::render_page(&events::exhausted_event(), &plain));
+    add("event_pending", pages::event::render_page(&events::pending_event(), &plain));
+    add("event_addressed", pages::event::render_page(&events::event_addressed_since(), &plain));
+    add("event_empty", pages::event::render_page(&events::unaddressed_event(), &plain));
+    add(
+        "schedules",
+        pages::schedules::render_page(&sample_schedules(60), &Query::parse("sort=failing"), &plain),
+    );
+    add("schedules_empty", pages::schedules::render_page(&sample_schedules(0), &none, &plain));
+    add("audit", pages::audit::render_page(&sample_audit_log(40), &Query::parse("actor=operator"), &plain));
+    add("audit_empty", pages::audit::render_page(&sample_audit_log(0), &none, &plain));
+    add("missing", pages::not_found::render_page(&plain));
+    add("failed", pages::unavailable::render_page(&plain));
     all
 }
 
 /// An id that ends in this number.
-pub fn id(number: u32) -> String {
+pub fn sample_id(number: u32) -> String {
     format!("01a1fdd4-8a51-741c-a29d-{number:012}")
 }
 
-pub fn named(number: u32, name: &str) -> Named {
-    Named { id: id(number), name: name.to_owned() }
+pub fn sample_reference(number: u32, name: &str) -> ObjectReference {
+    ObjectReference { id: sample_id(number), name: name.to_owned() }
 }
 
 /// Deterministic numbers that rise and fall.
-pub fn wave(number: u32, most: u32) -> u32 {
+pub fn sample_wave(number: u32, most: u32) -> u32 {
     let mixed = number.wrapping_mul(2_654_435_761).rotate_left(13) % 1_000;
     let tide = [2, 1, 1, 1, 2, 4, 9, 14, 19, 22, 23, 21, 20, 23, 22, 19, 16, 12, 9, 7, 6, 5, 4, 3];
     let tide = tide.iter().cycle().nth(usize::try_from(number % 24).unwrap_or(0)).copied().unwrap_or(1);
@@ -84,18 +87,18 @@ pub fn wave(number: u32, most: u32) -> u32 {
 }
 
 /// `count` values, one per step, going back from now.
-pub fn past(count: u32, step: Duration, value: impl Fn(u32) -> i64) -> Vec<(OffsetDateTime, i64)> {
+pub fn sample_history(count: u32, step: Duration, value: impl Fn(u32) -> i64) -> Vec<(OffsetDateTime, i64)> {
     (0..count).rev().map(|age| (NOW - step * i32::try_from(age).unwrap_or(0), value(age))).collect()
 }
 
-pub fn schedule(number: u32) -> Schedule {
-    let failing = (number % 5 == 2).then(|| Failing {
+pub fn sample_schedule(number: u32) -> Schedule {
+    let failing = (number % 5 == 2).then(|| ScheduleFailure {
         since: NOW - Duration::hours(i64::from(number)),
         reason: "the reserve holds 1,200 points, and 96,000 are needed".to_owned(),
     });
     Schedule {
-        id: id(7_000 + number),
-        company: named(100 + number, &format!("Company {number}")),
+        id: sample_id(7_000 + number),
+        company: sample_reference(100 + number, &format!("Company {number}")),
         wallet: if number.is_multiple_of(3) { "manager_wallet" } else { "peer_wallet" }.to_owned(),
         points: i64::from(100 + number * 50),
         every: if number.is_multiple_of(4) { "week" } else { "month" }.to_owned(),
@@ -105,32 +108,36 @@ pub fn schedule(number: u32) -> Schedule {
     }
 }
 
-fn schedules(count: u32) -> Schedules {
-    let rows = (0..count.min(50)).map(schedule).collect();
-    Schedules { list: Rows { rows, total: u64::from(count) } }
+fn sample_schedules(count: u32) -> Schedules {
+    let rows = (0..count.min(50)).map(sample_schedule).collect();
+    Schedules { list: TablePage { rows, total: u64::from(count) } }
 }
 
-pub fn entry(number: u32) -> AuditEntry {
+pub fn sample_audit_entry(number: u32) -> AuditEntry {
     let (actor, action, detail) = match number % 4 {
         0 => (Actor::Operator("alice".to_owned()), "deposit", "100,000 points, key invoice-2026-117"),
-        1 => (Actor::Provider(named(1, "Acme Rewards")), "company updated", "points_per_dollar 100 to 120"),
-        2 => (Actor::Schedule(id(7_001)), "distribution", "500 points to each of 84, for 2026-11-20"),
-        _ => (Actor::Operator("<b>bob</b>".to_owned()), "provider rotated", NASTY),
+        1 => (
+            Actor::Provider(sample_reference(1, "Acme Rewards")),
+            "company updated",
+            "points_per_dollar 100 to 120",
+        ),
+        2 => (Actor::Schedule(sample_id(7_001)), "distribution", "500 points to each of 84, for 2026-11-20"),
+        _ => (Actor::Operator("<b>bob</b>".to_owned()), "provider rotated", HOSTILE_NAME),
     };
     AuditEntry {
         at: NOW - Duration::minutes(i64::from(number) * 47),
         actor,
         action: action.to_owned(),
-        company: (number % 4 != 3).then(|| named(101, "Northwind Traders")),
-        object: (!number.is_multiple_of(4)).then(|| id(9_000 + number)),
+        company: (number % 4 != 3).then(|| sample_reference(101, "Northwind Traders")),
+        object: (!number.is_multiple_of(4)).then(|| sample_id(9_000 + number)),
         detail: detail.to_owned(),
     }
 }
 
-fn log(count: u32) -> AuditLog {
+fn sample_audit_log(count: u32) -> AuditLog {
     let (newer, older) = (Some("9".to_owned()), Some("4".to_owned()));
-    let list = Stretch {
-        rows: (0..count).map(entry).collect(),
+    let list = LogPage {
+        rows: (0..count).map(sample_audit_entry).collect(),
         newer: newer.filter(|_| count > 0),
         older: older.filter(|_| count > 0),
     };

@@ -1,30 +1,41 @@
 //! Sample models of the overview: a busy service with problems, and a new one.
 
 use guerdon_console::model::{
-    Activity, Api, Certificate, Counted, Deliveries, Ledger, Mails, Named, Overview, Performance, Seal,
-    Series, Service, Step, Troubles, Verification,
+    Activity, ApiStatistics, BucketSize, CappedCount, Certificate, DeliveryCounts, LedgerStatus, MailCounts,
+    ObjectReference, Overview, Performance, Problems, Seal, Series, ServiceStatus, Verification,
 };
 use time::Duration;
 use time::macros::{date, datetime};
 
-use super::{NOW, past, wave};
+use super::{NOW, sample_history, sample_wave};
 
-pub fn large() -> Overview {
+pub fn busy_overview() -> Overview {
     let hours = |most: u32, factor: i64| {
-        let found = past(24, Duration::HOUR, |age| i64::from(wave(38 - age, most)) * factor);
-        Series::sums(Step::Hour, NOW, 24, found)
+        let found = sample_history(24, Duration::HOUR, |age| i64::from(sample_wave(38 - age, most)) * factor);
+        Series::from_sums(BucketSize::Hour, NOW, 24, found)
     };
     let days = |most: u32, factor: i64| {
-        let found = past(30, Duration::DAY, |age| i64::from(wave(age * 7 + 9, most)) * factor);
-        Series::sums(Step::Day, NOW, 30, found)
+        let found =
+            sample_history(30, Duration::DAY, |age| i64::from(sample_wave(age * 7 + 9, most)) * factor);
+        Series::from_sums(BucketSize::Day, NOW, 30, found)
     };
-    let latency = past(24, Duration::HOUR, |age| i64::from(1_200 + wave(age, 4_000)));
-    let api = Api {
-        counted: "Requests to this process since it started, 3 days ago.".to_owned(),
+    let latency = sample_history(24, Duration::HOUR, |age| i64::from(1_200 + sample_wave(age, 4_000)));
+    let api = ApiStatistics {
+        coverage: "Requests to this process since it started, 3 days ago.".to_owned(),
         requests: hours(48_000, 1),
         client_errors: hours(400, 1),
-        server_errors: Series::sums(Step::Hour, NOW, 24, [(NOW - Duration::hours(5), 37), (NOW, 2)]),
-        latency: Series::means(Step::Hour, NOW, 24, latency.into_iter().filter(|(at, _)| at.hour() != 3)),
+        server_errors: Series::from_sums(
+            BucketSize::Hour,
+            NOW,
+            24,
+            [(NOW - Duration::hours(5), 37), (NOW, 2)],
+        ),
+        latency: Series::from_means(
+            BucketSize::Hour,
+            NOW,
+            24,
+            latency.into_iter().filter(|(at, _)| at.hour() != 3),
+        ),
     };
     Overview {
         activity: Activity {
@@ -34,15 +45,19 @@ pub fn large() -> Overview {
             points_by_day: days(14_000, 9_000_000_000),
         },
         api: Some(api),
-        deliveries: Deliveries {
-            pending: Counted::new(1_284),
+        deliveries: DeliveryCounts {
+            pending: CappedCount::new(1_284),
             delivered: 8_412_733,
-            exhausted: Counted::new(12),
-            unaddressed: Counted::new(3),
+            exhausted: CappedCount::new(12),
+            unaddressed: CappedCount::new(3),
             oldest_pending_at: Some(NOW - Duration::minutes(167)),
         },
-        mails: Mails { waiting: Counted::new(2), sent: Counted::new(1_408), given_up: Counted::new(1) },
-        ledger: Ledger {
+        mails: MailCounts {
+            waiting: CappedCount::new(2),
+            sent: CappedCount::new(1_408),
+            given_up: CappedCount::new(1),
+        },
+        ledger: LedgerStatus {
             last_seal: Some(Seal {
                 sequence: 48_211,
                 created_at: NOW - Duration::seconds(4),
@@ -51,22 +66,24 @@ pub fn large() -> Overview {
             last_verification: Some(Verification { ended_at: NOW - Duration::hours(11), violations: 0 }),
             unbalanced_companies: 0,
         },
-        service: Service {
+        service: ServiceStatus {
             commit: "9512051".to_owned(),
             started_at: datetime!(2026-11-17 06:00 UTC),
             database: "PostgreSQL 15.8".to_owned(),
             database_bytes: Some(48_318_382_080),
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
         },
-        troubles: troubles(),
+        problems: sample_problems(),
     }
 }
 
-fn troubles() -> Troubles {
-    let failing =
-        Named { id: "0190f3d2-4e00-7000-8000-000000000001".to_owned(), name: "Perks & Co".to_owned() };
+fn sample_problems() -> Problems {
+    let failing = ObjectReference {
+        id: "0190f3d2-4e00-7000-8000-000000000001".to_owned(),
+        name: "Perks & Co".to_owned(),
+    };
     let recent = Performance { attempts: 1_340, confirmed: 0, mean_latency: Some(9_000) };
-    Troubles {
+    Problems {
         low_reserves: 2,
         failing_schedules: 1,
         suspended_providers: 1,
@@ -74,9 +91,9 @@ fn troubles() -> Troubles {
     }
 }
 
-pub fn empty() -> Overview {
-    let hours = || Series::sums(Step::Hour, NOW, 24, []);
-    let days = || Series::sums(Step::Day, NOW, 30, []);
+pub fn empty_overview() -> Overview {
+    let hours = || Series::from_sums(BucketSize::Hour, NOW, 24, []);
+    let days = || Series::from_sums(BucketSize::Day, NOW, 30, []);
     Overview {
         activity: Activity {
             recognitions_by_hour: hours(),
@@ -85,19 +102,19 @@ pub fn empty() -> Overview {
             points_by_day: days(),
         },
         api: None,
-        deliveries: Deliveries::default(),
-        mails: Mails::default(),
-        ledger: Ledger {
+        deliveries: DeliveryCounts::default(),
+        mails: MailCounts::default(),
+        ledger: LedgerStatus {
             last_verification: Some(Verification { ended_at: NOW, violations: 0 }),
-            ..Ledger::default()
+            ..LedgerStatus::default()
         },
-        service: Service {
+        service: ServiceStatus {
             commit: "9512051".to_owned(),
             started_at: NOW - Duration::seconds(9),
             database: "SQLite 3.51.3".to_owned(),
             database_bytes: None,
             certificate: None,
         },
-        troubles: Troubles::default(),
+        problems: Problems::default(),
     }
 }

@@ -4,16 +4,16 @@
 //! Both checkers take their facts one after the other and remember little, so that they can check a ledger of
 //! any size.
 
-mod account;
-mod facts;
-mod journal_entry;
-mod steps;
+mod account_audit;
+mod distribution_steps;
+mod journal_entry_audit;
+mod stored_rows;
 mod verify;
 
-pub use account::{AccountJudge, Held, Side, Touch};
-pub use facts::{End, Movement, Sent};
-pub use journal_entry::JournalEntryAudit;
+pub use account_audit::{AccountAudit, Side, StoredAccount, StoredAccountEntry};
+pub use journal_entry_audit::JournalEntryAudit;
+pub use stored_rows::{AccountKey, StoredRecognition, StoredTransfer};
 pub use verify::verify;
 
-pub use crate::model::{AuditReport, Checked, Findings, Part, Violation};
-pub use crate::ports::Examination;
+pub use crate::model::{AuditPart, AuditReport, CheckedRows, Findings, Violation};
+pub use crate::ports::AuditOptions;

@@ -6,10 +6,10 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::model::{AuditReport, Findings, Part};
-use crate::ports::{Examination, Store, StoreError, StoreExt as _};
+use crate::model::{AuditPart, AuditReport, Findings};
+use crate::ports::{AuditOptions, Store, StoreError, StoreExt as _};
 
-impl fmt::Display for Part {
+impl fmt::Display for AuditPart {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Storage => "storage",
@@ -24,17 +24,17 @@ impl fmt::Display for Part {
 /// damaged to be checked counts as a violation. Writes nothing.
 pub fn verify(
     store: &dyn Store,
-    asked: &Examination<'_>,
+    options: &AuditOptions<'_>,
     threads: NonZero<usize>,
 ) -> Result<AuditReport, StoreError> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut all = Findings::default();
-        while let Some(part) = Part::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match store.snapshot(|reads| reads.audit(*part, asked)) {
+        while let Some(part) = AuditPart::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            match store.read_snapshot(|reads| reads.audit_part(*part, options)) {
                 Ok(found) => all.merge(found),
                 Err(cause @ (StoreError::Corrupt { .. } | StoreError::Broken(_))) => {
-                    all.add("unreadable", || format!("the {part} cannot be judged: {cause}"));
+                    all.add_violation("unreadable", || format!("the {part} cannot be verified: {cause}"));
                 }
                 Err(cause) => return Err(cause),
             }
@@ -42,10 +42,11 @@ pub fn verify(
         Ok::<_, StoreError>(all)
     };
     let mut all = thread::scope(|scope| {
-        let beside: Vec<_> = (1..threads.get().min(Part::ALL.len())).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> =
+            (1..threads.get().min(AuditPart::ALL.len())).map(|_| scope.spawn(work)).collect();
         let mut all = work();
-        for other in beside {
-            let found = other.join().unwrap_or_else(|panic| resume_unwind(panic));
+        for worker in workers {
+            let found = worker.join().unwrap_or_else(|panic| resume_unwind(panic));
             all = all.and_then(|mut all| {
                 all.merge(found?);
                 Ok(all)
@@ -54,7 +55,7 @@ pub fn verify(
         all
     })?;
     for detail in store.check_schema()? {
-        all.add("schema", || detail);
+        all.add_violation("schema", || detail);
     }
     let checked = all.checked;
     Ok(AuditReport { violations: all.into_violations(), checked })

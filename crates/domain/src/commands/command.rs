@@ -1,6 +1,6 @@
 //! Any command that moves points.
 
-use crate::decide::{Decide, Deciding, Undecided};
+use crate::decide::{Decide, DecideError, DecisionState};
 use crate::distributions::{ContinueDistribution, DistributeError, Distribution, RunDistribution};
 use crate::ledger::{Facts, LedgerError, Needs};
 use crate::model::{Recognition, Redemption};
@@ -59,16 +59,16 @@ pub enum Refusal {
 
 /// Evaluates an expression for every kind of command.
 macro_rules! on_command {
-    ($command:expr, $it:ident => $then:expr) => {
+    ($command:expr, $inner:ident => $result:expr) => {
         match $command {
-            Command::SendRecognition($it) => $then,
-            Command::DeleteUser($it) => $then,
-            Command::ChangeReserve($it) => $then,
-            Command::ReplaceBalance($it) => $then,
-            Command::Redeem($it) => $then,
-            Command::Refund($it) => $then,
-            Command::RunDistribution($it) => $then,
-            Command::ContinueDistribution($it) => $then,
+            Command::SendRecognition($inner) => $result,
+            Command::DeleteUser($inner) => $result,
+            Command::ChangeReserve($inner) => $result,
+            Command::ReplaceBalance($inner) => $result,
+            Command::Redeem($inner) => $result,
+            Command::Refund($inner) => $result,
+            Command::RunDistribution($inner) => $result,
+            Command::ContinueDistribution($inner) => $result,
         }
     };
 }
@@ -77,33 +77,33 @@ impl Decide for Command {
     type Done = Done;
     type Refusal = Refusal;
 
-    fn needs(&self) -> Needs {
-        on_command!(self, it => it.needs())
+    fn initial_needs(&self) -> Needs {
+        on_command!(self, inner => inner.initial_needs())
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        on_command!(self, it => it.further_needs(facts))
+        on_command!(self, inner => inner.further_needs(facts))
     }
 
-    fn size(&self) -> usize {
-        on_command!(self, it => it.size())
+    fn affected_count(&self) -> usize {
+        on_command!(self, inner => inner.affected_count())
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Done, Undecided<Refusal>> {
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Done, DecideError<Refusal>> {
         macro_rules! decide {
-            ($it:expr, $done:expr) => {
-                $it.decide(on).map($done).map_err(Undecided::map)
+            ($inner:expr, $done:expr) => {
+                $inner.decide(state).map($done).map_err(DecideError::map_refusal)
             };
         }
         match self {
-            Self::SendRecognition(it) => decide!(it, Done::Sent),
-            Self::DeleteUser(it) => decide!(it, |()| Done::Deleted),
-            Self::ChangeReserve(it) => decide!(it, Done::ReserveChanged),
-            Self::ReplaceBalance(it) => decide!(it, Done::Replaced),
-            Self::Redeem(it) => decide!(it, |(redemption, wallet)| Done::Redeemed(redemption, wallet)),
-            Self::Refund(it) => decide!(it, |(redemption, wallet)| Done::Refunded(redemption, wallet)),
-            Self::RunDistribution(it) => decide!(it, Done::Distributed),
-            Self::ContinueDistribution(it) => decide!(it, Done::Continued),
+            Self::SendRecognition(inner) => decide!(inner, Done::Sent),
+            Self::DeleteUser(inner) => decide!(inner, |()| Done::Deleted),
+            Self::ChangeReserve(inner) => decide!(inner, Done::ReserveChanged),
+            Self::ReplaceBalance(inner) => decide!(inner, Done::Replaced),
+            Self::Redeem(inner) => decide!(inner, |(redemption, wallet)| Done::Redeemed(redemption, wallet)),
+            Self::Refund(inner) => decide!(inner, |(redemption, wallet)| Done::Refunded(redemption, wallet)),
+            Self::RunDistribution(inner) => decide!(inner, Done::Distributed),
+            Self::ContinueDistribution(inner) => decide!(inner, Done::Continued),
         }
     }
 }

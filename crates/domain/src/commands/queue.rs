@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use super::{Command, Done, Refusal};
-use crate::idempotency::Repeatable;
-use crate::model::{By, IdempotencyRecord};
-use crate::ports::{Clock, Context, EventBodies, Ids, StoreError};
+use crate::idempotency::IdempotentRequest;
+use crate::model::{IdempotencyRecord, Requester};
+use crate::ports::{Clock, Context, EventBodies, IdGenerator, StoreError};
 use crate::values::ProviderId;
 
 /// What decisions need from outside, in addition to the store.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct ContextSources {
     pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn Ids>,
+    pub ids: Arc<dyn IdGenerator>,
     pub bodies: Arc<dyn EventBodies>,
 }
 
@@ -21,30 +21,29 @@ pub struct Submission {
     pub command: Command,
     /// The provider for which it acts. Providers take turns.
     pub provider: ProviderId,
-    pub by: By,
-    pub surroundings: Surroundings,
+    pub requester: Requester,
+    pub context_sources: ContextSources,
     /// The idempotency key with which it may be retried.
-    pub repeatable: Option<Repeatable>,
-    /// Receives the outcome.
-    pub response: Box<dyn Response>,
+    pub idempotent_request: Option<IdempotentRequest>,
+    pub outcome_receiver: Box<dyn OutcomeReceiver>,
 }
 
 /// Receives the outcome of a command.
-pub trait Response: Send {
+pub trait OutcomeReceiver: Send {
     /// Renders the result. Returns the status and the body to store under the idempotency key; without a key
     /// they are ignored. May be called again if the command is tried again.
     ///
     /// # Errors
     ///
     /// If the result cannot be rendered. Then nothing of the command is stored.
-    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
+    fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
 
     /// Whether the outcome is still wanted. Called when the command is decided, and again when it is
     /// rendered. After `true` the outcome must be awaited; after `false` nothing of the command is stored.
     fn is_wanted(&self) -> bool;
 
-    /// Ends the wait. Called exactly once.
-    fn end(self: Box<Self>, outcome: Outcome);
+    /// Receives the outcome. Called exactly once.
+    fn receive_outcome(self: Box<Self>, outcome: Outcome);
 }
 
 /// How a submission ended.
@@ -53,7 +52,7 @@ pub enum Outcome {
     /// The command was executed and is durable. The last rendering is the valid one.
     Done(Done),
     /// The same request used the idempotency key before. This is its response.
-    Repeated(IdempotencyRecord),
+    AlreadyExecuted(IdempotencyRecord),
     /// Another request with the same idempotency key is in progress.
     KeyInUse,
     /// A different request used the idempotency key before.
@@ -64,13 +63,13 @@ pub enum Outcome {
 
 /// The port to which commands that move points are submitted.
 pub trait CommandQueue: Send + Sync {
-    /// Accepts a command. Ends its response exactly once, possibly before this function returns.
-    fn submit(&self, submission: Submission);
+    /// Accepts a command. Its receiver gets the outcome exactly once, possibly before this function returns.
+    fn submit_command(&self, submission: Submission);
 }
 
-impl Surroundings {
+impl ContextSources {
     /// The context of a command of this actor.
-    pub fn context<'a>(&'a self, by: &'a By) -> Context<'a> {
-        Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: by.origin() }
+    pub fn context_for<'a>(&'a self, requester: &'a Requester) -> Context<'a> {
+        Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: requester.as_origin() }
     }
 }

@@ -3,14 +3,14 @@
 use super::owner_name::OwnerName;
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Denied, StoreError};
-use crate::values::{DomainName, EmailAddress, InvalidValue, Line, Update, WebUrl};
+use crate::values::{DomainName, EmailAddress, InvalidValue, SingleLine, Update, WebUrl};
 
 /// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateCompany {
     /// Its domain, which cannot change: only the present one is accepted.
     pub domain: Option<DomainName>,
-    pub name: Option<Line>,
+    pub name: Option<SingleLine>,
     /// The owner's address: that of the present owner, of another active user, or of a new user.
     pub owner_email: Option<EmailAddress>,
     /// The owner's full name.

@@ -1,25 +1,27 @@
 //! Creating a company with its owner (behaviour 11.2). Company, owner and their accounts are created
 //! together, because none may exist without the others.
 
-use crate::model::{Act, Company, CompanyWithOwner, Profile, User};
+use crate::model::{Company, CompanyWithOwner, EntryKind, Profile, User};
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{
     Accounts, Companies, Context, Denied, JournalEntries, ReadCorporations, StoreError, Users,
 };
 use crate::reserve;
 use crate::users::open_wallets;
-use crate::values::{CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl};
+use crate::values::{
+    CompanyId, CorporationId, DomainName, EmailAddress, ProviderId, SingleLine, UserId, WebUrl,
+};
 use crate::wallets::Account;
 
 /// The fields of a new company.
 #[derive(Debug, Clone)]
 pub struct CreateCompany {
     pub domain: DomainName,
-    pub name: Line,
+    pub name: SingleLine,
     pub owner_email: EmailAddress,
-    pub owner_first_name: Line,
+    pub owner_first_name: SingleLine,
     /// The owner's last name; `None` if the full name is a single word.
-    pub owner_last_name: Option<Line>,
+    pub owner_last_name: Option<SingleLine>,
     pub logo_url: WebUrl,
     /// The corporation to join.
     pub corporation_id: Option<CorporationId>,
@@ -33,10 +35,10 @@ pub struct CreateCompany {
 impl CreateCompany {
     /// A company with only the required fields, at the default rate: a domain, a name, an owner (address and
     /// first name) and a logo.
-    pub fn named(
+    pub fn with_defaults(
         domain: DomainName,
-        name: Line,
-        (owner_email, owner_first_name): (EmailAddress, Line),
+        name: SingleLine,
+        (owner_email, owner_first_name): (EmailAddress, SingleLine),
         logo_url: WebUrl,
     ) -> Self {
         Self {
@@ -78,12 +80,12 @@ where
     T: Accounts + JournalEntries + Companies + ReadCorporations + Users + ?Sized,
 {
     if let Some(id) = command.corporation_id {
-        tx.corporation(scope, id)?.named("corporation_id")?;
+        tx.find_corporation(scope, id)?.or_denied("corporation_id")?;
     }
     let now = context.clock.now();
-    let owner_id = UserId::from_uuid(context.ids.next());
+    let owner_id = UserId::from_uuid(context.ids.next_id());
     let company = Company {
-        id: CompanyId::from_uuid(context.ids.next()),
+        id: CompanyId::from_uuid(context.ids.next_id()),
         provider_id: scope,
         corporation_id: command.corporation_id,
         domain: command.domain.clone(),
@@ -100,12 +102,12 @@ where
     if !tx.insert_company(&company)? {
         return Err(CreateCompanyError::DomainTaken);
     }
-    tx.record(&context.cause(&company, Act::Founding))?;
-    tx.open(company.id, &Account::of_company(company.id), now)?;
-    if let Some(least) = reserve::least(&company) {
-        tx.alert_below(company.id, Some(least))?;
+    tx.record_journal_entry(&context.new_journal_entry(&company, EntryKind::CompanyCreation))?;
+    tx.open_accounts(company.id, &Account::company_accounts(company.id), now)?;
+    if let Some(threshold) = reserve::alert_threshold(&company) {
+        tx.set_reserve_alert(company.id, Some(threshold))?;
     }
-    let mut profile = Profile::named(
+    let mut profile = Profile::with_name(
         command.owner_email.clone(),
         command.owner_first_name.clone(),
         command.owner_last_name.clone(),
@@ -120,7 +122,7 @@ where
         deleted_at: None,
     };
     if !tx.insert_user(&owner)? {
-        return Err(StoreError::Broken("a new company has a user already".into()).into());
+        return Err(StoreError::Broken("the new company already has a user".into()).into());
     }
     open_wallets(tx, &owner, now)?;
     Ok(CompanyWithOwner {

@@ -14,8 +14,8 @@ pub use create::{CreateCompany, CreateCompanyError, create};
 pub use move_to_provider::{MoveCompanyError, move_to_provider};
 pub use options::{OptionsError, set_allow_zero_points};
 pub use owner_name::OwnerName;
-pub use preview_rate::{NowAndThen, RatePreview, preview_rate};
+pub use preview_rate::{CurrentAndProposed, RatePreview, preview_rate};
 pub use update::update;
 
-pub use crate::look_up::company as anybodys;
+pub use crate::any_provider::find_company as find_any;
 pub use crate::model::{Company, CompanyWithOwner};

@@ -1,8 +1,10 @@
 //! Transferring a company to another provider (behaviour 12.4, 23.10).
 
-use crate::look_up;
-use crate::model::Act;
-use crate::ports::{Companies, Context, JournalEntries, Locks, ReadProviders, Row, StoreError, Users};
+use crate::any_provider;
+use crate::model::EntryKind;
+use crate::ports::{
+    Companies, Context, JournalEntries, LockableRow, Locks, ReadProviders, StoreError, Users,
+};
 use crate::values::{CompanyId, ProviderId};
 
 /// Why a company was not transferred.
@@ -13,7 +15,7 @@ pub enum MoveCompanyError {
     #[error("no provider has this id")]
     NoSuchProvider,
     /// The company already belongs to the provider.
-    #[error("the company belongs to this provider already")]
+    #[error("the company already belongs to this provider")]
     SameProvider,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -32,16 +34,16 @@ pub fn move_to_provider<T>(
 where
     T: JournalEntries + Companies + Locks + ReadProviders + Users + ?Sized,
 {
-    tx.take_company_over(id)?;
-    tx.hold(Row::Company(id))?;
-    let mut company = look_up::company(tx, id)?.ok_or(MoveCompanyError::NoSuchCompany)?;
-    if tx.provider(to)?.is_none() {
+    tx.lock_provider_exclusive(id)?;
+    tx.lock_row(LockableRow::Company(id))?;
+    let mut company = any_provider::find_company(tx, id)?.ok_or(MoveCompanyError::NoSuchCompany)?;
+    if tx.find_provider(to)?.is_none() {
         return Err(MoveCompanyError::NoSuchProvider);
     }
     if company.provider_id == to {
         return Err(MoveCompanyError::SameProvider);
     }
-    tx.record(&context.cause(&company, Act::Move { to }))?;
+    tx.record_journal_entry(&context.new_journal_entry(&company, EntryKind::CompanyMove { to }))?;
     let now = context.clock.now();
     (company.provider_id, company.corporation_id, company.updated_at) = (to, None, now);
     tx.update_company(&company)?;

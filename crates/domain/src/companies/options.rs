@@ -1,8 +1,8 @@
 //! The options that an operator can enable for a company (behaviour 15.5).
 
-use crate::look_up;
+use crate::any_provider;
 use crate::model::Action;
-use crate::ports::{AuditLog, Companies, Context, Locks, Row, StoreError};
+use crate::ports::{AuditLog, Companies, Context, LockableRow, Locks, StoreError};
 use crate::values::CompanyId;
 
 /// Why an option was not set.
@@ -21,13 +21,14 @@ pub fn set_allow_zero_points<T: AuditLog + Companies + Locks + ?Sized>(
     allow: bool,
     context: &Context<'_>,
 ) -> Result<(), OptionsError> {
-    tx.hold(Row::Company(id))?;
-    let mut company = look_up::company(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
+    tx.lock_row(LockableRow::Company(id))?;
+    let mut company = any_provider::find_company(tx, id)?.ok_or(OptionsError::NoSuchCompany)?;
     if company.allow_zero_points != allow {
         (company.allow_zero_points, company.updated_at) = (allow, context.clock.now());
         tx.update_company(&company)?;
-        let entry = context.entry(Action::OptionsSet).of_company(id).of_provider(company.provider_id);
-        tx.note(&entry.saying(format!("recognitions of 0 points {allow}")))?;
+        let entry =
+            context.new_audit_entry(Action::OptionsSet).with_company(id).with_provider(company.provider_id);
+        tx.record_audit_entry(&entry.with_detail(format!("recognitions of 0 points {allow}")))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The full name of a company's owner.
 
-use crate::values::{InvalidValue, Line, split_full_name};
+use crate::values::{InvalidValue, SingleLine, split_full_name};
 
 /// A full name, split at its last space into first and last name. If the split fails, the name is still
 /// accepted when it equals the owner's present name: two long names joined are longer than a single name may
@@ -8,7 +8,7 @@ use crate::values::{InvalidValue, Line, split_full_name};
 #[derive(Debug, Clone)]
 pub struct OwnerName {
     pub(super) text: String,
-    split: Result<(Line, Option<Line>), InvalidValue>,
+    split: Result<(SingleLine, Option<SingleLine>), InvalidValue>,
 }
 
 /// The longest name an owner can have: two names of 255 characters, joined.
@@ -19,31 +19,31 @@ impl OwnerName {
     /// faults of a body.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let name = Self::new(text);
-        let is_somebodys = !text.trim().is_empty()
+        let is_possible_name = !text.trim().is_empty()
             && !text.chars().any(char::is_control)
             && text.chars().nth(FULL_NAME_LENGTH_MAX).is_none();
         match name.split {
-            Err(refusal) if !is_somebodys => Err(refusal),
+            Err(refusal) if !is_possible_name => Err(refusal),
             _ => Ok(name),
         }
     }
 
     /// A name that is not checked yet.
     pub fn new(text: &str) -> Self {
-        Self { text: text.to_owned(), split: split(text) }
+        Self { text: text.to_owned(), split: split_name(text) }
     }
 
     /// First and last name; no last name if the name is a single word.
-    pub fn into_parts(self) -> Result<(Line, Option<Line>), InvalidValue> {
+    pub fn into_parts(self) -> Result<(SingleLine, Option<SingleLine>), InvalidValue> {
         self.split
     }
 }
 
-fn split(text: &str) -> Result<(Line, Option<Line>), InvalidValue> {
-    Line::parse(text)?;
+fn split_name(text: &str) -> Result<(SingleLine, Option<SingleLine>), InvalidValue> {
+    SingleLine::parse(text)?;
     let (first, last) = split_full_name(text);
-    let last = if last.is_empty() { None } else { Some(Line::parse(&last)?) };
-    Ok((Line::parse(&first)?, last))
+    let last = if last.is_empty() { None } else { Some(SingleLine::parse(&last)?) };
+    Ok((SingleLine::parse(&first)?, last))
 }
 
 #[cfg(test)]
@@ -51,10 +51,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_owner_is_named_by_a_first_and_perhaps_a_last_name() {
+    fn a_full_name_has_a_first_and_an_optional_last_name() {
         let check = |name: &str, first: &str, last: Option<&str>| {
             let (read_first, read_last) = OwnerName::new(name).into_parts().unwrap();
-            let read = (read_first.as_str(), read_last.as_ref().map(Line::as_str));
+            let read = (read_first.as_str(), read_last.as_ref().map(SingleLine::as_str));
             assert_eq!(read, (first, last), "{name:?}");
         };
         check("Ada Lovelace", "Ada", Some("Lovelace"));
@@ -67,8 +67,8 @@ mod tests {
         for refused in ["", " ", "a\nb", "a\0b", &"x".repeat(512), &format!("{}\u{7f}", "x".repeat(300))] {
             assert!(OwnerName::parse(refused).is_err(), "{refused:?}");
         }
-        for perhaps_the_present_one in ["Ada", &"x".repeat(256), &"𝒳".repeat(511)] {
-            assert!(OwnerName::parse(perhaps_the_present_one).is_ok(), "{perhaps_the_present_one:?}");
+        for possible_name in ["Ada", &"x".repeat(256), &"𝒳".repeat(511)] {
+            assert!(OwnerName::parse(possible_name).is_ok(), "{possible_name:?}");
         }
     }
 }

@@ -2,13 +2,13 @@
 
 use super::change::{UpdateCompany, UpdateCompanyError};
 use crate::model::{CompanyWithOwner, Profile, User, full_name};
-use crate::ports::{Accounts, Context, Locks, Lookup, ReadUsers, Row, StoreError, Users};
+use crate::ports::{Accounts, Context, LockableRow, Locks, Lookup, ReadUsers, StoreError, Users};
 use crate::users::open_wallets;
-use crate::values::{EmailAddress, Line, UserId};
+use crate::values::{EmailAddress, SingleLine, UserId};
 
 /// Transfers ownership if another address is given, and renames the owner if another name is given. Returns
 /// the company with these changes; the caller writes it.
-pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
+pub(super) fn update_owner<T: Accounts + Locks + Users + ?Sized>(
     tx: &mut T,
     found: CompanyWithOwner,
     command: &UpdateCompany,
@@ -23,9 +23,9 @@ pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
         return Ok(found);
     }
     let mut owner = match other_email {
-        None => held(tx, &found, found.company.owner_id, &found.owner_email)?,
-        Some(email) => match tx.active_user_by_email(found.company.id, email)? {
-            Some(id) => held(tx, &found, id, email)?,
+        None => lock_owner(tx, &found, found.company.owner_id, &found.owner_email)?,
+        Some(email) => match tx.find_active_user_by_email(found.company.id, email)? {
+            Some(id) => lock_owner(tx, &found, id, email)?,
             None => return create_owner(tx, found, email, other_name, context),
         },
     };
@@ -44,18 +44,18 @@ pub(super) fn settle<T: Accounts + Locks + Users + ?Sized>(
         owner.updated_at = context.clock.now();
         tx.update_user(&owner)?;
     }
-    Ok(owned_by(found, owner, context))
+    Ok(with_owner(found, owner, context))
 }
 
 /// Locks and reads the active user of the company who had this address when it was looked up.
-fn held<T: Locks + ReadUsers + ?Sized>(
+fn lock_owner<T: Locks + ReadUsers + ?Sized>(
     tx: &mut T,
     found: &CompanyWithOwner,
     id: UserId,
     email: &EmailAddress,
 ) -> Result<User, StoreError> {
-    tx.hold(Row::User(id))?;
-    match tx.user(found.company.provider_id, id)? {
+    tx.lock_row(LockableRow::User(id))?;
+    match tx.find_user(found.company.provider_id, id)? {
         Lookup::Own(user) if user.deleted_at.is_none() && user.profile.email == *email => Ok(user),
         Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => Err(tx.lost_race()),
     }
@@ -66,16 +66,16 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
     tx: &mut T,
     found: CompanyWithOwner,
     email: &EmailAddress,
-    name: Option<(Line, Option<Line>)>,
+    name: Option<(SingleLine, Option<SingleLine>)>,
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError> {
     let now = context.clock.now();
     let (first, last) =
         name.unwrap_or_else(|| (found.owner_first_name.clone(), found.owner_last_name.clone()));
-    let mut profile = Profile::named(email.clone(), first, last);
+    let mut profile = Profile::with_name(email.clone(), first, last);
     profile.company_admin = true;
     let owner = User {
-        id: UserId::from_uuid(context.ids.next()),
+        id: UserId::from_uuid(context.ids.next_id()),
         company_id: found.company.id,
         profile,
         created_at: now,
@@ -86,11 +86,11 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
         return Err(tx.lost_race().into()); // another transaction has just taken the address
     }
     open_wallets(tx, &owner, now)?;
-    Ok(owned_by(found, owner, context))
+    Ok(with_owner(found, owner, context))
 }
 
 /// The company with this owner. Its time of last change advances if the API shows a different owner.
-fn owned_by(mut found: CompanyWithOwner, owner: User, context: &Context<'_>) -> CompanyWithOwner {
+fn with_owner(mut found: CompanyWithOwner, owner: User, context: &Context<'_>) -> CompanyWithOwner {
     let shown = (found.company.owner_id, found.owner_name());
     if shown != (owner.id, owner.full_name()) {
         found.company.updated_at = context.clock.now();

@@ -2,8 +2,8 @@
 
 use super::change::{UpdateCompany, UpdateCompanyError};
 use super::ownership;
-use crate::model::{Act, Company, CompanyWithOwner};
-use crate::ports::{Accounts, Companies, Context, JournalEntries, Locks, MailOutbox, Row, Users};
+use crate::model::{Company, CompanyWithOwner, EntryKind};
+use crate::ports::{Accounts, Companies, Context, JournalEntries, LockableRow, Locks, MailOutbox, Users};
 use crate::reserve;
 use crate::values::{CompanyId, ProviderId};
 
@@ -18,21 +18,21 @@ pub fn update<T>(
 where
     T: Accounts + JournalEntries + Companies + Locks + MailOutbox + Users + ?Sized,
 {
-    tx.hold(Row::Company(id))?;
-    let found = tx.company(scope, id)?.named("id")?;
+    tx.lock_row(LockableRow::Company(id))?;
+    let found = tx.find_company(scope, id)?.or_denied("id")?;
     if command.domain.as_ref().is_some_and(|domain| *domain != found.company.domain) {
         return Err(UpdateCompanyError::OtherDomain);
     }
     let now = context.clock.now();
     let before = found.company.clone();
-    let mut changed = ownership::settle(tx, found, command, context)?;
+    let mut changed = ownership::update_owner(tx, found, command, context)?;
     let company = &mut changed.company;
-    apply(command, company);
+    apply_update(command, company);
     if *company != before {
         company.updated_at = now;
         tx.update_company(company)?;
         if company.rate != before.rate {
-            tx.record(&context.cause(company, Act::Rate))?;
+            tx.record_journal_entry(&context.new_journal_entry(company, EntryKind::RateChange))?;
         }
         if (company.rate, company.reserve_alert) != (before.rate, before.reserve_alert) {
             reserve::set_alert(tx, &before, company, context)?;
@@ -41,7 +41,7 @@ where
     Ok(changed)
 }
 
-fn apply(command: &UpdateCompany, company: &mut Company) {
+fn apply_update(command: &UpdateCompany, company: &mut Company) {
     if let Some(name) = &command.name {
         company.name = name.clone();
     }

@@ -1,8 +1,8 @@
 //! Changing a corporation.
 
 use crate::model::Corporation;
-use crate::ports::{Context, Corporations, Denied, Locks, Row, StoreError};
-use crate::values::{CorporationId, Line, ProviderId};
+use crate::ports::{Context, Corporations, Denied, LockableRow, Locks, StoreError};
+use crate::values::{CorporationId, ProviderId, SingleLine};
 
 /// Why a corporation was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -19,11 +19,11 @@ pub fn update<T: Corporations + Locks + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: CorporationId,
-    name: Option<&Line>,
+    name: Option<&SingleLine>,
     context: &Context<'_>,
 ) -> Result<Corporation, UpdateCorporationError> {
-    tx.hold(Row::Corporation(id))?;
-    let mut corporation = tx.corporation(scope, id)?.named("id")?;
+    tx.lock_row(LockableRow::Corporation(id))?;
+    let mut corporation = tx.find_corporation(scope, id)?.or_denied("id")?;
     if let Some(name) = name.filter(|name| **name != corporation.name) {
         (corporation.name, corporation.updated_at) = (name.clone(), context.clock.now());
         tx.update_corporation(&corporation)?;

@@ -1,7 +1,7 @@
 //! Executes several commands in one transaction as if they ran one after the other: each is decided on the
-//! facts and accounts that the commands before it left, and everything that was kept is written at the end.
+//! facts and accounts that the commands before it left, and the accepted decisions are written at the end.
 
-use super::{Decide, Deciding, Undecided};
+use super::{Decide, DecideError, DecisionState};
 use crate::ledger::{AccountBook, Changes, Facts, Needs};
 use crate::model::IdempotencyRecord;
 use crate::ports::{Context, LedgerAccess, StoreError};
@@ -9,16 +9,16 @@ use crate::values::ProviderId;
 
 /// The loaded facts and the decisions of the commands of one transaction.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct CommandBatch {
     facts: Facts,
     book: AccountBook,
     changes: Changes,
-    /// The changes of the last command. They become part of `changes` when they are kept.
-    last: Changes,
+    /// The changes of the last command. They become part of `changes` when the decision is accepted.
+    last_changes: Changes,
 }
 
-impl Batch {
-    /// The loaded facts, including the changes of the commands that were kept.
+impl CommandBatch {
+    /// The loaded facts, including the changes of the accepted decisions.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
@@ -37,14 +37,18 @@ impl Batch {
     /// # Errors
     ///
     /// If the store fails.
-    pub fn load<T: LedgerAccess + ?Sized>(&mut self, tx: &mut T, needs: &Needs) -> Result<(), StoreError> {
-        tx.load(needs, &mut self.facts, &mut self.book)?;
-        self.facts.follow(&self.changes); // the database does not have the decided changes yet
+    pub fn load_facts<T: LedgerAccess + ?Sized>(
+        &mut self,
+        tx: &mut T,
+        needs: &Needs,
+    ) -> Result<(), StoreError> {
+        tx.load_facts(needs, &mut self.facts, &mut self.book)?;
+        self.facts.apply_changes(&self.changes); // the database does not have the decided changes yet
         Ok(())
     }
 
     /// Decides a command on the loaded facts. If something is missing, loads the command's further needs and
-    /// decides again, at most once. The caller then either keeps the decision or undoes it.
+    /// decides again, at most once. The caller then either accepts or discards the decision.
     ///
     /// # Errors
     ///
@@ -56,13 +60,13 @@ impl Batch {
         scope: ProviderId,
         command: &C,
         context: &Context<'_>,
-    ) -> Result<Result<C::Done, Undecided<C::Refusal>>, StoreError> {
+    ) -> Result<Result<C::Done, DecideError<C::Refusal>>, StoreError> {
         let first = self.decide_loaded(scope, command, context);
-        let Err(Undecided::NotLoaded(_)) = first else { return Ok(first) };
-        self.undo();
+        let Err(DecideError::NotLoaded(_)) = first else { return Ok(first) };
+        self.discard_decision();
         match command.further_needs(&self.facts) {
-            Ok(further) => self.load(tx, &further)?,
-            Err(missing) => return Ok(Err(Undecided::NotLoaded(missing))),
+            Ok(further) => self.load_facts(tx, &further)?,
+            Err(missing) => return Ok(Err(DecideError::NotLoaded(missing))),
         }
         Ok(self.decide_loaded(scope, command, context))
     }
@@ -77,38 +81,38 @@ impl Batch {
         scope: ProviderId,
         command: &C,
         context: &Context<'_>,
-    ) -> Result<C::Done, Undecided<C::Refusal>> {
+    ) -> Result<C::Done, DecideError<C::Refusal>> {
         self.book.set_savepoint();
-        self.last = Changes::default();
-        let Self { facts, book, last: changes, .. } = self;
-        command.decide(&mut Deciding { scope, facts, book, changes, context })
+        self.last_changes = Changes::default();
+        let Self { facts, book, last_changes: changes, .. } = self;
+        command.decide(&mut DecisionState { scope, facts, book, changes, context })
     }
 
-    /// Undoes the last decision, unless it was kept.
-    pub fn undo(&mut self) {
-        self.book.roll_back();
-        self.last = Changes::default();
+    /// Undoes the last decision, unless it was accepted.
+    pub fn discard_decision(&mut self) {
+        self.book.roll_back_to_savepoint();
+        self.last_changes = Changes::default();
     }
 
-    /// Keeps the last decision, together with the response for a retry with its idempotency key.
-    pub fn keep(&mut self, record: Option<IdempotencyRecord>) {
+    /// Accepts the last decision, together with the response for a retry with its idempotency key.
+    pub fn accept_decision(&mut self, record: Option<IdempotencyRecord>) {
         if let Some(record) = record {
-            let expired = self.facts.records.insert(record.key.clone(), record.clone());
-            self.last.replaced_records.extend(expired.map(|record| record.key));
-            self.last.records.push(record);
+            let expired = self.facts.idempotency_records.insert(record.key.clone(), record.clone());
+            self.last_changes.expired_keys.extend(expired.map(|record| record.key));
+            self.last_changes.idempotency_records.push(record);
         }
-        self.facts.follow(&self.last);
-        self.changes.append(&mut self.last);
+        self.facts.apply_changes(&self.last_changes);
+        self.changes.append(&mut self.last_changes);
         self.book.set_savepoint();
     }
 
-    /// Writes all decisions that were kept.
+    /// Writes all accepted decisions.
     ///
     /// # Errors
     ///
     /// If the store fails.
-    pub fn write<T: LedgerAccess + ?Sized>(&self, tx: &mut T) -> Result<(), StoreError> {
-        if self.changes.is_empty() { Ok(()) } else { tx.write(&self.changes, &self.book) }
+    pub fn write_changes<T: LedgerAccess + ?Sized>(&self, tx: &mut T) -> Result<(), StoreError> {
+        if self.changes.is_empty() { Ok(()) } else { tx.write_changes(&self.changes, &self.book) }
     }
 }
 
@@ -117,14 +121,14 @@ impl Batch {
 /// # Errors
 ///
 /// The refusal; or a failure of the store, which includes a fact that is still missing after the second load.
-pub fn carry_out<T: LedgerAccess + ?Sized, C: Decide>(
+pub fn execute_command<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,
     command: &C,
     context: &Context<'_>,
 ) -> Result<C::Done, C::Refusal> {
-    let (done, batch) = decide_one(tx, scope, command, context)?;
-    batch.write(tx)?;
+    let (done, batch) = decide_command(tx, scope, command, context)?;
+    batch.write_changes(tx)?;
     Ok(done)
 }
 
@@ -132,21 +136,21 @@ pub fn carry_out<T: LedgerAccess + ?Sized, C: Decide>(
 ///
 /// # Errors
 ///
-/// As [`carry_out`].
-pub(crate) fn decide_one<T: LedgerAccess + ?Sized, C: Decide>(
+/// As [`execute_command`].
+pub(crate) fn decide_command<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,
     command: &C,
     context: &Context<'_>,
-) -> Result<(C::Done, Batch), C::Refusal> {
-    let mut batch = Batch::default();
-    batch.load(tx, &command.needs())?;
+) -> Result<(C::Done, CommandBatch), C::Refusal> {
+    let mut batch = CommandBatch::default();
+    batch.load_facts(tx, &command.initial_needs())?;
     match batch.decide(tx, scope, command, context)? {
         Ok(done) => {
-            batch.keep(None);
+            batch.accept_decision(None);
             Ok((done, batch))
         }
-        Err(Undecided::Refused(refusal)) => Err(refusal),
-        Err(Undecided::NotLoaded(missing)) => Err(StoreError::from(missing).into()),
+        Err(DecideError::Refused(refusal)) => Err(refusal),
+        Err(DecideError::NotLoaded(missing)) => Err(StoreError::from(missing).into()),
     }
 }

@@ -1,14 +1,14 @@
 //! Load, decide, write: how commands that move points are executed.
 //!
 //! A command is plain data. It names the facts that it needs. Once they are loaded, it is decided in memory:
-//! the decision moves points in the [`AccountBook`] and adds everything else to [`Changes`]. A [`Batch`]
-//! loads, decides and writes any number of commands in one transaction; [`carry_out`] does so for a single
-//! command.
+//! the decision moves points in the [`AccountBook`] and adds everything else to [`Changes`]. A
+//! [`CommandBatch`] loads, decides and writes any number of commands in one transaction; [`execute_command`]
+//! does so for a single command.
 
 mod batch;
 
-pub(crate) use batch::decide_one;
-pub use batch::{Batch, carry_out};
+pub(crate) use batch::decide_command;
+pub use batch::{CommandBatch, execute_command};
 
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Needs};
 use crate::ports::{Context, StoreError};
@@ -22,18 +22,18 @@ pub trait Decide {
     type Refusal: From<StoreError>;
 
     /// The needs that follow from the command alone.
-    fn needs(&self) -> Needs;
+    fn initial_needs(&self) -> Needs;
 
     /// The needs that follow from the facts. They are loaded only if the first decision finds something
     /// missing.
     ///
     /// # Errors
     ///
-    /// If the [`needs`](Self::needs) are not loaded.
+    /// If the [`initial_needs`](Self::initial_needs) are not loaded.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError>;
 
     /// The number of users or objects that the command changes. It estimates how long the command takes.
-    fn size(&self) -> usize {
+    fn affected_count(&self) -> usize {
         1
     }
 
@@ -42,12 +42,12 @@ pub trait Decide {
     ///
     /// # Errors
     ///
-    /// The refusal; or [`Undecided::NotLoaded`] if the decision depends on more than is loaded.
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<Self::Refusal>>;
+    /// The refusal; or [`DecideError::NotLoaded`] if the decision depends on more than is loaded.
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Self::Done, DecideError<Self::Refusal>>;
 }
 
 /// The facts for a decision, and the book and the changes to which the decision adds.
-pub struct Deciding<'a> {
+pub struct DecisionState<'a> {
     /// The provider for which the command acts.
     pub scope: ProviderId,
     pub facts: &'a Facts,
@@ -58,24 +58,24 @@ pub struct Deciding<'a> {
 
 /// Why a command was not decided.
 #[derive(Debug, Clone)]
-pub enum Undecided<E> {
+pub enum DecideError<E> {
     /// Something that the decision depends on is not loaded.
     NotLoaded(LedgerError),
     /// The command is refused, or failed.
     Refused(E),
 }
 
-impl<E> Undecided<E> {
+impl<E> DecideError<E> {
     /// Converts the refusal.
-    pub fn map<F: From<E>>(self) -> Undecided<F> {
+    pub fn map_refusal<F: From<E>>(self) -> DecideError<F> {
         match self {
-            Self::NotLoaded(missing) => Undecided::NotLoaded(missing),
-            Self::Refused(refusal) => Undecided::Refused(refusal.into()),
+            Self::NotLoaded(missing) => DecideError::NotLoaded(missing),
+            Self::Refused(refusal) => DecideError::Refused(refusal.into()),
         }
     }
 }
 
-impl<E: From<StoreError>> From<LedgerError> for Undecided<E> {
+impl<E: From<StoreError>> From<LedgerError> for DecideError<E> {
     fn from(cause: LedgerError) -> Self {
         match cause {
             LedgerError::Broken(rule) => Self::Refused(StoreError::Broken(rule).into()),

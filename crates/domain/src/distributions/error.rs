@@ -13,16 +13,16 @@ pub enum DistributeError {
     #[error("user {0} is not an active user of the company")]
     NoSuchUser(UserId),
     /// A user occurs twice.
-    #[error("a user is named twice")]
+    #[error("a user is listed twice")]
     Duplicate,
     /// A user has no usable manager wallet.
     #[error("user {0} is not a manager")]
     NotAManager(UserId),
     /// There are no receivers.
-    #[error("the company has nobody who has such a wallet")]
-    Nobody,
+    #[error("no active user of the company has such a wallet")]
+    NoReceivers,
     /// The points are zero or too many.
-    #[error("points must be at least 1, and the total must be a possible amount")]
+    #[error("points must be at least 1, and the total must not exceed the largest amount")]
     OutOfRange,
     /// The reserve does not cover the total.
     #[error("Insufficient funds")]
@@ -31,7 +31,7 @@ pub enum DistributeError {
     NotWholePoints(#[from] NotWholePoints),
     /// The schedule has changed since it was read.
     #[error("the schedule has changed")]
-    Overtaken,
+    ScheduleChanged,
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -8,7 +8,7 @@ mod steps;
 
 pub use error::DistributeError;
 pub use run::{Distribution, Recipients, RunDistribution};
-pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, schedules};
+pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, list_schedules};
 pub use steps::ContinueDistribution;
 
-pub use crate::model::{Failing, MissedDate, Period, Schedule};
+pub use crate::model::{FailedTries, MissedDate, Period, Schedule};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use super::DistributeError;
 use super::steps::{self, RECEIVERS_PER_STEP};
-use crate::decide::{Decide, Deciding, Undecided};
-use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
-use crate::model::{Act, Person, Schedule, ScheduledDate};
+use crate::decide::{Decide, DecideError, DecisionState};
+use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
+use crate::model::{EntryKind, Person, Schedule, ScheduledDate};
 use crate::money::{BalanceChange, Points, Sum};
 use crate::ports::{Context, ReadUsers, StoreError};
 use crate::reserve;
@@ -57,20 +57,20 @@ impl Recipients {
     /// # Errors
     ///
     /// If the store fails.
-    pub fn all<R: ReadUsers + ?Sized>(
+    pub fn all_active<R: ReadUsers + ?Sized>(
         reads: &mut R,
         company: CompanyId,
         wallet: WalletType,
     ) -> Result<Self, StoreError> {
-        reads.active_users(company, wallet == WalletType::Manager).map(Self::All)
+        reads.list_active_user_ids(company, wallet == WalletType::Manager).map(Self::All)
     }
 
     /// The number of users.
     pub fn count(&self) -> usize {
-        self.ids().len()
+        self.user_ids().len()
     }
 
-    fn ids(&self) -> &[UserId] {
+    fn user_ids(&self) -> &[UserId] {
         match self {
             Self::Named(ids) | Self::All(ids) => ids,
         }
@@ -81,14 +81,14 @@ impl Decide for RunDistribution {
     type Done = Distribution;
     type Refusal = DistributeError;
 
-    fn needs(&self) -> Needs {
+    fn initial_needs(&self) -> Needs {
         let mut needs = Needs {
             companies: BTreeSet::from([self.company_id]),
             accounts: BTreeSet::from([Account::Reserve(self.company_id)]),
             schedules: self.schedule.iter().map(|schedule| schedule.id).collect(),
             ..Needs::default()
         };
-        let ids = self.recipients.ids();
+        let ids = self.recipients.user_ids();
         if self.is_in_steps() {
             needs.accounts.insert(Account::Transit(self.company_id));
         } else {
@@ -108,58 +108,60 @@ impl Decide for RunDistribution {
         })
     }
 
-    fn size(&self) -> usize {
+    fn affected_count(&self) -> usize {
         self.recipients.count()
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Distribution, Undecided<DistributeError>> {
-        let Deciding { facts, book, changes, context, .. } = on;
-        let found = facts.company(self.company_id)?;
-        let company = &found.ok_or(Undecided::Refused(DistributeError::NoSuchCompany))?.company;
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Distribution, DecideError<DistributeError>> {
+        let DecisionState { facts, book, changes, context, .. } = state;
+        let found = facts.find_company(self.company_id)?;
+        let company = &found.ok_or(DecideError::Refused(DistributeError::NoSuchCompany))?.company;
         let (rate, reserve) = (company.rate, Account::Reserve(company.id));
-        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
-        let before = book.shown(reserve, rate);
+        let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
+        let before = book.shown_points(reserve, rate);
         let done = |users, book: &AccountBook| {
-            let after = book.shown(reserve, rate);
+            let after = book.shown_points(reserve, rate);
             Ok(Distribution { users, reserve: BalanceChange { rate, points, before, after } })
         };
         let date = match self.next_date(facts, changes, context)? {
-            Next::Unscheduled => None,
-            Next::Due(date) => Some(date),
-            Next::AlreadyPaid => return done(0, book),
+            NextDate::Unscheduled => None,
+            NextDate::Due(date) => Some(date),
+            NextDate::AlreadyPaid => return done(0, book),
         };
-        let receivers = self.receivers(facts, book)?;
+        let receivers = self.resolve_receivers(facts, book)?;
         if receivers.is_empty() {
-            return Err(Undecided::Refused(DistributeError::Nobody));
+            return Err(DecideError::Refused(DistributeError::NoReceivers));
         }
-        let out_of_range = || Undecided::Refused(DistributeError::OutOfRange);
+        let out_of_range = || DecideError::Refused(DistributeError::OutOfRange);
         let count = u32::try_from(receivers.len()).map_err(|_too_many| out_of_range())?;
-        let act = Act::Distribution { wallet: self.wallet, points, receivers: count, date };
-        let cause = context.cause(company, act);
-        let price = cause.price(None).filter(|_| points != Points::ZERO).ok_or_else(out_of_range)?;
+        let kind = EntryKind::Distribution { wallet: self.wallet, points, receivers: count, date };
+        let entry = context.new_journal_entry(company, kind);
+        let price =
+            entry.price_per_receiver(None).filter(|_| points != Points::ZERO).ok_or_else(out_of_range)?;
         let credits: Vec<Account>;
-        let moved = if self.is_in_steps() {
-            changes.distributions.push(steps::begun(&cause, &receivers));
-            let leg = cause.act.legs().checked_add(1).ok_or_else(out_of_range)?;
-            Moved::Sum { from: reserve, to: Account::Transit(company.id), price, leg }
+        let payment_kind = if self.is_in_steps() {
+            changes.distributions.push(steps::started_progress(&entry, &receivers));
+            let leg = entry.kind.leg_count().checked_add(1).ok_or_else(out_of_range)?;
+            PaymentKind::SingleLeg { from: reserve, to: Account::Transit(company.id), price, leg }
         } else {
-            credits = receivers.iter().filter_map(|receiver| cause.credit(Some(*receiver))).collect();
-            Moved::Price { payers: &[reserve], credits: &credits, price, points }
+            credits =
+                receivers.iter().filter_map(|receiver| entry.credited_account(Some(*receiver))).collect();
+            PaymentKind::PricePerReceiver { payers: &[reserve], credits: &credits, price, points }
         };
-        let paid = match book.pay(&Payment::of(&cause, moved)?)? {
-            PaymentOutcome::Insufficient => {
-                return Err(Undecided::Refused(DistributeError::InsufficientFunds));
+        let paid = match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
+            PaymentOutcome::InsufficientFunds => {
+                return Err(DecideError::Refused(DistributeError::InsufficientFunds));
             }
-            outcome => outcome.certain()?, // receivers with closed wallets were already left out
+            outcome => outcome.expect_paid()?, // receivers with closed wallets were already left out
         };
-        reserve::alert_if_low(company, paid.low, facts, changes, context)?;
-        changes.journal_entries.push(cause);
+        reserve::alert_if_low(company, paid.balance_below_alert, facts, changes, context)?;
+        changes.journal_entries.push(entry);
         done(receivers.len(), book)
     }
 }
 
 /// How a distribution proceeds.
-enum Next {
+enum NextDate {
     Unscheduled,
     Due(ScheduledDate),
     /// The journal already has this date. The schedule advances to the next one.
@@ -177,29 +179,29 @@ impl RunDistribution {
         facts: &Facts,
         changes: &mut Changes,
         context: &Context<'_>,
-    ) -> Result<Next, Undecided<DistributeError>> {
-        let Some(seen) = &self.schedule else { return Ok(Next::Unscheduled) };
-        let found = facts.schedule(seen.id)?.filter(|schedule| schedule.schedule == *seen);
-        let found = found.ok_or(Undecided::Refused(DistributeError::Overtaken))?;
-        let mut next = seen.clone();
-        next.advance(context.clock.now());
+    ) -> Result<NextDate, DecideError<DistributeError>> {
+        let Some(schedule) = &self.schedule else { return Ok(NextDate::Unscheduled) };
+        let found = facts.find_schedule(schedule.id)?.filter(|found| found.schedule == *schedule);
+        let found = found.ok_or(DecideError::Refused(DistributeError::ScheduleChanged))?;
+        let mut next = schedule.clone();
+        next.advance_to_next_date(context.clock.now());
         changes.schedules.push(next);
         if found.is_paid {
-            return Ok(Next::AlreadyPaid);
+            return Ok(NextDate::AlreadyPaid);
         }
-        Ok(Next::Due(ScheduledDate { schedule: seen.id, due_on: seen.next_on }))
+        Ok(NextDate::Due(ScheduledDate { schedule: schedule.id, due_on: schedule.next_on }))
     }
 
-    fn receivers(
+    fn resolve_receivers(
         &self,
         facts: &Facts,
         book: &AccountBook,
-    ) -> Result<Vec<UserId>, Undecided<DistributeError>> {
-        let refused = |error| Err(Undecided::Refused(error));
+    ) -> Result<Vec<UserId>, DecideError<DistributeError>> {
+        let refused = |error| Err(DecideError::Refused(error));
         let managers_only = self.wallet == WalletType::Manager;
         let has_wallet = |id| book.is_open(Account::Wallet(self.wallet, id));
         let active = |id: UserId| -> Result<Option<&Person>, LedgerError> {
-            Ok(facts.person(id)?.filter(|person| person.active && person.company_id == self.company_id))
+            Ok(facts.find_person(id)?.filter(|person| person.active && person.company_id == self.company_id))
         };
         let ids = match &self.recipients {
             Recipients::Named(ids) => ids,

@@ -1,9 +1,11 @@
 //! Creates, lists and cancels schedules.
 
-use crate::look_up;
+use crate::any_provider;
 use crate::model::{Action, MissedDate, Period, Schedule};
-use crate::money::{NotWholePoints, Points, Sum, price};
-use crate::ports::{AuditLog, Context, Locks, ReadCompanies, ReadSchedules, Row, Schedules, StoreError};
+use crate::money::{NotWholePoints, Points, Sum, payment_price};
+use crate::ports::{
+    AuditLog, Context, LockableRow, Locks, ReadCompanies, ReadSchedules, Schedules, StoreError,
+};
 use crate::values::{CompanyId, IsoDate, ScheduleId};
 use crate::wallets::WalletType;
 
@@ -15,7 +17,7 @@ pub struct CreateSchedule {
     pub wallet: WalletType,
     /// The points or dollars for each user.
     pub sum: Sum,
-    pub every: Period,
+    pub period: Period,
     /// The first date. If it is in the past, it and all later past dates are paid one after the other.
     pub start_on: IsoDate,
 }
@@ -28,19 +30,19 @@ pub enum ScheduleError {
     #[error("no schedule has this id")]
     NoSuchSchedule,
     /// The points are zero or too many.
-    #[error("points must be at least 1, and a possible amount")]
+    #[error("points must be at least 1 and must not exceed the largest amount")]
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
     /// Too many past dates would be paid at once.
-    #[error("more than {PAST_MAX} of its dates are past: is the year of the start right?")]
-    LongPast,
+    #[error("more than {PAST_DATES_MAX} of its dates are in the past: check the year of the start date")]
+    TooManyPastDates,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// The maximum number of past dates of a new schedule.
-const PAST_MAX: u32 = 1_000;
+const PAST_DATES_MAX: u32 = 1_000;
 
 /// Creates a schedule. Its past dates are paid one after the other.
 pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>(
@@ -48,46 +50,57 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     command: &CreateSchedule,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
-    let company = look_up::kept_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
-    let points = command.sum.points(company.rate)?;
-    if points == Points::ZERO || price(company.rate, points, 1).is_none() {
+    let company =
+        any_provider::lock_and_find_company(tx, command.company_id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let points = command.sum.to_points(company.rate)?;
+    if points == Points::ZERO || payment_price(company.rate, points, 1).is_none() {
         return Err(ScheduleError::OutOfRange);
     }
     let today = context.clock.now();
-    if command.every.date(command.start_on, PAST_MAX).is_some_and(|date| date.begins() <= today) {
-        return Err(ScheduleError::LongPast);
+    if command
+        .period
+        .nth_date(command.start_on, PAST_DATES_MAX)
+        .is_some_and(|date| date.start_of_day() <= today)
+    {
+        return Err(ScheduleError::TooManyPastDates);
     }
     let schedule = Schedule {
-        id: ScheduleId::from_uuid(context.ids.next()),
+        id: ScheduleId::from_uuid(context.ids.next_id()),
         company_id: company.id,
         wallet: command.wallet,
         points,
-        every: command.every,
+        period: command.period,
         start_on: command.start_on,
         next_on: command.start_on,
-        due_at: command.start_on.begins(),
-        failing: None,
+        due_at: command.start_on.start_of_day(),
+        failed_tries: None,
         created_at: context.clock.now(),
         cancelled_at: None,
     };
     tx.insert_schedule(&schedule)?;
-    let entry =
-        context.entry(Action::ScheduleCreated).of_company(company.id).of_provider(company.provider_id);
-    let (points, wallet, every) = (schedule.points.get(), schedule.wallet.name(), schedule.every.name());
-    let said = format!("{points} points into each {wallet} every {every} from {}", schedule.start_on);
-    tx.note(&entry.about(schedule.id.as_uuid()).saying(said))?;
+    let entry = context
+        .new_audit_entry(Action::ScheduleCreated)
+        .with_company(company.id)
+        .with_provider(company.provider_id);
+    let (points, wallet, every) = (schedule.points.get(), schedule.wallet.name(), schedule.period.name());
+    let detail = format!("{points} points into each {wallet} every {every} from {}", schedule.start_on);
+    tx.record_audit_entry(&entry.with_object(schedule.id.as_uuid()).with_detail(detail))?;
     Ok(schedule)
 }
 
 /// The schedules of a company, including cancelled ones, each with its missed dates, oldest first.
-pub fn schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
+pub fn list_schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
     reads: &mut R,
     id: CompanyId,
 ) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
-    look_up::company(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
-    let missed = reads.missed_dates(id)?;
-    let of = |id| missed.iter().filter(|date| date.schedule_id == id).cloned().collect();
-    Ok(reads.schedules(id)?.into_iter().map(|schedule| (schedule.clone(), of(schedule.id))).collect())
+    any_provider::find_company(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
+    let missed = reads.list_missed_dates(id)?;
+    let missed_dates_of = |id| missed.iter().filter(|date| date.schedule_id == id).cloned().collect();
+    Ok(reads
+        .list_schedules(id)?
+        .into_iter()
+        .map(|schedule| (schedule.clone(), missed_dates_of(schedule.id)))
+        .collect())
 }
 
 /// Cancels a schedule: none of its dates is paid any more. Cancelling again changes nothing.
@@ -96,13 +109,13 @@ pub fn cancel_schedule<T: AuditLog + Locks + Schedules + ?Sized>(
     id: ScheduleId,
     context: &Context<'_>,
 ) -> Result<Schedule, ScheduleError> {
-    tx.hold(Row::Schedule(id))?;
-    let mut schedule = tx.schedule(id)?.ok_or(ScheduleError::NoSuchSchedule)?;
+    tx.lock_row(LockableRow::Schedule(id))?;
+    let mut schedule = tx.find_schedule(id)?.ok_or(ScheduleError::NoSuchSchedule)?;
     if schedule.cancelled_at.is_none() {
         schedule.cancelled_at = Some(context.clock.now());
         tx.update_schedule(&schedule)?;
-        let entry = context.entry(Action::ScheduleCancelled).of_company(schedule.company_id);
-        tx.note(&entry.about(id.as_uuid()))?;
+        let entry = context.new_audit_entry(Action::ScheduleCancelled).with_company(schedule.company_id);
+        tx.record_audit_entry(&entry.with_object(id.as_uuid()))?;
     }
     Ok(schedule)
 }

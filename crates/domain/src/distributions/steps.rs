@@ -8,23 +8,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Deciding, Undecided};
+use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{
-    AccountBook, DistributionProgress, DistributionStep, Facts, LedgerError, Moved, Needs, Payment,
+    AccountBook, DistributionProgress, DistributionStep, Facts, LedgerError, Needs, Payment, PaymentKind,
 };
-use crate::model::{Act, JournalEntry};
+use crate::model::{EntryKind, JournalEntry};
 use crate::money::{Amount, Price};
 use crate::ports::StoreError;
-use crate::values::{JournalEntryId, UserId, fit};
+use crate::values::{JournalEntryId, UserId, checked_cast};
 use crate::wallets::Account;
 
 /// The number of receivers that one step pays.
 pub(super) const RECEIVERS_PER_STEP: usize = 1_000;
 
 /// The stored progress of a new distribution.
-pub(super) fn begun(cause: &JournalEntry, receivers: &[UserId]) -> DistributionProgress {
-    let (receivers, each_step) = (receivers.to_vec(), RECEIVERS_PER_STEP);
-    DistributionProgress::Begun { cause: cause.id, receivers, each_step }
+pub(super) fn started_progress(entry: &JournalEntry, receivers: &[UserId]) -> DistributionProgress {
+    let (receivers, receivers_per_step) = (receivers.to_vec(), RECEIVERS_PER_STEP);
+    DistributionProgress::Started { entry_id: entry.id, receivers, receivers_per_step }
 }
 
 /// Executes the next step of a distribution. Returns the number of its receivers, or `None` if nothing was
@@ -36,50 +36,50 @@ impl Decide for ContinueDistribution {
     type Done = Option<usize>;
     type Refusal = StoreError;
 
-    fn needs(&self) -> Needs {
+    fn initial_needs(&self) -> Needs {
         Needs { distributions: BTreeSet::from([self.0]), ..Needs::default() }
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let accounts = match facts.distribution(self.0)? {
+        let accounts = match facts.find_distribution_step(self.0)? {
             None => BTreeSet::new(),
-            Some(DistributionStep::Pay { cause, users, .. }) => {
-                let credits = users.iter().filter_map(|user| cause.credit(Some(*user)));
-                credits.chain([Account::Transit(cause.company_id)]).collect()
+            Some(DistributionStep::Pay { entry, users, .. }) => {
+                let credits = users.iter().filter_map(|user| entry.credited_account(Some(*user)));
+                credits.chain([Account::Transit(entry.company_id)]).collect()
             }
-            Some(DistributionStep::Return { cause, .. }) => {
-                BTreeSet::from([Account::Transit(cause.company_id), Account::Reserve(cause.company_id)])
+            Some(DistributionStep::Return { entry, .. }) => {
+                BTreeSet::from([Account::Transit(entry.company_id), Account::Reserve(entry.company_id)])
             }
         };
         Ok(Needs { accounts, ..Needs::default() })
     }
 
-    fn size(&self) -> usize {
+    fn affected_count(&self) -> usize {
         RECEIVERS_PER_STEP
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Option<usize>, Undecided<StoreError>> {
-        let Deciding { facts, book, changes, .. } = on;
-        let cause = self.0;
-        match facts.distribution(cause)? {
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Option<usize>, DecideError<StoreError>> {
+        let DecisionState { facts, book, changes, .. } = state;
+        let entry_id = self.0;
+        match facts.find_distribution_step(entry_id)? {
             None => Ok(None),
-            Some(DistributionStep::Pay { cause: entry, first_leg, users }) => {
+            Some(DistributionStep::Pay { entry, first_leg, users }) => {
                 let credits: Vec<Account> =
-                    users.iter().filter_map(|user| entry.credit(Some(*user))).collect();
+                    users.iter().filter_map(|user| entry.credited_account(Some(*user))).collect();
                 let paid = pay_share(book, entry, *first_leg, &credits)?;
-                let unpaid = fit::<u32, _>(users.len()) - paid;
-                changes.distributions.push(DistributionProgress::Paid {
-                    cause,
+                let unpaid = checked_cast::<u32, _>(users.len()) - paid;
+                changes.distributions.push(DistributionProgress::StepPaid {
+                    entry_id,
                     first_leg: *first_leg,
                     unpaid,
                 });
                 Ok(Some(users.len()))
             }
-            Some(DistributionStep::Return { cause: entry, unpaid }) => {
+            Some(DistributionStep::Return { entry, unpaid }) => {
                 if *unpaid > 0 {
-                    pay_back(book, entry, *unpaid)?;
+                    return_unpaid(book, entry, *unpaid)?;
                 }
-                changes.distributions.push(DistributionProgress::Ended { cause });
+                changes.distributions.push(DistributionProgress::Finished { entry_id });
                 Ok(Some(0))
             }
         }
@@ -88,33 +88,39 @@ impl Decide for ContinueDistribution {
 
 fn pay_share(
     book: &mut AccountBook,
-    cause: &JournalEntry,
+    entry: &JournalEntry,
     first_leg: u32,
     to: &[Account],
 ) -> Result<u32, LedgerError> {
-    let (from, points) = (Account::Transit(cause.company_id), cause.points());
-    let share = Moved::Share { from, to, first_leg, each: each(cause)?, points };
-    Ok(book.pay(&Payment::of(cause, share)?)?.certain()?.transfers)
+    let (from, points) = (Account::Transit(entry.company_id), entry.points_per_receiver());
+    let payment_kind =
+        PaymentKind::SharePerReceiver { from, to, first_leg, each: amount_per_receiver(entry)?, points };
+    Ok(book.pay(&Payment::for_entry(entry, payment_kind)?)?.expect_paid()?.transfer_count)
 }
 
-fn pay_back(book: &mut AccountBook, cause: &JournalEntry, unpaid: u32) -> Result<(), LedgerError> {
-    let rest = each(cause)?.checked_mul(unpaid.into()).zip(cause.points().checked_mul(unpaid.into()));
-    let leg = cause.act.legs().checked_add(2);
-    let ((total, points_total), leg) = rest.zip(leg).ok_or_else(overflow)?;
+fn return_unpaid(book: &mut AccountBook, entry: &JournalEntry, unpaid: u32) -> Result<(), LedgerError> {
+    let unpaid_total = amount_per_receiver(entry)?
+        .checked_mul(unpaid.into())
+        .zip(entry.points_per_receiver().checked_mul(unpaid.into()));
+    let leg = entry.kind.leg_count().checked_add(2);
+    let ((total, points_total), leg) = unpaid_total.zip(leg).ok_or_else(amount_out_of_range)?;
     let price = Price { each: total, total, threshold: total, points_total };
-    let (from, to) = (Account::Transit(cause.company_id), Account::Reserve(cause.company_id));
-    book.pay(&Payment::of(cause, Moved::Sum { from, to, price, leg })?)?.certain()?;
+    let (from, to) = (Account::Transit(entry.company_id), Account::Reserve(entry.company_id));
+    book.pay(&Payment::for_entry(entry, PaymentKind::SingleLeg { from, to, price, leg })?)?.expect_paid()?;
     Ok(())
 }
 
 /// The amount for each receiver.
-fn each(cause: &JournalEntry) -> Result<Amount, LedgerError> {
-    if !matches!(cause.act, Act::Distribution { .. }) {
-        return Err(LedgerError::Broken(format!("cause {} is under way and no distribution", cause.id)));
+fn amount_per_receiver(entry: &JournalEntry) -> Result<Amount, LedgerError> {
+    if !matches!(entry.kind, EntryKind::Distribution { .. }) {
+        return Err(LedgerError::Broken(format!(
+            "journal entry {} is in progress but is not a distribution",
+            entry.id
+        )));
     }
-    cause.rate.amount(cause.points()).ok_or_else(overflow)
+    entry.rate.to_amount(entry.points_per_receiver()).ok_or_else(amount_out_of_range)
 }
 
-fn overflow() -> LedgerError {
+fn amount_out_of_range() -> LedgerError {
     LedgerError::Broken("an amount is out of range".into())
 }

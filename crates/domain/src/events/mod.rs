@@ -2,7 +2,7 @@
 
 mod replay;
 
-pub use replay::{ReplayError, Replayed, replay, replay_all, replay_own};
+pub use replay::{ReplayError, ReplaySelection, replay_all, replay_by_ids, replay_own};
 
 pub use crate::model::{
     Event, EventFacts, EventKind, EventState, RecognitionEvent, RedemptionEvent, SenderName,

@@ -18,7 +18,7 @@ pub enum ReplayError {
 /// Makes events due at once, all or none. Returns their number. Events that had ended start a new retry
 /// schedule, events that wait keep theirs; events that are due or in progress do not change and are not
 /// counted.
-pub fn replay<T: Replays + ?Sized>(
+pub fn replay_by_ids<T: Replays + ?Sized>(
     tx: &mut T,
     ids: &[EventId],
     context: &Context<'_>,
@@ -35,24 +35,24 @@ pub fn replay<T: Replays + ?Sized>(
 
 /// A selection of a provider's own events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Replayed {
-    /// Events that were created at this time or later.
-    since: Timestamp,
+pub struct ReplaySelection {
+    /// Events that were created at this time or later, or at any time.
+    since: Option<Timestamp>,
     /// Events in this state, or in any.
     state: Option<EventState>,
 }
 
-impl Replayed {
+impl ReplaySelection {
     /// Selects events by a time, by a state, or by both.
     ///
     /// # Errors
     ///
     /// The missing condition, if the selection would cover all events or all delivered events.
-    pub fn asked(since: Option<Timestamp>, state: Option<EventState>) -> Result<Self, &'static str> {
+    pub fn from_filters(since: Option<Timestamp>, state: Option<EventState>) -> Result<Self, &'static str> {
         match (since, state) {
             (None, None) => Err("since or state is required"),
             (None, Some(EventState::Delivered)) => Err("state must not be delivered without since"),
-            (since, state) => Ok(Self { since: since.unwrap_or(Timestamp::UNIX_EPOCH), state }),
+            (since, state) => Ok(Self { since, state }),
         }
     }
 }
@@ -61,19 +61,19 @@ impl Replayed {
 pub fn replay_own<T: Replays + ?Sized>(
     tx: &mut T,
     provider: ProviderId,
-    which: Replayed,
+    selection: ReplaySelection,
     context: &Context<'_>,
 ) -> Result<usize, StoreError> {
-    tx.replay_since(provider, which.since, which.state, context.clock.now())
+    tx.replay_events_since(provider, selection.since, selection.state, context.clock.now())
 }
 
-/// Replays all exhausted, or all unaddressed, events of a provider.
+/// Replays all pending, all exhausted or all unaddressed events of a provider.
 pub fn replay_all<T: ReadProviders + Replays + ?Sized>(
     tx: &mut T,
     provider: ProviderId,
     state: EventState,
     context: &Context<'_>,
 ) -> Result<usize, ReplayError> {
-    tx.provider(provider)?.ok_or(ReplayError::NoSuchProvider)?;
+    tx.find_provider(provider)?.ok_or(ReplayError::NoSuchProvider)?;
     Ok(tx.replay_events(provider, state, context.clock.now())?)
 }

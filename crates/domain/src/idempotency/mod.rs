@@ -2,8 +2,8 @@
 //! request, and its response is stored for a limited time. Requests of the API and commands of the operator
 //! use the same mechanism.
 
-mod once;
+mod key_claims;
 
-pub use once::{Begun, Repeatable};
+pub use key_claims::{IdempotentRequest, KeyState};
 
-pub use crate::model::{IdempotencyKey, IdempotencyRecord, KEPT};
+pub use crate::model::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::rules::LedgerError;
 #[cfg(feature = "memory")]
-use super::rules::require;
+use super::rules::require_rule;
 use super::{AccountState, Transfer};
 use crate::money::{Points, PointsPerDollar};
 use crate::values::JournalEntryId;
@@ -15,17 +15,17 @@ use crate::wallets::Account;
 /// The accounts are in the order in which the databases lock them: by kind, then by owner.
 #[derive(Debug, Clone, Default)]
 pub struct AccountBook {
-    accounts: BTreeMap<Account, Entry>,
+    accounts: BTreeMap<Account, LoadedAccount>,
     transfers: Vec<Transfer>,
     legs: HashSet<(JournalEntryId, u32)>,
     /// The previous values of the entries that changed since the savepoint, the latest change last.
-    undo: Vec<(Account, Entry)>,
+    undo_log: Vec<(Account, LoadedAccount)>,
     /// The number of transfers at the savepoint.
     savepoint: usize,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Entry {
+struct LoadedAccount {
     /// `None` for an account that was never opened.
     state: Option<AccountState>,
     is_changed: bool,
@@ -38,8 +38,8 @@ impl AccountBook {
     }
 
     /// The points that an account shows at a rate.
-    pub fn shown(&self, account: Account, rate: PointsPerDollar) -> Points {
-        self.account(account).map(|account| rate.points(account.balance)).unwrap_or_default()
+    pub fn shown_points(&self, account: Account, rate: PointsPerDollar) -> Points {
+        self.account(account).map(|account| rate.shown_points(account.balance)).unwrap_or_default()
     }
 
     /// Whether the account was loaded, opened or not.
@@ -48,7 +48,7 @@ impl AccountBook {
     }
 
     /// The accounts that changed since they were loaded, in lock order.
-    pub fn changed(&self) -> impl Iterator<Item = (Account, &AccountState)> {
+    pub fn changed_accounts(&self) -> impl Iterator<Item = (Account, &AccountState)> {
         let changed = self.accounts.iter().filter(|(_, entry)| entry.is_changed);
         changed.filter_map(|(account, entry)| Some((*account, entry.state.as_ref()?)))
     }
@@ -60,17 +60,17 @@ impl AccountBook {
 
     /// Adds an account as it was loaded; `None` for one that was never opened. Returns false and changes
     /// nothing if the account is already loaded.
-    pub fn load(&mut self, account: Account, state: Option<AccountState>) -> bool {
+    pub fn insert_loaded(&mut self, account: Account, state: Option<AccountState>) -> bool {
         let is_known = self.account(account).is_some();
         if !is_known {
-            self.accounts.insert(account, Entry { state, is_changed: false });
+            self.accounts.insert(account, LoadedAccount { state, is_changed: false });
         }
         !is_known
     }
 
     /// Replaces the state of accounts by what another book has decided on them.
     #[cfg(feature = "memory")]
-    pub(crate) fn replace(
+    pub(crate) fn apply_changes(
         &mut self,
         changed: impl IntoIterator<Item = (Account, AccountState)>,
         transfers: &[Transfer],
@@ -79,24 +79,24 @@ impl AccountBook {
             *self.account_mut(account)? = state;
         }
         for transfer in transfers {
-            require(self.add(transfer.clone()), "a leg is added once")?;
+            require_rule(self.add_transfer(transfer.clone()), "leg added twice")?;
         }
         Ok(())
     }
 
-    /// Sets a savepoint, to which [`roll_back`](Self::roll_back) returns.
+    /// Sets a savepoint, to which [`roll_back_to_savepoint`](Self::roll_back_to_savepoint) returns.
     pub fn set_savepoint(&mut self) {
-        self.undo.clear();
+        self.undo_log.clear();
         self.savepoint = self.transfers.len();
     }
 
     /// Undoes every payment since the savepoint. Accounts that were loaded since then stay loaded.
-    pub fn roll_back(&mut self) {
-        for (account, entry) in self.undo.drain(..).rev() {
+    pub fn roll_back_to_savepoint(&mut self) {
+        for (account, entry) in self.undo_log.drain(..).rev() {
             self.accounts.insert(account, entry);
         }
         for undone in self.transfers.drain(self.savepoint..) {
-            self.legs.remove(&(undone.cause, undone.leg));
+            self.legs.remove(&(undone.entry_id, undone.leg));
         }
     }
 
@@ -105,16 +105,16 @@ impl AccountBook {
         let entry = self.accounts.get_mut(&account).ok_or(LedgerError::AccountNotLoaded(account))?;
         let before = entry.clone();
         let Some(state) = &mut entry.state else {
-            return Err(LedgerError::Broken(format!("there is no account {account:?}")));
+            return Err(LedgerError::Broken(format!("account {account:?} does not exist")));
         };
-        self.undo.push((account, before));
+        self.undo_log.push((account, before));
         entry.is_changed = true;
         Ok(state)
     }
 
     /// Adds a transfer. Returns false if its journal entry already has this leg.
-    pub(super) fn add(&mut self, transfer: Transfer) -> bool {
-        let is_new = self.legs.insert((transfer.cause, transfer.leg));
+    pub(super) fn add_transfer(&mut self, transfer: Transfer) -> bool {
+        let is_new = self.legs.insert((transfer.entry_id, transfer.leg));
         if is_new {
             self.transfers.push(transfer);
         }

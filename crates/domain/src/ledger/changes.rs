@@ -22,27 +22,29 @@ pub struct Changes {
     /// Schedules with their next date.
     pub schedules: Vec<Schedule>,
     /// The responses stored for retries.
-    pub records: Vec<IdempotencyRecord>,
+    pub idempotency_records: Vec<IdempotencyRecord>,
     /// The keys among them whose expired records are deleted first.
-    pub replaced_records: Vec<IdempotencyKey>,
+    pub expired_keys: Vec<IdempotencyKey>,
 }
 
 /// A change to the stored steps of a distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DistributionProgress {
-    /// The sum is in transit, and each step is to pay `each_step` receivers. The legs count from 1 in the
+    /// The sum is in transit, and each step pays `receivers_per_step` receivers. The legs count from 1 in the
     /// order of the receivers.
-    Begun { cause: JournalEntryId, receivers: Vec<UserId>, each_step: usize },
+    Started { entry_id: JournalEntryId, receivers: Vec<UserId>, receivers_per_step: usize },
     /// The step that starts with this leg was executed; `unpaid` of its receivers could not be paid.
-    Paid { cause: JournalEntryId, first_leg: u32, unpaid: u32 },
+    StepPaid { entry_id: JournalEntryId, first_leg: u32, unpaid: u32 },
     /// All steps were executed.
-    Ended { cause: JournalEntryId },
+    Finished { entry_id: JournalEntryId },
 }
 
 impl DistributionProgress {
-    pub fn cause(&self) -> JournalEntryId {
+    pub fn entry_id(&self) -> JournalEntryId {
         match self {
-            Self::Begun { cause, .. } | Self::Paid { cause, .. } | Self::Ended { cause } => *cause,
+            Self::Started { entry_id, .. }
+            | Self::StepPaid { entry_id, .. }
+            | Self::Finished { entry_id } => *entry_id,
         }
     }
 }
@@ -51,7 +53,7 @@ impl Changes {
     /// Whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.journal_entries.is_empty()
-            && self.records.is_empty()
+            && self.idempotency_records.is_empty()
             && self.schedules.is_empty()
             && self.distributions.is_empty()
     }
@@ -65,7 +67,7 @@ impl Changes {
         self.deleted_users.append(&mut other.deleted_users);
         self.distributions.append(&mut other.distributions);
         self.schedules.append(&mut other.schedules);
-        self.records.append(&mut other.records);
-        self.replaced_records.append(&mut other.replaced_records);
+        self.idempotency_records.append(&mut other.idempotency_records);
+        self.expired_keys.append(&mut other.expired_keys);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Changes, LedgerError};
 use crate::model::{
-    Act, Company, IdempotencyKey, IdempotencyRecord, JournalEntry, Lookup, Occasion, Person, Redemption,
-    Schedule,
+    Company, EntryKind, IdempotencyKey, IdempotencyRecord, JournalEntry, Lookup, Occasion, Person,
+    Redemption, Schedule,
 };
 use crate::values::{
     CompanyId, EmailAddress, JournalEntryId, OccasionId, ProviderId, RedemptionId, ScheduleId, UserId,
@@ -33,14 +33,14 @@ pub enum DistributionStep {
     /// Pay these users from the account in transit.
     Pay {
         /// The journal entry of the distribution.
-        cause: JournalEntry,
+        entry: JournalEntry,
         /// The leg of the first user. Each further user has the next leg.
         first_leg: u32,
         users: Vec<UserId>,
     },
     /// All receivers were processed: return what could not be paid.
     Return {
-        cause: JournalEntry,
+        entry: JournalEntry,
         /// The number of receivers that could not be paid.
         unpaid: u32,
     },
@@ -61,14 +61,14 @@ pub struct Facts {
     /// The addresses of active administrators.
     pub administrators: HashMap<CompanyId, Vec<EmailAddress>>,
     /// The claimed keys: no other transaction holds them.
-    pub claimed: HashSet<IdempotencyKey>,
+    pub claimed_keys: HashSet<IdempotencyKey>,
     /// The records of the keys, including expired ones.
-    pub records: HashMap<IdempotencyKey, IdempotencyRecord>,
+    pub idempotency_records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 
 impl Facts {
     /// Applies the changes of a decision to the facts, for the decisions that follow.
-    pub fn follow(&mut self, changes: &Changes) {
+    pub fn apply_changes(&mut self, changes: &Changes) {
         for (user, _) in &changes.deleted_users {
             if let Some(Some(person)) = self.people.get_mut(user) {
                 person.active = false;
@@ -77,15 +77,15 @@ impl Facts {
                 }
             }
         }
-        for cause in &changes.journal_entries {
-            if let Act::Refund { redemption, .. } = cause.act
+        for entry in &changes.journal_entries {
+            if let EntryKind::Refund { redemption, .. } = entry.kind
                 && let Some(Some(redemption)) = self.redemptions.get_mut(&redemption)
             {
                 redemption.is_refunded = true;
             }
         }
         for progress in &changes.distributions {
-            self.distributions.remove(&progress.cause()); // its next step is known only after the commit
+            self.distributions.remove(&progress.entry_id()); // its next step is known only after the commit
         }
         for schedule in &changes.schedules {
             self.schedules.remove(&schedule.id);
@@ -93,51 +93,61 @@ impl Facts {
     }
 
     /// A user of any provider, including deleted ones.
-    pub fn person(&self, id: UserId) -> Result<Option<&Person>, LedgerError> {
+    pub fn find_person(&self, id: UserId) -> Result<Option<&Person>, LedgerError> {
         self.people.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("user"))
     }
 
     /// A user, within the scope of a provider.
-    pub fn own_person(&self, scope: ProviderId, id: UserId) -> Result<Lookup<&Person>, LedgerError> {
-        let Some(person) = self.person(id)? else { return Ok(Lookup::Absent) };
-        Ok(self.own_company(scope, person.company_id)?.map(|_| person))
+    pub fn find_own_person(&self, scope: ProviderId, id: UserId) -> Result<Lookup<&Person>, LedgerError> {
+        let Some(person) = self.find_person(id)? else { return Ok(Lookup::Absent) };
+        Ok(self.find_own_company(scope, person.company_id)?.map(|_| person))
     }
 
     /// A company of any provider.
-    pub fn company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
+    pub fn find_company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
         self.companies.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("company"))
     }
 
     /// A company, within the scope of a provider.
-    pub fn own_company(
+    pub fn find_own_company(
         &self,
         scope: ProviderId,
         id: CompanyId,
     ) -> Result<Lookup<&CompanyFacts>, LedgerError> {
-        Ok(Lookup::judge(scope, self.company(id)?.map(|company| (company.company.provider_id, company))))
+        Ok(Lookup::in_scope(
+            scope,
+            self.find_company(id)?.map(|company| (company.company.provider_id, company)),
+        ))
     }
 
     /// An occasion that a provider's companies may use: a global one, or one of these companies.
-    pub fn own_occasion(&self, scope: ProviderId, id: OccasionId) -> Result<Lookup<&Occasion>, LedgerError> {
+    pub fn find_own_occasion(
+        &self,
+        scope: ProviderId,
+        id: OccasionId,
+    ) -> Result<Lookup<&Occasion>, LedgerError> {
         let found = self.occasions.get(&id).ok_or(LedgerError::FactNotLoaded("occasion"))?;
         let found = found.as_ref().map(|(owner, occasion)| (owner.unwrap_or(scope), occasion));
-        Ok(Lookup::judge(scope, found))
+        Ok(Lookup::in_scope(scope, found))
     }
 
-    pub fn redemption(&self, id: RedemptionId) -> Result<Option<&Redemption>, LedgerError> {
+    pub fn find_redemption(&self, id: RedemptionId) -> Result<Option<&Redemption>, LedgerError> {
         self.redemptions.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("redemption"))
     }
 
-    pub fn distribution(&self, id: JournalEntryId) -> Result<Option<&DistributionStep>, LedgerError> {
+    pub fn find_distribution_step(
+        &self,
+        id: JournalEntryId,
+    ) -> Result<Option<&DistributionStep>, LedgerError> {
         self.distributions.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("distribution"))
     }
 
-    pub fn schedule(&self, id: ScheduleId) -> Result<Option<&ScheduleFacts>, LedgerError> {
+    pub fn find_schedule(&self, id: ScheduleId) -> Result<Option<&ScheduleFacts>, LedgerError> {
         self.schedules.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("schedule"))
     }
 
     /// The addresses of a company's active administrators.
-    pub fn administrators(&self, company: CompanyId) -> Result<&[EmailAddress], LedgerError> {
+    pub fn administrator_addresses(&self, company: CompanyId) -> Result<&[EmailAddress], LedgerError> {
         let found = self.administrators.get(&company).map(Vec::as_slice);
         found.ok_or(LedgerError::FactNotLoaded("list of administrators"))
     }

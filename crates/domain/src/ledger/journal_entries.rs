@@ -1,98 +1,114 @@
 //! What a journal entry pays: its reason, payers, credited accounts and price. Decisions and audits both use
 //! this.
 
-use super::{LedgerError, Moved, Payment};
-use crate::model::{Act, JournalEntry, Sender};
-use crate::money::{Amount, Points, Price, price};
+use super::{LedgerError, Payment, PaymentKind};
+use crate::model::{EntryKind, JournalEntry, Sender};
+use crate::money::{Amount, Points, Price, payment_price};
 use crate::values::UserId;
 use crate::wallets::{Account, Reason, WalletType};
 
 impl JournalEntry {
     /// The reason of its transfers; `None` if it moves nothing.
-    pub(crate) fn reason(&self) -> Option<Reason> {
-        match self.act {
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
-            Act::Sending(_) => Some(Reason::Recognition),
-            Act::Deposit { .. } => Some(Reason::Deposit),
-            Act::Withdrawal { .. } => Some(Reason::Withdrawal),
-            Act::Distribution { .. } => Some(Reason::PointDistribution),
-            Act::Redemption { .. } => Some(Reason::Redemption),
-            Act::Refund { .. } => Some(Reason::Refund),
-            Act::Override { .. } => Some(Reason::Override),
-            Act::Deletion { .. } => Some(Reason::UserDeleted),
+    pub(crate) fn transfer_reason(&self) -> Option<Reason> {
+        match self.kind {
+            EntryKind::CompanyCreation
+            | EntryKind::RateChange
+            | EntryKind::CompanyMove { .. }
+            | EntryKind::Amendment { .. } => None,
+            EntryKind::Sending(_) => Some(Reason::Recognition),
+            EntryKind::Deposit { .. } => Some(Reason::Deposit),
+            EntryKind::Withdrawal { .. } => Some(Reason::Withdrawal),
+            EntryKind::Distribution { .. } => Some(Reason::PointDistribution),
+            EntryKind::Redemption { .. } => Some(Reason::Redemption),
+            EntryKind::Refund { .. } => Some(Reason::Refund),
+            EntryKind::Override { .. } => Some(Reason::Override),
+            EntryKind::UserDeletion { .. } => Some(Reason::UserDeleted),
         }
     }
 
     /// The accounts that may pay, in order of preference. A user who is not a manager has no manager wallet.
-    pub(crate) fn payers(&self) -> Vec<Account> {
+    pub(crate) fn possible_payers(&self) -> Vec<Account> {
         let company = self.company_id;
-        match &self.act {
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => Vec::new(),
-            Act::Sending(sending) => match sending.sender {
+        match &self.kind {
+            EntryKind::CompanyCreation
+            | EntryKind::RateChange
+            | EntryKind::CompanyMove { .. }
+            | EntryKind::Amendment { .. } => Vec::new(),
+            EntryKind::Sending(sending) => match sending.sender {
                 Sender::Company(id) => vec![Account::Reserve(id)],
                 Sender::User(id) => {
                     vec![Account::Wallet(WalletType::Peer, id), Account::Wallet(WalletType::Manager, id)]
                 }
             },
-            Act::Deposit { .. } => vec![Account::Funding(company)],
-            Act::Withdrawal { .. } | Act::Distribution { .. } => vec![Account::Reserve(company)],
-            Act::Redemption { user, .. } => vec![Account::Wallet(WalletType::User, *user)],
-            Act::Refund { .. } => vec![Account::Redeemed(company)],
-            Act::Override { user, wallet, .. } => {
+            EntryKind::Deposit { .. } => vec![Account::Funding(company)],
+            EntryKind::Withdrawal { .. } | EntryKind::Distribution { .. } => vec![Account::Reserve(company)],
+            EntryKind::Redemption { user, .. } => vec![Account::Wallet(WalletType::User, *user)],
+            EntryKind::Refund { .. } => vec![Account::Redeemed(company)],
+            EntryKind::Override { user, wallet, .. } => {
                 vec![Account::Wallet(*wallet, *user), Account::Reserve(company)]
             }
-            Act::Deletion { user, .. } => Account::of_user(*user).to_vec(),
+            EntryKind::UserDeletion { user, .. } => Account::user_wallets(*user).to_vec(),
         }
     }
 
     /// The credited account. `receiver` is the user who receives a recognition, a distribution or a refund;
     /// without a receiver those credit no account. An override credits the one of its two payers that does
     /// not pay.
-    pub(crate) fn credit(&self, receiver: Option<UserId>) -> Option<Account> {
+    pub(crate) fn credited_account(&self, receiver: Option<UserId>) -> Option<Account> {
         let company = self.company_id;
         let wallet = |wallet| receiver.map(|receiver| Account::Wallet(wallet, receiver));
-        match &self.act {
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
-            Act::Sending(_) | Act::Refund { .. } => wallet(WalletType::User),
-            Act::Distribution { wallet: kind, .. } => wallet(*kind),
-            Act::Deposit { .. } | Act::Deletion { .. } => Some(Account::Reserve(company)),
-            Act::Withdrawal { .. } => Some(Account::Funding(company)),
-            Act::Redemption { .. } => Some(Account::Redeemed(company)),
-            Act::Override { .. } => None,
+        match &self.kind {
+            EntryKind::CompanyCreation
+            | EntryKind::RateChange
+            | EntryKind::CompanyMove { .. }
+            | EntryKind::Amendment { .. } => None,
+            EntryKind::Sending(_) | EntryKind::Refund { .. } => wallet(WalletType::User),
+            EntryKind::Distribution { wallet: kind, .. } => wallet(*kind),
+            EntryKind::Deposit { .. } | EntryKind::UserDeletion { .. } => Some(Account::Reserve(company)),
+            EntryKind::Withdrawal { .. } => Some(Account::Funding(company)),
+            EntryKind::Redemption { .. } => Some(Account::Redeemed(company)),
+            EntryKind::Override { .. } => None,
         }
     }
 
     /// The price at the entry's rate; `redeemed` is the amount that a refund returns. `None` if the entry has
     /// no price, or an amount is out of range.
-    pub(crate) fn price(&self, redeemed: Option<Amount>) -> Option<Price> {
-        match &self.act {
-            Act::Sending(sending) => price(self.rate, sending.points, sending.receivers.into()),
-            Act::Distribution { points, receivers, .. } => price(self.rate, *points, (*receivers).into()),
-            Act::Deposit { points } | Act::Withdrawal { points } | Act::Redemption { points, .. } => {
-                price(self.rate, *points, 1)
+    pub(crate) fn price_per_receiver(&self, redeemed: Option<Amount>) -> Option<Price> {
+        match &self.kind {
+            EntryKind::Sending(sending) => payment_price(self.rate, sending.points, sending.receivers.into()),
+            EntryKind::Distribution { points, receivers, .. } => {
+                payment_price(self.rate, *points, (*receivers).into())
             }
-            Act::Refund { points, .. } => {
-                redeemed.and_then(|amount| Price::exactly(self.rate, amount, *points))
+            EntryKind::Deposit { points }
+            | EntryKind::Withdrawal { points }
+            | EntryKind::Redemption { points, .. } => payment_price(self.rate, *points, 1),
+            EntryKind::Refund { points, .. } => {
+                redeemed.and_then(|amount| Price::for_exact_amount(self.rate, amount, *points))
             }
             // The amounts depend on the balances of the wallets.
-            Act::Override { .. } | Act::Deletion { .. } => None,
-            Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => None,
+            EntryKind::Override { .. } | EntryKind::UserDeletion { .. } => None,
+            EntryKind::CompanyCreation
+            | EntryKind::RateChange
+            | EntryKind::CompanyMove { .. }
+            | EntryKind::Amendment { .. } => None,
         }
     }
 
     /// The points for each receiver. For an override: the points that the wallet shows afterwards.
-    pub(crate) fn points(&self) -> Points {
-        match &self.act {
-            Act::Sending(sending) => sending.points,
-            Act::Deposit { points }
-            | Act::Withdrawal { points }
-            | Act::Distribution { points, .. }
-            | Act::Redemption { points, .. }
-            | Act::Refund { points, .. }
-            | Act::Override { points, .. } => *points,
-            Act::Deletion { .. } | Act::Founding | Act::Rate | Act::Move { .. } | Act::Amendment { .. } => {
-                Points::ZERO
-            }
+    pub(crate) fn points_per_receiver(&self) -> Points {
+        match &self.kind {
+            EntryKind::Sending(sending) => sending.points,
+            EntryKind::Deposit { points }
+            | EntryKind::Withdrawal { points }
+            | EntryKind::Distribution { points, .. }
+            | EntryKind::Redemption { points, .. }
+            | EntryKind::Refund { points, .. }
+            | EntryKind::Override { points, .. } => *points,
+            EntryKind::UserDeletion { .. }
+            | EntryKind::CompanyCreation
+            | EntryKind::RateChange
+            | EntryKind::CompanyMove { .. }
+            | EntryKind::Amendment { .. } => Points::ZERO,
         }
     }
 }
@@ -103,10 +119,10 @@ impl<'a> Payment<'a> {
     /// # Errors
     ///
     /// If entries of this kind move nothing.
-    pub fn of(cause: &JournalEntry, moved: Moved<'a>) -> Result<Self, LedgerError> {
-        let moves_nothing = || LedgerError::Broken(format!("cause {} moves nothing", cause.id));
-        let reason = cause.reason().ok_or_else(moves_nothing)?;
-        let (company, rate, at) = (cause.company_id, cause.rate, cause.created_at);
-        Ok(Self { company, cause: cause.id, reason, rate, moved, at })
+    pub fn for_entry(entry: &JournalEntry, kind: PaymentKind<'a>) -> Result<Self, LedgerError> {
+        let moves_nothing = || LedgerError::Broken(format!("journal entry {} has no transfers", entry.id));
+        let reason = entry.transfer_reason().ok_or_else(moves_nothing)?;
+        let (company, rate, at) = (entry.company_id, entry.rate, entry.created_at);
+        Ok(Self { company, entry_id: entry.id, reason, rate, kind, at })
     }
 }

@@ -19,9 +19,9 @@ pub use book::AccountBook;
 pub use changes::{Changes, DistributionProgress};
 pub use facts::{CompanyFacts, DistributionStep, Facts, ScheduleFacts};
 pub use needs::Needs;
-pub use payment::{Moved, Paid, Payment, PaymentOutcome};
+pub use payment::{Paid, Payment, PaymentKind, PaymentOutcome};
 #[cfg(feature = "memory")]
-pub(crate) use rules::require;
+pub(crate) use rules::require_rule;
 pub use rules::{FUNDED_MAX, LedgerError};
 pub use state::AccountState;
 pub use transfer::Transfer;

@@ -3,66 +3,69 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::{LedgerError, require};
-use super::{AccountBook, AccountState, Moved, Paid, Payment, PaymentOutcome, Transfer};
-use crate::money::{Amount, Points, Price, difference};
-use crate::values::fit;
+use super::rules::{LedgerError, require_rule};
+use super::{AccountBook, AccountState, Paid, Payment, PaymentKind, PaymentOutcome, Transfer};
+use crate::money::{Amount, Points, Price, balance_difference};
+use crate::values::checked_cast;
 use crate::wallets::{Account, Reason};
 
 /// The result of a debit.
-struct Debited {
+struct DebitResult {
     payer: Account,
-    /// The entry number of the first payment in the history of the account.
-    first_place: i64,
+    /// The sequence number of the first entry of this debit in the account.
+    first_sequence: i64,
     /// The balance, if this debit took it from at least the alert threshold to below it.
-    low: Option<Amount>,
+    balance_below_alert: Option<Amount>,
 }
 
-const NOTHING: PaymentOutcome = PaymentOutcome::Paid(Paid { transfers: 0, low: None });
+const NOTHING_PAID: PaymentOutcome =
+    PaymentOutcome::Paid(Paid { transfer_count: 0, balance_below_alert: None });
 
-fn overflow() -> LedgerError {
+fn amount_out_of_range() -> LedgerError {
     LedgerError::Broken("an amount is out of range".to_owned())
 }
 
 impl AccountBook {
     /// Makes a payment. After an error, and after any outcome except [`PaymentOutcome::Paid`], parts of the
-    /// payment may have been made: the caller [rolls back](Self::roll_back).
+    /// payment may have been made: the caller [rolls back](Self::roll_back_to_savepoint).
     ///
     /// # Errors
     ///
     /// If an account that the payment depends on is not loaded, or the payment would break a rule that the
     /// databases check.
     pub fn pay(&mut self, payment: &Payment<'_>) -> Result<PaymentOutcome, LedgerError> {
-        match payment.moved {
-            Moved::Price { payers, credits, price, .. } if price.each.is_zero() => {
-                self.pay_nothing(payers, credits)
+        match payment.kind {
+            PaymentKind::PricePerReceiver { payers, credits, price, .. } if price.each.is_zero() => {
+                self.pay_zero_price(payers, credits)
             }
-            Moved::Price { payers, credits, price, points } => {
-                self.pay_price(payment, payers, credits, price, points)
+            PaymentKind::PricePerReceiver { payers, credits, price, points } => {
+                self.pay_price_per_receiver(payment, payers, credits, price, points)
             }
-            Moved::Everything { wallets, to } => self.pay_everything(payment, wallets, to),
-            Moved::Sum { from, to, price, leg } => self.pay_sum(payment, (from, to), price, leg),
-            Moved::Share { from, to, first_leg, each, points } => {
-                self.pay_share(payment, from, (to, first_leg), each, points)
+            PaymentKind::EmptyWallets { wallets, to } => self.empty_wallets(payment, wallets, to),
+            PaymentKind::SingleLeg { from, to, price, leg } => {
+                self.pay_single_leg(payment, (from, to), price, leg)
             }
-            Moved::Difference { wallet, reserve, points } => {
-                self.pay_difference(payment, wallet, reserve, points)
+            PaymentKind::SharePerReceiver { from, to, first_leg, each, points } => {
+                self.pay_share_per_receiver(payment, from, (to, first_leg), each, points)
+            }
+            PaymentKind::SetBalance { wallet, reserve, points } => {
+                self.set_wallet_balance(payment, wallet, reserve, points)
             }
         }
     }
 
     /// Checks a payment of no points: it moves nothing, but the first payer and the receivers must be open.
-    fn pay_nothing(&self, payers: &[Account], credits: &[Account]) -> Result<PaymentOutcome, LedgerError> {
+    fn pay_zero_price(&self, payers: &[Account], credits: &[Account]) -> Result<PaymentOutcome, LedgerError> {
         if !self.are_open(credits)? {
-            return Ok(PaymentOutcome::Closed);
+            return Ok(PaymentOutcome::AccountClosed);
         }
         if !self.are_open(payers.get(..1).unwrap_or_default())? {
-            return Ok(PaymentOutcome::Insufficient);
+            return Ok(PaymentOutcome::InsufficientFunds);
         }
-        Ok(NOTHING)
+        Ok(NOTHING_PAID)
     }
 
-    fn pay_price(
+    fn pay_price_per_receiver(
         &mut self,
         payment: &Payment<'_>,
         payers: &[Account],
@@ -74,73 +77,73 @@ impl AccountBook {
         let payer_is_first =
             payers.first().map(|payer| payer.kind()) < credits.first().map(|credit| credit.kind());
         let is_open = self.are_open(credits)?;
-        let is_once = credits.iter().collect::<BTreeSet<_>>().len() == credits.len();
-        let can_credit = is_open && is_once;
+        let are_distinct = credits.iter().collect::<BTreeSet<_>>().len() == credits.len();
+        let can_credit = is_open && are_distinct;
         if !payer_is_first && !can_credit {
-            return Ok(PaymentOutcome::Closed);
+            return Ok(PaymentOutcome::AccountClosed);
         }
-        let Some(debited) = self.debit(payment, payers, credits.len(), price)? else {
-            return Ok(PaymentOutcome::Insufficient);
+        let Some(debited) = self.debit_covering_payer(payment, payers, credits.len(), price)? else {
+            return Ok(PaymentOutcome::InsufficientFunds);
         };
         if !can_credit {
-            return Ok(PaymentOutcome::Closed);
+            return Ok(PaymentOutcome::AccountClosed);
         }
-        for ((leg, place), credit) in (1..).zip(debited.first_place..).zip(credits) {
-            let credited = (*credit, self.credit(*credit, price.each)?);
-            self.transfer(payment, leg, ((debited.payer, place), credited), (price.each, points))?;
+        for ((leg, sequence), credit) in (1..).zip(debited.first_sequence..).zip(credits) {
+            let credited = (*credit, self.credit_account(*credit, price.each)?);
+            self.add_leg(payment, leg, ((debited.payer, sequence), credited), (price.each, points))?;
         }
-        let transfers = fit(credits.len());
-        Ok(PaymentOutcome::Paid(Paid { transfers, low: debited.low }))
+        let transfer_count = checked_cast(credits.len());
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, balance_below_alert: debited.balance_below_alert }))
     }
 
     /// Empties and closes the open wallets.
-    fn pay_everything(
+    fn empty_wallets(
         &mut self,
         payment: &Payment<'_>,
         wallets: &[Account],
         to: Account,
     ) -> Result<PaymentOutcome, LedgerError> {
         if wallets.is_empty() {
-            return Ok(PaymentOutcome::Closed);
+            return Ok(PaymentOutcome::AccountClosed);
         }
-        let mut transfers = 0;
+        let mut transfer_count = 0;
         for wallet in wallets {
-            if self.open(*wallet)?.is_none() {
+            if self.find_open_account(*wallet)?.is_none() {
                 continue;
             }
             let state = self.account_mut(*wallet)?;
-            let (amount, place) = (state.balance, state.entry_count + 1);
+            let (amount, sequence) = (state.balance, state.entry_count + 1);
             state.closed_at = Some(payment.at);
             if amount.is_zero() {
                 continue;
             }
             state.spent = state.spent.checked_add(amount).unwrap_or(Amount::MAX);
-            (state.balance, state.entry_count) = (Amount::ZERO, place);
-            transfers += 1;
-            let credited = (to, self.credit(to, amount)?);
-            let points = payment.rate.points(amount);
-            self.transfer(payment, transfers, ((*wallet, place), credited), (amount, points))?;
+            (state.balance, state.entry_count) = (Amount::ZERO, sequence);
+            transfer_count += 1;
+            let credited = (to, self.credit_account(to, amount)?);
+            let points = payment.rate.shown_points(amount);
+            self.add_leg(payment, transfer_count, ((*wallet, sequence), credited), (amount, points))?;
         }
-        Ok(PaymentOutcome::Paid(Paid { transfers, low: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, balance_below_alert: None }))
     }
 
-    fn pay_sum(
+    fn pay_single_leg(
         &mut self,
         payment: &Payment<'_>,
         (from, to): (Account, Account),
         price: Price,
         leg: u32,
     ) -> Result<PaymentOutcome, LedgerError> {
-        let Some(debited) = self.debit(payment, &[from], 1, price)? else {
-            return Ok(PaymentOutcome::Insufficient);
+        let Some(debited) = self.debit_covering_payer(payment, &[from], 1, price)? else {
+            return Ok(PaymentOutcome::InsufficientFunds);
         };
-        let ends = ((from, debited.first_place), (to, self.credit(to, price.total)?));
-        self.transfer(payment, leg, ends, (price.total, price.points_total))?;
-        Ok(PaymentOutcome::Paid(Paid { transfers: 1, low: debited.low }))
+        let accounts = ((from, debited.first_sequence), (to, self.credit_account(to, price.total)?));
+        self.add_leg(payment, leg, accounts, (price.total, price.points_total))?;
+        Ok(PaymentOutcome::Paid(Paid { transfer_count: 1, balance_below_alert: debited.balance_below_alert }))
     }
 
     /// Pays the same amount to each open receiver.
-    fn pay_share(
+    fn pay_share_per_receiver(
         &mut self,
         payment: &Payment<'_>,
         from: Account,
@@ -150,45 +153,45 @@ impl AccountBook {
     ) -> Result<PaymentOutcome, LedgerError> {
         let mut open = Vec::with_capacity(to.len());
         for (leg, credit) in (first_leg..).zip(to) {
-            if self.open(*credit)?.is_some() {
+            if self.find_open_account(*credit)?.is_some() {
                 open.push((leg, credit));
             }
         }
         if open.is_empty() {
-            return Ok(NOTHING);
+            return Ok(NOTHING_PAID);
         }
-        let count = fit(open.len());
-        let total = each.checked_mul(count).ok_or_else(overflow)?;
+        let count = checked_cast(open.len());
+        let total = each.checked_mul(count).ok_or_else(amount_out_of_range)?;
         let price = Price { each, total, threshold: total, points_total: points };
-        let Some(debited) = self.debit(payment, &[from], open.len(), price)? else {
-            return Ok(PaymentOutcome::Insufficient);
+        let Some(debited) = self.debit_covering_payer(payment, &[from], open.len(), price)? else {
+            return Ok(PaymentOutcome::InsufficientFunds);
         };
-        for (place, (leg, credit)) in (debited.first_place..).zip(&open) {
-            let credited = (**credit, self.credit(**credit, each)?);
-            self.transfer(payment, *leg, ((from, place), credited), (each, points))?;
+        for (sequence, (leg, credit)) in (debited.first_sequence..).zip(&open) {
+            let credited = (**credit, self.credit_account(**credit, each)?);
+            self.add_leg(payment, *leg, ((from, sequence), credited), (each, points))?;
         }
-        let transfers = fit(open.len());
-        Ok(PaymentOutcome::Paid(Paid { transfers, low: None }))
+        let transfer_count = checked_cast(open.len());
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, balance_below_alert: None }))
     }
 
-    fn pay_difference(
+    fn set_wallet_balance(
         &mut self,
         payment: &Payment<'_>,
         wallet: Account,
         reserve: Account,
         points: Points,
     ) -> Result<PaymentOutcome, LedgerError> {
-        let Some(state) = self.open(wallet)? else { return Ok(PaymentOutcome::Closed) };
-        let by = difference(payment.rate, state.balance, points);
-        let Some(by) = by.map_err(|cause| LedgerError::Broken(cause.to_string()))? else {
-            return Ok(NOTHING);
+        let Some(state) = self.find_open_account(wallet)? else { return Ok(PaymentOutcome::AccountClosed) };
+        let change = balance_difference(payment.rate, state.balance, points);
+        let Some(change) = change.map_err(|cause| LedgerError::Broken(cause.to_string()))? else {
+            return Ok(NOTHING_PAID);
         };
-        let (from, to) = if by.out { (wallet, reserve) } else { (reserve, wallet) };
-        self.pay_price(payment, &[from], &[to], by.price, by.points)
+        let (from, to) = if change.wallet_pays { (wallet, reserve) } else { (reserve, wallet) };
+        self.pay_price_per_receiver(payment, &[from], &[to], change.price, change.points)
     }
 
     /// An open account; `None` for one that is closed or was never opened.
-    fn open(&self, account: Account) -> Result<Option<&AccountState>, LedgerError> {
+    fn find_open_account(&self, account: Account) -> Result<Option<&AccountState>, LedgerError> {
         if !self.is_loaded(account) {
             return Err(LedgerError::AccountNotLoaded(account));
         }
@@ -197,7 +200,7 @@ impl AccountBook {
 
     /// Whether an account was opened and is not closed.
     pub(crate) fn is_open(&self, account: Account) -> Result<bool, LedgerError> {
-        Ok(self.open(account)?.is_some())
+        Ok(self.find_open_account(account)?.is_some())
     }
 
     fn are_open(&self, accounts: &[Account]) -> Result<bool, LedgerError> {
@@ -209,51 +212,52 @@ impl AccountBook {
         Ok(true)
     }
 
-    /// Credits an open account. Returns the number of the entry in the account's history.
-    fn credit(&mut self, account: Account, amount: Amount) -> Result<i64, LedgerError> {
+    /// Credits an open account. Returns the sequence number of the new entry.
+    fn credit_account(&mut self, account: Account, amount: Amount) -> Result<i64, LedgerError> {
         let state = self.account_mut(account)?;
-        require(state.is_open(), "an account that is credited is open")?;
-        state.balance = state.balance.checked_add(amount).ok_or_else(overflow)?;
+        require_rule(state.is_open(), "an account that is credited is open")?;
+        state.balance = state.balance.checked_add(amount).ok_or_else(amount_out_of_range)?;
         state.entry_count += 1;
-        state.check(account.kind())?;
+        state.check_rules(account.kind())?;
         Ok(state.entry_count)
     }
 
     /// Debits the first payer that is open and covers the price. The company's rounding account covers a
     /// shortfall within the tolerance.
-    fn debit(
+    fn debit_covering_payer(
         &mut self,
         payment: &Payment<'_>,
         payers: &[Account],
         count: usize,
         price: Price,
-    ) -> Result<Option<Debited>, LedgerError> {
-        let Some(payer) = self.first_that_covers(payers, price)? else { return Ok(None) };
+    ) -> Result<Option<DebitResult>, LedgerError> {
+        let Some(payer) = self.find_covering_payer(payers, price)? else { return Ok(None) };
         let state = self.account_mut(payer)?;
         let before = state.balance;
-        let rest = before.checked_sub(price.total).ok_or_else(overflow)?;
-        let is_short = rest.is_negative() && !payer.kind().is_outside();
-        let short = if is_short { price.total.checked_sub(before) } else { Some(Amount::ZERO) };
-        state.rounding_shortfall = short.ok_or_else(overflow)?;
-        state.balance = if is_short { Amount::ZERO } else { rest };
-        let count: i64 = fit(count);
-        let first_place = state.entry_count + i64::from(is_short) + 1;
-        state.entry_count = first_place + count - 1;
+        let remaining = before.checked_sub(price.total).ok_or_else(amount_out_of_range)?;
+        let is_short = remaining.is_negative() && !payer.kind().is_outside();
+        let shortfall = if is_short { price.total.checked_sub(before) } else { Some(Amount::ZERO) };
+        state.rounding_shortfall = shortfall.ok_or_else(amount_out_of_range)?;
+        state.balance = if is_short { Amount::ZERO } else { remaining };
+        let count: i64 = checked_cast(count);
+        let first_sequence = state.entry_count + i64::from(is_short) + 1;
+        state.entry_count = first_sequence + count - 1;
         if payment.reason.counts_as_spent() {
             state.spent = state.spent.checked_add(price.total).unwrap_or(Amount::MAX);
         }
-        state.check(payer.kind())?;
+        state.check_rules(payer.kind())?;
         let (balance, rounding_shortfall) = (state.balance, state.rounding_shortfall);
-        let low = state.alert_below.filter(|alert| before >= *alert && balance < *alert).map(|_| balance);
+        let balance_below_alert =
+            state.alert_below.filter(|alert| before >= *alert && balance < *alert).map(|_| balance);
         if is_short {
-            self.make_up(payment, (payer, first_place - 1), rounding_shortfall)?;
+            self.cover_shortfall(payment, (payer, first_sequence - 1), rounding_shortfall)?;
         }
-        Ok(Some(Debited { payer, first_place, low }))
+        Ok(Some(DebitResult { payer, first_sequence, balance_below_alert }))
     }
 
-    fn first_that_covers(&self, payers: &[Account], price: Price) -> Result<Option<Account>, LedgerError> {
+    fn find_covering_payer(&self, payers: &[Account], price: Price) -> Result<Option<Account>, LedgerError> {
         for payer in payers {
-            if self.open(*payer)?.is_some_and(|account| account.balance >= price.threshold) {
+            if self.find_open_account(*payer)?.is_some_and(|account| account.balance >= price.threshold) {
                 return Ok(Some(*payer));
             }
         }
@@ -262,7 +266,7 @@ impl AccountBook {
 
     /// Moves the fraction of a point that the payer is short of from the company's rounding account to the
     /// payer.
-    fn make_up(
+    fn cover_shortfall(
         &mut self,
         payment: &Payment<'_>,
         payer: (Account, i64),
@@ -270,15 +274,15 @@ impl AccountBook {
     ) -> Result<(), LedgerError> {
         let rounding = Account::Rounding(payment.company);
         let state = self.account_mut(rounding)?;
-        state.balance = state.balance.checked_sub(amount).ok_or_else(overflow)?;
+        state.balance = state.balance.checked_sub(amount).ok_or_else(amount_out_of_range)?;
         state.entry_count += 1;
-        state.check(rounding.kind())?;
+        state.check_rules(rounding.kind())?;
         let debit = (rounding, state.entry_count);
-        self.transfer(payment, 0, (debit, payer), (amount, Points::ZERO))
+        self.add_leg(payment, 0, (debit, payer), (amount, Points::ZERO))
     }
 
     /// Adds one leg of a payment.
-    fn transfer(
+    fn add_leg(
         &mut self,
         payment: &Payment<'_>,
         leg: u32,
@@ -287,7 +291,7 @@ impl AccountBook {
     ) -> Result<(), LedgerError> {
         let reason = if leg == 0 { Reason::Rounding } else { payment.reason };
         let transfer = Transfer {
-            cause: payment.cause,
+            entry_id: payment.entry_id,
             leg,
             company: payment.company,
             debit,
@@ -298,7 +302,7 @@ impl AccountBook {
             reason,
             at: payment.at,
         };
-        transfer.check()?;
-        require(self.add(transfer), "a leg is added once")
+        transfer.check_rules()?;
+        require_rule(self.add_transfer(transfer), "leg added twice")
     }
 }

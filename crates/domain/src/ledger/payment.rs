@@ -11,20 +11,20 @@ pub struct Payment<'a> {
     /// The company that owns the accounts.
     pub company: CompanyId,
     /// The journal entry, whose legs are the transfers.
-    pub cause: JournalEntryId,
+    pub entry_id: JournalEntryId,
     /// The reason, in one word.
     pub reason: Reason,
     /// The rate of the price.
     pub rate: PointsPerDollar,
-    pub moved: Moved<'a>,
+    pub kind: PaymentKind<'a>,
     pub at: Timestamp,
 }
 
 /// The kind of a payment, with its amounts and accounts.
 #[derive(Debug, Clone, Copy)]
-pub enum Moved<'a> {
+pub enum PaymentKind<'a> {
     /// The same price to each receiver, all of it from one payer.
-    Price {
+    PricePerReceiver {
         /// The possible payers in order of preference, all of them inside accounts or a single outside
         /// account. The first one that covers the whole price pays.
         payers: &'a [Account],
@@ -37,14 +37,14 @@ pub enum Moved<'a> {
         points: Points,
     },
     /// Everything that these wallets hold. They are all closed, including empty ones.
-    Everything {
+    EmptyWallets {
         /// Wallets of one user.
         wallets: &'a [Account],
         /// The account that is credited.
         to: Account,
     },
     /// One sum, as one leg of a journal entry that has other legs.
-    Sum {
+    SingleLeg {
         /// The account that pays.
         from: Account,
         /// The account that is credited; it is never closed.
@@ -56,7 +56,7 @@ pub enum Moved<'a> {
     },
     /// The same amount to each of several receivers, from a sum that was set aside for it. Closed receivers
     /// get nothing.
-    Share {
+    SharePerReceiver {
         /// The account that pays.
         from: Account,
         /// The credited accounts: all of one kind, each at most once.
@@ -70,7 +70,7 @@ pub enum Moved<'a> {
     },
     /// The difference that makes a wallet show a number of points, from or to the reserve; nothing if it
     /// already shows them.
-    Difference {
+    SetBalance {
         wallet: Account,
         reserve: Account,
         /// The points that the wallet is to show.
@@ -84,27 +84,27 @@ pub enum PaymentOutcome {
     /// The payment was made.
     Paid(Paid),
     /// No payer covers the price.
-    Insufficient,
+    InsufficientFunds,
     /// An account to be credited or replaced is closed or was never opened.
-    Closed,
+    AccountClosed,
 }
 
 /// The result of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paid {
     /// The number of transfers, without that of a rounding.
-    pub transfers: u32,
+    pub transfer_count: u32,
     /// The reserve's balance, if this payment took it from at least the alert threshold to below it.
-    pub low: Option<Amount>,
+    pub balance_below_alert: Option<Amount>,
 }
 
 impl PaymentOutcome {
     /// The result of a payment that cannot be refused unless the ledger is damaged.
-    pub fn certain(self) -> Result<Paid, LedgerError> {
+    pub fn expect_paid(self) -> Result<Paid, LedgerError> {
         match self {
             Self::Paid(paid) => Ok(paid),
-            Self::Insufficient | Self::Closed => {
-                Err(LedgerError::Broken("a payment was refused that never can be".into()))
+            Self::InsufficientFunds | Self::AccountClosed => {
+                Err(LedgerError::Broken("a payment that cannot be refused was refused".into()))
             }
         }
     }

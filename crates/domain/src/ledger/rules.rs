@@ -4,7 +4,7 @@ use crate::money::Amount;
 use crate::wallets::Account;
 
 /// The largest shortfall that rounding may cover: a hundredth of a point at one point per dollar.
-pub(super) const MADE_UP_MAX: Amount = Amount::from_nanodollars(10_000_000);
+pub(super) const ROUNDING_SHORTFALL_MAX: Amount = Amount::from_nanodollars(10_000_000);
 
 /// The largest total funding of a company: nine billion dollars. This leaves room in 64 bits for what
 /// rounding adds.
@@ -25,6 +25,6 @@ pub enum LedgerError {
 }
 
 /// Fails if a rule that the databases check does not hold.
-pub(crate) fn require(holds: bool, rule: &str) -> Result<(), LedgerError> {
+pub(crate) fn require_rule(holds: bool, rule: &str) -> Result<(), LedgerError> {
     if holds { Ok(()) } else { Err(LedgerError::Broken(rule.to_owned())) }
 }

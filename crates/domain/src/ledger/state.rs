@@ -1,6 +1,6 @@
 //! The state of an account, under the rules that the databases check.
 
-use super::rules::{FUNDED_MAX, LedgerError, MADE_UP_MAX, require};
+use super::rules::{FUNDED_MAX, LedgerError, ROUNDING_SHORTFALL_MAX, require_rule};
 use crate::money::Amount;
 use crate::values::Timestamp;
 use crate::wallets::AccountKind;
@@ -15,7 +15,7 @@ pub struct AccountState {
     pub entry_count: i64,
     /// What the company's rounding account added to the last debit.
     pub rounding_shortfall: Amount,
-    /// A payment that takes the balance from at least this amount to less reports it.
+    /// The alert threshold: a payment that takes the balance from at least this amount to less reports it.
     pub alert_below: Option<Amount>,
     /// When it was closed; `None` while it is open.
     pub closed_at: Option<Timestamp>,
@@ -27,17 +27,17 @@ impl AccountState {
     }
 
     /// Fails if the databases' CHECK constraints would refuse this state of an account of this kind.
-    pub(super) fn check(&self, kind: AccountKind) -> Result<(), LedgerError> {
+    pub(super) fn check_rules(&self, kind: AccountKind) -> Result<(), LedgerError> {
         let owed = Amount::ZERO.checked_sub(self.balance);
         let holds = match kind {
             AccountKind::Funding => owed.is_none_or(|funded| funded <= FUNDED_MAX),
             AccountKind::Rounding => self.balance <= Amount::ZERO,
             _ => !self.balance.is_negative(),
         };
-        require(holds, "a balance is within its bounds")?;
-        require(!self.spent.is_negative(), "what was spent is not negative")?;
-        require(
-            (Amount::ZERO..=MADE_UP_MAX).contains(&self.rounding_shortfall),
+        require_rule(holds, "a balance is within its bounds")?;
+        require_rule(!self.spent.is_negative(), "what was spent is not negative")?;
+        require_rule(
+            (Amount::ZERO..=ROUNDING_SHORTFALL_MAX).contains(&self.rounding_shortfall),
             "what is made up is within the tolerance",
         )
     }

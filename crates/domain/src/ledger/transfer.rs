@@ -1,14 +1,14 @@
 //! Transfers, under the rules that the databases check.
 
-use super::rules::{LedgerError, MADE_UP_MAX, require};
+use super::rules::{LedgerError, ROUNDING_SHORTFALL_MAX, require_rule};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, JournalEntryId, Timestamp};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
-/// One transfer. Its places are the entry numbers in the histories of its two accounts.
+/// One transfer. `debit` and `credit` each have the account and the sequence number of the entry there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
-    pub cause: JournalEntryId,
+    pub entry_id: JournalEntryId,
     pub leg: u32,
     pub company: CompanyId,
     pub debit: (Account, i64),
@@ -21,18 +21,21 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    pub(super) fn check(&self) -> Result<(), LedgerError> {
-        require(self.amount > Amount::ZERO, "a transfer moves something")?;
-        require(self.accounts_match_reason(), "a transfer goes where its reason says")?;
-        let own = |account: Account| {
-            (account.kind() >= AccountKind::Reserve) == (account.owner() == self.company.as_uuid())
+    pub(super) fn check_rules(&self) -> Result<(), LedgerError> {
+        require_rule(self.amount > Amount::ZERO, "a transfer moves something")?;
+        require_rule(self.accounts_match_reason(), "a transfer goes where its reason says")?;
+        let belongs_to_company = |account: Account| {
+            (account.kind() >= AccountKind::Reserve) == (account.owner_id() == self.company.as_uuid())
         };
-        require(own(self.debit.0) && own(self.credit.0), "a company's accounts are its own")?;
-        require(!self.is_alone() || self.leg == 1, "it is the only one of its kind")?;
+        require_rule(
+            belongs_to_company(self.debit.0) && belongs_to_company(self.credit.0),
+            "a company's accounts are its own",
+        )?;
+        require_rule(!self.is_single_leg() || self.leg == 1, "it is the only one of its kind")?;
         let is_rounding = self.reason == Reason::Rounding;
-        let is_small = self.points == Points::ZERO && self.amount <= MADE_UP_MAX;
-        require(!is_rounding || is_small, "a rounding is within the tolerance")?;
-        require(self.is_priced(), "a transfer is priced by its rate")
+        let is_small = self.points == Points::ZERO && self.amount <= ROUNDING_SHORTFALL_MAX;
+        require_rule(!is_rounding || is_small, "a rounding is within the tolerance")?;
+        require_rule(self.matches_rate(), "a transfer is priced by its rate")
     }
 
     fn accounts_match_reason(&self) -> bool {
@@ -43,8 +46,8 @@ impl Transfer {
             Reason::Recognition => debit <= Reserve && debit > UserWallet && credit == UserWallet,
             Reason::Redemption => (debit, credit) == (UserWallet, Redeemed),
             Reason::PointDistribution => {
-                let gives = matches!(debit, Reserve | Transit) && is_wallet(credit);
-                gives || self.is_transit()
+                let pays_wallets = matches!(debit, Reserve | Transit) && is_wallet(credit);
+                pays_wallets || self.is_transit_leg()
             }
             Reason::UserDeleted => is_wallet(debit) && credit == Reserve,
             Reason::Refund => (debit, credit) == (Redeemed, UserWallet),
@@ -57,22 +60,22 @@ impl Transfer {
         }
     }
 
-    fn is_alone(&self) -> bool {
+    fn is_single_leg(&self) -> bool {
         use Reason::{Deposit, Override, Redemption, Refund, Withdrawal};
         matches!(self.reason, Redemption | Refund | Override | Deposit | Withdrawal)
     }
 
     /// Whether it credits the account in transit or returns its remainder: the sum for many receivers.
-    fn is_transit(&self) -> bool {
+    fn is_transit_leg(&self) -> bool {
         let kinds = (self.debit.0.kind(), self.credit.0.kind());
         kinds == (AccountKind::Reserve, AccountKind::Transit)
             || kinds == (AccountKind::Transit, AccountKind::Reserve)
     }
 
-    fn is_priced(&self) -> bool {
+    fn matches_rate(&self) -> bool {
         use Reason::{Deposit, PointDistribution, Recognition, Redemption, Withdrawal};
-        let by_points =
+        let is_priced_by_points =
             matches!(self.reason, Recognition | Redemption | PointDistribution | Deposit | Withdrawal);
-        !by_points || self.is_transit() || self.rate.amount(self.points) == Some(self.amount)
+        !is_priced_by_points || self.is_transit_leg() || self.rate.to_amount(self.points) == Some(self.amount)
     }
 }

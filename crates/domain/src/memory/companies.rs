@@ -1,13 +1,13 @@
 //! Companies.
 
-use super::Unit;
-use super::data::{Data, count, page_of};
-use crate::ledger::require;
+use super::MemoryTx;
+use super::data::{StoreData, count_items, page_of};
+use crate::ledger::require_rule;
 use crate::model::{Company, CompanyWithOwner};
 use crate::ports::{Companies, Lookup, ReadCompanies, StoreError};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
-impl Data {
+impl StoreData {
     /// The company with its provider and owner; `None` if the owner does not exist.
     fn with_owner(&self, company: &Company) -> Option<(ProviderId, CompanyWithOwner)> {
         let owner = self.users.get(&company.owner_id)?;
@@ -23,89 +23,97 @@ impl Data {
     fn companies_of(
         &self,
         scope: ProviderId,
-        within: Option<CorporationId>,
+        corporation: Option<CorporationId>,
     ) -> impl Iterator<Item = &Company> {
         let own = self.companies.values().filter(move |company| company.provider_id == scope);
-        own.filter(move |company| within.is_none() || company.corporation_id == within)
+        own.filter(move |company| corporation.is_none() || company.corporation_id == corporation)
     }
 
     /// Fails if something that the company refers to does not exist.
-    fn refers(&self, company: &Company) -> Result<(), StoreError> {
-        require(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
+    fn check_references(&self, company: &Company) -> Result<(), StoreError> {
+        require_rule(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
         let corporation = company
             .corporation_id
             .is_none_or(|corporation_id| self.corporations.contains_key(&corporation_id));
-        Ok(require(corporation, "no corporation has this id")?)
+        Ok(require_rule(corporation, "no corporation has this id")?)
     }
 }
 
-impl ReadCompanies for Unit {
-    fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        self.read(|data| {
-            Lookup::judge(scope, data.companies.get(&id).and_then(|company| data.with_owner(company)))
+impl ReadCompanies for MemoryTx {
+    fn find_company(
+        &mut self,
+        scope: ProviderId,
+        id: CompanyId,
+    ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
+        self.query(|data| {
+            Lookup::in_scope(scope, data.companies.get(&id).and_then(|company| data.with_owner(company)))
         })
     }
 
-    fn company_by_domain(
+    fn find_company_by_domain(
         &mut self,
         scope: ProviderId,
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        self.read(|data| {
+        self.query(|data| {
             let found = data.companies.values().find(|company| company.domain == *domain);
-            Lookup::judge(scope, found.and_then(|company| data.with_owner(company)))
+            Lookup::in_scope(scope, found.and_then(|company| data.with_owner(company)))
         })
     }
 
-    fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
-        self.read(|data| {
+    fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
+        self.query(|data| {
             data.companies.values().find(|company| company.domain == *domain).map(|company| company.id)
         })
     }
 
-    fn companies(
+    fn list_companies(
         &mut self,
         scope: ProviderId,
-        within: Option<CorporationId>,
+        corporation: Option<CorporationId>,
         page: Page,
     ) -> Result<Vec<CompanyWithOwner>, StoreError> {
-        self.read(|data| {
-            let found = data.companies_of(scope, within).filter_map(|company| data.with_owner(company));
+        self.query(|data| {
+            let found = data.companies_of(scope, corporation).filter_map(|company| data.with_owner(company));
             page_of(found.map(|(_, item)| item), |item| (item.company.created_at, item.company.id), page)
         })
     }
 
-    fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError> {
-        self.read(|data| count(data.companies_of(scope, within)))
+    fn count_companies(
+        &mut self,
+        scope: ProviderId,
+        corporation: Option<CorporationId>,
+    ) -> Result<i64, StoreError> {
+        self.query(|data| count_items(data.companies_of(scope, corporation)))
     }
 
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError> {
-        self.read(|data| data.companies.get(&id).map(|company| company.provider_id))
+        self.query(|data| data.companies.get(&id).map(|company| company.provider_id))
     }
 
-    fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {
-        self.read(|data| count(data.active(id)))
+    fn count_active_users(&mut self, id: CompanyId) -> Result<i64, StoreError> {
+        self.query(|data| count_items(data.active_users(id)))
     }
 }
 
-impl Companies for Unit {
+impl Companies for MemoryTx {
     fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError> {
-        self.run(|data| {
+        self.execute(|data| {
             if data.companies.values().any(|other| other.id == company.id || other.domain == company.domain) {
                 return Ok(false);
             }
-            data.refers(company)?;
+            data.check_references(company)?;
             data.companies.insert(company.id, company.clone());
             Ok(true)
         })
     }
 
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
-        self.run(|data| {
-            data.refers(company)?;
+        self.execute(|data| {
+            data.check_references(company)?;
             let taken =
                 data.companies.values().any(|other| other.id != company.id && other.domain == company.domain);
-            require(!taken, "a company has this domain")?;
+            require_rule(!taken, "a company has this domain")?;
             if let Some(stored) = data.companies.get_mut(&company.id) {
                 *stored = company.clone();
             }

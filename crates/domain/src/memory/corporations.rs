@@ -1,51 +1,51 @@
 //! Corporations.
 
-use super::Unit;
-use super::data::{count, page_of};
-use crate::ledger::require;
+use super::MemoryTx;
+use super::data::{count_items, page_of};
+use crate::ledger::require_rule;
 use crate::model::Corporation;
 use crate::ports::{Corporations, Lookup, ReadCorporations, StoreError};
 use crate::values::{CorporationId, Page, ProviderId};
 
-impl ReadCorporations for Unit {
-    fn corporation(
+impl ReadCorporations for MemoryTx {
+    fn find_corporation(
         &mut self,
         scope: ProviderId,
         id: CorporationId,
     ) -> Result<Lookup<Corporation>, StoreError> {
-        self.read(|data| {
+        self.query(|data| {
             let found = data.corporations.get(&id);
-            Lookup::judge(scope, found.map(|corporation| (corporation.provider_id, corporation.clone())))
+            Lookup::in_scope(scope, found.map(|corporation| (corporation.provider_id, corporation.clone())))
         })
     }
 
-    fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
-        self.read(|data| {
+    fn list_corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
+        self.query(|data| {
             let own =
                 data.corporations.values().filter(|corporation| corporation.provider_id == scope).cloned();
             page_of(own, |item| (item.created_at, item.id), page)
         })
     }
 
-    fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
-        self.read(|data| {
-            count(data.corporations.values().filter(|corporation| corporation.provider_id == scope))
+    fn count_corporations(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
+        self.query(|data| {
+            count_items(data.corporations.values().filter(|corporation| corporation.provider_id == scope))
         })
     }
 }
 
-impl Corporations for Unit {
+impl Corporations for MemoryTx {
     fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
-        self.run(|data| {
-            require(data.providers.contains_key(&corporation.provider_id), "no provider has this id")?;
-            require(!data.corporations.contains_key(&corporation.id), "a corporation has this id")?;
+        self.execute(|data| {
+            require_rule(data.providers.contains_key(&corporation.provider_id), "no provider has this id")?;
+            require_rule(!data.corporations.contains_key(&corporation.id), "a corporation has this id")?;
             data.corporations.insert(corporation.id, corporation.clone());
             Ok(())
         })
     }
 
     fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
-        self.run(|data| {
+        self.execute(|data| {
             if let Some(stored) = data.corporations.get_mut(&corporation.id) {
                 *stored = corporation.clone();
             }

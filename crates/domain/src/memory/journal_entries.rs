@@ -1,51 +1,56 @@
 //! Journal entries.
 
-use super::Unit;
-use super::data::Data;
-use crate::ledger::require;
-use crate::model::{Act, JournalEntry, Redemption, ScheduledDate};
+use super::MemoryTx;
+use super::data::StoreData;
+use crate::ledger::require_rule;
+use crate::model::{EntryKind, JournalEntry, Redemption, ScheduledDate};
 use crate::money::Points;
 use crate::ports::{JournalEntries, ReadJournalEntries, StoreError};
 use crate::recognitions::Receivers;
-use crate::values::{JournalEntryId, RedemptionId};
+use crate::values::{JournalEntryId, RedemptionId, UserId};
 
 /// Operations that can happen at most once.
 #[derive(PartialEq)]
-enum Once {
+enum UniqueOperation {
     Refund(RedemptionId),
-    Deletion(crate::values::UserId),
-    Date(ScheduledDate),
+    UserDeletion(UserId),
+    ScheduledDate(ScheduledDate),
 }
 
-fn once(act: &Act) -> Option<Once> {
-    match act {
-        Act::Refund { redemption, .. } => Some(Once::Refund(*redemption)),
-        Act::Deletion { user, .. } => Some(Once::Deletion(*user)),
-        Act::Distribution { date, .. } => date.map(Once::Date),
-        Act::Founding
-        | Act::Rate
-        | Act::Move { .. }
-        | Act::Sending(_)
-        | Act::Amendment { .. }
-        | Act::Deposit { .. }
-        | Act::Withdrawal { .. }
-        | Act::Redemption { .. }
-        | Act::Override { .. } => None,
+/// The operation of a journal entry, if it can happen at most once.
+fn unique_operation(kind: &EntryKind) -> Option<UniqueOperation> {
+    match kind {
+        EntryKind::Refund { redemption, .. } => Some(UniqueOperation::Refund(*redemption)),
+        EntryKind::UserDeletion { user, .. } => Some(UniqueOperation::UserDeletion(*user)),
+        EntryKind::Distribution { date, .. } => date.map(UniqueOperation::ScheduledDate),
+        EntryKind::CompanyCreation
+        | EntryKind::RateChange
+        | EntryKind::CompanyMove { .. }
+        | EntryKind::Sending(_)
+        | EntryKind::Amendment { .. }
+        | EntryKind::Deposit { .. }
+        | EntryKind::Withdrawal { .. }
+        | EntryKind::Redemption { .. }
+        | EntryKind::Override { .. } => None,
     }
 }
 
 /// Whether a journal entry has everything that its kind needs.
-fn is_whole(act: &Act) -> bool {
-    match act {
-        Act::Founding | Act::Rate | Act::Move { .. } | Act::Refund { .. } | Act::Override { .. } => true,
-        Act::Sending(sending) => usize::try_from(sending.receivers)
+fn is_complete(kind: &EntryKind) -> bool {
+    match kind {
+        EntryKind::CompanyCreation
+        | EntryKind::RateChange
+        | EntryKind::CompanyMove { .. }
+        | EntryKind::Refund { .. }
+        | EntryKind::Override { .. } => true,
+        EntryKind::Sending(sending) => usize::try_from(sending.receivers)
             .is_ok_and(|receivers| (1..=Receivers::MAX).contains(&receivers)),
-        Act::Amendment { message, share, .. } => message.is_some() || share.is_some(),
-        Act::Deposit { points } | Act::Withdrawal { points } | Act::Redemption { points, .. } => {
-            *points > Points::ZERO
-        }
-        Act::Distribution { points, receivers, .. } => *points > Points::ZERO && *receivers > 0,
-        Act::Deletion { wallets, .. } => *wallets <= 3,
+        EntryKind::Amendment { message, share, .. } => message.is_some() || share.is_some(),
+        EntryKind::Deposit { points }
+        | EntryKind::Withdrawal { points }
+        | EntryKind::Redemption { points, .. } => *points > Points::ZERO,
+        EntryKind::Distribution { points, receivers, .. } => *points > Points::ZERO && *receivers > 0,
+        EntryKind::UserDeletion { wallets, .. } => *wallets <= 3,
     }
 }
 
@@ -53,47 +58,47 @@ fn is_name(text: Option<&String>) -> bool {
     text.is_none_or(|text| (1..=255).contains(&text.chars().count()))
 }
 
-impl Data {
-    fn happened(&self, what: &Once) -> bool {
-        self.journal_entries.values().any(|cause| once(&cause.act).as_ref() == Some(what))
+impl StoreData {
+    fn has_happened(&self, operation: &UniqueOperation) -> bool {
+        self.journal_entries.values().any(|entry| unique_operation(&entry.kind).as_ref() == Some(operation))
     }
 }
 
-impl JournalEntries for Unit {
-    fn record(&mut self, cause: &JournalEntry) -> Result<(), StoreError> {
-        self.run(|data| {
-            require(is_whole(&cause.act), "a cause says what its kind needs")?;
-            let by = &cause.by;
-            require(
+impl JournalEntries for MemoryTx {
+    fn record_journal_entry(&mut self, entry: &JournalEntry) -> Result<(), StoreError> {
+        self.execute(|data| {
+            require_rule(is_complete(&entry.kind), "a journal entry has what its kind needs")?;
+            let by = &entry.requester;
+            require_rule(
                 is_name(by.reference.as_ref()) && is_name(by.key.as_ref()),
                 "a name has 1 to 255 characters",
             )?;
-            let is_known = data.journal_entries.contains_key(&cause.id)
-                || once(&cause.act).is_some_and(|what| data.happened(&what));
-            require(!is_known, "a cause happens once")?;
-            data.journal_entries.insert(cause.id, cause.clone());
+            let is_known = data.journal_entries.contains_key(&entry.id)
+                || unique_operation(&entry.kind).is_some_and(|operation| data.has_happened(&operation));
+            require_rule(!is_known, "a journal entry is recorded once")?;
+            data.journal_entries.insert(entry.id, entry.clone());
             Ok(())
         })
     }
 }
 
-impl ReadJournalEntries for Unit {
-    fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
-        self.run(|data| {
-            let Some(cause) = data.journal_entries.get(&JournalEntryId::from_uuid(id.as_uuid())) else {
+impl ReadJournalEntries for MemoryTx {
+    fn find_redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
+        self.execute(|data| {
+            let Some(entry) = data.journal_entries.get(&JournalEntryId::from_uuid(id.as_uuid())) else {
                 return Ok(None);
             };
-            let Act::Redemption { user, points } = cause.act else { return Ok(None) };
-            let amount = cause.rate.amount(points);
+            let EntryKind::Redemption { user, points } = entry.kind else { return Ok(None) };
+            let amount = entry.rate.to_amount(points);
             let amount = amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?;
             Ok(Some(Redemption {
                 id,
-                company_id: cause.company_id,
+                company_id: entry.company_id,
                 user_id: user,
                 points,
                 amount,
-                created_at: cause.created_at,
-                is_refunded: data.happened(&Once::Refund(id)),
+                created_at: entry.created_at,
+                is_refunded: data.has_happened(&UniqueOperation::Refund(id)),
             }))
         })
     }

@@ -1,8 +1,8 @@
 //! Loads what decisions need, and writes their results.
 
-use super::Unit;
-use super::data::Data;
-use super::users::person;
+use super::MemoryTx;
+use super::data::StoreData;
+use super::users::to_person;
 use crate::ledger::{
     AccountBook, Changes, CompanyFacts, DistributionProgress, DistributionStep, Facts, Needs,
 };
@@ -10,28 +10,33 @@ use crate::ports::{
     JournalEntries as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadJournalEntries as _, ReadUsers as _,
     StoreError,
 };
-use crate::values::{JournalEntryId, fit};
+use crate::values::{JournalEntryId, checked_cast};
 use crate::wallets::Account;
 
-impl LedgerAccess for Unit {
-    fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError> {
+impl LedgerAccess for MemoryTx {
+    fn load_facts(
+        &mut self,
+        needs: &Needs,
+        facts: &mut Facts,
+        book: &mut AccountBook,
+    ) -> Result<(), StoreError> {
         if !needs.schedules.is_empty() {
-            return self.run(|_| Err(StoreError::Broken("schedules are not kept in memory".into())));
+            return self.execute(|_| Err(StoreError::Broken("schedules are not kept in memory".into())));
         }
         for id in &needs.redemptions {
-            let redemption = self.redemption(*id)?;
+            let redemption = self.find_redemption(*id)?;
             facts.redemptions.insert(*id, redemption);
         }
         for id in &needs.administrators {
-            let emails = self.admin_emails(*id)?;
+            let emails = self.list_admin_emails(*id)?;
             facts.administrators.insert(*id, emails);
         }
-        self.read(|data| {
+        self.query(|data| {
             let mut companies = needs.companies.clone();
             for id in &needs.users {
                 let user = data.users.get(id);
                 companies.extend(user.map(|user| user.company_id));
-                facts.people.insert(*id, user.map(person));
+                facts.people.insert(*id, user.map(to_person));
             }
             for id in companies {
                 let company = data.companies.get(&id).map(|company| {
@@ -42,76 +47,84 @@ impl LedgerAccess for Unit {
                 facts.companies.insert(id, company);
             }
             for id in &needs.occasions {
-                let kept = data.occasions.get(id).filter(|(_, deleted_at)| deleted_at.is_none());
-                let found = kept.map(|(occasion, _)| {
+                let available = data.occasions.get(id).filter(|(_, deleted_at)| deleted_at.is_none());
+                let found = available.map(|(occasion, _)| {
                     let company = occasion.company_id.and_then(|company_id| data.companies.get(&company_id));
                     (company.map(|company| company.provider_id), occasion.clone())
                 });
                 facts.occasions.insert(*id, found);
             }
-            facts.claimed.extend(needs.keys.iter().cloned());
+            facts.claimed_keys.extend(needs.keys.iter().cloned());
             for key in &needs.keys {
-                facts.records.extend(data.records.get(key).map(|record| (key.clone(), record.clone())));
+                facts
+                    .idempotency_records
+                    .extend(data.records.get(key).map(|record| (key.clone(), record.clone())));
             }
             for id in &needs.distributions {
-                facts.distributions.insert(*id, data.next_step(*id));
+                facts.distributions.insert(*id, data.next_distribution_step(*id));
             }
             for account in &needs.accounts {
-                book.load(*account, data.book.account(*account).cloned());
+                book.insert_loaded(*account, data.book.account(*account).cloned());
             }
         })
     }
 
-    fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
-        for cause in &changes.journal_entries {
-            self.record(cause)?;
+    fn write_changes(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
+        for entry in &changes.journal_entries {
+            self.record_journal_entry(entry)?;
         }
-        self.run(|data| {
+        self.execute(|data| {
             data.insert_recognitions(changes.recognitions.iter().map(|(_, _, recognition)| recognition))
         })?;
         self.queue_events(&changes.events)?;
         self.queue_mails(&changes.mails)?;
-        self.run(|data| {
+        self.execute(|data| {
             let changed: Vec<(Account, _)> =
-                book.changed().map(|(account, state)| (account, state.clone())).collect();
+                book.changed_accounts().map(|(account, state)| (account, state.clone())).collect();
             for (id, at) in &changes.deleted_users {
                 if let Some(user) = data.users.get_mut(id) {
                     (user.deleted_at, user.updated_at) = (Some(*at), *at);
                 }
             }
-            changes.distributions.iter().for_each(|distribution| data.note_progress(distribution));
-            data.records.extend(changes.records.iter().map(|record| (record.key.clone(), record.clone())));
-            Ok(data.book.replace(changed, book.transfers())?)
+            changes.distributions.iter().for_each(|distribution| data.record_progress(distribution));
+            data.records.extend(
+                changes.idempotency_records.iter().map(|record| (record.key.clone(), record.clone())),
+            );
+            Ok(data.book.apply_changes(changed, book.transfers())?)
         })
     }
 }
 
-impl Data {
-    fn next_step(&self, id: JournalEntryId) -> Option<DistributionStep> {
+impl StoreData {
+    fn next_distribution_step(&self, id: JournalEntryId) -> Option<DistributionStep> {
         let (steps, unpaid) = self.distributions.get(&id)?;
-        let cause = self.journal_entries.get(&id)?.clone();
+        let entry = self.journal_entries.get(&id)?.clone();
         Some(match steps.first_key_value() {
-            Some((leg, users)) => DistributionStep::Pay { cause, first_leg: *leg, users: users.clone() },
-            None => DistributionStep::Return { cause, unpaid: *unpaid },
+            Some((leg, users)) => DistributionStep::Pay { entry, first_leg: *leg, users: users.clone() },
+            None => DistributionStep::Return { entry, unpaid: *unpaid },
         })
     }
 
-    fn note_progress(&mut self, progress: &DistributionProgress) {
+    fn record_progress(&mut self, progress: &DistributionProgress) {
         match progress {
-            DistributionProgress::Begun { cause, receivers, each_step } => {
-                let first_leg = |number: usize| fit(number * each_step + 1);
+            DistributionProgress::Started {
+                entry_id: entry_id,
+                receivers,
+                receivers_per_step: each_step,
+            } => {
+                let first_leg = |number: usize| checked_cast(number * each_step + 1);
                 let steps = receivers.chunks(*each_step).enumerate();
                 let steps = steps.map(|(number, users)| (first_leg(number), users.to_vec())).collect();
-                self.distributions.insert(*cause, (steps, 0));
+                self.distributions.insert(*entry_id, (steps, 0));
             }
-            DistributionProgress::Paid { cause, first_leg, unpaid } => {
-                if let Some((steps, all)) = self.distributions.get_mut(cause) {
+            DistributionProgress::StepPaid { entry_id: entry_id, first_leg, unpaid } => {
+                if let Some((steps, total)) = self.distributions.get_mut(entry_id) {
                     steps.remove(first_leg);
-                    *all += unpaid;
+                    *total += unpaid;
                 }
             }
-            DistributionProgress::Ended { cause } => {
-                self.distributions.remove(cause);
+            DistributionProgress::Finished { entry_id: entry_id } => {
+                self.distributions.remove(entry_id);
             }
         }
     }

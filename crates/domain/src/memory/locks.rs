@@ -1,23 +1,23 @@
 //! Locks do nothing, because units of work run one at a time.
 
-use super::Unit;
-use crate::ports::{Locks, Row, StoreError};
+use super::MemoryTx;
+use crate::ports::{LockableRow, Locks, StoreError};
 use crate::values::CompanyId;
 
-impl Locks for Unit {
-    fn hold(&mut self, _row: Row) -> Result<(), StoreError> {
-        self.read(|_| ())
+impl Locks for MemoryTx {
+    fn lock_row(&mut self, _row: LockableRow) -> Result<(), StoreError> {
+        self.query(|_| ())
     }
 
-    fn keep_provider(&mut self, _company: CompanyId) -> Result<(), StoreError> {
-        self.read(|_| ())
+    fn lock_provider_shared(&mut self, _company: CompanyId) -> Result<(), StoreError> {
+        self.query(|_| ())
     }
 
-    fn take_company_over(&mut self, _company: CompanyId) -> Result<(), StoreError> {
-        self.read(|_| ())
+    fn lock_provider_exclusive(&mut self, _company: CompanyId) -> Result<(), StoreError> {
+        self.query(|_| ())
     }
 
     fn lost_race(&mut self) -> StoreError {
-        self.fault.get_or_insert(StoreError::Busy).clone()
+        self.failure.get_or_insert(StoreError::Busy).clone()
     }
 }

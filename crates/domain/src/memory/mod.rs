@@ -1,7 +1,7 @@
 //! A store in memory, for tools and tests that need the ledger and no database (feature `memory`).
 //!
 //! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves:
-//! everything in [`Ledger`]. It rejects what the databases reject and passes the same contract tests. The
+//! everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract tests. The
 //! files mirror those of `ports`.
 //!
 //! A unit of work changes a copy of all data, which replaces the original on commit: atomic, but the time
@@ -9,55 +9,55 @@
 //!
 //! The crate's page has an example.
 
+mod account_entries;
 mod accounts;
 mod companies;
+mod context_parts;
 mod corporations;
 mod data;
 mod journal_entries;
 mod ledger;
 mod locks;
-mod movements;
 mod occasions;
 mod providers;
 mod queues;
 mod recognitions;
-mod surroundings;
 mod users;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::ports::{Ledger, NewEvent, NewMail, StoreError};
-use data::Data;
+use crate::ports::{LedgerTx, NewEvent, NewMail, StoreError};
+use data::StoreData;
 
-pub use surroundings::{CountedIds, PlainBodies, StillClock};
+pub use context_parts::{FixedClock, PlainBodies, SequentialIds};
 
 /// A store in memory, initially empty.
 #[derive(Default)]
-pub struct Memory {
-    data: Mutex<Data>,
+pub struct MemoryStore {
+    data: Mutex<StoreData>,
 }
 
 /// One unit of work. It stores the first failure, so that an error that the caller ignores still rolls the
 /// unit back; after a failure it does nothing more.
-pub struct Unit {
-    data: Data,
-    fault: Option<StoreError>,
+pub struct MemoryTx {
+    data: StoreData,
+    failure: Option<StoreError>,
 }
 
-impl Memory {
+impl MemoryStore {
     /// Runs one unit of work: `Ok` commits; `Err` and a panic roll back. Starting another unit inside `work`
     /// deadlocks.
     pub fn transaction<T, E: From<StoreError>>(
         &self,
-        work: impl FnOnce(&mut Unit) -> Result<T, E>,
+        work: impl FnOnce(&mut MemoryTx) -> Result<T, E>,
     ) -> Result<T, E> {
         // A unit works on a copy that replaces the data on commit, so a panic leaves the data intact.
         let mut data = self.data.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut unit = Unit { data: data.clone(), fault: None };
+        let mut unit = MemoryTx { data: data.clone(), failure: None };
         unit.data.book.set_savepoint();
         let done = work(&mut unit)?;
-        match unit.fault {
-            Some(fault) => Err(fault.into()),
+        match unit.failure {
+            Some(failure) => Err(failure.into()),
             None => {
                 *data = unit.data;
                 Ok(done)
@@ -66,29 +66,32 @@ impl Memory {
     }
 
     /// The queued events, in their order.
-    pub fn events(&self) -> Vec<NewEvent> {
+    pub fn queued_events(&self) -> Vec<NewEvent> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).events.clone()
     }
 
     /// The queued mails, in their order.
-    pub fn mails(&self) -> Vec<NewMail> {
+    pub fn queued_mails(&self) -> Vec<NewMail> {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).mails.clone()
     }
 }
 
-impl Unit {
+impl MemoryTx {
     /// Runs one operation, unless an earlier one failed. Stores its failure.
-    fn run<T>(&mut self, work: impl FnOnce(&mut Data) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        if let Some(fault) = &self.fault {
-            return Err(fault.clone());
+    fn execute<T>(
+        &mut self,
+        work: impl FnOnce(&mut StoreData) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
         }
-        work(&mut self.data).inspect_err(|fault| self.fault = Some(fault.clone()))
+        work(&mut self.data).inspect_err(|failure| self.failure = Some(failure.clone()))
     }
 
-    /// Runs one read.
-    fn read<T>(&mut self, work: impl FnOnce(&Data) -> T) -> Result<T, StoreError> {
-        self.run(|data| Ok(work(data)))
+    /// Runs one operation that only reads.
+    fn query<T>(&mut self, work: impl FnOnce(&StoreData) -> T) -> Result<T, StoreError> {
+        self.execute(|data| Ok(work(data)))
     }
 }
 
-impl Ledger for Unit {}
+impl LedgerTx for MemoryTx {}

@@ -1,22 +1,22 @@
 //! Providers.
 
-use super::Unit;
-use crate::ledger::require;
+use super::MemoryTx;
+use crate::ledger::require_rule;
 use crate::model::Provider;
 use crate::ports::{ProviderChange, Providers, ReadProviders, StoreError, Timestamp};
 use crate::values::ProviderId;
 
-impl ReadProviders for Unit {
-    fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
-        self.read(|data| data.providers.values().find(|provider| provider.api_key == api_key).cloned())
+impl ReadProviders for MemoryTx {
+    fn find_provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
+        self.query(|data| data.providers.values().find(|provider| provider.api_key == api_key).cloned())
     }
 
-    fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
-        self.read(|data| data.providers.get(&id).cloned())
+    fn find_provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
+        self.query(|data| data.providers.get(&id).cloned())
     }
 
-    fn providers(&mut self) -> Result<Vec<Provider>, StoreError> {
-        self.read(|data| {
+    fn list_providers(&mut self) -> Result<Vec<Provider>, StoreError> {
+        self.query(|data| {
             let mut all: Vec<Provider> = data.providers.values().cloned().collect();
             all.sort_by_key(|provider| (provider.created_at, provider.id));
             all
@@ -24,14 +24,14 @@ impl ReadProviders for Unit {
     }
 }
 
-impl Providers for Unit {
+impl Providers for MemoryTx {
     fn insert_provider(&mut self, provider: &Provider) -> Result<(), StoreError> {
-        self.run(|data| {
+        self.execute(|data| {
             let taken = data
                 .providers
                 .values()
                 .any(|other| other.id == provider.id || other.api_key == provider.api_key);
-            require(!taken, "a provider has this id or key")?;
+            require_rule(!taken, "a provider has this id or key")?;
             data.providers.insert(provider.id, provider.clone());
             Ok(())
         })
@@ -43,19 +43,21 @@ impl Providers for Unit {
         change: &ProviderChange,
         _at: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.run(|data| {
-            let Some(it) = data.providers.get_mut(&id) else { return Ok(false) };
+        self.execute(|data| {
+            let Some(provider) = data.providers.get_mut(&id) else { return Ok(false) };
             let change = change.clone();
-            it.name = change.name.unwrap_or_else(|| it.name.clone());
-            it.callback_url = change.callback_url.apply(it.callback_url.take());
-            it.manages_all_domain_resources =
-                change.manages_all_domain_resources.unwrap_or(it.manages_all_domain_resources);
-            it.suspended = change.suspended.unwrap_or(it.suspended);
-            it.api_secret_hash = change.api_secret_hash.unwrap_or_else(|| it.api_secret_hash.clone());
-            it.shared_secret_sealed =
-                change.shared_secret_sealed.unwrap_or_else(|| it.shared_secret_sealed.clone());
-            it.former_api_secret = change.former_api_secret.apply(it.former_api_secret.take());
-            it.former_shared_secret = change.former_shared_secret.apply(it.former_shared_secret.take());
+            provider.name = change.name.unwrap_or_else(|| provider.name.clone());
+            provider.callback_url = change.callback_url.apply(provider.callback_url.take());
+            provider.manages_all_domain_resources =
+                change.manages_all_domain_resources.unwrap_or(provider.manages_all_domain_resources);
+            provider.suspended = change.suspended.unwrap_or(provider.suspended);
+            provider.api_secret_hash =
+                change.api_secret_hash.unwrap_or_else(|| provider.api_secret_hash.clone());
+            provider.shared_secret_sealed =
+                change.shared_secret_sealed.unwrap_or_else(|| provider.shared_secret_sealed.clone());
+            provider.former_api_secret = change.former_api_secret.apply(provider.former_api_secret.take());
+            provider.former_shared_secret =
+                change.former_shared_secret.apply(provider.former_shared_secret.take());
             Ok(true)
         })
     }

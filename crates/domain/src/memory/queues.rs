@@ -1,19 +1,19 @@
 //! The outbox, readable for tests, and the audit log.
 
-use super::Unit;
-use crate::ledger::require;
+use super::MemoryTx;
+use crate::ledger::require_rule;
 use crate::model::{AuditEntry, EventKind};
 use crate::ports::{AuditLog, MailOutbox, NewEvent, NewMail, Outbox, StoreError};
 
-impl Outbox for Unit {
-    fn queue_events(&mut self, new: &[NewEvent]) -> Result<(), StoreError> {
-        self.run(|data| {
-            for event in new {
-                require(data.events.iter().all(|other| other.id != event.id), "an event has this id")?;
-                require(event.body.len() >= 2, "an event has a body")?;
-                let is_its_own = event.id.as_uuid() != event.cause.as_uuid();
-                let of_many = event.kind == EventKind::RecognitionReceived;
-                require(is_its_own == of_many, "an event is named after what it tells of")?;
+impl Outbox for MemoryTx {
+    fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
+        self.execute(|data| {
+            for event in events {
+                require_rule(data.events.iter().all(|other| other.id != event.id), "an event has this id")?;
+                require_rule(event.body.len() >= 2, "an event has a body")?;
+                let has_own_id = event.id.as_uuid() != event.entry_id.as_uuid();
+                let is_one_of_many = event.kind == EventKind::RecognitionReceived;
+                require_rule(has_own_id == is_one_of_many, "an event is named after what it tells of")?;
                 data.events.push(event.clone());
             }
             Ok(())
@@ -21,11 +21,11 @@ impl Outbox for Unit {
     }
 }
 
-impl MailOutbox for Unit {
-    fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
-        self.run(|data| {
-            for mail in new {
-                require(data.mails.iter().all(|other| other.id != mail.id), "a mail has this id")?;
+impl MailOutbox for MemoryTx {
+    fn queue_mails(&mut self, mails: &[NewMail]) -> Result<(), StoreError> {
+        self.execute(|data| {
+            for mail in mails {
+                require_rule(data.mails.iter().all(|other| other.id != mail.id), "a mail has this id")?;
                 data.mails.push(mail.clone());
             }
             Ok(())
@@ -33,11 +33,14 @@ impl MailOutbox for Unit {
     }
 }
 
-impl AuditLog for Unit {
-    fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        self.run(|data| {
-            require(data.noted.iter().all(|other| other.id != entry.id), "an entry has this id")?;
-            data.noted.push(entry.clone());
+impl AuditLog for MemoryTx {
+    fn record_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        self.execute(|data| {
+            require_rule(
+                data.audit_entries.iter().all(|other| other.id != entry.id),
+                "an entry has this id",
+            )?;
+            data.audit_entries.push(entry.clone());
             Ok(())
         })
     }

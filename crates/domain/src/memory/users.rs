@@ -1,43 +1,47 @@
 //! Users.
 
-use super::Unit;
-use super::data::{Data, count, page_of};
-use crate::ledger::require;
+use super::MemoryTx;
+use super::data::{StoreData, count_items, page_of};
+use crate::ledger::require_rule;
 use crate::model::{Person, User};
-use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, Users, Wanted};
-use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
+use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, UserQuery, Users};
+use crate::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
-impl Data {
+impl StoreData {
     /// A company's active users, in the order of ids.
-    pub(super) fn active(&self, company: CompanyId) -> impl Iterator<Item = &User> {
+    pub(super) fn active_users(&self, company: CompanyId) -> impl Iterator<Item = &User> {
         self.users.values().filter(move |user| user.company_id == company && user.deleted_at.is_none())
     }
 
-    fn wanted<'a>(&'a self, company: CompanyId, wanted: &'a Wanted) -> impl Iterator<Item = &'a User> {
-        let is_wanted = move |user: &&User| {
+    fn matching_users<'a>(
+        &'a self,
+        company: CompanyId,
+        query: &'a UserQuery,
+    ) -> impl Iterator<Item = &'a User> {
+        let matches = move |user: &&User| {
             user.company_id == company
-                && (wanted.deleted || user.deleted_at.is_none())
-                && wanted.email.as_ref().is_none_or(|email| user.profile.email == *email)
-                && (wanted.employee_id.is_none() || user.profile.details.employee_id == wanted.employee_id)
-                && wanted.updated_since.is_none_or(|since| user.updated_at >= since)
+                && (query.include_deleted || user.deleted_at.is_none())
+                && query.email.as_ref().is_none_or(|email| user.profile.email == *email)
+                && (query.employee_id.is_none() || user.profile.details.employee_id == query.employee_id)
+                && query.updated_since.is_none_or(|since| user.updated_at >= since)
         };
-        self.users.values().filter(is_wanted)
+        self.users.values().filter(matches)
     }
 
-    fn scoped(&self, id: UserId) -> Option<(ProviderId, &User)> {
+    fn find_with_provider(&self, id: UserId) -> Option<(ProviderId, &User)> {
         let user = self.users.get(&id)?;
         Some((self.companies.get(&user.company_id)?.provider_id, user))
     }
 
     /// Whether another active user of the company has the address.
     fn is_email_taken(&self, user: &User) -> bool {
-        let mut active = self.active(user.company_id);
+        let mut active = self.active_users(user.company_id);
         user.deleted_at.is_none()
             && active.any(|other| other.id != user.id && other.profile.email == user.profile.email)
     }
 }
 
-pub(super) fn person(user: &User) -> Person {
+pub(super) fn to_person(user: &User) -> Person {
     Person {
         id: user.id,
         company_id: user.company_id,
@@ -49,85 +53,104 @@ pub(super) fn person(user: &User) -> Person {
     }
 }
 
-impl ReadUsers for Unit {
-    fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
-        self.read(|data| Lookup::judge(scope, data.scoped(id)).map(User::clone))
+impl ReadUsers for MemoryTx {
+    fn find_user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
+        self.query(|data| Lookup::in_scope(scope, data.find_with_provider(id)).map(User::clone))
     }
 
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError> {
-        self.read(|data| data.scoped(id).map(|(provider, _)| provider))
+        self.query(|data| data.find_with_provider(id).map(|(provider, _)| provider))
     }
 
-    fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
-        self.read(|data| ids.iter().map(|id| Lookup::judge(scope, data.scoped(*id)).map(person)).collect())
+    fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
+        self.query(|data| {
+            ids.iter()
+                .map(|id| Lookup::in_scope(scope, data.find_with_provider(*id)).map(to_person))
+                .collect()
+        })
     }
 
-    fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
-        self.read(|data| {
-            data.active(company)
+    fn list_active_user_ids(
+        &mut self,
+        company: CompanyId,
+        managers_only: bool,
+    ) -> Result<Vec<UserId>, StoreError> {
+        self.query(|data| {
+            data.active_users(company)
                 .filter(|user| user.profile.manager || !managers_only)
                 .map(|user| user.id)
                 .collect()
         })
     }
 
-    fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
-        self.read(|data| {
-            let found = page_of(data.active(company), |item| (item.created_at, item.id), page);
+    fn list_active_user_ids_page(
+        &mut self,
+        company: CompanyId,
+        page: Page,
+    ) -> Result<Vec<UserId>, StoreError> {
+        self.query(|data| {
+            let found = page_of(data.active_users(company), |item| (item.created_at, item.id), page);
             found.into_iter().map(|user| user.id).collect()
         })
     }
 
-    fn users(&mut self, company: CompanyId, wanted: &Wanted, page: Page) -> Result<Vec<User>, StoreError> {
-        self.read(|data| {
-            let found = page_of(data.wanted(company, wanted), |item| (item.created_at, item.id), page);
+    fn list_users(
+        &mut self,
+        company: CompanyId,
+        query: &UserQuery,
+        page: Page,
+    ) -> Result<Vec<User>, StoreError> {
+        self.query(|data| {
+            let found = page_of(data.matching_users(company, query), |item| (item.created_at, item.id), page);
             found.into_iter().cloned().collect()
         })
     }
 
-    fn user_count(&mut self, company: CompanyId, wanted: &Wanted) -> Result<i64, StoreError> {
-        self.read(|data| count(data.wanted(company, wanted)))
+    fn count_users(&mut self, company: CompanyId, query: &UserQuery) -> Result<i64, StoreError> {
+        self.query(|data| count_items(data.matching_users(company, query)))
     }
 
-    fn active_user_by_email(
+    fn find_active_user_by_email(
         &mut self,
         company: CompanyId,
         email: &EmailAddress,
     ) -> Result<Option<UserId>, StoreError> {
-        self.read(|data| data.active(company).find(|user| user.profile.email == *email).map(|user| user.id))
+        self.query(|data| {
+            data.active_users(company).find(|user| user.profile.email == *email).map(|user| user.id)
+        })
     }
 
-    fn active_users_of(
+    fn find_active_users_by_keys(
         &mut self,
         company: CompanyId,
-        employee_ids: &[Line],
+        employee_ids: &[SingleLine],
         emails: &[EmailAddress],
     ) -> Result<Vec<User>, StoreError> {
-        self.read(|data| {
+        self.query(|data| {
             let is_named = |user: &&User| {
                 let employee_id = user.profile.details.employee_id.as_ref();
                 employee_id.is_some_and(|employee_id| employee_ids.contains(employee_id))
                     || emails.contains(&user.profile.email)
             };
-            data.active(company).filter(is_named).cloned().collect()
+            data.active_users(company).filter(is_named).cloned().collect()
         })
     }
 
-    fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
-        self.read(|data| {
-            let admins = data.active(company).filter(|user| user.profile.company_admin);
+    fn list_admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
+        self.query(|data| {
+            let admins = data.active_users(company).filter(|user| user.profile.company_admin);
             admins.map(|admin| admin.profile.email.clone()).collect()
         })
     }
 }
 
-impl Users for Unit {
+impl Users for MemoryTx {
     fn insert_user(&mut self, user: &User) -> Result<bool, StoreError> {
-        self.run(|data| {
+        self.execute(|data| {
             if data.users.contains_key(&user.id) || data.is_email_taken(user) {
                 return Ok(false);
             }
-            require(data.companies.contains_key(&user.company_id), "no company has this id")?;
+            require_rule(data.companies.contains_key(&user.company_id), "no company has this id")?;
             data.users.insert(user.id, user.clone());
             Ok(true)
         })
@@ -144,8 +167,8 @@ impl Users for Unit {
     }
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
-        self.run(|data| {
-            require(!data.is_email_taken(user), "an active user of the company has this address")?;
+        self.execute(|data| {
+            require_rule(!data.is_email_taken(user), "an active user of the company has this address")?;
             if let Some(stored) = data.users.get_mut(&user.id) {
                 *stored = user.clone();
             }
@@ -154,7 +177,7 @@ impl Users for Unit {
     }
 
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
-        self.run(|data| {
+        self.execute(|data| {
             let all = data.users.values_mut();
             let active = all.filter(|user| user.company_id == company && user.deleted_at.is_none());
             for user in active.filter(|user| user.profile.corporation_admin) {

@@ -2,10 +2,10 @@
 
 use uuid::Uuid;
 
-use super::By;
-use crate::values::{CompanyId, ProviderId, Timestamp, stored};
+use super::Requester;
+use crate::values::{CompanyId, ProviderId, Timestamp, stored_enum};
 
-stored! {
+stored_enum! {
     /// An audited action, by its name in the audit log.
     enum Action {
         ProviderCreated => 1, "provider.create";
@@ -55,7 +55,7 @@ stored! {
 pub struct AuditEntry {
     pub id: Uuid,
     pub at: Timestamp,
-    pub by: By,
+    pub requester: Requester,
     pub action: Action,
     pub company_id: Option<CompanyId>,
     /// The provider that owns the object, or the provider that the action is about.
@@ -74,22 +74,22 @@ impl AuditEntry {
     }
 
     #[must_use]
-    pub fn of_company(self, id: CompanyId) -> Self {
+    pub fn with_company(self, id: CompanyId) -> Self {
         Self { company_id: Some(id), ..self }
     }
 
     #[must_use]
-    pub fn of_provider(self, id: ProviderId) -> Self {
+    pub fn with_provider(self, id: ProviderId) -> Self {
         Self { provider_id: Some(id), ..self }
     }
 
     #[must_use]
-    pub fn about(self, object: Uuid) -> Self {
+    pub fn with_object(self, object: Uuid) -> Self {
         Self { object_id: Some(object), ..self }
     }
 
     #[must_use]
-    pub fn saying(self, detail: impl Into<String>) -> Self {
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
         Self { detail: detail.into(), ..self }
     }
 }

@@ -3,7 +3,7 @@
 use super::full_name;
 use crate::money::{Points, PointsPerDollar};
 use crate::values::{
-    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, Timestamp, UserId, WebUrl,
+    CompanyId, CorporationId, DomainName, EmailAddress, ProviderId, SingleLine, Timestamp, UserId, WebUrl,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Company {
     pub corporation_id: Option<CorporationId>,
     /// Its domain, unique in the whole service.
     pub domain: DomainName,
-    pub name: Line,
+    pub name: SingleLine,
     /// The user who owns it and administers it.
     pub owner_id: UserId,
     /// Its logo, never fetched and never returned.
@@ -36,9 +36,9 @@ pub struct Company {
 pub struct CompanyWithOwner {
     pub company: Company,
     pub owner_email: EmailAddress,
-    pub owner_first_name: Line,
+    pub owner_first_name: SingleLine,
     /// The owner's last name; `None` if the name of the owner is a single word.
-    pub owner_last_name: Option<Line>,
+    pub owner_last_name: Option<SingleLine>,
 }
 
 impl CompanyWithOwner {

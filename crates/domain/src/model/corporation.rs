@@ -1,12 +1,12 @@
 //! Corporations.
 
-use crate::values::{CorporationId, Line, ProviderId, Timestamp};
+use crate::values::{CorporationId, ProviderId, SingleLine, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Corporation {
     pub id: CorporationId,
     pub provider_id: ProviderId,
-    pub name: Line,
+    pub name: SingleLine,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.

@@ -9,22 +9,22 @@ use crate::values::Update;
 macro_rules! person_details {
     ($macro:ident) => {
         $macro! {
-            department: $crate::values::Line,
+            department: $crate::values::SingleLine,
             /// Profession title.
-            title: $crate::values::Line,
+            title: $crate::values::SingleLine,
             /// The supervisor's address, which need not belong to a user.
             supervisor_email: $crate::values::EmailAddress,
             /// The company's own number for the user.
-            employee_id: $crate::values::Line,
+            employee_id: $crate::values::SingleLine,
             /// Day and month of birth.
             birthday: $crate::values::MonthDay,
             /// ISO 3166 code.
             country_code: $crate::values::CountryCode,
             /// The first day of work.
             work_start_date: $crate::values::CalendarDate,
-            office_city: $crate::values::Line,
-            office_state: $crate::values::Line,
-            office_country: $crate::values::Line,
+            office_city: $crate::values::SingleLine,
+            office_state: $crate::values::SingleLine,
+            office_country: $crate::values::SingleLine,
         }
     };
 }
@@ -45,7 +45,7 @@ macro_rules! details {
 
         impl UpdateDetails {
             pub(crate) fn apply(&self, details: &mut Details) {
-                $(self.$name.change(&mut details.$name);)+
+                $(self.$name.apply_to_field(&mut details.$name);)+
             }
         }
     };

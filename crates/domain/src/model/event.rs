@@ -2,9 +2,9 @@
 
 use super::{Person, Recognition};
 use crate::money::Points;
-use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored};
+use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored_enum};
 
-stored! {
+stored_enum! {
     /// The kinds of events, by their names in the envelope.
     enum EventKind {
         RecognitionReceived => 1, "recognition.received";
@@ -13,7 +13,7 @@ stored! {
     }
 }
 
-stored! {
+stored_enum! {
     /// The delivery state of an event.
     enum EventState {
         /// It waits for its next attempt.
@@ -46,10 +46,10 @@ impl Event<'_> {
 
     /// The id of the subject: the received recognition of a sending, otherwise the journal entry itself. Each
     /// subject has one event.
-    pub fn id(&self, cause: JournalEntryId) -> EventId {
+    pub fn id_for_entry(&self, entry_id: JournalEntryId) -> EventId {
         EventId::from_uuid(match self {
             Self::RecognitionReceived(event) => event.recognition.id.as_uuid(),
-            Self::RecognitionUpdated(_) | Self::RedemptionCreated(_) => cause.as_uuid(),
+            Self::RecognitionUpdated(_) | Self::RedemptionCreated(_) => entry_id.as_uuid(),
         })
     }
 }
@@ -92,7 +92,7 @@ pub struct NewEvent {
     /// The provider that receives it.
     pub provider_id: ProviderId,
     pub kind: EventKind,
-    pub cause: JournalEntryId,
+    pub entry_id: JournalEntryId,
     /// The bytes to send.
     pub body: Vec<u8>,
     /// Whether the provider has a callback URL; without one the event is stored as unaddressed

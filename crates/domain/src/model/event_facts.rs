@@ -24,7 +24,7 @@ pub struct EventFacts {
 
 impl EventFacts {
     /// The facts that the body of an event must contain.
-    pub fn of(event: &Event<'_>) -> Self {
+    pub fn from_event(event: &Event<'_>) -> Self {
         let kind = event.kind();
         match event {
             Event::RecognitionReceived(event) | Event::RecognitionUpdated(event) => Self {

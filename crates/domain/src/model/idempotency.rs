@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::values::Timestamp;
 
 /// How long a response is stored by default.
-pub const KEPT: Duration = Duration::from_secs(72 * 3_600);
+pub const RESPONSE_RETENTION_DEFAULT: Duration = Duration::from_secs(72 * 3_600);
 
 /// An idempotency key in its scope: a provider's id, or the nil UUID for the operator's commands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -20,7 +20,7 @@ pub struct IdempotencyKey {
 
 impl IdempotencyKey {
     /// Whether a string is a valid key: 1 to 255 visible ASCII characters.
-    pub fn is_key(text: &str) -> bool {
+    pub fn is_valid_key(text: &str) -> bool {
         (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     }
 }

@@ -1,6 +1,6 @@
 //! Journal entries.
 
-use super::{By, Sender};
+use super::{Requester, Sender};
 use crate::money::{Points, PointsPerDollar};
 use crate::values::{
     CompanyId, IsoDate, JournalEntryId, Message, OccasionId, ProviderId, RecognitionId, RedemptionId,
@@ -17,9 +17,9 @@ pub struct JournalEntry {
     /// The provider that owned the company at that time.
     pub provider_id: ProviderId,
     /// The requested operation.
-    pub act: Act,
+    pub kind: EntryKind,
     /// Who requested it.
-    pub by: By,
+    pub requester: Requester,
     /// The rate that converted between points and dollars. For a creation or a change of the rate, the rate
     /// from then on.
     pub rate: PointsPerDollar,
@@ -28,13 +28,13 @@ pub struct JournalEntry {
 
 /// The requested operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Act {
+pub enum EntryKind {
     /// The company was created.
-    Founding,
+    CompanyCreation,
     /// The rate of the company changed.
-    Rate,
+    RateChange,
     /// The company was transferred to another provider.
-    Move { to: ProviderId },
+    CompanyMove { to: ProviderId },
     /// Recognitions were sent.
     Sending(Sending),
     /// A recognition was changed. Fields that are `None` did not change.
@@ -75,7 +75,7 @@ pub enum Act {
         points: Points,
     },
     /// A user was deleted, and the wallets were emptied into the reserve.
-    Deletion {
+    UserDeletion {
         /// The user, who can be deleted only once.
         user: UserId,
         /// The number of wallets with a balance.
@@ -105,17 +105,17 @@ pub struct ScheduledDate {
     pub due_on: IsoDate,
 }
 
-impl Act {
+impl EntryKind {
     /// The number of its transfers, without that of a rounding. For a sending, the number of recognitions,
     /// which move nothing if they are of zero points.
-    pub fn legs(&self) -> u32 {
+    pub fn leg_count(&self) -> u32 {
         match self {
-            Self::Founding | Self::Rate | Self::Move { .. } | Self::Amendment { .. } => 0,
+            Self::CompanyCreation | Self::RateChange | Self::CompanyMove { .. } | Self::Amendment { .. } => 0,
             Self::Deposit { .. } | Self::Withdrawal { .. } => 1,
             Self::Redemption { .. } | Self::Refund { .. } | Self::Override { .. } => 1,
             Self::Sending(sending) => sending.receivers,
             Self::Distribution { receivers, .. } => *receivers,
-            Self::Deletion { wallets, .. } => *wallets,
+            Self::UserDeletion { wallets, .. } => *wallets,
         }
     }
 }

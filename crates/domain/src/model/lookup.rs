@@ -27,7 +27,7 @@ pub enum Denied {
 
 impl<T> Lookup<T> {
     /// The result for a row and the provider that owns it.
-    pub fn judge(scope: ProviderId, found: Option<(ProviderId, T)>) -> Self {
+    pub fn in_scope(scope: ProviderId, found: Option<(ProviderId, T)>) -> Self {
         match found {
             None => Self::Absent,
             Some((owner, _)) if owner != scope => Self::Foreign,
@@ -36,7 +36,7 @@ impl<T> Lookup<T> {
     }
 
     /// The object, or the refusal that names `field`.
-    pub fn named(self, field: &'static str) -> Result<T, Denied> {
+    pub fn or_denied(self, field: &'static str) -> Result<T, Denied> {
         match self {
             Self::Absent => Err(Denied::Absent(field)),
             Self::Foreign => Err(Denied::Foreign(field)),

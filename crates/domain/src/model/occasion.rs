@@ -1,13 +1,13 @@
 //! Occasions.
 
-use crate::values::{CompanyId, InvalidValue, Line, Message, OccasionId, Timestamp};
+use crate::values::{CompanyId, InvalidValue, Message, OccasionId, SingleLine, Timestamp};
 
 /// The texts of an occasion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccasionText {
-    pub name: Line,
+    pub name: SingleLine,
     /// The title of its mails.
-    pub title: Line,
+    pub title: SingleLine,
     /// The default message of its recognitions.
     pub default_message: Message,
 }

@@ -15,9 +15,9 @@ pub struct Provider {
     /// Its shared secret, encrypted under the master key.
     pub shared_secret_sealed: Vec<u8>,
     /// The hash of the previous API secret, while that is still valid.
-    pub former_api_secret: Option<Former>,
+    pub former_api_secret: Option<FormerSecret>,
     /// The previous shared secret, encrypted, while it still signs events.
-    pub former_shared_secret: Option<Former>,
+    pub former_shared_secret: Option<FormerSecret>,
     /// The destination of its events, exactly as registered.
     pub callback_url: Option<String>,
     /// Whether it may create and update companies and corporations and create users.
@@ -30,28 +30,28 @@ pub struct Provider {
 
 /// A replaced secret that is still valid for some time, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Former {
-    pub kept: Vec<u8>,
+pub struct FormerSecret {
+    pub secret: Vec<u8>,
     /// From then on it is invalid.
-    pub until: Timestamp,
+    pub valid_until: Timestamp,
 }
 
-impl Former {
-    fn in_force(former: &Option<Self>, now: Timestamp) -> Option<&[u8]> {
-        former.as_ref().filter(|former| now < former.until).map(|former| former.kept.as_slice())
+impl FormerSecret {
+    fn secret_at(former: &Option<Self>, now: Timestamp) -> Option<&[u8]> {
+        former.as_ref().filter(|former| now < former.valid_until).map(|former| former.secret.as_slice())
     }
 }
 
 impl Provider {
     /// The hashes of the valid API secrets: the current one, and the previous one during its grace period.
     pub fn api_secret_hashes(&self, now: Timestamp) -> impl Iterator<Item = &[u8]> {
-        let former = Former::in_force(&self.former_api_secret, now);
+        let former = FormerSecret::secret_at(&self.former_api_secret, now);
         std::iter::once(self.api_secret_hash.as_slice()).chain(former)
     }
 
-    /// The shared secret that signs events, encrypted: the previous one during its grace period.
-    pub fn signing_secret_sealed(&self, now: Timestamp) -> &[u8] {
-        Former::in_force(&self.former_shared_secret, now).unwrap_or(&self.shared_secret_sealed)
+    /// The previous shared secret, encrypted, during its grace period.
+    pub fn former_shared_secret_sealed(&self, now: Timestamp) -> Option<&[u8]> {
+        FormerSecret::secret_at(&self.former_shared_secret, now)
     }
 }
 
@@ -68,10 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_former_secret_counts_until_its_grace_ends() {
+    fn a_former_secret_is_valid_until_its_grace_period_ends() {
         let now = Timestamp::UNIX_EPOCH;
-        let former =
-            |kept: u8| Some(Former { kept: vec![kept], until: now.saturating_add(Duration::from_secs(60)) });
+        let former = |secret: u8| {
+            Some(FormerSecret {
+                secret: vec![secret],
+                valid_until: now.saturating_add(Duration::from_secs(60)),
+            })
+        };
         let mut provider = Provider {
             id: ProviderId::from_uuid(uuid::Uuid::nil()),
             name: String::new(),
@@ -85,14 +89,14 @@ mod tests {
             suspended: false,
             created_at: now,
         };
-        let in_force = |provider: &Provider, seconds| {
+        let valid_secrets_at = |provider: &Provider, seconds| {
             let then = now.saturating_add(Duration::from_secs(seconds));
             let hashes: Vec<u8> = provider.api_secret_hashes(then).flatten().copied().collect();
-            (hashes, provider.signing_secret_sealed(then).to_vec())
+            (hashes, provider.former_shared_secret_sealed(then).map(<[u8]>::to_vec))
         };
-        assert_eq!(in_force(&provider, 59), (vec![1, 3], vec![4]));
-        assert_eq!(in_force(&provider, 60), (vec![1], vec![2]));
+        assert_eq!(valid_secrets_at(&provider, 59), (vec![1, 3], Some(vec![4])));
+        assert_eq!(valid_secrets_at(&provider, 60), (vec![1], None));
         (provider.former_api_secret, provider.former_shared_secret) = (None, None);
-        assert_eq!(in_force(&provider, 0), (vec![1], vec![2]));
+        assert_eq!(valid_secrets_at(&provider, 0), (vec![1], None));
     }
 }

@@ -3,10 +3,10 @@
 use time::{Date, Month};
 
 use crate::money::Points;
-use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp, stored};
+use crate::values::{CompanyId, IsoDate, ScheduleId, Timestamp, stored_enum};
 use crate::wallets::WalletType;
 
-stored! {
+stored_enum! {
     /// The interval between the dates of a schedule.
     enum Period {
         /// Every seven days.
@@ -18,8 +18,8 @@ stored! {
 
 impl Period {
     /// Date number `n` of a schedule; the start is number 0. `None` after the year 9999.
-    pub fn date(self, start: IsoDate, n: u32) -> Option<IsoDate> {
-        let start = start.date();
+    pub fn nth_date(self, start: IsoDate, n: u32) -> Option<IsoDate> {
+        let start = start.to_date();
         let found = match self {
             Self::Week => start.checked_add(time::Duration::weeks(n.into()))?,
             Self::Month => months_after(start, n)?,
@@ -29,22 +29,22 @@ impl Period {
 
     /// The first date of a schedule after another of its dates.
     pub fn date_after(self, start: IsoDate, date: IsoDate) -> Option<IsoDate> {
-        let (from, to) = (start.date(), date.date());
+        let (from, to) = (start.to_date(), date.to_date());
         let n = match self {
             Self::Week => (to - from).whole_weeks(),
-            Self::Month => i64::from(months(to)) - i64::from(months(from)),
+            Self::Month => i64::from(months_since_year_zero(to)) - i64::from(months_since_year_zero(from)),
         };
-        self.date(start, u32::try_from(n.checked_add(1)?).ok()?)
+        self.nth_date(start, u32::try_from(n.checked_add(1)?).ok()?)
     }
 }
 
 /// Months since the year 0.
-fn months(date: Date) -> i32 {
+fn months_since_year_zero(date: Date) -> i32 {
     date.year() * 12 + i32::from(u8::from(date.month())) - 1
 }
 
 fn months_after(start: Date, n: u32) -> Option<Date> {
-    let all = months(start).checked_add(i32::try_from(n).ok()?)?;
+    let all = months_since_year_zero(start).checked_add(i32::try_from(n).ok()?)?;
     let month = Month::try_from(u8::try_from(all % 12 + 1).ok()?).ok()?;
     let year = all / 12;
     Date::from_calendar_date(year, month, start.day().min(month.length(year))).ok()
@@ -59,14 +59,14 @@ pub struct Schedule {
     pub wallet: WalletType,
     /// Points for each user.
     pub points: Points,
-    pub every: Period,
+    pub period: Period,
     pub start_on: IsoDate,
     /// The oldest date that is neither paid nor missed.
     pub next_on: IsoDate,
     /// When it is tried next: at the start of that date in UTC, or later after a failed try.
     pub due_at: Timestamp,
     /// Why that date could not be paid yet, if it was tried.
-    pub failing: Option<Failing>,
+    pub failed_tries: Option<FailedTries>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was cancelled or ended.
@@ -75,7 +75,7 @@ pub struct Schedule {
 
 /// The failed tries to pay a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failing {
+pub struct FailedTries {
     /// The time of the first one.
     pub since: Timestamp,
     /// The reason for the last refusal.
@@ -96,10 +96,10 @@ pub struct MissedDate {
 
 impl Schedule {
     /// Advances to the next date. A schedule without a next date ends.
-    pub(crate) fn advance(&mut self, now: Timestamp) {
-        self.failing = None;
-        match self.every.date_after(self.start_on, self.next_on) {
-            Some(next) => (self.next_on, self.due_at) = (next, next.begins()),
+    pub(crate) fn advance_to_next_date(&mut self, now: Timestamp) {
+        self.failed_tries = None;
+        match self.period.date_after(self.start_on, self.next_on) {
+            Some(next) => (self.next_on, self.due_at) = (next, next.start_of_day()),
             None => self.cancelled_at = Some(now),
         }
     }
@@ -109,49 +109,57 @@ impl Schedule {
 mod tests {
     use super::*;
 
-    fn date(text: &str) -> IsoDate {
+    fn parse_date(text: &str) -> IsoDate {
         IsoDate::parse(text).unwrap()
     }
 
-    fn dates(every: Period, start: &str, count: u32) -> Vec<String> {
-        (0..count).map(|n| every.date(date(start), n).unwrap().to_string()).collect()
+    fn first_dates(every: Period, start: &str, count: u32) -> Vec<String> {
+        (0..count).map(|n| every.nth_date(parse_date(start), n).unwrap().to_string()).collect()
     }
 
     #[test]
-    fn the_thirty_first_is_the_last_day_of_shorter_months_and_comes_back() {
-        let found = dates(Period::Month, "2026-01-31", 5);
+    fn the_thirty_first_becomes_the_last_day_of_shorter_months() {
+        let found = first_dates(Period::Month, "2026-01-31", 5);
         assert_eq!(found, ["2026-01-31", "2026-02-28", "2026-03-31", "2026-04-30", "2026-05-31"]);
-        assert_eq!(dates(Period::Month, "2028-01-31", 2), ["2028-01-31", "2028-02-29"]);
-        assert_eq!(dates(Period::Month, "2026-01-30", 3), ["2026-01-30", "2026-02-28", "2026-03-30"]);
+        assert_eq!(first_dates(Period::Month, "2028-01-31", 2), ["2028-01-31", "2028-02-29"]);
+        assert_eq!(first_dates(Period::Month, "2026-01-30", 3), ["2026-01-30", "2026-02-28", "2026-03-30"]);
     }
 
     #[test]
     fn a_leap_day_comes_back_every_month() {
-        let found = dates(Period::Month, "2024-02-29", 13);
+        let found = first_dates(Period::Month, "2024-02-29", 13);
         assert_eq!(found.first().map(String::as_str), Some("2024-02-29"));
         assert_eq!(found.get(1).map(String::as_str), Some("2024-03-29"));
         assert_eq!(found.last().map(String::as_str), Some("2025-02-28"));
-        assert_eq!(Period::Month.date(date("2024-02-29"), 48).unwrap(), date("2028-02-29"));
-        assert_eq!(Period::Month.date(date("1896-02-29"), 48).unwrap(), date("1900-02-28"), "no leap year");
-        assert_eq!(Period::Month.date(date("1996-02-29"), 48).unwrap(), date("2000-02-29"), "a leap year");
+        assert_eq!(Period::Month.nth_date(parse_date("2024-02-29"), 48).unwrap(), parse_date("2028-02-29"));
+        assert_eq!(
+            Period::Month.nth_date(parse_date("1896-02-29"), 48).unwrap(),
+            parse_date("1900-02-28"),
+            "no leap year"
+        );
+        assert_eq!(
+            Period::Month.nth_date(parse_date("1996-02-29"), 48).unwrap(),
+            parse_date("2000-02-29"),
+            "a leap year"
+        );
     }
 
     #[test]
-    fn dates_go_on_over_the_end_of_a_year() {
-        assert_eq!(dates(Period::Month, "2026-11-15", 3), ["2026-11-15", "2026-12-15", "2027-01-15"]);
-        assert_eq!(dates(Period::Month, "2026-12-31", 2), ["2026-12-31", "2027-01-31"]);
-        assert_eq!(dates(Period::Week, "2026-12-24", 3), ["2026-12-24", "2026-12-31", "2027-01-07"]);
-        assert_eq!(dates(Period::Week, "2028-02-22", 3), ["2028-02-22", "2028-02-29", "2028-03-07"]);
+    fn dates_continue_into_the_next_year() {
+        assert_eq!(first_dates(Period::Month, "2026-11-15", 3), ["2026-11-15", "2026-12-15", "2027-01-15"]);
+        assert_eq!(first_dates(Period::Month, "2026-12-31", 2), ["2026-12-31", "2027-01-31"]);
+        assert_eq!(first_dates(Period::Week, "2026-12-24", 3), ["2026-12-24", "2026-12-31", "2027-01-07"]);
+        assert_eq!(first_dates(Period::Week, "2028-02-22", 3), ["2028-02-22", "2028-02-29", "2028-03-07"]);
     }
 
     #[test]
-    fn after_each_date_comes_the_next_from_the_far_past_on() {
+    fn date_after_is_the_next_date_from_the_year_one_on() {
         for (every, start) in [(Period::Month, "0001-01-31"), (Period::Week, "0001-01-01")] {
-            let mut last = date(start);
+            let mut last = parse_date(start);
             for n in 1..30_000 {
-                let next = every.date_after(date(start), last).unwrap();
+                let next = every.date_after(parse_date(start), last).unwrap();
                 assert!(next > last);
-                assert_eq!(Some(next), every.date(date(start), n));
+                assert_eq!(Some(next), every.nth_date(parse_date(start), n));
                 last = next;
             }
         }
@@ -160,11 +168,11 @@ mod tests {
     #[test]
     fn after_the_year_9999_there_is_no_date() {
         for every in Period::ALL {
-            let end = date("9999-12-31");
-            assert_eq!(every.date(end, 0), Some(end));
+            let end = parse_date("9999-12-31");
+            assert_eq!(every.nth_date(end, 0), Some(end));
             assert_eq!(every.date_after(end, end), None);
-            assert_eq!(every.date(end, u32::MAX), None);
+            assert_eq!(every.nth_date(end, u32::MAX), None);
         }
-        assert_eq!(Period::Month.date(date("9999-11-30"), 1), Some(date("9999-12-30")));
+        assert_eq!(Period::Month.nth_date(parse_date("9999-11-30"), 1), Some(parse_date("9999-12-30")));
     }
 }

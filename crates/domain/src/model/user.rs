@@ -1,16 +1,16 @@
 //! Users.
 
 use super::Details;
-use crate::values::{CompanyId, EmailAddress, Groups, Line, Timestamp, UserId};
+use crate::values::{CompanyId, EmailAddress, Groups, SingleLine, Timestamp, UserId};
 
 /// The data of a user that a provider sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// Unique among the company's active users, case-insensitively.
     pub email: EmailAddress,
-    pub first_name: Line,
+    pub first_name: SingleLine,
     /// The last name; `None` only for an owner whose name is a single word (behaviour 11.2).
-    pub last_name: Option<Line>,
+    pub last_name: Option<SingleLine>,
     pub details: Details,
     /// Whether the manager wallet may be used.
     pub manager: bool,
@@ -20,12 +20,12 @@ pub struct Profile {
     pub corporation_admin: bool,
     pub groups: Option<Groups>,
     /// Five fields for the provider's own use.
-    pub custom_fields: [Option<Line>; 5],
+    pub custom_fields: [Option<SingleLine>; 5],
 }
 
 impl Profile {
     /// A profile with only a name and an address.
-    pub fn named(email: EmailAddress, first_name: Line, last_name: Option<Line>) -> Self {
+    pub fn with_name(email: EmailAddress, first_name: SingleLine, last_name: Option<SingleLine>) -> Self {
         Self {
             email,
             first_name,
@@ -67,8 +67,8 @@ impl User {
 pub struct Person {
     pub id: UserId,
     pub company_id: CompanyId,
-    pub first_name: Line,
-    pub last_name: Option<Line>,
+    pub first_name: SingleLine,
+    pub last_name: Option<SingleLine>,
     pub email: EmailAddress,
     pub manager: bool,
     /// Whether the user is not deleted.
@@ -77,13 +77,13 @@ pub struct Person {
 
 impl Person {
     /// First and last name.
-    pub fn name(&self) -> String {
+    pub fn full_name(&self) -> String {
         full_name(&self.first_name, self.last_name.as_ref())
     }
 }
 
 /// First and last name, joined in the way in which they were split.
-pub fn full_name(first: &Line, last: Option<&Line>) -> String {
+pub fn full_name(first: &SingleLine, last: Option<&SingleLine>) -> String {
     match last {
         Some(last) => format!("{} {}", first.as_str(), last.as_str()),
         None => first.as_str().to_owned(),

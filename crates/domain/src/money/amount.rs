@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::InvalidNumber;
 
 pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
-const MUST_BE: &str = "dollars with at most nine decimals, such as 2.50";
+const EXPECTED: &str = "dollars with at most nine decimals, such as 2.50";
 const DECIMALS: usize = 9;
 
 /// An amount of money in nano-dollars (10⁻⁷ US cent). It is negative if an outside account owes
@@ -79,11 +79,11 @@ impl FromStr for Amount {
     type Err = InvalidNumber;
 
     fn from_str(text: &str) -> Result<Self, InvalidNumber> {
-        read(text).map(Self).ok_or_else(|| InvalidNumber::new(text, MUST_BE))
+        parse_nanodollars(text).map(Self).ok_or_else(|| InvalidNumber::new(text, EXPECTED))
     }
 }
 
-fn read(text: &str) -> Option<i64> {
+fn parse_nanodollars(text: &str) -> Option<i64> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest));
     let (dollars, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

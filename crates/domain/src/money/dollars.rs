@@ -12,11 +12,11 @@ pub struct Dollars {
 
 impl Dollars {
     /// The worth of points at a rate.
-    pub fn of(points: Points, rate: PointsPerDollar) -> Self {
+    pub fn from_points(points: Points, rate: PointsPerDollar) -> Self {
         let (worth, rate) = (i128::from(points.get()) * 100, i128::from(rate.get()));
         let (cents, rest) = (worth.div_euclid(rate), worth.rem_euclid(rate));
-        let is_up = rest * 2 > rate || (rest * 2 == rate && cents % 2 == 1);
-        Self { cents: cents + i128::from(is_up) }
+        let rounds_up = rest * 2 > rate || (rest * 2 == rate && cents % 2 == 1);
+        Self { cents: cents + i128::from(rounds_up) }
     }
 }
 
@@ -33,7 +33,8 @@ mod tests {
     #[test]
     fn half_a_cent_goes_to_the_even_one() {
         let check = |points, rate, expected: &str| {
-            let dollars = Dollars::of(Points::new(points).unwrap(), PointsPerDollar::new(rate).unwrap());
+            let dollars =
+                Dollars::from_points(Points::new(points).unwrap(), PointsPerDollar::new(rate).unwrap());
             assert_eq!(dollars.to_string(), expected, "{points} at {rate}");
         };
         check(0, 50, "0.00");

@@ -23,10 +23,10 @@ impl PointsRange {
 
 /// The range of points per receiver for a company with this rate and this option.
 pub fn points_range(rate: PointsPerDollar, allow_zero: bool) -> PointsRange {
-    let least = if allow_zero { 0 } else { 1 };
+    let min = if allow_zero { 0 } else { 1 };
     // Both numbers are small and positive for every rate, so the fallback is never used.
     let points = |count| Points::new(count).unwrap_or(Points::ZERO);
-    PointsRange { min: points(least), max: points(DOLLARS_MAX * rate.get()) }
+    PointsRange { min: points(min), max: points(DOLLARS_MAX * rate.get()) }
 }
 
 /// The price of a payment of the same points to each of n receivers (behaviour 16.5).
@@ -45,23 +45,23 @@ pub struct Price {
 
 impl Price {
     /// The price of moving an exact amount to one receiver, which shows it as these points.
-    pub fn exactly(rate: PointsPerDollar, amount: Amount, points: Points) -> Option<Self> {
-        let threshold = rate.least_for(amount)?;
+    pub fn for_exact_amount(rate: PointsPerDollar, amount: Amount, points: Points) -> Option<Self> {
+        let threshold = rate.min_balance_for_amount(amount)?;
         Some(Self { each: amount, total: amount, threshold, points_total: points })
     }
 
-    /// The same price for an outside payer, whose balance may be negative down to `-most`.
-    pub fn on_credit(self, most: Amount) -> Option<Self> {
-        Some(Self { threshold: self.total.checked_sub(most)?, ..self })
+    /// The same price for an outside payer, whose balance may be negative down to minus `credit_max`.
+    pub fn with_credit(self, credit_max: Amount) -> Option<Self> {
+        Some(Self { threshold: self.total.checked_sub(credit_max)?, ..self })
     }
 }
 
 /// The price of paying `points` to each of `receivers`; `None` on overflow, or if `receivers` is negative.
 ///
 /// ```
-/// use guerdon_domain::money::{Amount, Points, PointsPerDollar, rounding_shortfall, price};
+/// use guerdon_domain::money::{Amount, Points, PointsPerDollar, payment_price, rounding_shortfall};
 /// let rate = PointsPerDollar::new(6).ok_or("out of range")?;
-/// let price = price(rate, Points::new(1).ok_or("negative")?, 6).ok_or("overflow")?;
+/// let price = payment_price(rate, Points::new(1).ok_or("negative")?, 6).ok_or("overflow")?;
 /// assert_eq!(price.each.nanodollars(), 166_666_667);
 /// assert_eq!(price.total.nanodollars(), 1_000_000_002);
 /// assert_eq!(price.threshold.nanodollars(), 999_900_000); // six points, less a hundredth of a cent
@@ -72,13 +72,13 @@ impl Price {
 /// assert_eq!(rounding_shortfall(&price, Amount::from_nanodollars(999_899_999)), None); // shows five
 /// # Ok::<(), &str>(())
 /// ```
-pub fn price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Price> {
+pub fn payment_price(rate: PointsPerDollar, points: Points, receivers: i64) -> Option<Price> {
     let points_total = points.checked_mul(receivers)?;
-    let each = rate.amount(points)?;
+    let each = rate.to_amount(points)?;
     Some(Price {
         each,
         total: each.checked_mul(receivers)?,
-        threshold: rate.least(points_total)?,
+        threshold: rate.min_balance(points_total)?,
         points_total,
     })
 }

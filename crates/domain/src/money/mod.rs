@@ -8,17 +8,17 @@
 //! * [`PointsPerDollar`]: a company's rate, and the conversions in both directions. [`Dollars`]: the worth of
 //!   points, for display.
 //! * [`Sum`]: a requested amount, in points or dollars; [`BalanceChange`]: the change of a balance.
-//! * [`price`], [`rounding_shortfall`], [`points_range`]: what a payment costs, and what a payer needs; [`difference`]:
-//!   what makes a wallet show other points.
+//! * [`payment_price`], [`rounding_shortfall`], [`points_range`]: what a payment costs, and what a payer needs;
+//!   [`balance_difference`]: the transfer that makes a wallet show other points.
 //!
 //! Each number converts to and from a string. With the feature `serde` it also serializes: an amount as a
 //! string, points and rates as numbers.
 
 mod amount;
-mod difference;
+mod balance_difference;
 mod dollars;
 mod funds;
-mod invalid;
+mod invalid_number;
 mod points;
 mod rate;
 mod sum;
@@ -27,10 +27,10 @@ mod sum;
 mod tests;
 
 pub use amount::Amount;
-pub use difference::{Difference, OutOfRange, difference};
+pub use balance_difference::{BalanceDifference, OutOfRange, balance_difference};
 pub use dollars::Dollars;
-pub use funds::{PointsRange, Price, points_range, price, rounding_shortfall};
-pub use invalid::InvalidNumber;
+pub use funds::{PointsRange, Price, payment_price, points_range, rounding_shortfall};
+pub use invalid_number::InvalidNumber;
 pub use points::Points;
 pub use rate::PointsPerDollar;
 pub use sum::{BalanceChange, NotWholePoints, Sum};

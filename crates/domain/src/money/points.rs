@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::InvalidNumber;
 
-const MUST_BE: &str = "a count of points from 0 on";
+const EXPECTED: &str = "a count of points from 0 on";
 
 /// A number of points, never negative: what providers send and see (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,7 +49,7 @@ impl TryFrom<i64> for Points {
     type Error = InvalidNumber;
 
     fn try_from(count: i64) -> Result<Self, InvalidNumber> {
-        Self::new(count).ok_or_else(|| InvalidNumber::new(count, MUST_BE))
+        Self::new(count).ok_or_else(|| InvalidNumber::new(count, EXPECTED))
     }
 }
 
@@ -57,7 +57,7 @@ impl FromStr for Points {
     type Err = InvalidNumber;
 
     fn from_str(text: &str) -> Result<Self, InvalidNumber> {
-        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, MUST_BE))
+        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, EXPECTED))
     }
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::amount::NANODOLLARS_PER_DOLLAR;
 use super::{Amount, InvalidNumber, Points};
 
-const MUST_BE: &str = "a rate of 1 to 10,000 points for a dollar";
+const EXPECTED: &str = "a rate of 1 to 10,000 points for a dollar";
 
 /// The tolerance: the shortfall at which a wallet still shows a point, multiplied by the rate. It is a
 /// hundredth of a point, but at most a hundredth of a cent. In nano-dollars times points per dollar.
@@ -20,12 +20,12 @@ const TOLERANCE_OF_A_CENT: i64 = 100_000;
 /// ```
 /// use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 /// let three = PointsPerDollar::new(3).ok_or("out of range")?;
-/// let point = three.amount(Points::new(1).ok_or("negative")?).ok_or("overflow")?;
+/// let point = three.to_amount(Points::new(1).ok_or("negative")?).ok_or("overflow")?;
 /// assert_eq!(point.nanodollars(), 333_333_333); // a third of a dollar is not a whole number of nano-dollars
 ///
 /// // Three single points make 999,999,999 nano-dollars; the tolerance lets the wallet show all three.
 /// let wallet = point.checked_mul(3).ok_or("overflow")?;
-/// assert_eq!(three.points(wallet).get(), 3);
+/// assert_eq!(three.shown_points(wallet).get(), 3);
 /// assert_eq!(PointsPerDollar::new(10_001), None);
 /// # Ok::<(), &str>(())
 /// ```
@@ -55,21 +55,21 @@ impl PointsPerDollar {
     }
 
     /// The worth of points, rounded half to even; `None` if it exceeds the largest [`Amount`].
-    pub fn amount(self, points: Points) -> Option<Amount> {
+    pub fn to_amount(self, points: Points) -> Option<Amount> {
         let rate = i128::from(self.0);
         let numerator = i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR);
         let (floor, rest) = (numerator / rate, numerator % rate);
-        let is_up = match (2 * rest).cmp(&rate) {
+        let rounds_up = match (2 * rest).cmp(&rate) {
             std::cmp::Ordering::Less => false,
             std::cmp::Ordering::Equal => floor % 2 == 1,
             std::cmp::Ordering::Greater => true,
         };
-        i64::try_from(floor + i128::from(is_up)).ok().map(Amount::from_nanodollars)
+        i64::try_from(floor + i128::from(rounds_up)).ok().map(Amount::from_nanodollars)
     }
 
     /// The points that an amount is worth exactly; `None` if that is not a whole number of points, or
     /// negative.
-    pub fn whole_points(self, amount: Amount) -> Option<Points> {
+    pub fn to_whole_points(self, amount: Amount) -> Option<Points> {
         let scaled = i128::from(amount.nanodollars()) * i128::from(self.0);
         let whole = scaled % i128::from(NANODOLLARS_PER_DOLLAR) == 0;
         let points = i64::try_from(scaled / i128::from(NANODOLLARS_PER_DOLLAR)).ok();
@@ -77,18 +77,18 @@ impl PointsPerDollar {
     }
 
     /// The tolerance times the rate, which is a whole number (behaviour 16.5).
-    fn tolerance(self) -> i128 {
+    fn scaled_tolerance(self) -> i128 {
         i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))
     }
 
     /// The points that a balance shows: the largest P ≥ 0 whose worth, P × 10⁹ / rate, less the tolerance
     /// does not exceed the balance; 0 for a negative balance. Exact for every `i64`: only the result is
     /// rounded, down.
-    pub fn points(self, balance: Amount) -> Points {
+    pub fn shown_points(self, balance: Amount) -> Points {
         if balance.is_negative() {
             return Points::ZERO;
         }
-        let scaled = i128::from(balance.nanodollars()) * i128::from(self.0) + self.tolerance();
+        let scaled = i128::from(balance.nanodollars()) * i128::from(self.0) + self.scaled_tolerance();
         // At the highest rate this is about 9 × 10¹³, so the fallbacks are never used.
         let points = i64::try_from(scaled / i128::from(NANODOLLARS_PER_DOLLAR)).unwrap_or(i64::MAX);
         Points::new(points).unwrap_or(Points::ZERO)
@@ -96,20 +96,20 @@ impl PointsPerDollar {
 
     /// The smallest balance that shows these points: their worth less the tolerance, rounded up. Negative for
     /// zero points. `None` if it exceeds the largest [`Amount`].
-    pub fn least(self, points: Points) -> Option<Amount> {
+    pub fn min_balance(self, points: Points) -> Option<Amount> {
         self.less_tolerance(i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR))
     }
 
     /// An exact amount less the tolerance, rounded up: what a payer of the amount must hold.
-    pub(super) fn least_for(self, amount: Amount) -> Option<Amount> {
+    pub(super) fn min_balance_for_amount(self, amount: Amount) -> Option<Amount> {
         self.less_tolerance(i128::from(amount.nanodollars()) * i128::from(self.0))
     }
 
     /// `scaled` is an amount times the rate.
     fn less_tolerance(self, scaled: i128) -> Option<Amount> {
-        let (rate, scaled) = (i128::from(self.0), scaled - self.tolerance());
-        let up = i128::from(scaled.rem_euclid(rate) > 0);
-        i64::try_from(scaled.div_euclid(rate) + up).ok().map(Amount::from_nanodollars)
+        let (rate, scaled) = (i128::from(self.0), scaled - self.scaled_tolerance());
+        let rounding = i128::from(scaled.rem_euclid(rate) > 0);
+        i64::try_from(scaled.div_euclid(rate) + rounding).ok().map(Amount::from_nanodollars)
     }
 }
 
@@ -129,7 +129,7 @@ impl TryFrom<i64> for PointsPerDollar {
     type Error = InvalidNumber;
 
     fn try_from(points: i64) -> Result<Self, InvalidNumber> {
-        Self::new(points).ok_or_else(|| InvalidNumber::new(points, MUST_BE))
+        Self::new(points).ok_or_else(|| InvalidNumber::new(points, EXPECTED))
     }
 }
 
@@ -137,7 +137,7 @@ impl FromStr for PointsPerDollar {
     type Err = InvalidNumber;
 
     fn from_str(text: &str) -> Result<Self, InvalidNumber> {
-        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, MUST_BE))
+        text.parse().ok().and_then(Self::new).ok_or_else(|| InvalidNumber::new(text, EXPECTED))
     }
 }
 

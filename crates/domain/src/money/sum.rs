@@ -21,10 +21,10 @@ impl Sum {
     /// # Errors
     ///
     /// For dollars that are not a whole number of points.
-    pub fn points(self, rate: PointsPerDollar) -> Result<Points, NotWholePoints> {
+    pub fn to_points(self, rate: PointsPerDollar) -> Result<Points, NotWholePoints> {
         match self {
             Self::Points(points) => Ok(points),
-            Self::Dollars(amount) => rate.whole_points(amount).ok_or(NotWholePoints(amount, rate)),
+            Self::Dollars(amount) => rate.to_whole_points(amount).ok_or(NotWholePoints(amount, rate)),
         }
     }
 }

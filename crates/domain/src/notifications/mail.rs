@@ -16,13 +16,13 @@ pub struct MailText {
 
 impl Notification {
     /// The notification as a mail.
-    pub fn mail(&self) -> MailText {
+    pub fn to_mail(&self) -> MailText {
         match self {
             Self::ReserveLow { company, threshold, balance } => reserve_low(company, *threshold, *balance),
             Self::DistributionRefused { company, due_on, points, wallet, reason } => {
                 distribution_refused(company, *due_on, (*points, *wallet), reason)
             }
-            Self::CertificateEnding { company, ends_at, has_ended } => {
+            Self::CertificateExpiring { company, ends_at, has_ended } => {
                 certificate_ending(company, *ends_at, *has_ended)
             }
         }
@@ -35,9 +35,8 @@ fn reserve_low(company: &NotifiedCompany, threshold: Points, balance: Points) ->
     let missing = threshold.saturating_sub(after);
     let subject = format!("{name}: {after} points left in the reserve");
     let body = format!(
-        "The points reserve of {name} ({domain}) is at {after} points. You asked to be told below {threshold}.\n\n\
-         What to do: have points added to the reserve. Ask whoever runs your recognition service to deposit at \
-         least {missing} points for the company {id}.\n\n\
+        "The points reserve of {name} ({domain}) is at {after} points. You asked to be notified below {threshold}.\n\n\
+         What to do: ask the operator of your recognition service to deposit at least {missing} points for the company {id}.\n\n\
          Until then: recognitions that the company pays for go on while the reserve covers them, and are refused \
          once it does not. Points that people already hold are not touched.\n\n\
          This mail is sent once each time the reserve falls below {threshold} points. You receive it as an \
@@ -57,7 +56,7 @@ fn distribution_refused(
     let subject = format!("{name}: the distribution of {date} could not be paid");
     let body = format!(
         "The distribution of {date} at {name} ({domain}), {points} points into the {wallet} of each who has one, \
-         could not be paid: {reason}. Nobody has received anything of it.\n\n\
+         could not be paid: {reason}. No user has received points from it.\n\n\
          What to do: where the reserve is short, have points added to it. Ask whoever runs your recognition service \
          to deposit them for the company {id}.\n\n\
          Until then: the distribution is tried again every hour, for a day from the first try. If it cannot be paid \

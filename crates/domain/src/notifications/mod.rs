@@ -1,8 +1,8 @@
 //! Notifications to the administrators of a company: the reserve is low, a scheduled distribution was
 //! refused, or a certificate expires soon.
 //!
-//! The outbox stores what has happened, not the message. Each channel renders it: [`Notification::mail`] does
-//! so for mail.
+//! The outbox stores what has happened, not the message. Each channel renders it: [`Notification::to_mail`]
+//! does so for mail.
 
 mod mail;
 
@@ -28,12 +28,12 @@ pub fn notify_administrators<T: MailOutbox + ReadUsers + ?Sized>(
     notification: &Notification,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let recipients = tx.admin_emails(company.id)?.into_iter().chain(others);
-    tx.queue_mails(&address(company, recipients, notification, context))
+    let recipients = tx.list_admin_emails(company.id)?.into_iter().chain(others);
+    tx.queue_mails(&build_mails(company, recipients, notification, context))
 }
 
 /// The notification for each recipient, once for each address.
-pub(crate) fn address(
+pub(crate) fn build_mails(
     company: &Company,
     recipients: impl Iterator<Item = EmailAddress>,
     notification: &Notification,
@@ -43,7 +43,7 @@ pub(crate) fn address(
         recipients.map(|address| (address.folded().to_owned(), address)).collect();
     let created_at = context.clock.now();
     let mail = |recipient| NewMail {
-        id: context.ids.next(),
+        id: context.ids.next_id(),
         company_id: company.id,
         recipient,
         notification: notification.clone(),

@@ -24,12 +24,12 @@ pub fn create<T: Locks + Occasions + ReadCompanies + ?Sized>(
     visible: bool,
     context: &Context<'_>,
 ) -> Result<Occasion, CreateOccasionError> {
-    tx.keep_provider(company_id)?;
-    tx.company(scope, company_id)?.named("company_id")?;
-    Ok(insert(tx, Some(company_id), text, enabled, visible, context)?)
+    tx.lock_provider_shared(company_id)?;
+    tx.find_company(scope, company_id)?.or_denied("company_id")?;
+    Ok(insert_new_occasion(tx, Some(company_id), text, enabled, visible, context)?)
 }
 
-pub(super) fn insert<T: Occasions + ?Sized>(
+pub(super) fn insert_new_occasion<T: Occasions + ?Sized>(
     tx: &mut T,
     company_id: Option<CompanyId>,
     text: &OccasionText,
@@ -38,7 +38,7 @@ pub(super) fn insert<T: Occasions + ?Sized>(
     context: &Context<'_>,
 ) -> Result<Occasion, StoreError> {
     let now = context.clock.now();
-    let id = OccasionId::from_uuid(context.ids.next());
+    let id = OccasionId::from_uuid(context.ids.next_id());
     let text = text.clone();
     let occasion = Occasion { id, company_id, text, enabled, visible, created_at: now, updated_at: now };
     tx.insert_occasion(&occasion)?;

@@ -1,7 +1,7 @@
 //! Deleting an occasion (behaviour 14.4).
 
 use super::ChangeOccasionError;
-use super::update::held;
+use super::update::lock_occasion;
 use crate::ports::{Context, Locks, Occasions};
 use crate::values::{OccasionId, ProviderId};
 
@@ -12,6 +12,6 @@ pub fn delete<T: Locks + Occasions + ?Sized>(
     id: OccasionId,
     context: &Context<'_>,
 ) -> Result<(), ChangeOccasionError> {
-    held(tx, scope, id)?;
+    lock_occasion(tx, scope, id)?;
     Ok(tx.mark_occasion_deleted(id, context.clock.now())?)
 }

@@ -1,9 +1,9 @@
 //! Global occasions: every provider can use them, and the operator creates, changes and deletes them
 //! (behaviour 14.2).
 
-use super::create::insert;
+use super::create::insert_new_occasion;
 use crate::model::{Action, Occasion, OccasionText};
-use crate::ports::{AuditLog, Context, Locks, Lookup, Occasions, ReadOccasions, Row, StoreError};
+use crate::ports::{AuditLog, Context, LockableRow, Locks, Lookup, Occasions, ReadOccasions, StoreError};
 use crate::values::{OccasionId, ProviderId};
 
 /// Why a global occasion was not changed or deleted.
@@ -21,9 +21,9 @@ pub fn create_global<T: AuditLog + Occasions + ?Sized>(
     text: &OccasionText,
     context: &Context<'_>,
 ) -> Result<Occasion, StoreError> {
-    let occasion = insert(tx, None, text, true, true, context)?;
-    let entry = context.entry(Action::GlobalOccasionCreated).about(occasion.id.as_uuid());
-    tx.note(&entry.saying(text.name.as_str()))?;
+    let occasion = insert_new_occasion(tx, None, text, true, true, context)?;
+    let entry = context.new_audit_entry(Action::GlobalOccasionCreated).with_object(occasion.id.as_uuid());
+    tx.record_audit_entry(&entry.with_detail(text.name.as_str()))?;
     Ok(occasion)
 }
 
@@ -35,14 +35,19 @@ pub fn set_global<T: AuditLog + Locks + Occasions + ?Sized>(
     visible: Option<bool>,
     context: &Context<'_>,
 ) -> Result<Occasion, GlobalOccasionError> {
-    let mut occasion = held(tx, id)?;
+    let mut occasion = lock_global_occasion(tx, id)?;
     let now = (enabled.unwrap_or(occasion.enabled), visible.unwrap_or(occasion.visible));
     if now != (occasion.enabled, occasion.visible) {
         (occasion.enabled, occasion.visible) = now;
         occasion.updated_at = context.clock.now();
         tx.update_occasion(&occasion)?;
-        let said = format!("enabled {}, visible {}", now.0, now.1);
-        tx.note(&context.entry(Action::GlobalOccasionChanged).about(id.as_uuid()).saying(said))?;
+        let detail = format!("enabled {}, visible {}", now.0, now.1);
+        tx.record_audit_entry(
+            &context
+                .new_audit_entry(Action::GlobalOccasionChanged)
+                .with_object(id.as_uuid())
+                .with_detail(detail),
+        )?;
     }
     Ok(occasion)
 }
@@ -53,18 +58,20 @@ pub fn delete_global<T: AuditLog + Locks + Occasions + ?Sized>(
     id: OccasionId,
     context: &Context<'_>,
 ) -> Result<(), GlobalOccasionError> {
-    held(tx, id)?;
+    lock_global_occasion(tx, id)?;
     tx.mark_occasion_deleted(id, context.clock.now())?;
-    Ok(tx.note(&context.entry(Action::GlobalOccasionDeleted).about(id.as_uuid()))?)
+    Ok(tx.record_audit_entry(
+        &context.new_audit_entry(Action::GlobalOccasionDeleted).with_object(id.as_uuid()),
+    )?)
 }
 
-fn held<T: Locks + ReadOccasions + ?Sized>(
+fn lock_global_occasion<T: Locks + ReadOccasions + ?Sized>(
     tx: &mut T,
     id: OccasionId,
 ) -> Result<Occasion, GlobalOccasionError> {
-    tx.hold(Row::Occasion(id))?;
-    let nobody = ProviderId::from_uuid(uuid::Uuid::nil()); // in its scope, only global occasions are found
-    match tx.occasion(nobody, id)? {
+    tx.lock_row(LockableRow::Occasion(id))?;
+    let no_provider = ProviderId::from_uuid(uuid::Uuid::nil()); // in its scope, only global occasions are found
+    match tx.find_occasion(no_provider, id)? {
         Lookup::Own(occasion) if occasion.is_global() => Ok(occasion),
         _ => Err(GlobalOccasionError::NoSuchOccasion),
     }

@@ -1,17 +1,17 @@
 //! Changing an occasion (behaviour 7).
 
 use crate::model::Occasion;
-use crate::ports::{Context, Denied, Locks, Occasions, ReadOccasions, Row, StoreError};
-use crate::values::{CompanyId, Line, Message, OccasionId, ProviderId};
+use crate::ports::{Context, Denied, LockableRow, Locks, Occasions, ReadOccasions, StoreError};
+use crate::values::{CompanyId, Message, OccasionId, ProviderId, SingleLine};
 
 /// The changes to make. Fields that are `None` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateOccasion {
     /// Its company, which cannot change: only the present one is accepted.
     pub company_id: Option<CompanyId>,
-    pub name: Option<Line>,
+    pub name: Option<SingleLine>,
     /// The title of its mails.
-    pub title: Option<Line>,
+    pub title: Option<SingleLine>,
     /// The default message of its recognitions.
     pub default_message: Option<Message>,
     /// Whether it may be used.
@@ -44,12 +44,12 @@ pub fn update<T: Locks + Occasions + ?Sized>(
     command: &UpdateOccasion,
     context: &Context<'_>,
 ) -> Result<Occasion, ChangeOccasionError> {
-    let before = held(tx, scope, id)?;
+    let before = lock_occasion(tx, scope, id)?;
     if command.company_id.is_some_and(|company_id| Some(company_id) != before.company_id) {
         return Err(ChangeOccasionError::OtherCompany);
     }
     let mut occasion = before.clone();
-    apply(command, &mut occasion);
+    apply_update(command, &mut occasion);
     if occasion != before {
         occasion.updated_at = context.clock.now();
         tx.update_occasion(&occasion)?;
@@ -58,18 +58,18 @@ pub fn update<T: Locks + Occasions + ?Sized>(
 }
 
 /// Locks and reads an occasion of the provider.
-pub(super) fn held<T: Locks + ReadOccasions + ?Sized>(
+pub(super) fn lock_occasion<T: Locks + ReadOccasions + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: OccasionId,
 ) -> Result<Occasion, ChangeOccasionError> {
-    let found = tx.occasion(scope, id)?.named("id")?;
-    tx.keep_provider(found.company_id.ok_or(ChangeOccasionError::Global)?)?;
-    tx.hold(Row::Occasion(id))?;
-    Ok(tx.occasion(scope, id)?.named("id")?)
+    let found = tx.find_occasion(scope, id)?.or_denied("id")?;
+    tx.lock_provider_shared(found.company_id.ok_or(ChangeOccasionError::Global)?)?;
+    tx.lock_row(LockableRow::Occasion(id))?;
+    Ok(tx.find_occasion(scope, id)?.or_denied("id")?)
 }
 
-fn apply(command: &UpdateOccasion, occasion: &mut Occasion) {
+fn apply_update(command: &UpdateOccasion, occasion: &mut Occasion) {
     if let Some(name) = &command.name {
         occasion.text.name = name.clone();
     }

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Deciding, Undecided};
-use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
-use crate::model::Act;
+use crate::decide::{Decide, DecideError, DecisionState};
+use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
+use crate::model::EntryKind;
 use crate::money::{BalanceChange, NotWholePoints, Sum};
 use crate::ports::StoreError;
 use crate::reserve::alert_if_low;
@@ -22,7 +22,7 @@ pub enum ReplaceError {
     #[error("the user has no such wallet")]
     NoSuchWallet,
     /// The points are too many.
-    #[error("points must be a possible amount")]
+    #[error("points must not exceed the largest amount")]
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
@@ -46,7 +46,7 @@ impl Decide for ReplaceBalance {
     type Done = BalanceChange;
     type Refusal = ReplaceError;
 
-    fn needs(&self) -> Needs {
+    fn initial_needs(&self) -> Needs {
         Needs {
             users: BTreeSet::from([self.user_id]),
             accounts: BTreeSet::from([Account::Wallet(self.wallet, self.user_id)]),
@@ -55,7 +55,7 @@ impl Decide for ReplaceBalance {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.person(self.user_id)?.map(|person| person.company_id);
+        let company = facts.find_person(self.user_id)?.map(|person| person.company_id);
         let accounts = company.map(|company| [Account::Reserve(company), Account::Rounding(company)]);
         Ok(Needs {
             accounts: accounts.into_iter().flatten().collect(),
@@ -64,27 +64,30 @@ impl Decide for ReplaceBalance {
         })
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<BalanceChange, Undecided<ReplaceError>> {
-        let Deciding { facts, book, changes, context, .. } = on;
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<BalanceChange, DecideError<ReplaceError>> {
+        let DecisionState { facts, book, changes, context, .. } = state;
         let (user, wallet) = (self.user_id, self.wallet);
-        let no_user = || Undecided::Refused(ReplaceError::NoSuchUser);
-        let found = facts.person(user)?.filter(|person| person.active).ok_or_else(no_user)?;
-        let company = &facts.company(found.company_id)?.ok_or_else(no_user)?.company;
+        let no_user = || DecideError::Refused(ReplaceError::NoSuchUser);
+        let found = facts.find_person(user)?.filter(|person| person.active).ok_or_else(no_user)?;
+        let company = &facts.find_company(found.company_id)?.ok_or_else(no_user)?.company;
         let rate = company.rate;
-        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
-        rate.amount(points).ok_or(Undecided::Refused(ReplaceError::OutOfRange))?;
-        let cause = context.cause(company, Act::Override { user, wallet, points });
+        let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
+        rate.to_amount(points).ok_or(DecideError::Refused(ReplaceError::OutOfRange))?;
+        let entry = context.new_journal_entry(company, EntryKind::Override { user, wallet, points });
         let account = Account::Wallet(wallet, user);
-        let before = book.shown(account, rate);
-        let moved = Moved::Difference { wallet: account, reserve: Account::Reserve(company.id), points };
-        let paid = match book.pay(&Payment::of(&cause, moved)?)? {
+        let before = book.shown_points(account, rate);
+        let payment_kind =
+            PaymentKind::SetBalance { wallet: account, reserve: Account::Reserve(company.id), points };
+        let paid = match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
             PaymentOutcome::Paid(paid) => paid,
-            PaymentOutcome::Insufficient => return Err(Undecided::Refused(ReplaceError::InsufficientFunds)),
-            PaymentOutcome::Closed => return Err(Undecided::Refused(ReplaceError::NoSuchWallet)),
+            PaymentOutcome::InsufficientFunds => {
+                return Err(DecideError::Refused(ReplaceError::InsufficientFunds));
+            }
+            PaymentOutcome::AccountClosed => return Err(DecideError::Refused(ReplaceError::NoSuchWallet)),
         };
-        if paid.transfers > 0 {
-            alert_if_low(company, paid.low, facts, changes, context)?;
-            changes.journal_entries.push(cause);
+        if paid.transfer_count > 0 {
+            alert_if_low(company, paid.balance_below_alert, facts, changes, context)?;
+            changes.journal_entries.push(entry);
         }
         Ok(BalanceChange { rate, points, before, after: points })
     }
@@ -93,30 +96,30 @@ impl Decide for ReplaceBalance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{COMPANY, Fixture, PROVIDER, points, refusal, user};
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_refusal, points, user_id};
     use crate::money::Amount;
 
-    fn set(
+    fn replace_balance(
         fixture: &mut Fixture,
         id: UserId,
         wallet: WalletType,
         count: i64,
-    ) -> Result<(), Undecided<ReplaceError>> {
+    ) -> Result<(), DecideError<ReplaceError>> {
         let sum = Sum::Points(points(count));
-        fixture.decide(PROVIDER, &ReplaceBalance { user_id: id, wallet, sum }).map(drop)
+        fixture.decide_command(PROVIDER, &ReplaceBalance { user_id: id, wallet, sum }).map(drop)
     }
 
     #[test]
     fn the_difference_comes_from_the_reserve_or_goes_there() {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10, 0]);
-        fixture.fund(100, None);
+        fixture.set_reserve(100, None);
         let (wallet, reserve) = (Account::Wallet(WalletType::User, ann), Account::Reserve(COMPANY));
-        set(&mut fixture, ann, WalletType::User, 30).unwrap();
-        assert_eq!((fixture.shows(wallet), fixture.shows(reserve)), (30, 80));
-        set(&mut fixture, ann, WalletType::User, 5).unwrap();
-        assert_eq!((fixture.shows(wallet), fixture.shows(reserve)), (5, 105));
-        set(&mut fixture, ann, WalletType::User, 5).unwrap();
+        replace_balance(&mut fixture, ann, WalletType::User, 30).unwrap();
+        assert_eq!((fixture.shown_points(wallet), fixture.shown_points(reserve)), (30, 80));
+        replace_balance(&mut fixture, ann, WalletType::User, 5).unwrap();
+        assert_eq!((fixture.shown_points(wallet), fixture.shown_points(reserve)), (5, 105));
+        replace_balance(&mut fixture, ann, WalletType::User, 5).unwrap();
         assert_eq!(
             fixture.changes.journal_entries.len(),
             2,
@@ -125,19 +128,19 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replaced_is_refused() {
+    fn invalid_replacements_are_refused() {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10, 0]);
-        let gone = fixture.add_user(2, &[10, 0]);
-        fixture.person(gone).active = false;
-        fixture.book.load(Account::Wallet(WalletType::Manager, ann), None);
-        fixture.facts.people.insert(user(3), None);
-        fixture.load(Account::Rounding(COMPANY), Amount::ZERO);
+        let deleted = fixture.add_user(2, &[10, 0]);
+        fixture.person_mut(deleted).active = false;
+        fixture.book.insert_loaded(Account::Wallet(WalletType::Manager, ann), None);
+        fixture.facts.people.insert(user_id(3), None);
+        fixture.load_account(Account::Rounding(COMPANY), Amount::ZERO);
         let check = |fixture: &mut Fixture, id: UserId, wallet: WalletType, count: i64| {
-            refusal(set(fixture, id, wallet, count))
+            expect_refusal(replace_balance(fixture, id, wallet, count))
         };
-        for nobody in [gone, user(3)] {
-            assert!(matches!(check(&mut fixture, nobody, WalletType::User, 1), ReplaceError::NoSuchUser));
+        for absent in [deleted, user_id(3)] {
+            assert!(matches!(check(&mut fixture, absent, WalletType::User, 1), ReplaceError::NoSuchUser));
         }
         assert!(matches!(check(&mut fixture, ann, WalletType::Manager, 1), ReplaceError::NoSuchWallet));
         assert!(matches!(check(&mut fixture, ann, WalletType::User, 11), ReplaceError::InsufficientFunds));

@@ -15,7 +15,7 @@ pub struct Balances {
 
 /// The number of wallets of a kind that have the same balance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Holding {
+pub struct BalanceGroup {
     pub wallet: WalletType,
     pub amount: Amount,
     pub count: i64,
@@ -24,27 +24,36 @@ pub struct Holding {
 /// Reads balances.
 pub trait ReadAccounts {
     /// A user's wallets with the rate of the company, from one snapshot.
-    fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError>;
+    fn find_balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError>;
 
     /// A user's wallets in the order user, peer, manager. The balances of a deleted user are zero.
-    fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError>;
+    fn list_wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError>;
 
     /// The wallets of several users, in the order of `users`.
-    fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
+    fn list_wallets_of_users(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
 
     /// The wallets of a company's active users, grouped by kind and balance.
-    fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError>;
+    fn balance_groups(&mut self, company: CompanyId) -> Result<Vec<BalanceGroup>, StoreError>;
 
     /// The balance of an account; `None` if it was never opened.
-    fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
+    fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;
 }
 
 /// Opens accounts, and sets the alert of a reserve.
 pub trait Accounts: ReadAccounts {
     /// Opens accounts with a balance of zero.
-    fn open(&mut self, company: CompanyId, accounts: &[Account], at: Timestamp) -> Result<(), StoreError>;
+    fn open_accounts(
+        &mut self,
+        company: CompanyId,
+        accounts: &[Account],
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// Sets the alert threshold of the reserve: payments that take the balance below it report so. Returns
     /// the balance, which does not change until the transaction ends.
-    fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError>;
+    fn set_reserve_alert(
+        &mut self,
+        company: CompanyId,
+        threshold: Option<Amount>,
+    ) -> Result<Amount, StoreError>;
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{CompanyDay, EventBodies, ServiceHour, StoreError, Timestamp};
-use crate::model::{Findings, Part};
+use crate::model::{AuditPart, Findings};
 use crate::values::{CompanyId, OccasionId};
 
 /// The head of the seal chain: a digest of everything that was sealed.
@@ -19,7 +19,7 @@ pub struct Seal {
 
 /// The options of an audit, and the facts that it needs from outside.
 #[derive(Clone, Copy)]
-pub struct Examination<'a> {
+pub struct AuditOptions<'a> {
     /// The head of a seal. If no seal has it, something that was sealed was later changed or removed.
     pub head: Option<[u8; 32]>,
     /// Reads the stored bodies of events.
@@ -33,7 +33,7 @@ pub struct Examination<'a> {
 /// Checks the whole database, read-only.
 pub trait Audit {
     /// Checks one part of the invariants.
-    fn audit(&mut self, part: Part, asked: &Examination<'_>) -> Result<Findings, StoreError>;
+    fn audit_part(&mut self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError>;
 
     /// The number of companies whose accounts do not sum to zero: the one invariant that is monitored
     /// continuously.
@@ -42,7 +42,7 @@ pub trait Audit {
     fn last_seal(&mut self) -> Result<Option<Seal>, StoreError>;
 
     /// Whether any committed row is not sealed yet.
-    fn has_unsealed(&mut self) -> Result<bool, StoreError>;
+    fn has_unsealed_rows(&mut self) -> Result<bool, StoreError>;
 
     /// Computes the next seal over the committed rows that no later commit can precede: about `rows_max` rows
     /// of each table, never a part of a transaction. `None` if there is nothing new.
@@ -51,9 +51,9 @@ pub trait Audit {
 
 /// The rows of a table that a seal covers. They start where the previous seal ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
-    /// Every row before this position is covered by this seal or an earlier one.
-    pub before: i64,
+pub struct SealedRange {
+    /// The position after the last row: every row before it is covered by this seal or an earlier one.
+    pub end: i64,
     /// The number of rows that this seal covers.
     pub count: i64,
 }
@@ -64,21 +64,21 @@ pub struct PendingSeal {
     /// The seal to write.
     pub seal: Seal,
     /// The journal entries that it covers.
-    pub journal_entries: Stretch,
+    pub journal_entries: SealedRange,
     /// The audit entries that it covers.
-    pub entries: Stretch,
+    pub audit_entries: SealedRange,
     /// The number of events of these journal entries.
     pub events: i64,
     /// A digest of the ids and bodies of the events. Events are deleted after their retention, so the chain
     /// contains this digest instead.
     pub events_digest: [u8; 32],
     /// What the seal adds to the statistics.
-    pub counted: Counted,
+    pub statistics: StatisticsDelta,
 }
 
 /// What a range of the journal adds to the statistics.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counted {
+pub struct StatisticsDelta {
     pub hours: Vec<ServiceHour>,
     pub companies: Vec<(CompanyId, CompanyDay)>,
     /// The company, the day, the occasion, the number of recognitions, and their points.

@@ -6,9 +6,9 @@ use super::{StoreError, Timestamp};
 use crate::model::{Action, Actor, AuditEntry, JournalEntry};
 use crate::values::{CompanyId, ProviderId};
 
-/// A filter of the audit log. All conditions must hold.
+/// A query of the audit log. All conditions must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct AuditWanted {
+pub struct AuditLogQuery {
     pub company: Option<CompanyId>,
     pub provider: Option<ProviderId>,
     pub actor: Option<Actor>,
@@ -23,13 +23,13 @@ pub struct AuditWanted {
 
 pub trait ReadAuditLog {
     /// The audit entries, newest first.
-    fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError>;
+    fn list_audit_entries(&mut self, query: &AuditLogQuery) -> Result<Vec<AuditEntry>, StoreError>;
 
     /// The journal entries that moved points or changed a rate, newest first.
-    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<JournalEntry>, StoreError>;
+    fn list_journal_entries(&mut self, query: &AuditLogQuery) -> Result<Vec<JournalEntry>, StoreError>;
 }
 
 /// Writes audit entries.
 pub trait AuditLog {
-    fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
+    fn record_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError>;
 }

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::EventBodies;
-use crate::model::{Act, Action, AuditEntry, Company, JournalEntry, Origin};
+use crate::model::{Action, AuditEntry, Company, EntryKind, JournalEntry, Origin};
 use crate::values::JournalEntryId;
 
 pub use crate::values::Timestamp;
@@ -15,16 +15,16 @@ pub trait Clock: Send + Sync {
 }
 
 /// The source of new ids.
-pub trait Ids: Send + Sync {
+pub trait IdGenerator: Send + Sync {
     /// A new UUID. In production it has version 7 and increases within a process.
-    fn next(&self) -> Uuid;
+    fn next_id(&self) -> Uuid;
 }
 
 /// What a use case receives in addition to its transaction and its command.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     pub clock: &'a dyn Clock,
-    pub ids: &'a dyn Ids,
+    pub ids: &'a dyn IdGenerator,
     /// Renders events to the bytes that are sent.
     pub bodies: &'a dyn EventBodies,
     /// Who requested it.
@@ -32,25 +32,25 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The journal entry of an act in a company, now.
-    pub fn cause(&self, company: &Company, act: Act) -> JournalEntry {
+    /// A new journal entry of a company at the current time.
+    pub fn new_journal_entry(&self, company: &Company, kind: EntryKind) -> JournalEntry {
         JournalEntry {
-            id: JournalEntryId::from_uuid(self.ids.next()),
+            id: JournalEntryId::from_uuid(self.ids.next_id()),
             company_id: company.id,
             provider_id: company.provider_id,
-            act,
-            by: self.origin.into(),
+            kind,
+            requester: self.origin.into(),
             rate: company.rate,
             created_at: self.clock.now(),
         }
     }
 
-    /// The audit entry of an action, now.
-    pub fn entry(&self, action: Action) -> AuditEntry {
+    /// A new audit entry of an action at the current time.
+    pub fn new_audit_entry(&self, action: Action) -> AuditEntry {
         AuditEntry {
-            id: self.ids.next(),
+            id: self.ids.next_id(),
             at: self.clock.now(),
-            by: self.origin.into(),
+            requester: self.origin.into(),
             action,
             company_id: None,
             provider_id: None,

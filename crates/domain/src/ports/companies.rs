@@ -5,32 +5,40 @@ use crate::model::{Company, CompanyWithOwner};
 use crate::values::{CompanyId, CorporationId, DomainName, Page, ProviderId};
 
 pub trait ReadCompanies {
-    fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError>;
+    fn find_company(
+        &mut self,
+        scope: ProviderId,
+        id: CompanyId,
+    ) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
-    fn company_by_domain(
+    fn find_company_by_domain(
         &mut self,
         scope: ProviderId,
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
     /// The company of a domain, of any provider. For the operator's commands.
-    fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
+    fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
 
     /// A page of the provider's companies, or of those in a corporation, oldest first, ties by id.
-    fn companies(
+    fn list_companies(
         &mut self,
         scope: ProviderId,
-        within: Option<CorporationId>,
+        corporation: Option<CorporationId>,
         page: Page,
     ) -> Result<Vec<CompanyWithOwner>, StoreError>;
 
     /// The number of companies on all pages.
-    fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError>;
+    fn count_companies(
+        &mut self,
+        scope: ProviderId,
+        corporation: Option<CorporationId>,
+    ) -> Result<i64, StoreError>;
 
     /// The provider of a company. For the operator's commands, which are not scoped to a provider.
     fn provider_of_company(&mut self, id: CompanyId) -> Result<Option<ProviderId>, StoreError>;
 
-    fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError>;
+    fn count_active_users(&mut self, id: CompanyId) -> Result<i64, StoreError>;
 }
 
 /// Writes companies.

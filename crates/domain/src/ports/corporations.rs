@@ -6,17 +6,17 @@ use crate::values::{CorporationId, Page, ProviderId};
 
 pub trait ReadCorporations {
     /// Looks up a corporation.
-    fn corporation(
+    fn find_corporation(
         &mut self,
         scope: ProviderId,
         id: CorporationId,
     ) -> Result<Lookup<Corporation>, StoreError>;
 
     /// A page of the provider's corporations, oldest first, ties by id.
-    fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError>;
+    fn list_corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError>;
 
     /// The number of corporations on all pages.
-    fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError>;
+    fn count_corporations(&mut self, scope: ProviderId) -> Result<i64, StoreError>;
 }
 
 /// Writes corporations.

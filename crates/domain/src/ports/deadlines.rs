@@ -16,10 +16,10 @@ pub struct Deadlines {
     /// To wait for another request with the same idempotency key.
     pub idempotency_key: Duration,
     /// To wait for a permit: the number of requests in progress is limited.
-    pub place: Duration,
+    pub permit: Duration,
     /// To wait for a thread or, for a command, for a worker. A request that starts later could commit after
     /// its response.
-    pub begin: Duration,
+    pub start: Duration,
     /// To wait for a database connection.
     pub connection: Duration,
     /// To wait for a lock on PostgreSQL. After that the unit of work counts as having lost a race, and is
@@ -47,8 +47,8 @@ impl Deadlines {
         credentials: Duration::from_secs(2),
         memory: Duration::from_secs(1),
         idempotency_key: Duration::from_secs(2),
-        place: Duration::from_secs(2),
-        begin: Duration::from_secs(2),
+        permit: Duration::from_secs(2),
+        start: Duration::from_secs(2),
         connection: Duration::from_secs(1),
         lock: Duration::from_secs(2),
         statement: Duration::from_secs(5),
@@ -60,12 +60,12 @@ impl Deadlines {
 }
 
 const _: () = {
-    let Deadlines { begin, connection, lock, statement, commit, retry_min, response, .. } =
+    let Deadlines { start, connection, lock, statement, commit, retry_min, response, .. } =
         Deadlines::REQUEST;
     // A request that starts in time ends before its client is refused.
-    assert!(begin.as_millis() + commit.as_millis() <= response.as_millis());
+    assert!(start.as_millis() + commit.as_millis() <= response.as_millis());
     // A request that starts last still has time for a try with a slow statement.
-    assert!(begin.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());
+    assert!(start.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());
     // A locked row is reported as such, not as a slow statement.
     assert!(lock.as_millis() < statement.as_millis());
     assert!(retry_min.as_millis() < connection.as_millis());
@@ -96,9 +96,9 @@ mod tests {
             "| large requests and responses in progress | 64 MiB, 32 of one provider, for up to {} s |",
         );
         check(limits.idempotency_key, "| retries of a request in progress | wait for up to {} s |");
-        check(limits.begin, "providers take turns; each begins within {} s |");
-        check(limits.place, "a provider waits for others, up to {} s |");
-        check(limits.begin, "| other database calls in progress | 256; each begins within {} s |");
+        check(limits.start, "providers take turns; each begins within {} s |");
+        check(limits.permit, "a provider waits for others, up to {} s |");
+        check(limits.start, "| other database calls in progress | 256; each begins within {} s |");
         check(limits.connection, "A request waits for a connection for up to {} s.");
         check(limits.statement, "Each connection sets a statement limit of {} s");
         check(limits.lock, "and a lock limit of {} s.");

@@ -26,7 +26,7 @@ pub struct ClaimedEvent {
 
 /// The due events of one provider that were claimed together, with their destination at that time.
 #[derive(Debug, Clone)]
-pub struct Claimed {
+pub struct ClaimedBatch {
     /// The provider, including its callback URL and sealed shared secret.
     pub provider: Provider,
     /// The events, longest due first.
@@ -35,7 +35,7 @@ pub struct Claimed {
 
 /// A request to claim events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claim {
+pub struct ClaimRequest {
     /// The provider of the events.
     pub provider: ProviderId,
     /// The maximum number of events.
@@ -43,7 +43,7 @@ pub struct Claim {
     /// Events that are due at this time.
     pub now: Timestamp,
     /// The end of the lease. Until then no other process may claim them.
-    pub until: Timestamp,
+    pub lease_until: Timestamp,
     /// The id of the lease. It must be presented to settle the events.
     pub lease: Uuid,
 }
@@ -63,14 +63,14 @@ pub struct Attempt {
     /// The HTTP status, if one was received.
     pub status: Option<u16>,
     /// Why it failed, for the operator; `None` for a confirmed attempt.
-    pub cause: Option<String>,
+    pub error: Option<String>,
     /// The first bytes of the response body, at most 1 KiB.
-    pub answer: Vec<u8>,
+    pub response_body: Vec<u8>,
 }
 
 /// The result for a claimed event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum DeliveryOutcome {
     /// The receiver confirmed it.
     Delivered,
     /// The attempt failed; the next one is due then.
@@ -92,20 +92,21 @@ pub struct Settlement {
     /// The attempt, if one was made.
     pub attempt: Option<Attempt>,
     /// The result for the event.
-    pub fate: Fate,
+    pub outcome: DeliveryOutcome,
 }
 
 impl Settlement {
     /// The result for a claim under which nothing was sent, because the attempt of this settlement had been
     /// recorded before the event was claimed: the event is due again, but not before the time that its
     /// attempt determined.
-    pub fn given_back(&self) -> Fate {
-        match (self.fate, &self.attempt) {
-            (Fate::RetryAt(at), _) => Fate::Released(at),
-            (Fate::Delivered | Fate::Exhausted | Fate::Unaddressed, Some(attempt)) => {
-                Fate::Released(attempt.started_at)
-            }
-            (fate, _) => fate,
+    pub fn outcome_after_reclaim(&self) -> DeliveryOutcome {
+        match (self.outcome, &self.attempt) {
+            (DeliveryOutcome::RetryAt(at), _) => DeliveryOutcome::Released(at),
+            (
+                DeliveryOutcome::Delivered | DeliveryOutcome::Exhausted | DeliveryOutcome::Unaddressed,
+                Some(attempt),
+            ) => DeliveryOutcome::Released(attempt.started_at),
+            (outcome, _) => outcome,
         }
     }
 }
@@ -126,24 +127,24 @@ pub trait Deliveries {
 
     /// Claims due events, and skips those that another process is claiming. `None` if the provider is unknown
     /// or suspended.
-    fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError>;
+    fn claim_events(&mut self, claim: &ClaimRequest) -> Result<Option<ClaimedBatch>, StoreError>;
 
-    /// Writes every attempt, and the fate of every event whose lease still matches.
+    /// Writes every attempt, and the outcome of every event whose lease still matches.
     ///
     /// Settling the same again, for example after a commit whose acknowledgement was lost, changes nothing.
     /// If the event was claimed again in between, and the second call presents the new lease, the new claim
-    /// is released ([`Settlement::given_back`]). So an attempt counts once, and a fate never overwrites a
-    /// replay.
+    /// is released ([`Settlement::outcome_after_reclaim`]). So an attempt counts once, and an outcome never
+    /// overwrites a replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Reschedules events whose next attempt lies too far ahead by more than [`CLOCK_TOLERANCE`], which
-    /// happens when the clock was set back. The limit is `waits[n]` from `now` for an event with n failed
-    /// attempts since it was created or replayed, and `lease` for a claimed event. Returns the number of
-    /// rescheduled events.
-    fn bring_back(
+    /// happens when the clock was set back. The limit is `retry_waits[n]` from `now` for an event with n
+    /// failed attempts since it was created or replayed, and `lease` for a claimed event. Returns the number
+    /// of rescheduled events.
+    fn reschedule_after_clock_change(
         &mut self,
         now: Timestamp,
-        waits: &[Duration],
+        retry_waits: &[Duration],
         lease: Duration,
     ) -> Result<usize, StoreError>;
 
@@ -169,7 +170,7 @@ pub struct ClaimedMail {
 
 /// The result for a claimed mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MailFate {
+pub enum MailOutcome {
     /// It was handed to the mail server, or written to a file.
     Sent,
     /// The attempt failed; the next one is due then.
@@ -185,13 +186,13 @@ pub trait MailDeliveries {
     fn claim_mails(
         &mut self,
         now: Timestamp,
-        until: Timestamp,
+        lease_until: Timestamp,
         lease: Uuid,
         limit: u16,
     ) -> Result<Vec<ClaimedMail>, StoreError>;
 
-    /// Writes the fate of a mail whose lease still matches. Doing so again changes nothing.
-    fn settle_mail(&mut self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError>;
+    /// Writes the outcome of a mail whose lease still matches. Doing so again changes nothing.
+    fn settle_mail(&mut self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError>;
 
     /// When the next mail is due. A claimed mail is due at the end of its lease.
     fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError>;

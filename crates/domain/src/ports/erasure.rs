@@ -5,20 +5,20 @@ use crate::values::{CompanyId, EmailAddress, EventId, Timestamp, UserId};
 
 pub trait ReadErasure {
     /// The events about a user with ids greater than `after`, in the order of their ids; at most `limit`.
-    fn events_about(
+    fn list_events_about_user(
         &mut self,
         user: UserId,
-        behind: Option<EventId>,
+        after: Option<EventId>,
         limit: i64,
     ) -> Result<Vec<EventId>, StoreError>;
 }
 
 pub trait Erasure {
-    /// The bodies of those of the events that still exist.
-    fn bodies(&mut self, of: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
+    /// The bodies of the events with these ids. Events that no longer exist are left out.
+    fn event_bodies(&mut self, ids: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
 
     /// Replaces the body of an event, and clears the stored responses of its receivers.
-    fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
+    fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
 
     /// Deletes the mails of a company to an address that were written up to a time. Returns their number.
     fn delete_mails_to(

@@ -10,10 +10,10 @@ pub enum StoreError {
     Busy,
     /// A read that must not wait would have had to wait; it did not run. The same read may succeed if it is
     /// allowed to wait.
-    #[error("the database cannot answer without waiting")]
+    #[error("the database cannot respond without waiting")]
     WouldBlock,
     /// It took longer than the time limit; nothing was committed.
-    #[error("the time for it is over")]
+    #[error("the deadline has passed")]
     DeadlineExceeded,
     /// The database cannot be reached or does not accept writes; nothing was committed. The string is for the
     /// log, never for a client.
@@ -32,12 +32,12 @@ pub enum StoreError {
         id: String,
     },
     /// A defect of the program or its schema. The string is for the log, never for a client.
-    #[error("the database refused: {0}")]
+    #[error("the database returned an error: {0}")]
     Broken(String),
 }
 
 impl From<LedgerError> for StoreError {
-    fn from(cause: LedgerError) -> Self {
-        Self::Broken(cause.to_string())
+    fn from(error: LedgerError) -> Self {
+        Self::Broken(error.to_string())
     }
 }

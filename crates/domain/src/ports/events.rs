@@ -1,4 +1,4 @@
-//! Events. They are queued in the transaction of their cause, and rendered once.
+//! Events. They are queued in the transaction that causes them, and rendered once.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use crate::values::{EmailAddress, EventId, ProviderId, UserId};
 /// An event could not be rendered. The operation that caused it is rolled back.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("an event cannot be rendered: {0}")]
-pub struct Unrenderable(pub String);
+pub struct RenderError(pub String);
 
-impl From<Unrenderable> for StoreError {
-    fn from(cause: Unrenderable) -> Self {
-        Self::Broken(cause.to_string())
+impl From<RenderError> for StoreError {
+    fn from(error: RenderError) -> Self {
+        Self::Broken(error.to_string())
     }
 }
 
 /// Renders events to the bytes that every attempt sends.
 pub trait EventBodies: Send + Sync {
     /// The body of an event.
-    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable>;
+    fn render_event(&self, event: &Event<'_>) -> Result<Vec<u8>, RenderError>;
 
     /// What a body says about the ledger; `None` if it cannot be read.
-    fn facts(&self, body: &[u8]) -> Option<EventFacts>;
+    fn parse_facts(&self, body: &[u8]) -> Option<EventFacts>;
 
     /// A body without the name and the address of a user whom it mentions; `email` replaces the address.
-    fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable>;
+    fn erase_user(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, RenderError>;
 }
 
 /// An event as an operator sees it.
@@ -49,17 +49,17 @@ pub struct QueuedEvent {
 /// The position of an event among those of its provider, in the order in which their transactions were
 /// settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FeedPlace {
+pub struct FeedPosition {
     pub position: i64,
     pub id: EventId,
 }
 
 /// The part of a provider's events to read.
 #[derive(Debug, Clone, Copy)]
-pub struct FeedWanted {
+pub struct FeedQuery {
     pub provider: ProviderId,
     /// Only events after this position; `None` starts with the first one.
-    pub after: Option<FeedPlace>,
+    pub after: Option<FeedPosition>,
     /// Without a position: start at about this time, at most a minute before the first event of that time.
     pub since: Option<Timestamp>,
     pub kind: Option<EventKind>,
@@ -72,23 +72,23 @@ pub struct FeedWanted {
 #[derive(Debug, Clone)]
 pub struct Feed {
     /// In the order of their positions.
-    pub events: Vec<ToldEvent>,
+    pub events: Vec<EventWithBody>,
     /// The position to continue from. A client that does so reads each event exactly once, even if its
     /// transaction was slow to commit. `None` if there are no events after the start yet.
-    pub next: Option<FeedPlace>,
+    pub next: Option<FeedPosition>,
 }
 
 /// An event with the body that is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToldEvent {
+pub struct EventWithBody {
     pub event: QueuedEvent,
     /// A JSON object.
     pub body: Vec<u8>,
 }
 
-/// An attempt that was made.
+/// A recorded attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MadeAttempt {
+pub struct RecordedAttempt {
     /// The number of the attempt, starting at 1, over all replays.
     pub number: u32,
     pub started_at: Timestamp,
@@ -96,28 +96,28 @@ pub struct MadeAttempt {
     /// The HTTP status of the receiver's response, if there was one.
     pub status: Option<u16>,
     /// Why it failed.
-    pub cause: Option<String>,
+    pub error: Option<String>,
 }
 
 /// The depth of the queues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Depth {
+pub struct QueueDepth {
     /// The number of pending events.
     pub pending: i64,
     /// When the oldest of them was created.
-    pub oldest: Option<Timestamp>,
+    pub oldest_created_at: Option<Timestamp>,
     /// The number of waiting mails.
     pub mails_waiting: i64,
     /// The number of mails that were given up and are still stored.
     pub mails_given_up: i64,
     /// The age of the oldest open transaction that the event feed and the seals wait for; zero if there is
     /// none.
-    pub feed_held: Duration,
+    pub oldest_transaction_age: Duration,
 }
 
-/// A filter of the events that an operator wants to see. All conditions must hold.
+/// A query of events by an operator. All conditions must hold.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct EventsWanted {
+pub struct EventQuery {
     pub provider: Option<ProviderId>,
     pub state: Option<EventState>,
     pub kind: Option<EventKind>,
@@ -133,22 +133,22 @@ pub struct EventsWanted {
 
 pub trait ReadOutbox {
     /// The events that match, newest first.
-    fn events(&mut self, wanted: &EventsWanted) -> Result<Vec<QueuedEvent>, StoreError>;
+    fn list_events(&mut self, query: &EventQuery) -> Result<Vec<QueuedEvent>, StoreError>;
 
     /// A part of a provider's events. It contains only committed events that no later commit can precede.
-    fn feed(&mut self, wanted: &FeedWanted) -> Result<Feed, StoreError>;
+    fn read_feed(&mut self, query: &FeedQuery) -> Result<Feed, StoreError>;
 
     /// Looks up an event.
-    fn event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<ToldEvent>, StoreError>;
+    fn find_event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<EventWithBody>, StoreError>;
 
     /// Looks up an event of any provider. For the operator.
-    fn anybodys_event(&mut self, id: EventId) -> Result<Option<ToldEvent>, StoreError>;
+    fn find_event_any_provider(&mut self, id: EventId) -> Result<Option<EventWithBody>, StoreError>;
 
     /// The attempts at an event, oldest first.
-    fn attempts(&mut self, id: EventId) -> Result<Vec<MadeAttempt>, StoreError>;
+    fn list_attempts(&mut self, id: EventId) -> Result<Vec<RecordedAttempt>, StoreError>;
 
     /// The depth of the queues.
-    fn outbox_depth(&mut self) -> Result<Depth, StoreError>;
+    fn queue_depth(&mut self) -> Result<QueueDepth, StoreError>;
 }
 
 /// Queues events.
@@ -163,17 +163,18 @@ pub trait Replays {
     /// schedule. `None` if there is no such event, `false` if it is already due or in progress.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
-    /// Replays all events of a provider in a state that were created at a time or later. Returns their
-    /// number.
-    fn replay_since(
+    /// Replays all events of a provider in a state, or in any, that were created at a time or later, or at any
+    /// time, within the time limit of a request. Returns their number.
+    fn replay_events_since(
         &mut self,
         provider: ProviderId,
-        since: Timestamp,
+        since: Option<Timestamp>,
         state: Option<EventState>,
         now: Timestamp,
     ) -> Result<usize, StoreError>;
 
-    /// Replays all exhausted, or all unaddressed, events of a provider. Returns their number.
+    /// Replays all pending, all exhausted or all unaddressed events of a provider, without a time limit. Delivered
+    /// events are never replayed. Returns the number of replayed events.
     fn replay_events(
         &mut self,
         provider: ProviderId,

@@ -7,17 +7,17 @@ use crate::model::{IdempotencyKey, IdempotencyRecord};
 pub trait Idempotency {
     /// Claims a key until the transaction ends; `false` while another transaction of any process holds it.
     /// Never waits.
-    fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError>;
+    fn claim_idempotency_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError>;
 
     /// The record of a key, unless it has expired at `now`.
-    fn idempotency_record(
+    fn find_idempotency_record(
         &mut self,
         key: &IdempotencyKey,
         now: Timestamp,
     ) -> Result<Option<IdempotencyRecord>, StoreError>;
 
     /// Stores a record, and replaces an expired one.
-    fn keep_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
+    fn store_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError>;
 
     /// Deletes up to `limit` expired records. Returns the number of deleted records.
     fn prune_idempotency_records(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;

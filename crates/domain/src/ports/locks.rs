@@ -6,7 +6,7 @@ use crate::values::{CompanyId, CorporationId, OccasionId, ProviderId, Recognitio
 /// A row that a transaction can lock. A transaction that locks several rows does so in this order. Accounts
 /// come last; only payments lock them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
+pub enum LockableRow {
     Provider(ProviderId),
     Schedule(ScheduleId),
     Corporation(CorporationId),
@@ -21,16 +21,16 @@ pub enum Row {
 pub trait Locks {
     /// Locks a row until the transaction ends. Values that are read from it afterwards stay true until then.
     /// A row that does not exist locks nothing.
-    fn hold(&mut self, row: Row) -> Result<(), StoreError>;
+    fn lock_row(&mut self, row: LockableRow) -> Result<(), StoreError>;
 
     /// Prevents a change of the company's provider until the transaction ends; any number of transactions can
     /// do so at once. Take this lock before any row lock except a schedule's. Read the company again
     /// afterwards.
-    fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError>;
+    fn lock_provider_shared(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
-    /// Waits for all transactions that hold [`keep_provider`](Self::keep_provider) on the company, and
-    /// excludes new ones until this transaction ends.
-    fn take_company_over(&mut self, company: CompanyId) -> Result<(), StoreError>;
+    /// Waits for all transactions that hold the lock of [`lock_provider_shared`](Self::lock_provider_shared)
+    /// on the company, and excludes new ones until this transaction ends.
+    fn lock_provider_exclusive(&mut self, company: CompanyId) -> Result<(), StoreError>;
 
     /// Gives up this run of the transaction, because a row changed between the first read and the lock. The
     /// transaction runs again from the start, regardless of what the caller does with the error.

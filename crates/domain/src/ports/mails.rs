@@ -1,4 +1,4 @@
-//! Mails. They are queued in the transaction of their cause.
+//! Mails. They are queued in the transaction that causes them.
 
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ pub enum MailState {
 
 /// A mail as an operator sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptMail {
+pub struct StoredMail {
     pub id: Uuid,
     pub recipient: String,
     pub subject: String,
@@ -31,12 +31,12 @@ pub struct KeptMail {
 
 pub trait ReadMails {
     /// The mails in a state, or in any, that were created at a time or later, newest first; at most `limit`.
-    fn mails(
+    fn list_mails(
         &mut self,
         state: Option<MailState>,
         since: Option<Timestamp>,
         limit: i64,
-    ) -> Result<Vec<KeptMail>, StoreError>;
+    ) -> Result<Vec<StoredMail>, StoreError>;
 }
 
 /// The due time of a mail that an operator retries: before all others, and even while the mail server is

@@ -2,23 +2,23 @@
 
 use super::{Lookup, StoreError, Timestamp};
 use crate::model::Occasion;
-use crate::values::{CompanyId, Line, OccasionId, Page, ProviderId};
+use crate::values::{CompanyId, OccasionId, Page, ProviderId, SingleLine};
 
 pub trait ReadOccasions {
     /// Looks up an occasion. A global occasion belongs to every provider; a deleted one is not found.
-    fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError>;
+    fn find_occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError>;
 
     /// The global occasions, oldest first.
-    fn global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError>;
+    fn list_global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError>;
 
     /// A page of the occasions that a company can use, including the global ones, oldest first, ties by id.
-    fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError>;
+    fn list_occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError>;
 
     /// The name of an occasion, even of a deleted one (behaviour 14.4).
-    fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError>;
+    fn find_occasion_name(&mut self, id: OccasionId) -> Result<Option<SingleLine>, StoreError>;
 
     /// The number of occasions on all pages.
-    fn occasion_count(&mut self, company: CompanyId) -> Result<i64, StoreError>;
+    fn count_occasions(&mut self, company: CompanyId) -> Result<i64, StoreError>;
 }
 
 /// Writes occasions.

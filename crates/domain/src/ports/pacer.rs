@@ -23,7 +23,7 @@ pub trait Pacer {
 /// # Errors
 ///
 /// Those of `work`.
-pub fn step<T>(
+pub fn run_step<T>(
     pacer: &mut dyn Pacer,
     work: impl FnOnce(i64) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {

@@ -1,16 +1,16 @@
 //! Providers and their credentials.
 
 use super::{StoreError, Timestamp};
-use crate::model::{Former, Provider};
+use crate::model::{FormerSecret, Provider};
 use crate::values::{ProviderId, Update};
 
 pub trait ReadProviders {
-    fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError>;
+    fn find_provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError>;
 
-    fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError>;
+    fn find_provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError>;
 
     /// All providers, oldest first.
-    fn providers(&mut self) -> Result<Vec<Provider>, StoreError>;
+    fn list_providers(&mut self) -> Result<Vec<Provider>, StoreError>;
 }
 
 /// A change of a provider by an operator. Fields that are `None` or `Keep` do not change.
@@ -26,9 +26,9 @@ pub struct ProviderChange {
     pub api_secret_hash: Option<Vec<u8>>,
     pub shared_secret_sealed: Option<Vec<u8>>,
     /// The previous API secret, and until when it is valid.
-    pub former_api_secret: Update<Former>,
+    pub former_api_secret: Update<FormerSecret>,
     /// The previous shared secret, and until when it also signs events.
-    pub former_shared_secret: Update<Former>,
+    pub former_shared_secret: Update<FormerSecret>,
 }
 
 /// Writes providers.

@@ -1,8 +1,8 @@
 //! Recognitions.
 
-use super::StoreError;
+use super::{Lookup, StoreError};
 use crate::model::Recognition;
-use crate::values::{Message, Page, RecognitionId, UserId};
+use crate::values::{Message, Page, ProviderId, RecognitionId, UserId};
 
 /// The role of a user in a recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,13 +13,26 @@ pub enum Role {
 
 pub trait ReadRecognitions {
     /// A page of the recognitions in which a user has a role, newest first, ties by id.
-    fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError>;
+    fn list_recognitions(
+        &mut self,
+        user: UserId,
+        role: Role,
+        page: Page,
+    ) -> Result<Vec<Recognition>, StoreError>;
+
+    /// Looks up a recognition. It belongs to the provider that its company has now.
+    fn find_recognition(
+        &mut self,
+        scope: ProviderId,
+        id: RecognitionId,
+    ) -> Result<Lookup<Recognition>, StoreError>;
 
     /// Looks up a recognition of any provider. For the operator.
-    fn recognition(&mut self, id: RecognitionId) -> Result<Option<Recognition>, StoreError>;
+    fn find_recognition_any_provider(&mut self, id: RecognitionId)
+    -> Result<Option<Recognition>, StoreError>;
 
     /// The number of recognitions on all pages.
-    fn recognition_count(&mut self, user: UserId, role: Role) -> Result<i64, StoreError>;
+    fn count_recognitions(&mut self, user: UserId, role: Role) -> Result<i64, StoreError>;
 }
 
 /// Writes recognitions.

@@ -11,7 +11,7 @@ pub trait Retention {
     fn prune_events(
         &mut self,
         before: Timestamp,
-        behind: Option<EventId>,
+        after: Option<EventId>,
         limit: i64,
     ) -> Result<(usize, Option<EventId>), StoreError>;
 

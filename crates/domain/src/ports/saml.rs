@@ -7,13 +7,13 @@ use crate::values::CompanyId;
 /// Reads SAML settings.
 pub trait ReadSaml {
     /// A company's settings; all fields are unset if they were never set.
-    fn saml(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError>;
+    fn saml_settings(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError>;
 
     /// The companies with active single sign-on and an id greater than the given one, in the order of their
     /// ids; at most `limit`.
-    fn with_active_saml(
+    fn list_active_saml_settings(
         &mut self,
-        behind: Option<CompanyId>,
+        after: Option<CompanyId>,
         limit: i64,
     ) -> Result<Vec<(CompanyId, SamlSettings)>, StoreError>;
 }
@@ -21,7 +21,7 @@ pub trait ReadSaml {
 /// Writes SAML settings.
 pub trait Saml: ReadSaml {
     /// Stores the settings of a company that this transaction has locked.
-    fn keep_saml(
+    fn store_saml_settings(
         &mut self,
         company: CompanyId,
         settings: &SamlSettings,
@@ -30,5 +30,6 @@ pub trait Saml: ReadSaml {
 
     /// Records that a company's administrators were notified of the end of its certificate; `false` if they
     /// already were.
-    fn note_end_told(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError>;
+    fn record_expiry_notice(&mut self, company: CompanyId, expires_at: Timestamp)
+    -> Result<bool, StoreError>;
 }

@@ -6,24 +6,24 @@ use crate::values::{CompanyId, ScheduleId};
 
 pub trait ReadSchedules {
     /// Looks up a schedule, even a cancelled one.
-    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
+    fn find_schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
 
     /// The most overdue schedule that is not skipped.
-    fn next_due(
+    fn find_next_due_schedule(
         &mut self,
         now: Timestamp,
-        passed_over: &[ScheduleId],
+        skipped: &[ScheduleId],
     ) -> Result<Option<Schedule>, StoreError>;
 
     /// All schedules of a company, including cancelled ones, oldest first.
-    fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;
+    fn list_schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;
 
     /// All schedules of all providers that are not cancelled, oldest first, each with the number of its
     /// missed dates.
-    fn active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError>;
+    fn list_active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError>;
 
     /// The dates that a company's schedules missed, oldest first.
-    fn missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError>;
+    fn list_missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError>;
 }
 
 /// Writes schedules.

@@ -15,7 +15,7 @@ pub enum Setting {
     /// found`.
     LastVerification,
     /// When a trial write was last made because requests had failed, in microseconds since 1970.
-    WriteTried,
+    LastTrialWrite,
     /// The fingerprint of the master key that sealed the stored secrets.
     MasterKeyFingerprint,
 }
@@ -31,7 +31,7 @@ impl Setting {
             Self::MaintenanceSince => "maintenance_since",
             Self::EventsPrunedBefore => "events_pruned_before",
             Self::LastVerification => "last_verification",
-            Self::WriteTried => "write_tried",
+            Self::LastTrialWrite => "write_tried",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }
     }
@@ -39,7 +39,7 @@ impl Setting {
 
 pub trait ReadSettings {
     /// The value; `None` if it was never set.
-    fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError>;
+    fn get_setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError>;
 }
 
 /// Writes settings.

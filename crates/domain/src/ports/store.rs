@@ -1,25 +1,25 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, Figures, Idempotency,
-    JournalEntries, LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox,
-    Providers, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations, ReadErasure, ReadFigures,
-    ReadJournalEntries, ReadMails, ReadMovements, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions,
-    ReadSaml, ReadSchedules, ReadSettings, ReadSteps, ReadUsers, Recognitions, Replays, Retention, Saml,
-    Schedules, Seals, Settings, StoreError, Users,
+    Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, Idempotency, JournalEntries,
+    LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers,
+    ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations, ReadDistributions,
+    ReadErasure, ReadJournalEntries, ReadMails, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions,
+    ReadSaml, ReadSchedules, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml,
+    Schedules, Seals, Settings, Statistics, StoreError, Users,
 };
 
 /// Everything that can be read from one snapshot.
-pub trait Reads:
+pub trait ReadTx:
     ReadAccounts
     + ReadAuditLog
     + ReadJournalEntries
     + ReadCompanies
     + ReadCorporations
     + ReadErasure
-    + ReadFigures
+    + ReadStatistics
     + ReadMails
-    + ReadMovements
+    + ReadAccountEntries
     + ReadOccasions
     + ReadOutbox
     + ReadProviders
@@ -27,7 +27,7 @@ pub trait Reads:
     + ReadSaml
     + ReadSchedules
     + ReadSettings
-    + ReadSteps
+    + ReadDistributions
     + ReadUsers
     + Audit
 {
@@ -35,7 +35,7 @@ pub trait Reads:
 
 /// What moving points needs from one transaction: providers, companies, users, occasions, recognitions,
 /// redemptions, accounts, journal entries and the outbox. The in-memory store implements this much.
-pub trait Ledger:
+pub trait LedgerTx:
     Accounts
     + AuditLog
     + JournalEntries
@@ -47,7 +47,7 @@ pub trait Ledger:
     + Occasions
     + Outbox
     + Providers
-    + ReadMovements
+    + ReadAccountEntries
     + Recognitions
     + Users
 {
@@ -55,11 +55,11 @@ pub trait Ledger:
 
 /// Everything that can be done in one transaction.
 pub trait Tx:
-    Reads
-    + Ledger
+    ReadTx
+    + LedgerTx
     + Deliveries
     + Erasure
-    + Figures
+    + Statistics
     + Idempotency
     + MailDeliveries
     + MailRetries
@@ -100,14 +100,18 @@ pub trait Store: Send + Sync {
     /// Runs `work` in one transaction and returns once the commit is durable. May run `work` again from the
     /// start if the transaction lost a race, so `work` must not have effects outside the transaction. If any
     /// call inside fails, the transaction rolls back, whatever the verdict.
-    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
     /// The differences between the schema and what the migrations create, one line each: for example a
     /// missing trigger or a loosened constraint.
     fn check_schema(&self) -> Result<Vec<String>, StoreError>;
 
     /// Runs `work`, which only reads, concurrently with any writer.
-    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError>;
+    fn run_read(
+        &self,
+        consistency: Consistency,
+        work: &mut dyn FnMut(&mut dyn ReadTx),
+    ) -> Result<(), StoreError>;
 }
 
 /// Variants of the store's methods that return the result of the work.
@@ -117,31 +121,31 @@ pub trait StoreExt: Store {
         &self,
         mut work: impl FnMut(&mut dyn Tx) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut ended = None;
-        self.run(&mut |tx| {
+        let mut outcome = None;
+        self.run_transaction(&mut |tx| {
             let result = work(tx);
             let verdict = if result.is_ok() { Verdict::Commit } else { Verdict::Rollback };
-            ended = Some(result);
+            outcome = Some(result);
             verdict
         })?;
-        ended.unwrap_or_else(did_not_run)
+        outcome.unwrap_or_else(did_not_run)
     }
 
-    /// [`Store::read`] with the result of `work`.
+    /// [`Store::run_read`] with the result of `work`.
     fn read_with<T, E: From<StoreError>>(
         &self,
         consistency: Consistency,
-        mut work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+        mut work: impl FnMut(&mut dyn ReadTx) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut ended = None;
-        self.read(consistency, &mut |reads| ended = Some(work(reads)))?;
-        ended.unwrap_or_else(did_not_run)
+        let mut outcome = None;
+        self.run_read(consistency, &mut |reads| outcome = Some(work(reads)))?;
+        outcome.unwrap_or_else(did_not_run)
     }
 
     /// [`StoreExt::read_with`] on one snapshot.
-    fn snapshot<T, E: From<StoreError>>(
+    fn read_snapshot<T, E: From<StoreError>>(
         &self,
-        work: impl FnMut(&mut dyn Reads) -> Result<T, E>,
+        work: impl FnMut(&mut dyn ReadTx) -> Result<T, E>,
     ) -> Result<T, E> {
         self.read_with(Consistency::Snapshot, work)
     }

@@ -2,44 +2,57 @@
 
 use super::{Lookup, StoreError, Timestamp};
 use crate::model::{Person, User};
-use crate::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
+use crate::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
-/// A filter of a company's users. All conditions must hold.
+/// A query of a company's users. All conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct UserQuery {
     /// With this address, compared case-insensitively.
     pub email: Option<EmailAddress>,
-    pub employee_id: Option<Line>,
+    pub employee_id: Option<SingleLine>,
     /// Changed at this time or later.
     pub updated_since: Option<Timestamp>,
     /// Including deleted users.
-    pub deleted: bool,
+    pub include_deleted: bool,
 }
 
 pub trait ReadUsers {
     /// Looks up a user, even a deleted one.
-    fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError>;
+    fn find_user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError>;
 
     /// The provider of a user. For the operator's commands, which are not scoped to a provider.
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError>;
 
     /// Looks up any number of users, in the order of `ids`.
-    fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError>;
+    fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError>;
 
     /// The ids of a company's active users, or of its active managers, in the order of ids.
-    fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError>;
+    fn list_active_user_ids(
+        &mut self,
+        company: CompanyId,
+        managers_only: bool,
+    ) -> Result<Vec<UserId>, StoreError>;
 
     /// A page of a company's active users, oldest first, ties by id.
-    fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError>;
+    fn list_active_user_ids_page(
+        &mut self,
+        company: CompanyId,
+        page: Page,
+    ) -> Result<Vec<UserId>, StoreError>;
 
     /// A page of a company's users, oldest first, ties by id.
-    fn users(&mut self, company: CompanyId, wanted: &Wanted, page: Page) -> Result<Vec<User>, StoreError>;
+    fn list_users(
+        &mut self,
+        company: CompanyId,
+        query: &UserQuery,
+        page: Page,
+    ) -> Result<Vec<User>, StoreError>;
 
     /// The number of users on all pages.
-    fn user_count(&mut self, company: CompanyId, wanted: &Wanted) -> Result<i64, StoreError>;
+    fn count_users(&mut self, company: CompanyId, query: &UserQuery) -> Result<i64, StoreError>;
 
     /// The active user of a company with an address, compared case-insensitively.
-    fn active_user_by_email(
+    fn find_active_user_by_email(
         &mut self,
         company: CompanyId,
         email: &EmailAddress,
@@ -47,15 +60,15 @@ pub trait ReadUsers {
 
     /// The active users of a company who have any of these employee ids or any of these addresses, in any
     /// order. A user may occur twice.
-    fn active_users_of(
+    fn find_active_users_by_keys(
         &mut self,
         company: CompanyId,
-        employee_ids: &[Line],
+        employee_ids: &[SingleLine],
         emails: &[EmailAddress],
     ) -> Result<Vec<User>, StoreError>;
 
     /// The addresses of a company's active administrators.
-    fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError>;
+    fn list_admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError>;
 }
 
 /// The maximum number of users for [`Users::insert_users`], so that their values fit into one statement on

@@ -1,7 +1,7 @@
 //! Changing a provider, including its secrets.
 
 use crate::model::{Action, Provider};
-use crate::ports::{AuditLog, Context, Locks, ProviderChange, Providers, Row, StoreError};
+use crate::ports::{AuditLog, Context, LockableRow, Locks, ProviderChange, Providers, StoreError};
 use crate::values::{ProviderId, Update};
 
 /// Why a provider was not changed.
@@ -14,20 +14,25 @@ pub enum ChangeProviderError {
 }
 
 /// Changes a provider. Returns the changed provider.
-pub fn change<T: AuditLog + Locks + Providers + ?Sized>(
+pub fn change_provider<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     change: &ProviderChange,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
-    tx.hold(Row::Provider(id))?;
-    let provider = apply(tx, id, change, context)?;
-    tx.note(&context.entry(Action::ProviderChanged).of_provider(id).saying(words(change)))?;
+    tx.lock_row(LockableRow::Provider(id))?;
+    let provider = apply_change(tx, id, change, context)?;
+    tx.record_audit_entry(
+        &context
+            .new_audit_entry(Action::ProviderChanged)
+            .with_provider(id)
+            .with_detail(describe_change(change)),
+    )?;
     Ok(provider)
 }
 
 /// The details of a change for the audit log.
-fn words(change: &ProviderChange) -> String {
+fn describe_change(change: &ProviderChange) -> String {
     let callback_url = match &change.callback_url {
         Update::Keep => None,
         Update::Clear => Some("no callback URL".to_owned()),
@@ -41,13 +46,13 @@ fn words(change: &ProviderChange) -> String {
 }
 
 /// Changes a provider without an audit entry. The caller writes its own.
-pub(super) fn apply<T: Providers + ?Sized>(
+pub(super) fn apply_change<T: Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     change: &ProviderChange,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
     let changed = tx.change_provider(id, change, context.clock.now())?;
-    let provider = if changed { tx.provider(id)? } else { None };
+    let provider = if changed { tx.find_provider(id)? } else { None };
     provider.ok_or(ChangeProviderError::NoSuchProvider)
 }

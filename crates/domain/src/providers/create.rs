@@ -2,14 +2,14 @@
 
 use crate::model::{Action, Provider};
 use crate::ports::{AuditLog, Context, Providers, StoreError};
-use crate::values::{Line, ProviderId};
+use crate::values::{ProviderId, SingleLine};
 
 /// The fields of a new provider. Its secrets are already hashed and encrypted.
 pub struct CreateProvider {
     /// Its id, to which the encryption of its shared secret is bound.
     pub id: ProviderId,
     /// Its name, for the operator.
-    pub name: Line,
+    pub name: SingleLine,
     /// The user name of its credentials.
     pub api_key: String,
     /// The peppered hash of its API secret.
@@ -25,7 +25,7 @@ pub struct CreateProvider {
 impl CreateProvider {
     /// A provider without credentials, for a tool that is not used over the network. It receives no events
     /// and may do everything.
-    pub fn local(id: ProviderId, name: Line) -> Self {
+    pub fn without_credentials(id: ProviderId, name: SingleLine) -> Self {
         Self {
             id,
             name,
@@ -58,6 +58,11 @@ pub fn create<T: AuditLog + Providers + ?Sized>(
         created_at: context.clock.now(),
     };
     tx.insert_provider(&provider)?;
-    tx.note(&context.entry(Action::ProviderCreated).of_provider(provider.id).saying(provider.name.as_str()))?;
+    tx.record_audit_entry(
+        &context
+            .new_audit_entry(Action::ProviderCreated)
+            .with_provider(provider.id)
+            .with_detail(provider.name.as_str()),
+    )?;
     Ok(provider)
 }

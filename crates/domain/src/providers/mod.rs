@@ -4,8 +4,8 @@ mod change;
 mod create;
 mod rotate;
 
-pub use change::{ChangeProviderError, change};
+pub use change::{ChangeProviderError, change_provider};
 pub use create::{CreateProvider, create};
-pub use rotate::{NewSecret, rotate};
+pub use rotate::{NewSecret, rotate_secret};
 
-pub use crate::model::{Former, Provider};
+pub use crate::model::{FormerSecret, Provider};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::change::{ChangeProviderError, apply};
-use crate::model::{Action, Former, Provider};
-use crate::ports::{AuditLog, Context, Locks, ProviderChange, Providers, Row};
+use super::change::{ChangeProviderError, apply_change};
+use crate::model::{Action, FormerSecret, Provider};
+use crate::ports::{AuditLog, Context, LockableRow, Locks, ProviderChange, Providers};
 use crate::values::{ProviderId, Update};
 
 /// The new secret, as it is stored.
@@ -18,24 +18,26 @@ pub enum NewSecret {
 
 /// Replaces a secret. The previous one stays valid for the grace period, if any; every older one becomes
 /// invalid at once.
-pub fn rotate<T: AuditLog + Locks + Providers + ?Sized>(
+pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
     secret: NewSecret,
     grace: Option<Duration>,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
-    tx.hold(Row::Provider(id))?;
-    let before = tx.provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)?;
+    tx.lock_row(LockableRow::Provider(id))?;
+    let before = tx.find_provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)?;
     let former = |kept: Vec<u8>| match grace {
-        Some(grace) => Update::Set(Former { kept, until: context.clock.now().saturating_add(grace) }),
+        Some(grace) => {
+            Update::Set(FormerSecret { secret: kept, valid_until: context.clock.now().saturating_add(grace) })
+        }
         None => Update::Clear,
     };
-    let which = match &secret {
+    let secret_name = match &secret {
         NewSecret::Api(_) => "API secret",
         NewSecret::Shared(_) => "shared secret",
     };
-    let wanted = match secret {
+    let change = match secret {
         NewSecret::Api(hash) => ProviderChange {
             api_secret_hash: Some(hash),
             former_api_secret: former(before.api_secret_hash),
@@ -47,9 +49,11 @@ pub fn rotate<T: AuditLog + Locks + Providers + ?Sized>(
             ..ProviderChange::default()
         },
     };
-    let provider = apply(tx, id, &wanted, context)?;
+    let provider = apply_change(tx, id, &change, context)?;
     let hours = grace.map_or(0, |grace| grace.as_secs() / 3_600);
-    let said = format!("{which}, {hours} hours of grace");
-    tx.note(&context.entry(Action::SecretRotated).of_provider(id).saying(said))?;
+    let detail = format!("{secret_name}, {hours} hours of grace");
+    tx.record_audit_entry(
+        &context.new_audit_entry(Action::SecretRotated).with_provider(id).with_detail(detail),
+    )?;
     Ok(provider)
 }

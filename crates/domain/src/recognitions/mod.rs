@@ -1,13 +1,13 @@
 //! Recognitions: points with a message, from a sender to receivers (behaviour 15).
 
+mod dry_run;
+mod events;
 mod receivers;
-mod rehearse;
 mod send;
-mod tell;
 mod update;
 
+pub use dry_run::{DryRun, dry_run};
 pub use receivers::{InvalidReceivers, Receivers};
-pub use rehearse::{Rehearsal, rehearse};
 pub use send::{SendError, SendFault, SendRecognition};
 pub use update::{UpdateRecognition, UpdateRecognitionError, update};
 

@@ -18,8 +18,8 @@ pub enum InvalidReceivers {
     #[error("must be user ids separated by commas")]
     NotAnId,
     /// An id occurs twice.
-    #[error("must not name a user twice")]
-    Duplicate,
+    #[error("must not name a user twice: {0}")]
+    Duplicate(UserId),
     #[error("must name at most 10000 users")]
     TooMany,
 }
@@ -38,7 +38,7 @@ impl Receivers {
             }
             let Ok(id) = item.parse::<UserId>() else { return Err(InvalidReceivers::NotAnId) };
             if !seen.insert(id) {
-                return Err(InvalidReceivers::Duplicate);
+                return Err(InvalidReceivers::Duplicate(id));
             }
             if ids.len() == Self::MAX {
                 return Err(InvalidReceivers::TooMany);
@@ -60,25 +60,28 @@ mod tests {
     const A: &str = "0193a5c0-0000-7000-8000-000000000001";
     const B: &str = "0193A5C0-0000-7000-8000-000000000002";
 
-    fn check(text: &str, expected: Result<usize, InvalidReceivers>) {
+    fn check_parse(text: &str, expected: Result<usize, InvalidReceivers>) {
         assert_eq!(Receivers::parse(text).map(|receivers| receivers.ids().len()), expected, "{text:?}");
     }
 
     #[test]
     fn blanks_around_commas_are_ignored_and_empty_items_refused() {
-        check(A, Ok(1));
-        check(&format!(" {A} ,\t{B} "), Ok(2));
-        check("", Err(InvalidReceivers::EmptyItem));
-        check(",", Err(InvalidReceivers::EmptyItem));
-        check(&format!("{A},"), Err(InvalidReceivers::EmptyItem));
-        check(&format!("{A},,{B}"), Err(InvalidReceivers::EmptyItem));
+        check_parse(A, Ok(1));
+        check_parse(&format!(" {A} ,\t{B} "), Ok(2));
+        check_parse("", Err(InvalidReceivers::EmptyItem));
+        check_parse(",", Err(InvalidReceivers::EmptyItem));
+        check_parse(&format!("{A},"), Err(InvalidReceivers::EmptyItem));
+        check_parse(&format!("{A},,{B}"), Err(InvalidReceivers::EmptyItem));
     }
 
     #[test]
     fn what_is_no_id_or_named_twice_is_refused() {
-        check("x", Err(InvalidReceivers::NotAnId));
-        check(&format!("{A} {B}"), Err(InvalidReceivers::NotAnId));
-        check(&format!("{A},{}", A.to_uppercase()), Err(InvalidReceivers::Duplicate));
+        check_parse("x", Err(InvalidReceivers::NotAnId));
+        check_parse(&format!("{A} {B}"), Err(InvalidReceivers::NotAnId));
+        let duplicate = InvalidReceivers::Duplicate(A.parse().unwrap());
+        check_parse(&format!("{A},{}", A.to_uppercase()), Err(duplicate));
+        check_parse(&format!("{A},{B},{A},{B}"), Err(duplicate));
+        assert_eq!(duplicate.to_string(), format!("must not name a user twice: {A}"));
     }
 
     #[test]
@@ -87,7 +90,7 @@ mod tests {
             let ids: Vec<String> = (1..=n).map(|number| uuid::Uuid::from_u128(number).to_string()).collect();
             ids.join(",")
         };
-        check(&many(10_000), Ok(10_000));
-        check(&many(10_001), Err(InvalidReceivers::TooMany));
+        check_parse(&many(10_000), Ok(10_000));
+        check_parse(&many(10_001), Err(InvalidReceivers::TooMany));
     }
 }

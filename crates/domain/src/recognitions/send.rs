@@ -7,16 +7,18 @@
 use std::collections::BTreeSet;
 
 use super::Receivers;
-use super::tell::{Told, tell};
-use crate::decide::{Decide, Deciding, Undecided};
-use crate::ledger::{AccountBook, CompanyFacts, Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
+use super::events::{EventContext, build_events};
+use crate::decide::{Decide, DecideError, DecisionState};
+use crate::ledger::{
+    AccountBook, CompanyFacts, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
+};
 use crate::model::{
-    Act, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending,
+    EntryKind, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending,
 };
 use crate::money::{Amount, Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
 use crate::reserve;
-use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, fit};
+use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, checked_cast};
 use crate::wallets::{Account, WalletType};
 
 /// The maximum size of all messages of one request: receivers times bytes.
@@ -96,7 +98,7 @@ impl Decide for SendRecognition {
     type Done = Vec<Recognition>;
     type Refusal = SendError;
 
-    fn needs(&self) -> Needs {
+    fn initial_needs(&self) -> Needs {
         let mut needs = Needs { occasions: BTreeSet::from([self.occasion_id]), ..Needs::default() };
         let payer = match self.sender {
             Sender::User(id) => {
@@ -124,7 +126,7 @@ impl Decide for SendRecognition {
         let company = match self.sender {
             Sender::Company(id) => Some(id),
             Sender::User(id) => {
-                let sender = facts.person(id)?;
+                let sender = facts.find_person(id)?;
                 if sender.is_some_and(|sender| sender.manager) {
                     needs.accounts.insert(Account::Wallet(WalletType::Manager, id));
                 }
@@ -136,125 +138,129 @@ impl Decide for SendRecognition {
         Ok(needs)
     }
 
-    fn size(&self) -> usize {
+    fn affected_count(&self) -> usize {
         self.receivers.ids().len()
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<SendError>> {
-        let scope = on.scope;
-        let Deciding { facts, book, changes, context, .. } = on;
-        let parties = parties(scope, self, facts)?;
-        let (points, faults) = judge(&parties, self);
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Self::Done, DecideError<SendError>> {
+        let scope = state.scope;
+        let DecisionState { facts, book, changes, context, .. } = state;
+        let parties = find_parties(scope, self, facts)?;
+        let (points, faults) = check_rules(&parties, self);
         let (Some(points), []) = (points, faults.as_slice()) else {
-            return Err(Undecided::Refused(SendError::Faults(faults)));
+            return Err(DecideError::Refused(SendError::Faults(faults)));
         };
         let company = &parties.company.company;
-        let cause = context.cause(company, Act::Sending(sending(&parties, self, points)));
-        let low = pay(&parties, &cause, book)?;
-        reserve::alert_if_low(company, low, facts, changes, context)?;
-        let recognitions = compose(&parties, self, points, &cause, context);
-        let told = Told {
-            cause: &cause,
+        let entry =
+            context.new_journal_entry(company, EntryKind::Sending(new_sending(&parties, self, points)));
+        let balance_below_alert = pay_receivers(&parties, &entry, book)?;
+        reserve::alert_if_low(company, balance_below_alert, facts, changes, context)?;
+        let recognitions = new_recognitions(&parties, self, points, &entry, context);
+        let event_context = EventContext {
+            entry: &entry,
             company,
             has_callback: parties.company.has_callback,
             sender: parties.sender,
             occasion_name: parties.occasion.text.name.as_str(),
         };
         let receivers = parties.receivers.iter().copied();
-        let events = tell(received, &told, recognitions.iter().zip(receivers), context);
-        changes.events.extend(events.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?);
+        let events =
+            build_events(received_event, &event_context, recognitions.iter().zip(receivers), context);
+        changes.events.extend(events.map_err(|cause| DecideError::Refused(StoreError::from(cause).into()))?);
         changes
             .recognitions
-            .extend((1..).zip(&recognitions).map(|(leg, recognition)| (cause.id, leg, recognition.clone())));
-        changes.journal_entries.push(cause);
+            .extend((1..).zip(&recognitions).map(|(leg, recognition)| (entry.id, leg, recognition.clone())));
+        changes.journal_entries.push(entry);
         Ok(recognitions)
     }
 }
 
-fn parties<'a>(
+fn find_parties<'a>(
     scope: ProviderId,
     command: &SendRecognition,
     facts: &'a Facts,
-) -> Result<Parties<'a>, Undecided<SendError>> {
-    let denied = |error: Denied| Undecided::Refused(error.into());
-    let occasion = facts.own_occasion(scope, command.occasion_id)?.named("occasion_id").map_err(denied)?;
+) -> Result<Parties<'a>, DecideError<SendError>> {
+    let denied = |error: Denied| DecideError::Refused(error.into());
+    let occasion =
+        facts.find_own_occasion(scope, command.occasion_id)?.or_denied("occasion_id").map_err(denied)?;
     let (sender, company_id) = match command.sender {
         Sender::Company(id) => (None, id),
         Sender::User(id) => {
-            let sender = facts.own_person(scope, id)?.named("sender_id").map_err(denied)?;
+            let sender = facts.find_own_person(scope, id)?.or_denied("sender_id").map_err(denied)?;
             (Some(sender), sender.company_id)
         }
     };
-    let company = facts.own_company(scope, company_id)?.named("sender_id").map_err(denied)?;
+    let company = facts.find_own_company(scope, company_id)?.or_denied("sender_id").map_err(denied)?;
     let mut receivers = Vec::with_capacity(command.receivers.ids().len());
     for id in command.receivers.ids() {
-        let receiver = facts.own_person(scope, *id)?.named("receiver_ids");
-        receivers.push(receiver.map_err(|error| Undecided::Refused(SendError::Receiver(*id, error)))?);
+        let receiver = facts.find_own_person(scope, *id)?.or_denied("receiver_ids");
+        receivers.push(receiver.map_err(|error| DecideError::Refused(SendError::Receiver(*id, error)))?);
     }
     Ok(Parties { company, occasion, sender, receivers })
 }
 
 /// The points if they are in range, and all violated rules.
-fn judge(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
+fn check_rules(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
     let company = &parties.company.company;
     let company_id = company.id;
     let sender_id = parties.sender.map(|sender| sender.id);
     let range = points_range(company.rate, company.allow_zero_points);
     let points = Points::new(command.points_per_receiver).filter(|points| range.contains(*points));
     let receivers = &parties.receivers;
-    let broken = |is: bool, fault: SendFault| is.then_some(fault);
-    let first = |is: &dyn Fn(&Person) -> bool| {
-        receivers.iter().find(|receiver| is(receiver)).map(|receiver| receiver.id)
+    let fault_if = |is_broken: bool, fault: SendFault| is_broken.then_some(fault);
+    let first_receiver = |is_match: &dyn Fn(&Person) -> bool| {
+        receivers.iter().find(|receiver| is_match(receiver)).map(|receiver| receiver.id)
     };
     let faults = [
-        broken(of_another(parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
-        broken(!parties.occasion.enabled, SendFault::OccasionDisabled),
-        broken(parties.sender.is_some_and(|sender| !sender.active), SendFault::SenderDeleted),
-        broken(
+        fault_if(is_of_another_company(parties.occasion, company_id), SendFault::OccasionOfAnotherCompany),
+        fault_if(!parties.occasion.enabled, SendFault::OccasionDisabled),
+        fault_if(parties.sender.is_some_and(|sender| !sender.active), SendFault::SenderDeleted),
+        fault_if(
             receivers.iter().any(|receiver| Some(receiver.id) == sender_id),
             SendFault::SenderAmongReceivers,
         ),
-        first(&|receiver| receiver.company_id != company_id).map(SendFault::ReceiverOfAnotherCompany),
-        first(&|receiver| !receiver.active).map(|id| SendFault::ReceiverDeleted(Some(id))),
-        broken(bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
-        broken(points.is_none(), SendFault::PointsOutOfRange(range)),
+        first_receiver(&|receiver| receiver.company_id != company_id)
+            .map(SendFault::ReceiverOfAnotherCompany),
+        first_receiver(&|receiver| !receiver.active).map(|id| SendFault::ReceiverDeleted(Some(id))),
+        fault_if(total_message_bytes(parties, command) > MESSAGES_BYTES_MAX, SendFault::TooLarge),
+        fault_if(points.is_none(), SendFault::PointsOutOfRange(range)),
     ];
     (points, faults.into_iter().flatten().collect())
 }
 
-fn of_another(occasion: &Occasion, company: CompanyId) -> bool {
+fn is_of_another_company(occasion: &Occasion, company: CompanyId) -> bool {
     occasion.company_id.is_some_and(|company_id| company_id != company)
 }
 
-fn message<'a>(parties: &'a Parties<'_>, command: &'a SendRecognition) -> &'a Message {
+fn message_or_default<'a>(parties: &'a Parties<'_>, command: &'a SendRecognition) -> &'a Message {
     command.message.as_ref().unwrap_or(&parties.occasion.text.default_message)
 }
 
-fn bytes(parties: &Parties<'_>, command: &SendRecognition) -> usize {
-    message(parties, command).as_str().len().saturating_mul(parties.receivers.len())
+fn total_message_bytes(parties: &Parties<'_>, command: &SendRecognition) -> usize {
+    message_or_default(parties, command).as_str().len().saturating_mul(parties.receivers.len())
 }
 
-fn sending(parties: &Parties<'_>, command: &SendRecognition, points: Points) -> Sending {
+fn new_sending(parties: &Parties<'_>, command: &SendRecognition, points: Points) -> Sending {
     Sending {
         sender: command.sender,
         occasion_id: parties.occasion.id,
         points,
-        receivers: fit(parties.receivers.len()),
-        message: message(parties, command).clone(),
+        receivers: checked_cast(parties.receivers.len()),
+        message: message_or_default(parties, command).clone(),
         share: command.share,
     }
 }
 
-fn compose(
+fn new_recognitions(
     parties: &Parties<'_>,
     command: &SendRecognition,
     points: Points,
-    cause: &JournalEntry,
+    entry: &JournalEntry,
     context: &Context<'_>,
 ) -> Vec<Recognition> {
-    let message = message(parties, command);
-    let one = |receiver: &&Person| Recognition {
-        id: RecognitionId::from_uuid(context.ids.next()),
+    let message = message_or_default(parties, command);
+    let new_recognition = |receiver: &&Person| Recognition {
+        id: RecognitionId::from_uuid(context.ids.next_id()),
         receiver_id: receiver.id,
         sender: command.sender,
         message: message.clone(),
@@ -262,36 +268,41 @@ fn compose(
         share: command.share,
         occasion_id: parties.occasion.id,
         company_id: parties.company.company.id,
-        created_at: cause.created_at,
+        created_at: entry.created_at,
     };
-    parties.receivers.iter().map(one).collect()
+    parties.receivers.iter().map(new_recognition).collect()
 }
 
 /// Moves the points. Returns the reserve's balance if it falls below its alert threshold.
-fn pay(
+fn pay_receivers(
     parties: &Parties<'_>,
-    cause: &JournalEntry,
+    entry: &JournalEntry,
     book: &mut AccountBook,
-) -> Result<Option<Amount>, Undecided<SendError>> {
-    let insufficient = || Undecided::Refused(SendError::InsufficientFunds);
-    let price = cause.price(None).ok_or_else(insufficient)?;
-    let mut payers = cause.payers();
+) -> Result<Option<Amount>, DecideError<SendError>> {
+    let insufficient = || DecideError::Refused(SendError::InsufficientFunds);
+    let price = entry.price_per_receiver(None).ok_or_else(insufficient)?;
+    let mut payers = entry.possible_payers();
     if parties.sender.is_some_and(|sender| !sender.manager) {
         payers.truncate(1);
     }
     let credits: Vec<Account> =
-        parties.receivers.iter().filter_map(|receiver| cause.credit(Some(receiver.id))).collect();
-    let moved = Moved::Price { payers: &payers, credits: &credits, price, points: cause.points() };
-    match book.pay(&Payment::of(cause, moved)?)? {
-        PaymentOutcome::Paid(paid) => Ok(paid.low),
-        PaymentOutcome::Insufficient => Err(insufficient()),
-        PaymentOutcome::Closed => {
-            Err(Undecided::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])))
+        parties.receivers.iter().filter_map(|receiver| entry.credited_account(Some(receiver.id))).collect();
+    let payment_kind = PaymentKind::PricePerReceiver {
+        payers: &payers,
+        credits: &credits,
+        price,
+        points: entry.points_per_receiver(),
+    };
+    match book.pay(&Payment::for_entry(entry, payment_kind)?)? {
+        PaymentOutcome::Paid(paid) => Ok(paid.balance_below_alert),
+        PaymentOutcome::InsufficientFunds => Err(insufficient()),
+        PaymentOutcome::AccountClosed => {
+            Err(DecideError::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])))
         }
     }
 }
 
-fn received(event: RecognitionEvent<'_>) -> Event<'_> {
+fn received_event(event: RecognitionEvent<'_>) -> Event<'_> {
     Event::RecognitionReceived(event)
 }
 

@@ -1,11 +1,11 @@
 //! Changing a recognition, for the operator (behaviour 23.2).
 
-use super::tell::{Told, tell};
-use crate::look_up;
-use crate::model::{Act, Company, Event, JournalEntry, Person, Recognition, RecognitionEvent, Sender};
+use super::events::{EventContext, build_events};
+use crate::any_provider;
+use crate::model::{Company, EntryKind, Event, JournalEntry, Person, Recognition, RecognitionEvent, Sender};
 use crate::ports::{
-    Context, JournalEntries, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders, ReadUsers,
-    Recognitions, Row, StoreError,
+    Context, JournalEntries, LockableRow, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders,
+    ReadUsers, Recognitions, StoreError,
 };
 use crate::values::{Message, ProviderId, RecognitionId, UserId};
 
@@ -45,10 +45,11 @@ where
         + ?Sized,
 {
     let missing = |what: &str| StoreError::Broken(format!("recognition {id} has no {what}"));
-    let found = tx.recognition(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
-    let company = look_up::kept_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
-    tx.hold(Row::Recognition(id))?;
-    let before = tx.recognition(id)?.ok_or_else(|| missing("row any more"))?;
+    let found = tx.find_recognition_any_provider(id)?.ok_or(UpdateRecognitionError::NoSuchRecognition)?;
+    let company =
+        any_provider::lock_and_find_company(tx, found.company_id)?.ok_or_else(|| missing("company"))?;
+    tx.lock_row(LockableRow::Recognition(id))?;
+    let before = tx.find_recognition_any_provider(id)?.ok_or_else(|| missing("row any more"))?;
     let message = command.message.clone().filter(|message| *message != before.message);
     let share = command.share.filter(|share| *share != before.share);
     if message.is_none() && share.is_none() {
@@ -60,16 +61,16 @@ where
         ..before
     };
     tx.amend_recognition(id, message.as_ref(), share)?;
-    let cause = context.cause(&company, Act::Amendment { recognition: id, message, share });
-    tx.record(&cause)?;
-    tell_of(tx, &company, &cause, &recognition, context)?;
+    let entry = context.new_journal_entry(&company, EntryKind::Amendment { recognition: id, message, share });
+    tx.record_journal_entry(&entry)?;
+    queue_update_event(tx, &company, &entry, &recognition, context)?;
     Ok(recognition)
 }
 
-fn tell_of<T>(
+fn queue_update_event<T>(
     tx: &mut T,
     company: &Company,
-    cause: &JournalEntry,
+    entry: &JournalEntry,
     recognition: &Recognition,
     context: &Context<'_>,
 ) -> Result<(), StoreError>
@@ -78,30 +79,30 @@ where
 {
     let missing = |what: &str| StoreError::Broken(format!("recognition {} has no {what}", recognition.id));
     let provider = company.provider_id;
-    let receiver = person(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
+    let receiver = find_person(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
     let sender = match recognition.sender {
         Sender::Company(_) => None,
-        Sender::User(id) => Some(person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
+        Sender::User(id) => Some(find_person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
     };
-    let occasion_name = tx.occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
-    let has_callback = tx.provider(provider)?.is_some_and(|provider| provider.callback_url.is_some());
+    let occasion_name = tx.find_occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
+    let has_callback = tx.find_provider(provider)?.is_some_and(|provider| provider.callback_url.is_some());
     let occasion_name = occasion_name.as_str();
-    let told = Told { cause, company, has_callback, sender: sender.as_ref(), occasion_name };
+    let event_context = EventContext { entry, company, has_callback, sender: sender.as_ref(), occasion_name };
     let amended = std::iter::once((recognition, &receiver));
-    tx.queue_events(&tell(updated, &told, amended, context)?)
+    tx.queue_events(&build_events(updated_event, &event_context, amended, context)?)
 }
 
-fn person<T: ReadUsers + ?Sized>(
+fn find_person<T: ReadUsers + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: UserId,
 ) -> Result<Option<Person>, StoreError> {
-    Ok(match tx.people(scope, &[id])?.pop() {
+    Ok(match tx.find_people(scope, &[id])?.pop() {
         Some(Lookup::Own(person)) => Some(person),
         Some(Lookup::Absent | Lookup::Foreign) | None => None,
     })
 }
 
-fn updated(event: RecognitionEvent<'_>) -> Event<'_> {
+fn updated_event(event: RecognitionEvent<'_>) -> Event<'_> {
     Event::RecognitionUpdated(event)
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Deciding, Undecided};
-use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
-use crate::model::{Act, Event, NewEvent, Redemption, RedemptionEvent};
+use crate::decide::{Decide, DecideError, DecisionState};
+use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
+use crate::model::{EntryKind, Event, NewEvent, Redemption, RedemptionEvent};
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
 use crate::ports::StoreError;
 use crate::values::{RedemptionId, UserId};
@@ -17,7 +17,7 @@ pub enum RedeemError {
     #[error("no active user has this id")]
     NoSuchUser,
     /// The points are zero or too many.
-    #[error("points must be at least 1, and a possible amount")]
+    #[error("points must be at least 1 and must not exceed the largest amount")]
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
@@ -39,7 +39,7 @@ impl Decide for Redeem {
     type Done = (Redemption, BalanceChange);
     type Refusal = RedeemError;
 
-    fn needs(&self) -> Needs {
+    fn initial_needs(&self) -> Needs {
         Needs {
             users: BTreeSet::from([self.user_id]),
             accounts: BTreeSet::from([Account::Wallet(WalletType::User, self.user_id)]),
@@ -48,93 +48,114 @@ impl Decide for Redeem {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.person(self.user_id)?.map(|person| person.company_id);
+        let company = facts.find_person(self.user_id)?.map(|person| person.company_id);
         let accounts = company.map(|company| [Account::Redeemed(company), Account::Rounding(company)]);
         Ok(Needs { accounts: accounts.into_iter().flatten().collect(), ..Needs::default() })
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<RedeemError>> {
-        let Deciding { facts, book, changes, context, .. } = on;
-        let no_user = || Undecided::Refused(RedeemError::NoSuchUser);
-        let user = facts.person(self.user_id)?.filter(|person| person.active).ok_or_else(no_user)?;
-        let found = facts.company(user.company_id)?.ok_or_else(no_user)?;
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Self::Done, DecideError<RedeemError>> {
+        let DecisionState { facts, book, changes, context, .. } = state;
+        let no_user = || DecideError::Refused(RedeemError::NoSuchUser);
+        let user = facts.find_person(self.user_id)?.filter(|person| person.active).ok_or_else(no_user)?;
+        let found = facts.find_company(user.company_id)?.ok_or_else(no_user)?;
         let (company, rate) = (&found.company, found.company.rate);
-        let points = self.sum.points(rate).map_err(|error| Undecided::Refused(error.into()))?;
-        let cause = context.cause(company, Act::Redemption { user: user.id, points });
-        let price = cause.price(None).filter(|_| points != Points::ZERO);
-        let (Some(price), Some(credit)) = (price, cause.credit(None)) else {
-            return Err(Undecided::Refused(RedeemError::OutOfRange));
+        let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
+        let entry = context.new_journal_entry(company, EntryKind::Redemption { user: user.id, points });
+        let price = entry.price_per_receiver(None).filter(|_| points != Points::ZERO);
+        let (Some(price), Some(credit)) = (price, entry.credited_account(None)) else {
+            return Err(DecideError::Refused(RedeemError::OutOfRange));
         };
         let wallet = Account::Wallet(WalletType::User, user.id);
-        let before = book.shown(wallet, rate);
-        let moved = Moved::Price { payers: &cause.payers(), credits: &[credit], price, points };
-        if !matches!(book.pay(&Payment::of(&cause, moved)?)?, PaymentOutcome::Paid(_)) {
-            return Err(Undecided::Refused(RedeemError::InsufficientFunds));
+        let before = book.shown_points(wallet, rate);
+        let payment_kind = PaymentKind::PricePerReceiver {
+            payers: &entry.possible_payers(),
+            credits: &[credit],
+            price,
+            points,
+        };
+        if !matches!(book.pay(&Payment::for_entry(&entry, payment_kind)?)?, PaymentOutcome::Paid(_)) {
+            return Err(DecideError::Refused(RedeemError::InsufficientFunds));
         }
-        let spent = book.account(wallet).map(|account| rate.points(account.spent));
+        let spent = book.account(wallet).map(|account| rate.shown_points(account.spent));
         let cumulative_points_spent = spent.unwrap_or_default();
         let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
-        let body = context.bodies.body(&event);
+        let body = context.bodies.render_event(&event);
         changes.events.push(NewEvent {
-            id: event.id(cause.id),
+            id: event.id_for_entry(entry.id),
             company_id: company.id,
             provider_id: company.provider_id,
             kind: event.kind(),
-            cause: cause.id,
-            body: body.map_err(|cause| Undecided::Refused(StoreError::from(cause).into()))?,
+            entry_id: entry.id,
+            body: body.map_err(|cause| DecideError::Refused(StoreError::from(cause).into()))?,
             addressed: found.has_callback,
-            created_at: cause.created_at,
+            created_at: entry.created_at,
         });
         let redemption = Redemption {
-            id: RedemptionId::from_uuid(cause.id.as_uuid()),
+            id: RedemptionId::from_uuid(entry.id.as_uuid()),
             company_id: company.id,
             user_id: user.id,
             points,
             amount: price.each,
-            created_at: cause.created_at,
+            created_at: entry.created_at,
             is_refunded: false,
         };
-        changes.journal_entries.push(cause);
-        Ok((redemption, BalanceChange { rate, points, before, after: book.shown(wallet, rate) }))
+        changes.journal_entries.push(entry);
+        Ok((redemption, BalanceChange { rate, points, before, after: book.shown_points(wallet, rate) }))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{COMPANY, Fixture, PROVIDER, missing, points, refusal, user};
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_not_loaded, expect_refusal, points, user_id};
 
-    fn redeem(fixture: &mut Fixture, id: UserId, count: i64) -> Result<Redemption, Undecided<RedeemError>> {
+    fn redeem_points(
+        fixture: &mut Fixture,
+        id: UserId,
+        count: i64,
+    ) -> Result<Redemption, DecideError<RedeemError>> {
         let sum = Sum::Points(points(count));
-        fixture.decide(PROVIDER, &Redeem { user_id: id, sum }).map(|done| done.0)
+        fixture.decide_command(PROVIDER, &Redeem { user_id: id, sum }).map(|done| done.0)
     }
 
     #[test]
-    fn points_are_spent_once_and_the_provider_is_told() {
+    fn points_are_spent_once_and_the_provider_is_notified() {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10, 99]);
-        let redemption = redeem(&mut fixture, ann, 4).unwrap();
-        assert_eq!(redemption.amount, fixture.company().rate.amount(points(4)).unwrap());
+        let redemption = redeem_points(&mut fixture, ann, 4).unwrap();
+        assert_eq!(redemption.amount, fixture.company_mut().rate.to_amount(points(4)).unwrap());
         let wallet = Account::Wallet(WalletType::User, ann);
-        assert_eq!((fixture.shows(wallet), fixture.shows(Account::Redeemed(COMPANY))), (6, 4));
+        assert_eq!((fixture.shown_points(wallet), fixture.shown_points(Account::Redeemed(COMPANY))), (6, 4));
         assert_eq!((fixture.changes.journal_entries.len(), fixture.changes.events.len()), (1, 1));
-        redeem(&mut fixture, ann, 6).unwrap();
-        assert!(matches!(refusal(redeem(&mut fixture, ann, 1)), RedeemError::InsufficientFunds));
+        redeem_points(&mut fixture, ann, 6).unwrap();
+        assert!(matches!(
+            expect_refusal(redeem_points(&mut fixture, ann, 1)),
+            RedeemError::InsufficientFunds
+        ));
     }
 
     #[test]
-    fn what_cannot_be_redeemed_is_refused() {
+    fn invalid_redemptions_are_refused() {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10]);
-        let gone = fixture.add_user(2, &[10]);
-        fixture.person(gone).active = false;
-        fixture.facts.people.insert(user(3), None);
-        assert!(matches!(refusal(redeem(&mut fixture, ann, 0)), RedeemError::OutOfRange));
-        assert!(matches!(refusal(redeem(&mut fixture, ann, i64::MAX)), RedeemError::OutOfRange));
-        for nobody in [gone, user(3)] {
-            assert!(matches!(refusal(redeem(&mut fixture, nobody, 1)), RedeemError::NoSuchUser));
+        let deleted = fixture.add_user(2, &[10]);
+        fixture.person_mut(deleted).active = false;
+        fixture.facts.people.insert(user_id(3), None);
+        assert!(matches!(expect_refusal(redeem_points(&mut fixture, ann, 0)), RedeemError::OutOfRange));
+        assert!(matches!(
+            expect_refusal(redeem_points(&mut fixture, ann, i64::MAX)),
+            RedeemError::OutOfRange
+        ));
+        for absent in [deleted, user_id(3)] {
+            assert!(matches!(
+                expect_refusal(redeem_points(&mut fixture, absent, 1)),
+                RedeemError::NoSuchUser
+            ));
         }
-        assert_eq!(missing(redeem(&mut fixture, user(4), 1)), LedgerError::FactNotLoaded("user"));
+        assert_eq!(
+            expect_not_loaded(redeem_points(&mut fixture, user_id(4), 1)),
+            LedgerError::FactNotLoaded("user")
+        );
         assert!(fixture.changes.is_empty());
     }
 }

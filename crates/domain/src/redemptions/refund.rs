@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::decide::{Decide, Deciding, Undecided};
-use crate::ledger::{Facts, LedgerError, Moved, Needs, Payment, PaymentOutcome};
-use crate::model::{Act, Redemption};
+use crate::decide::{Decide, DecideError, DecisionState};
+use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
+use crate::model::{EntryKind, Redemption};
 use crate::money::BalanceChange;
 use crate::ports::StoreError;
 use crate::values::RedemptionId;
@@ -32,12 +32,12 @@ impl Decide for Refund {
     type Done = (Redemption, BalanceChange);
     type Refusal = RefundError;
 
-    fn needs(&self) -> Needs {
+    fn initial_needs(&self) -> Needs {
         Needs { redemptions: BTreeSet::from([self.0]), ..Needs::default() }
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let Some(redemption) = facts.redemption(self.0)? else { return Ok(Needs::default()) };
+        let Some(redemption) = facts.find_redemption(self.0)? else { return Ok(Needs::default()) };
         let wallet = Account::Wallet(WalletType::User, redemption.user_id);
         Ok(Needs {
             users: BTreeSet::from([redemption.user_id]),
@@ -48,30 +48,35 @@ impl Decide for Refund {
         })
     }
 
-    fn decide(&self, on: &mut Deciding<'_>) -> Result<Self::Done, Undecided<RefundError>> {
-        let Deciding { facts, book, changes, context, .. } = on;
-        let no_redemption = || Undecided::Refused(RefundError::NoSuchRedemption);
-        let redemption = facts.redemption(self.0)?.ok_or_else(no_redemption)?;
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<Self::Done, DecideError<RefundError>> {
+        let DecisionState { facts, book, changes, context, .. } = state;
+        let no_redemption = || DecideError::Refused(RefundError::NoSuchRedemption);
+        let redemption = facts.find_redemption(self.0)?.ok_or_else(no_redemption)?;
         if redemption.is_refunded {
-            return Err(Undecided::Refused(RefundError::AlreadyRefunded));
+            return Err(DecideError::Refused(RefundError::AlreadyRefunded));
         }
-        let user = facts.person(redemption.user_id)?.filter(|person| person.active);
-        let user = user.ok_or(Undecided::Refused(RefundError::UserDeleted))?;
-        let company = &facts.company(redemption.company_id)?.ok_or_else(no_redemption)?.company;
+        let user = facts.find_person(redemption.user_id)?.filter(|person| person.active);
+        let user = user.ok_or(DecideError::Refused(RefundError::UserDeleted))?;
+        let company = &facts.find_company(redemption.company_id)?.ok_or_else(no_redemption)?.company;
         let (rate, wallet) = (company.rate, Account::Wallet(WalletType::User, user.id));
-        let points = rate.points(redemption.amount);
-        let cause = context.cause(company, Act::Refund { redemption: self.0, points });
-        let price = cause.price(Some(redemption.amount));
-        let price =
-            price.ok_or_else(|| LedgerError::Broken("a redemption's amount is out of range".into()))?;
-        let before = book.shown(wallet, rate);
-        let moved = Moved::Price { payers: &cause.payers(), credits: &[wallet], price, points };
-        match book.pay(&Payment::of(&cause, moved)?)? {
-            PaymentOutcome::Closed => return Err(Undecided::Refused(RefundError::UserDeleted)),
-            outcome => outcome.certain()?, // the redeemed account holds the amount of each redemption
+        let points = rate.shown_points(redemption.amount);
+        let entry = context.new_journal_entry(company, EntryKind::Refund { redemption: self.0, points });
+        let price = entry.price_per_receiver(Some(redemption.amount));
+        let price = price
+            .ok_or_else(|| LedgerError::Broken("the amount of the redemption is out of range".into()))?;
+        let before = book.shown_points(wallet, rate);
+        let payment_kind = PaymentKind::PricePerReceiver {
+            payers: &entry.possible_payers(),
+            credits: &[wallet],
+            price,
+            points,
         };
-        changes.journal_entries.push(cause);
-        let balance = BalanceChange { rate, points, before, after: book.shown(wallet, rate) };
+        match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
+            PaymentOutcome::AccountClosed => return Err(DecideError::Refused(RefundError::UserDeleted)),
+            outcome => outcome.expect_paid()?, // the redeemed account holds the amount of each redemption
+        };
+        changes.journal_entries.push(entry);
+        let balance = BalanceChange { rate, points, before, after: book.shown_points(wallet, rate) };
         Ok((Redemption { is_refunded: true, ..redemption.clone() }, balance))
     }
 }
@@ -81,17 +86,17 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::fixture::{COMPANY, Fixture, PROVIDER, points, refusal};
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_refusal, points};
     use crate::money::{Amount, Points};
     use crate::values::{Timestamp, UserId};
 
     const ID: RedemptionId = RedemptionId::from_uuid(Uuid::from_u128(77));
 
     /// A user who has redeemed eight points.
-    fn redeemed() -> (Fixture, UserId) {
+    fn fixture_with_redemption() -> (Fixture, UserId) {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[0]);
-        let amount = fixture.company().rate.amount(points(8)).unwrap();
+        let amount = fixture.company_mut().rate.to_amount(points(8)).unwrap();
         fixture.book.account_mut(Account::Redeemed(COMPANY)).unwrap().balance = amount;
         let redemption = Redemption {
             id: ID,
@@ -106,29 +111,31 @@ mod tests {
         (fixture, ann)
     }
 
-    fn refunded(fixture: &mut Fixture) -> Result<(Redemption, Points), Undecided<RefundError>> {
-        fixture.decide(PROVIDER, &Refund(ID)).map(|(redemption, balance)| (redemption, balance.points))
+    fn refund_redemption(fixture: &mut Fixture) -> Result<(Redemption, Points), DecideError<RefundError>> {
+        fixture
+            .decide_command(PROVIDER, &Refund(ID))
+            .map(|(redemption, balance)| (redemption, balance.points))
     }
 
     #[test]
     fn a_refund_returns_the_amount_at_the_present_rate() {
-        let (mut fixture, ann) = redeemed();
-        fixture.company().rate = crate::money::PointsPerDollar::new(25).unwrap();
-        let (redemption, returned) = refunded(&mut fixture).unwrap();
+        let (mut fixture, ann) = fixture_with_redemption();
+        fixture.company_mut().rate = crate::money::PointsPerDollar::new(25).unwrap();
+        let (redemption, returned) = refund_redemption(&mut fixture).unwrap();
         assert_eq!((redemption.is_refunded, returned), (true, points(4)));
-        assert_eq!(fixture.shows(Account::Wallet(WalletType::User, ann)), 4);
+        assert_eq!(fixture.shown_points(Account::Wallet(WalletType::User, ann)), 4);
         assert_eq!(fixture.book.account(Account::Redeemed(COMPANY)).unwrap().balance, Amount::ZERO);
     }
 
     #[test]
-    fn what_cannot_be_refunded_is_refused() {
-        let (mut fixture, ann) = redeemed();
-        fixture.person(ann).active = false;
-        assert!(matches!(refusal(refunded(&mut fixture)), RefundError::UserDeleted));
+    fn invalid_refunds_are_refused() {
+        let (mut fixture, ann) = fixture_with_redemption();
+        fixture.person_mut(ann).active = false;
+        assert!(matches!(expect_refusal(refund_redemption(&mut fixture)), RefundError::UserDeleted));
         fixture.facts.redemptions.get_mut(&ID).unwrap().as_mut().unwrap().is_refunded = true;
-        assert!(matches!(refusal(refunded(&mut fixture)), RefundError::AlreadyRefunded));
+        assert!(matches!(expect_refusal(refund_redemption(&mut fixture)), RefundError::AlreadyRefunded));
         fixture.facts.redemptions.insert(ID, None);
-        assert!(matches!(refusal(refunded(&mut fixture)), RefundError::NoSuchRedemption));
+        assert!(matches!(expect_refusal(refund_redemption(&mut fixture)), RefundError::NoSuchRedemption));
         assert!(fixture.changes.is_empty());
     }
 }

@@ -16,44 +16,44 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     after: &Company,
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
-    let held = tx.alert_below(after.id, least(after))?;
-    let was_low = least(before).is_some_and(|threshold| held < threshold);
-    let is_low = least(after).is_some_and(|threshold| held < threshold);
+    let balance = tx.set_reserve_alert(after.id, alert_threshold(after))?;
+    let was_low = alert_threshold(before).is_some_and(|threshold| balance < threshold);
+    let is_low = alert_threshold(after).is_some_and(|threshold| balance < threshold);
     let Some(threshold) = after.reserve_alert.filter(|_| is_low && !was_low) else { return Ok(()) };
-    let admins = tx.admin_emails(after.id)?.into_iter();
-    tx.queue_mails(&alert(after, threshold, held, admins, context))
+    let admins = tx.list_admin_emails(after.id)?.into_iter();
+    tx.queue_mails(&alert_mails(after, threshold, balance, admins, context))
 }
 
 /// The smallest reserve balance that is not low; `None` if the company has no threshold.
-pub fn least(company: &Company) -> Option<Amount> {
+pub fn alert_threshold(company: &Company) -> Option<Amount> {
     // A threshold above the largest amount makes every reserve low.
-    company.reserve_alert.map(|reserve_alert| company.rate.least(reserve_alert).unwrap_or(Amount::MAX))
+    company.reserve_alert.map(|reserve_alert| company.rate.min_balance(reserve_alert).unwrap_or(Amount::MAX))
 }
 
 /// Queues the alert, one mail for each active company admin and for `reserve_bcc`, if a payment took the
-/// reserve below its threshold; `low` is the balance after that payment.
+/// reserve below its threshold; `balance_below_alert` is the balance after that payment.
 pub fn alert_if_low(
     company: &Company,
-    low: Option<Amount>,
+    balance_below_alert: Option<Amount>,
     facts: &Facts,
     changes: &mut Changes,
     context: &Context<'_>,
 ) -> Result<(), LedgerError> {
-    if let Some((low, threshold)) = low.zip(company.reserve_alert) {
-        let admins = facts.administrators(company.id)?.iter().cloned();
-        changes.mails.extend(alert(company, threshold, low, admins, context));
+    if let Some((balance_below_alert, threshold)) = balance_below_alert.zip(company.reserve_alert) {
+        let admins = facts.administrator_addresses(company.id)?.iter().cloned();
+        changes.mails.extend(alert_mails(company, threshold, balance_below_alert, admins, context));
     }
     Ok(())
 }
 
-fn alert(
+fn alert_mails(
     company: &Company,
     threshold: Points,
-    low: Amount,
+    balance: Amount,
     admins: impl Iterator<Item = EmailAddress>,
     context: &Context<'_>,
 ) -> Vec<NewMail> {
-    let balance = company.rate.points(low);
+    let balance = company.rate.shown_points(balance);
     let notification = Notification::ReserveLow { company: company.into(), threshold, balance };
-    notifications::address(company, admins.chain(company.reserve_bcc.clone()), &notification, context)
+    notifications::build_mails(company, admins.chain(company.reserve_bcc.clone()), &notification, context)
 }

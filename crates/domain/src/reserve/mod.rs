@@ -5,5 +5,5 @@ mod change;
 
 pub use crate::ledger::FUNDED_MAX;
 pub(crate) use alert::alert_if_low;
-pub use alert::{least, set_alert};
-pub use change::{ChangeReserve, ReserveChange, ReserveError, shown};
+pub use alert::{alert_threshold, set_alert};
+pub use change::{ChangeReserve, ReserveChange, ReserveError, read_balance};

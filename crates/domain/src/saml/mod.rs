@@ -3,7 +3,7 @@
 mod expiry;
 mod update;
 
-pub use expiry::{ends_soon, tell_of_end};
+pub use expiry::{expires_soon, notify_of_expiry};
 pub use update::{UpdateSaml, UpdateSamlError, update};
 
 pub use crate::model::SamlSettings;

@@ -1,7 +1,7 @@
 //! Changing SAML settings.
 
 use crate::model::{Action, Company, SamlSettings};
-use crate::ports::{AuditLog, Context, Denied, Locks, ReadCompanies, Row, Saml, StoreError};
+use crate::ports::{AuditLog, Context, Denied, LockableRow, Locks, ReadCompanies, Saml, StoreError};
 use crate::values::{CompanyId, EntityId, PemCertificate, ProviderId, Update, WebUrl};
 
 /// The changes to make. Fields that are `None` or `Keep` do not change.
@@ -37,9 +37,9 @@ pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
     command: &UpdateSaml,
     context: &Context<'_>,
 ) -> Result<(Company, SamlSettings), UpdateSamlError> {
-    tx.hold(Row::Company(id))?;
-    let company = tx.company(scope, id)?.named("id")?.company;
-    let before = tx.saml(id)?;
+    tx.lock_row(LockableRow::Company(id))?;
+    let company = tx.find_company(scope, id)?.or_denied("id")?.company;
+    let before = tx.saml_settings(id)?;
     let command = command.clone();
     let settings = SamlSettings {
         idp_id: command.idp_id.apply(before.idp_id.clone()),
@@ -51,21 +51,21 @@ pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
         return Err(UpdateSamlError::Incomplete);
     }
     if settings != before {
-        tx.keep_saml(id, &settings, context.clock.now())?;
-        let entry = context.entry(Action::SamlChanged).of_company(id).of_provider(scope);
-        tx.note(&entry.saying(words(&before, &settings)))?;
+        tx.store_saml_settings(id, &settings, context.clock.now())?;
+        let entry = context.new_audit_entry(Action::SamlChanged).with_company(id).with_provider(scope);
+        tx.record_audit_entry(&entry.with_detail(describe_change(&before, &settings)))?;
     }
     Ok((company, settings))
 }
 
 /// The details of a change for the audit log.
-fn words(before: &SamlSettings, after: &SamlSettings) -> String {
+fn describe_change(before: &SamlSettings, after: &SamlSettings) -> String {
     let changed = [
         (before.idp_id != after.idp_id, "idp_id"),
         (before.idp_url != after.idp_url, "idp_url"),
         (before.idp_certificate != after.idp_certificate, "idp_certificate"),
     ];
-    let mut words: Vec<&str> = changed.iter().filter(|field| field.0).map(|field| field.1).collect();
-    words.push(if after.active { "active" } else { "not active" });
-    words.join(", ")
+    let mut parts: Vec<&str> = changed.iter().filter(|field| field.0).map(|field| field.1).collect();
+    parts.push(if after.active { "active" } else { "not active" });
+    parts.join(", ")
 }

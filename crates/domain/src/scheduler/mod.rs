@@ -1,7 +1,7 @@
 //! What happens without a request: dates of schedules are paid, and distributions in steps are finished.
 
-mod finish;
-mod run_due;
+mod due_dates;
+mod finish_distributions;
 
-pub use finish::{Unfinished, finish};
-pub use run_due::{DateEnd, Ran, StoodBack, run_due};
+pub use due_dates::{DateOutcome, ProcessedDate, SkippedSchedules, pay_next_due_date};
+pub use finish_distributions::{UnfinishedDistribution, finish_distributions};

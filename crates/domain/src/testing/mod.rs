@@ -1,8 +1,9 @@
-//! The contract of a store for the use cases of [`Ledger`]. The in-memory store and both databases fulfil it.
+//! The contract of a store for the use cases of [`LedgerTx`]. The in-memory store and both databases fulfil
+//! it.
 //!
-//! To test a store, implement [`Bench`] for it and call [`store_contract!`](crate::store_contract), which
-//! expands to one `#[test]` per case. To add a case, write a function in the file of its subject and add its
-//! name to `store_cases!`.
+//! To test a store, implement [`StoreUnderTest`] for it and call [`store_contract!`](crate::store_contract),
+//! which expands to one `#[test]` per case. To add a case, write a function in the file of its subject and add
+//! its name to `store_cases!`.
 
 #![expect(
     clippy::expect_used,
@@ -12,35 +13,36 @@
     reason = "a case fails by panicking"
 )]
 
-mod world;
+mod env;
 
 use crate::events::EventKind;
-use crate::ports::{Ledger, StoreError, Verdict};
-use world::World;
+use crate::ports::{LedgerTx, StoreError, Verdict};
+use env::TestEnv;
 
 /// The store of one case, initially empty.
-pub trait Bench {
-    /// Runs `work` in one unit of work, as [`Store::run`](crate::ports::Store::run) does.
-    fn run(&self, work: &mut dyn FnMut(&mut dyn Ledger) -> Verdict) -> Result<(), StoreError>;
+pub trait StoreUnderTest {
+    /// Runs `work` in one transaction, as [`Store::run_transaction`](crate::ports::Store::run_transaction)
+    /// does.
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn LedgerTx) -> Verdict) -> Result<(), StoreError>;
 
     /// The number of queued events of a kind.
-    fn events(&self, kind: EventKind) -> usize;
+    fn count_events(&self, kind: EventKind) -> usize;
 
     /// The number of mails that were queued to an address.
-    fn mails(&self, recipient: &str) -> usize;
+    fn count_mails(&self, recipient: &str) -> usize;
 
     /// What the store's audit finds wrong after a case; empty if the store has no audit.
-    fn violations(&self) -> Vec<String> {
+    fn audit_violations(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
 /// One case of the contract. It panics if the store breaks the contract.
-pub type Case = fn(&dyn Bench);
+pub type Case = fn(&dyn StoreUnderTest);
 
-fn check(bench: &dyn Bench, case: fn(&World<'_>)) {
-    case(&World::new(bench));
-    assert_eq!(bench.violations(), Vec::<String>::new());
+fn run_case(store: &dyn StoreUnderTest, case: fn(&TestEnv<'_>)) {
+    case(&TestEnv::new(store));
+    assert_eq!(store.audit_violations(), Vec::<String>::new());
 }
 
 /// Passes the names of all cases, grouped by file, to another macro after the tokens that it is given.
@@ -99,6 +101,7 @@ macro_rules! store_cases {
                 zero_points_move_nothing
                 points_are_within_the_range_of_the_company
                 a_changed_recognition_queues_an_event
+                a_recognition_belongs_to_the_provider_of_its_company
             }
             reserves {
                 a_deposit_increases_the_reserve
@@ -138,8 +141,8 @@ macro_rules! declare_cases {
             $(
                 pub mod $group {
                     $(
-                        pub fn $case(bench: &dyn crate::testing::Bench) {
-                            crate::testing::check(bench, crate::testing::$group::$case);
+                        pub fn $case(store: &dyn crate::testing::StoreUnderTest) {
+                            crate::testing::run_case(store, crate::testing::$group::$case);
                         }
                     )*
                 }

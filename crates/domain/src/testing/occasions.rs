@@ -1,98 +1,98 @@
 //! Occasions.
 
-use super::world::{World, line, page, text};
+use super::env::{TestEnv, line, page, occasion_text};
 use crate::occasions::{self, ChangeOccasionError, CreateOccasionError, Occasion, UpdateOccasion};
 use crate::ports::{Denied, Lookup};
 use crate::values::{CompanyId, OccasionId};
 
-fn global(world: &World<'_>) -> Occasion {
-    world.read(|tx| occasions::create_global(tx, &text("Everybody's"), &world.context()))
+fn create_global_occasion(env: &TestEnv<'_>) -> Occasion {
+    env.with_tx(|tx| occasions::create_global(tx, &occasion_text("Everybody's"), &env.context()))
 }
 
-fn change(
-    world: &World<'_>,
+fn update_occasion(
+    env: &TestEnv<'_>,
     id: OccasionId,
     command: &UpdateOccasion,
 ) -> Result<Occasion, ChangeOccasionError> {
-    world.transaction(|tx| occasions::update(tx, world.provider, id, command, &world.context()))
+    env.transaction(|tx| occasions::update(tx, env.provider, id, command, &env.context()))
 }
 
-fn delete(world: &World<'_>, id: OccasionId) -> Result<(), ChangeOccasionError> {
-    world.transaction(|tx| occasions::delete(tx, world.provider, id, &world.context()))
+fn delete_occasion(env: &TestEnv<'_>, id: OccasionId) -> Result<(), ChangeOccasionError> {
+    env.transaction(|tx| occasions::delete(tx, env.provider, id, &env.context()))
 }
 
-pub(super) fn an_occasion_is_created_in_a_company_of_the_provider(world: &World<'_>) {
-    let (_, foreign, _) = world.foreign();
+pub(super) fn an_occasion_is_created_in_a_company_of_the_provider(env: &TestEnv<'_>) {
+    let (_, foreign, _) = env.create_foreign_company();
     let create = |company| {
-        world.transaction(|tx| {
-            occasions::create(tx, world.provider, company, &text("New"), false, true, &world.context())
+        env.transaction(|tx| {
+            occasions::create(tx, env.provider, company, &occasion_text("New"), false, true, &env.context())
         })
     };
-    let made = create(world.company).unwrap();
-    assert!(!made.enabled && made.visible && !made.is_global());
-    assert_eq!(world.read(|tx| tx.occasion(world.provider, made.id)), Lookup::Own(made));
-    let absent = create(CompanyId::from_uuid(world.uuid()));
+    let created = create(env.company).unwrap();
+    assert!(!created.enabled && created.visible && !created.is_global());
+    assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, created.id)), Lookup::Own(created));
+    let absent = create(CompanyId::from_uuid(env.new_uuid()));
     assert!(matches!(absent, Err(CreateOccasionError::Denied(Denied::Absent("company_id")))));
     let denied = create(foreign.company.id);
     assert!(matches!(denied, Err(CreateOccasionError::Denied(Denied::Foreign("company_id")))));
 }
 
-pub(super) fn an_occasion_update_writes_only_what_differs(world: &World<'_>) {
-    let before = world.occasion_of(world.company, "Before");
+pub(super) fn an_occasion_update_writes_only_what_differs(env: &TestEnv<'_>) {
+    let before = env.create_occasion(env.company, "Before");
     let same = UpdateOccasion {
-        company_id: Some(world.company),
+        company_id: Some(env.company),
         name: Some(line("Before")),
         enabled: Some(true),
         ..UpdateOccasion::default()
     };
-    assert_eq!(change(world, before.id, &same).unwrap(), before);
+    assert_eq!(update_occasion(env, before.id, &same).unwrap(), before);
     let command = UpdateOccasion { name: Some(line("After")), enabled: Some(false), ..same };
-    let after = change(world, before.id, &command).unwrap();
+    let after = update_occasion(env, before.id, &command).unwrap();
     assert_eq!((after.text.name.as_str(), after.enabled), ("After", false));
     assert!(after.updated_at > before.updated_at);
-    assert_eq!(world.read(|tx| tx.occasion(world.provider, before.id)), Lookup::Own(after));
+    assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, before.id)), Lookup::Own(after));
 }
 
-pub(super) fn a_foreign_or_global_occasion_is_never_changed(world: &World<'_>) {
-    let (_, foreign, theirs) = world.foreign();
-    let everybodys = global(world);
+pub(super) fn a_foreign_or_global_occasion_is_never_changed(env: &TestEnv<'_>) {
+    let (_, foreign, foreign_occasion) = env.create_foreign_company();
+    let global = create_global_occasion(env);
     let nothing = UpdateOccasion::default();
-    let absent = OccasionId::from_uuid(world.uuid());
-    for refused in [change(world, absent, &nothing).map(drop), delete(world, absent)] {
+    let absent = OccasionId::from_uuid(env.new_uuid());
+    for refused in [update_occasion(env, absent, &nothing).map(drop), delete_occasion(env, absent)] {
         assert!(matches!(refused, Err(ChangeOccasionError::Denied(Denied::Absent("id")))));
     }
-    for refused in [change(world, theirs.id, &nothing).map(drop), delete(world, theirs.id)] {
+    for refused in [update_occasion(env, foreign_occasion.id, &nothing).map(drop), delete_occasion(env, foreign_occasion.id)] {
         assert!(matches!(refused, Err(ChangeOccasionError::Denied(Denied::Foreign("id")))));
     }
-    for refused in [change(world, everybodys.id, &nothing).map(drop), delete(world, everybodys.id)] {
+    for refused in [update_occasion(env, global.id, &nothing).map(drop), delete_occasion(env, global.id)] {
         assert!(matches!(refused, Err(ChangeOccasionError::Global)));
     }
     let elsewhere = UpdateOccasion { company_id: Some(foreign.company.id), ..UpdateOccasion::default() };
-    let refused = change(world, world.occasion, &elsewhere);
+    let refused = update_occasion(env, env.occasion, &elsewhere);
     assert!(matches!(refused, Err(ChangeOccasionError::OtherCompany)));
-    assert_eq!(world.read(|tx| tx.occasion(world.provider, everybodys.id)), Lookup::Own(everybodys));
+    assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, global.id)), Lookup::Own(global));
 }
 
-pub(super) fn a_deleted_occasion_keeps_its_name(world: &World<'_>) {
-    delete(world, world.occasion).unwrap();
-    assert_eq!(world.read(|tx| tx.occasion(world.provider, world.occasion)), Lookup::Absent);
-    assert_eq!(world.read(|tx| tx.occasion_name(world.occasion)), Some(line("Great job")));
-    assert_eq!(world.read(|tx| tx.occasion_count(world.company)), 0);
-    let again = delete(world, world.occasion);
+pub(super) fn a_deleted_occasion_keeps_its_name(env: &TestEnv<'_>) {
+    delete_occasion(env, env.occasion).unwrap();
+    assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, env.occasion)), Lookup::Absent);
+    assert_eq!(env.with_tx(|tx| tx.find_occasion_name(env.occasion)), Some(line("Great job")));
+    assert_eq!(env.with_tx(|tx| tx.count_occasions(env.company)), 0);
+    let again = delete_occasion(env, env.occasion);
     assert!(matches!(again, Err(ChangeOccasionError::Denied(Denied::Absent("id")))));
-    assert_eq!(world.read(|tx| tx.occasion_name(OccasionId::from_uuid(world.uuid()))), None);
+    assert_eq!(env.with_tx(|tx| tx.find_occasion_name(OccasionId::from_uuid(env.new_uuid()))), None);
 }
 
-pub(super) fn occasions_of_a_company_and_global_ones_are_listed_together(world: &World<'_>) {
-    let (_, foreign, _) = world.foreign();
-    let everybodys = global(world).id;
-    let last = world.occasion_of(world.company, "Last").id;
+pub(super) fn occasions_of_a_company_and_global_ones_are_listed_together(env: &TestEnv<'_>) {
+    let (_, foreign, _) = env.create_foreign_company();
+    let global = create_global_occasion(env).id;
+    let last = env.create_occasion(env.company, "Last").id;
     let listed = |company, number| {
-        let found = world.read(|tx| tx.occasions(company, page(number, 2)));
+        let found = env.with_tx(|tx| tx.list_occasions(company, page(number, 2)));
         found.iter().map(|occasion| occasion.id).collect::<Vec<_>>()
     };
-    assert_eq!(listed(world.company, 1), [world.occasion, everybodys]);
-    assert_eq!(listed(world.company, 2), [last]);
-    assert_eq!(world.read(|tx| tx.occasion_count(world.company)), 3);
-    assert_eq!(world.read(|tx| tx.occasion_count(foreign.company.id)), 2);
+    assert_eq!(listed(env.company, 1), [env.occasion, global]);
+    assert_eq!(listed(env.company, 2), [last]);
+    assert_eq!(env.with_tx(|tx| tx.count_occasions(env.company)), 3);
+    assert_eq!(env.with_tx(|tx| tx.count_occasions(foreign.company.id)), 2);
 }

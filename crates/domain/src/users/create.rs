@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use crate::model::{Company, Profile, User};
 use crate::ports::{
-    Accounts, Context, Denied, INSERTED_USERS_MAX, Locks, ReadCompanies, Row, StoreError, Timestamp, Users,
+    Accounts, Context, Denied, INSERTED_USERS_MAX, LockableRow, Locks, ReadCompanies, StoreError, Timestamp,
+    Users,
 };
 use crate::users::open_wallets::{open_wallets, wallets_of};
 use crate::values::{CompanyId, ProviderId, UserId};
@@ -34,9 +35,9 @@ pub fn create<T>(
 where
     T: Accounts + Locks + ReadCompanies + Users + ?Sized,
 {
-    let company = hold_company(tx, scope, company_id, profile.corporation_admin)?;
+    let company = lock_company(tx, scope, company_id, profile.corporation_admin)?;
     let now = context.clock.now();
-    let user = new_user(&company, profile.clone(), UserId::from_uuid(context.ids.next()), now);
+    let user = new_user(&company, profile.clone(), UserId::from_uuid(context.ids.next_id()), now);
     if !tx.insert_user(&user)? {
         return Err(CreateUserError::EmailTaken);
     }
@@ -46,7 +47,7 @@ where
 
 /// Creates several users with their wallets, in a few statements. Returns for each profile whether its user
 /// was created; if not, an active user of the company has the address.
-pub fn create_all<T>(
+pub fn create_many<T>(
     tx: &mut T,
     scope: ProviderId,
     company_id: CompanyId,
@@ -57,34 +58,34 @@ where
     T: Accounts + Locks + ReadCompanies + Users + ?Sized,
 {
     let company =
-        hold_company(tx, scope, company_id, profiles.iter().any(|profile| profile.corporation_admin))?;
+        lock_company(tx, scope, company_id, profiles.iter().any(|profile| profile.corporation_admin))?;
     let now = context.clock.now();
-    let new = |profile| new_user(&company, profile, UserId::from_uuid(context.ids.next()), now);
-    let users: Vec<User> = profiles.into_iter().map(new).collect();
+    let to_user = |profile| new_user(&company, profile, UserId::from_uuid(context.ids.next_id()), now);
+    let users: Vec<User> = profiles.into_iter().map(to_user).collect();
     let mut inserted = HashSet::new();
-    for part in users.chunks(INSERTED_USERS_MAX) {
-        inserted.extend(tx.insert_users(part)?);
+    for chunk in users.chunks(INSERTED_USERS_MAX) {
+        inserted.extend(tx.insert_users(chunk)?);
         let wallets: Vec<Account> =
-            part.iter().filter(|user| inserted.contains(&user.id)).flat_map(wallets_of).collect();
-        tx.open(company_id, &wallets, now)?;
+            chunk.iter().filter(|user| inserted.contains(&user.id)).flat_map(wallets_of).collect();
+        tx.open_accounts(company_id, &wallets, now)?;
     }
     Ok(users.iter().map(|user| inserted.contains(&user.id)).collect())
 }
 
 /// Locks and reads the company. No other transaction can then change what a new user depends on: the
 /// company's provider and, for an administrator of its corporation, the corporation.
-fn hold_company<T: Locks + ReadCompanies + ?Sized>(
+fn lock_company<T: Locks + ReadCompanies + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: CompanyId,
     with_corporation: bool,
 ) -> Result<Company, CreateUserError> {
     if with_corporation {
-        tx.hold(Row::Company(id))?;
+        tx.lock_row(LockableRow::Company(id))?;
     } else {
-        tx.keep_provider(id)?;
+        tx.lock_provider_shared(id)?;
     }
-    Ok(tx.company(scope, id)?.named("company_id")?.company)
+    Ok(tx.find_company(scope, id)?.or_denied("company_id")?.company)
 }
 
 fn new_user(company: &Company, mut profile: Profile, id: UserId, now: Timestamp) -> User {

@@ -2,11 +2,11 @@
 //! ids, so it does not change: the profile, the mails and the bodies of events are erased.
 
 use crate::model::{Action, Profile};
-use crate::ports::{AuditLog, Context, Denied, Erasure, Locks, Row, StoreError, Unrenderable, Users};
-use crate::values::{EmailAddress, EventId, Line, ProviderId, UserId};
+use crate::ports::{AuditLog, Context, Denied, Erasure, LockableRow, Locks, RenderError, StoreError, Users};
+use crate::values::{EmailAddress, EventId, ProviderId, SingleLine, UserId};
 
 /// The maximum number of bodies that one step changes.
-pub const ERASED_AT_ONCE: usize = 200;
+pub const ERASED_BODIES_MAX: usize = 200;
 
 /// Why nothing was erased.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum EraseUserError {
     #[error("no user has this id")]
     NoSuchUser,
     /// The user is active; its provider manages its data.
-    #[error("the user is not deleted: its provider deletes it first")]
+    #[error("the user is not deleted: the provider must delete it first")]
     Active,
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -27,10 +27,10 @@ impl From<Denied> for EraseUserError {
 }
 
 /// The address and the name that replace the erased ones.
-fn nobody(id: UserId) -> Result<(EmailAddress, Line), StoreError> {
+fn erased_identity(id: UserId) -> Result<(EmailAddress, SingleLine), StoreError> {
     let email = EmailAddress::parse(&format!("erased-{id}@erased.invalid")).ok();
-    let found = email.zip(Line::parse("erased").ok());
-    found.ok_or_else(|| StoreError::Broken("no address stands for nobody".into()))
+    let found = email.zip(SingleLine::parse("erased").ok());
+    found.ok_or_else(|| StoreError::Broken("the address without a user is not an address".into()))
 }
 
 /// Erases the profile of a deleted user and the mails to its address. The user's points and messages are
@@ -41,38 +41,38 @@ pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     id: UserId,
     context: &Context<'_>,
 ) -> Result<(), EraseUserError> {
-    let company = tx.user(scope, id)?.named("id")?.company_id;
-    tx.hold(Row::Company(company))?;
-    let mut user = tx.user(scope, id)?.named("id")?;
+    let company = tx.find_user(scope, id)?.or_denied("id")?.company_id;
+    tx.lock_row(LockableRow::Company(company))?;
+    let mut user = tx.find_user(scope, id)?.or_denied("id")?;
     let Some(deleted_at) = user.deleted_at else { return Err(EraseUserError::Active) };
     tx.delete_mails_to(company, &user.profile.email, deleted_at)?;
-    let (email, name) = nobody(id)?;
-    let was = &user.profile;
+    let (email, name) = erased_identity(id)?;
+    let old_profile = &user.profile;
     user.profile = Profile {
-        manager: was.manager,
-        company_admin: was.company_admin,
-        corporation_admin: was.corporation_admin,
-        ..Profile::named(email, name, None)
+        manager: old_profile.manager,
+        company_admin: old_profile.company_admin,
+        corporation_admin: old_profile.corporation_admin,
+        ..Profile::with_name(email, name, None)
     };
     user.updated_at = context.clock.now();
     tx.update_user(&user)?;
-    let entry = context.entry(Action::UserErased).of_company(company).of_provider(scope);
-    Ok(tx.note(&entry.about(id.as_uuid()))?)
+    let entry = context.new_audit_entry(Action::UserErased).with_company(company).with_provider(scope);
+    Ok(tx.record_audit_entry(&entry.with_object(id.as_uuid()))?)
 }
 
-/// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_AT_ONCE`].
+/// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_BODIES_MAX`].
 pub fn erase_from_events<T: Erasure + ?Sized>(
     tx: &mut T,
     id: UserId,
     events: &[EventId],
     context: &Context<'_>,
 ) -> Result<(), EraseUserError> {
-    let (email, _) = nobody(id)?;
-    for (event, body) in tx.bodies(events)? {
-        let erased = context.bodies.without(&body, id, &email);
-        let erased = erased.map_err(|cause: Unrenderable| StoreError::from(cause))?;
+    let (email, _) = erased_identity(id)?;
+    for (event, body) in tx.event_bodies(events)? {
+        let erased = context.bodies.erase_user(&body, id, &email);
+        let erased = erased.map_err(|cause: RenderError| StoreError::from(cause))?;
         if erased != body {
-            tx.replace_body(event, &erased)?;
+            tx.replace_event_body(event, &erased)?;
         }
     }
     Ok(())

@@ -6,29 +6,30 @@
 use std::collections::HashSet;
 
 use super::{
-    CreateUserError, Found, Key, UpdateUser, UpdateUserError, create_all, find_all, update, would_change,
+    CreateUserError, UpdateUser, UpdateUserError, UserKey, UserMatch, create_many, match_users, update,
+    would_change,
 };
 use crate::audit_log::Action;
 use crate::model::{Profile, User};
 use crate::ports::{Context, StoreError, Tx};
-use crate::values::{CompanyId, Line, ProviderId, UserId};
+use crate::values::{CompanyId, ProviderId, SingleLine, UserId};
 
 /// A record of another system about one user. Its errors are shown to the person who started the import.
 pub trait ImportRecord {
     /// The key of the record's user; `None` if the record has neither an employee id nor an address. A value
     /// that is present but invalid is omitted from the key; it is reported when the whole record is read.
-    fn key(&self) -> Result<Option<Key>, String>;
+    fn user_key(&self) -> Result<Option<UserKey>, String>;
 
     /// The user that the record describes, to be created.
-    fn profile(&self, company: CompanyId) -> Result<Profile, String>;
+    fn to_profile(&self, company: CompanyId) -> Result<Profile, String>;
 
     /// The changes of an existing user.
-    fn changes(&self) -> Result<UpdateUser, String>;
+    fn to_changes(&self) -> Result<UpdateUser, String>;
 }
 
 /// The result for a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Imported {
+pub enum ImportOutcome {
     Created,
     Updated,
     Unchanged,
@@ -42,38 +43,45 @@ pub enum Imported {
 /// # Errors
 ///
 /// If the store fails. The caller must then commit nothing of the batch.
-pub fn import<R: ImportRecord>(
+pub fn import_users<R: ImportRecord>(
     tx: &mut dyn Tx,
     (scope, company): (ProviderId, CompanyId),
     records: &[R],
     context: &Context<'_>,
-) -> Result<Vec<Imported>, StoreError> {
+) -> Result<Vec<ImportOutcome>, StoreError> {
     let imported = import_batch(tx, (scope, company), records, context)?;
-    let count = |kind: &Imported| imported.iter().filter(|outcome| *outcome == kind).count();
-    let (created, updated) = (count(&Imported::Created), count(&Imported::Updated));
+    let count = |kind: &ImportOutcome| imported.iter().filter(|outcome| *outcome == kind).count();
+    let (created, updated) = (count(&ImportOutcome::Created), count(&ImportOutcome::Updated));
     if created + updated > 0 {
-        let entry = context.entry(Action::UsersImported).of_company(company).of_provider(scope);
-        tx.note(&entry.saying(format!("{created} created, {updated} updated")))?;
+        let entry = context.new_audit_entry(Action::UsersImported).with_company(company).with_provider(scope);
+        tx.record_audit_entry(&entry.with_detail(format!("{created} created, {updated} updated")))?;
     }
     Ok(imported)
 }
 
 fn import_batch<R: ImportRecord>(
     tx: &mut dyn Tx,
-    place: (ProviderId, CompanyId),
+    scope_and_company: (ProviderId, CompanyId),
     records: &[R],
     context: &Context<'_>,
-) -> Result<Vec<Imported>, StoreError> {
-    let keys: Vec<Result<Option<Key>, String>> = records.iter().map(ImportRecord::key).collect();
-    let known: Vec<Key> = keys.iter().map(|key| key.clone().ok().flatten().unwrap_or_default()).collect();
-    let found = find_all(tx, place.1, &known)?;
+) -> Result<Vec<ImportOutcome>, StoreError> {
+    let keys: Vec<Result<Option<UserKey>, String>> = records.iter().map(ImportRecord::user_key).collect();
+    let known: Vec<UserKey> = keys.iter().map(|key| key.clone().ok().flatten().unwrap_or_default()).collect();
+    let found = match_users(tx, scope_and_company.1, &known)?;
     let outcomes = Vec::with_capacity(records.len());
-    let mut batch = Batch { tx, place, context, outcomes, new: Vec::new(), earlier: Earlier::default() };
+    let mut batch = ImportBatch {
+        tx,
+        scope_and_company,
+        context,
+        outcomes,
+        pending_profiles: Vec::new(),
+        earlier: EarlierRecords::default(),
+    };
     for ((record, key), found) in records.iter().zip(keys).zip(found) {
         let outcome = match key {
             Ok(Some(key)) => batch.import_record(record, &key, found)?,
-            Ok(None) => Some(Imported::Refused("employee_id or email is required".to_owned())),
-            Err(reason) => Some(Imported::Refused(reason)),
+            Ok(None) => Some(ImportOutcome::Refused("employee_id or email is required".to_owned())),
+            Err(reason) => Some(ImportOutcome::Refused(reason)),
         };
         batch.outcomes.push(outcome);
     }
@@ -81,79 +89,80 @@ fn import_batch<R: ImportRecord>(
     Ok(batch.outcomes.into_iter().flatten().collect())
 }
 
-struct Batch<'a> {
+struct ImportBatch<'a> {
     tx: &'a mut dyn Tx,
-    place: (ProviderId, CompanyId),
+    scope_and_company: (ProviderId, CompanyId),
     context: &'a Context<'a>,
-    /// One for each record so far; `None` if its user is in `new`.
-    outcomes: Vec<Option<Imported>>,
+    /// One for each record so far; `None` if its user is in `pending_profiles`.
+    outcomes: Vec<Option<ImportOutcome>>,
     /// Users to create, with the index of their record.
-    new: Vec<(usize, Profile)>,
-    earlier: Earlier,
+    pending_profiles: Vec<(usize, Profile)>,
+    earlier: EarlierRecords,
 }
 
-impl Batch<'_> {
-    /// Updates the user of a record, or adds a new one to `new` and returns `None`. `found` is the user that
-    /// the record's key identified before the batch.
+impl ImportBatch<'_> {
+    /// Updates the user of a record, or adds a new one to `pending_profiles` and returns `None`. `found` is
+    /// the user that the record's key identified before the batch.
     fn import_record<R: ImportRecord>(
         &mut self,
         record: &R,
-        key: &Key,
-        found: Found,
-    ) -> Result<Option<Imported>, StoreError> {
-        let found = if self.earlier.may_concern(key, &found) {
+        key: &UserKey,
+        found: UserMatch,
+    ) -> Result<Option<ImportOutcome>, StoreError> {
+        let found = if self.earlier.may_affect(key, &found) {
             self.create_new_users()?;
-            let current = find_all(self.tx, self.place.1, std::slice::from_ref(key))?.pop();
-            current.unwrap_or(Found::Nobody)
+            let current = match_users(self.tx, self.scope_and_company.1, std::slice::from_ref(key))?.pop();
+            current.unwrap_or(UserMatch::NoUser)
         } else {
             found
         };
-        self.earlier.add(key);
+        self.earlier.add_key(key);
         match found {
-            Found::One(user) => self.update_user(&user, record).map(Some),
-            Found::Several => {
-                Ok(Some(Imported::Refused("several active users have this employee_id".to_owned())))
+            UserMatch::One(user) => self.update_user(&user, record).map(Some),
+            UserMatch::Several => {
+                Ok(Some(ImportOutcome::Refused("several active users have this employee_id".to_owned())))
             }
-            Found::Nobody => match record.profile(self.place.1) {
+            UserMatch::NoUser => match record.to_profile(self.scope_and_company.1) {
                 Ok(profile) => {
-                    self.new.push((self.outcomes.len(), profile));
+                    self.pending_profiles.push((self.outcomes.len(), profile));
                     Ok(None)
                 }
-                Err(reason) => Ok(Some(Imported::Refused(reason))),
+                Err(reason) => Ok(Some(ImportOutcome::Refused(reason))),
             },
         }
     }
 
-    fn update_user<R: ImportRecord>(&mut self, user: &User, record: &R) -> Result<Imported, StoreError> {
-        let changes = match record.changes() {
+    fn update_user<R: ImportRecord>(&mut self, user: &User, record: &R) -> Result<ImportOutcome, StoreError> {
+        let changes = match record.to_changes() {
             Ok(changes) => changes,
-            Err(reason) => return Ok(Imported::Refused(reason)),
+            Err(reason) => return Ok(ImportOutcome::Refused(reason)),
         };
         if !would_change(user, &changes) {
-            return Ok(Imported::Unchanged);
+            return Ok(ImportOutcome::Unchanged);
         }
-        match update(self.tx, self.place.0, user.id, &changes, self.context) {
-            Ok(after) if after == *user => Ok(Imported::Unchanged),
+        match update(self.tx, self.scope_and_company.0, user.id, &changes, self.context) {
+            Ok(after) if after == *user => Ok(ImportOutcome::Unchanged),
             Ok(_) => {
                 self.earlier.updated.insert(user.id);
-                Ok(Imported::Updated)
+                Ok(ImportOutcome::Updated)
             }
             Err(UpdateUserError::Store(cause)) => Err(cause),
-            Err(reason) => Ok(Imported::Refused(reason.to_string())),
+            Err(reason) => Ok(ImportOutcome::Refused(reason.to_string())),
         }
     }
 
     fn create_new_users(&mut self) -> Result<(), StoreError> {
-        if self.new.is_empty() {
+        if self.pending_profiles.is_empty() {
             return Ok(());
         }
-        let (scope, company) = self.place;
-        let (indexes, profiles): (Vec<usize>, Vec<Profile>) = self.new.drain(..).unzip();
-        let refused = |reason: &CreateUserError| Imported::Refused(reason.to_string());
-        let outcomes: Vec<Imported> = match create_all(self.tx, scope, company, profiles, self.context) {
+        let (scope, company) = self.scope_and_company;
+        let (indexes, profiles): (Vec<usize>, Vec<Profile>) = self.pending_profiles.drain(..).unzip();
+        let refused = |reason: &CreateUserError| ImportOutcome::Refused(reason.to_string());
+        let outcomes: Vec<ImportOutcome> = match create_many(self.tx, scope, company, profiles, self.context)
+        {
             Ok(created) => {
                 let outcome = |is_created| {
-                    if is_created { Imported::Created } else { refused(&CreateUserError::EmailTaken) }
+                    if is_created { ImportOutcome::Created } else { refused(&CreateUserError::EmailTaken) }
                 };
                 created.into_iter().map(outcome).collect()
             }
@@ -161,8 +170,8 @@ impl Batch<'_> {
             Err(reason) => indexes.iter().map(|_| refused(&reason)).collect(),
         };
         for (index, outcome) in indexes.into_iter().zip(outcomes) {
-            if let Some(place) = self.outcomes.get_mut(index) {
-                *place = Some(outcome);
+            if let Some(slot) = self.outcomes.get_mut(index) {
+                *slot = Some(outcome);
             }
         }
         Ok(())
@@ -171,28 +180,28 @@ impl Batch<'_> {
 
 /// What earlier records of the batch may have changed since its users were looked up.
 #[derive(Default)]
-struct Earlier {
-    employee_ids: HashSet<Line>,
+struct EarlierRecords {
+    employee_ids: HashSet<SingleLine>,
     /// Case-folded.
     emails: HashSet<String>,
     /// Users that were updated. Their address or employee id may have changed.
     updated: HashSet<UserId>,
 }
 
-impl Earlier {
-    fn add(&mut self, key: &Key) {
+impl EarlierRecords {
+    fn add_key(&mut self, key: &UserKey) {
         self.employee_ids.extend(key.employee_id.clone());
         self.emails.extend(key.email.as_ref().map(|email| email.folded().to_owned()));
     }
 
     /// Whether an earlier record may have changed which user this key identifies.
-    fn may_concern(&self, key: &Key, found: &Found) -> bool {
+    fn may_affect(&self, key: &UserKey, found: &UserMatch) -> bool {
         key.employee_id.as_ref().is_some_and(|employee_id| self.employee_ids.contains(employee_id))
             || key.email.as_ref().is_some_and(|email| self.emails.contains(email.folded()))
             || match found {
-                Found::One(user) => self.updated.contains(&user.id),
-                Found::Several => !self.updated.is_empty(),
-                Found::Nobody => false,
+                UserMatch::One(user) => self.updated.contains(&user.id),
+                UserMatch::Several => !self.updated.is_empty(),
+                UserMatch::NoUser => false,
             }
     }
 }

@@ -8,12 +8,12 @@ mod import;
 mod open_wallets;
 mod update;
 
-pub use crate::look_up::user as anybodys;
-pub use create::{CreateUserError, create, create_all};
+pub use crate::any_provider::find_user as find_any;
+pub use create::{CreateUserError, create, create_many};
 pub use delete::{DeleteUser, DeleteUserError};
-pub use erase::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};
-pub use find::{Found, Key, find_all};
-pub use import::{ImportRecord, Imported, import};
+pub use erase::{ERASED_BODIES_MAX, EraseUserError, erase, erase_from_events};
+pub use find::{UserKey, UserMatch, match_users};
+pub use import::{ImportOutcome, ImportRecord, import_users};
 pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update, would_change};
 

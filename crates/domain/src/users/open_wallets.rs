@@ -6,7 +6,7 @@ use crate::wallets::{Account, WalletType};
 
 /// Opens the wallets of a new user.
 pub fn open_wallets<T: Accounts + ?Sized>(tx: &mut T, user: &User, at: Timestamp) -> Result<(), StoreError> {
-    tx.open(user.company_id, &wallets_of(user).collect::<Vec<_>>(), at)
+    tx.open_accounts(user.company_id, &wallets_of(user).collect::<Vec<_>>(), at)
 }
 
 /// The wallets of a new user: user and peer, and the manager wallet for a manager (behaviour 17.1).

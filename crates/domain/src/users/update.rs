@@ -1,8 +1,10 @@
 //! Changing a user (behaviour 7, 13.3).
 
 use crate::model::{Company, Profile, UpdateDetails, User};
-use crate::ports::{Accounts, Context, Denied, Locks, ReadCompanies, ReadUsers, Row, StoreError, Users};
-use crate::values::{CompanyId, EmailAddress, Groups, Line, ProviderId, Update, UserId};
+use crate::ports::{
+    Accounts, Context, Denied, LockableRow, Locks, ReadCompanies, ReadUsers, StoreError, Users,
+};
+use crate::values::{CompanyId, EmailAddress, Groups, ProviderId, SingleLine, Update, UserId};
 use crate::wallets::{Account, WalletType};
 
 /// The changes to make. Fields that are `None` or `Keep` do not change.
@@ -11,9 +13,9 @@ pub struct UpdateUser {
     /// Its company, which cannot change: only the present one is accepted.
     pub company_id: Option<CompanyId>,
     pub email: Option<EmailAddress>,
-    pub first_name: Option<Line>,
+    pub first_name: Option<SingleLine>,
     /// Last name; `Clear` is accepted only from an owner who has none.
-    pub last_name: Update<Line>,
+    pub last_name: Update<SingleLine>,
     pub details: UpdateDetails,
     /// Whether the manager wallet may be used.
     pub manager: Option<bool>,
@@ -23,7 +25,7 @@ pub struct UpdateUser {
     pub corporation_admin: Option<bool>,
     pub groups: Update<Groups>,
     /// Five fields for the provider's own use.
-    pub custom_fields: [Update<Line>; 5],
+    pub custom_fields: [Update<SingleLine>; 5],
 }
 
 /// Why a user was not changed.
@@ -41,7 +43,7 @@ pub enum UpdateUserError {
     #[error("last_name must not be empty")]
     NoLastName,
     /// The user owns the company and administers it; transfer the ownership first.
-    #[error("company_admin must be true for the owner of the company until ownership has moved")]
+    #[error("company_admin must be true for the owner of the company until ownership is transferred")]
     IsOwner,
     /// Another active user of the company has the address.
     #[error("email has already been taken")]
@@ -62,20 +64,20 @@ pub fn update<T>(
 where
     T: Accounts + Locks + ReadCompanies + Users + ?Sized,
 {
-    let company_id = tx.user(scope, id)?.named("id")?.company_id;
+    let company_id = tx.find_user(scope, id)?.or_denied("id")?.company_id;
     if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
         // So that meanwhile neither ownership moves to the user nor the company leaves its corporation.
-        tx.hold(Row::Company(company_id))?;
+        tx.lock_row(LockableRow::Company(company_id))?;
     } else {
-        tx.keep_provider(company_id)?;
+        tx.lock_provider_shared(company_id)?;
     }
-    tx.hold(Row::User(id))?;
-    let before = tx.user(scope, id)?.named("id")?;
-    let company = tx.company(scope, company_id)?.named("id")?.company;
+    tx.lock_row(LockableRow::User(id))?;
+    let before = tx.find_user(scope, id)?.or_denied("id")?;
+    let company = tx.find_company(scope, company_id)?.or_denied("id")?.company;
     let mut user = before.clone();
-    apply(command, &mut user.profile);
+    apply_update(command, &mut user.profile);
     user.profile.corporation_admin &= company.corporation_id.is_some();
-    judge(tx, command, &before, &user, &company)?;
+    check_rules(tx, command, &before, &user, &company)?;
     if user != before {
         user.updated_at = context.clock.now();
         tx.update_user(&user)?;
@@ -88,11 +90,11 @@ where
 /// would return the user unchanged.
 pub fn would_change(user: &User, command: &UpdateUser) -> bool {
     let mut profile = user.profile.clone();
-    apply(command, &mut profile);
+    apply_update(command, &mut profile);
     profile != user.profile || command.company_id.is_some_and(|company_id| company_id != user.company_id)
 }
 
-fn judge<T: ReadUsers + ?Sized>(
+fn check_rules<T: ReadUsers + ?Sized>(
     tx: &mut T,
     command: &UpdateUser,
     before: &User,
@@ -112,7 +114,7 @@ fn judge<T: ReadUsers + ?Sized>(
         return Err(UpdateUserError::IsOwner);
     }
     if after.profile.email.folded() != before.profile.email.folded()
-        && tx.active_user_by_email(company.id, &after.profile.email)?.is_some()
+        && tx.find_active_user_by_email(company.id, &after.profile.email)?.is_some()
     {
         return Err(UpdateUserError::EmailTaken);
     }
@@ -126,26 +128,26 @@ fn open_manager_wallet<T: Accounts + ?Sized>(
 ) -> Result<(), StoreError> {
     let becomes_manager = after.profile.manager && !before.profile.manager;
     if becomes_manager
-        && !tx.wallets(after.id)?.iter().any(|wallet| wallet.wallet_type == WalletType::Manager)
+        && !tx.list_wallets(after.id)?.iter().any(|wallet| wallet.wallet_type == WalletType::Manager)
     {
         let wallet = Account::Wallet(WalletType::Manager, after.id);
-        tx.open(after.company_id, &[wallet], after.updated_at)?;
+        tx.open_accounts(after.company_id, &[wallet], after.updated_at)?;
     }
     Ok(())
 }
 
-fn apply(command: &UpdateUser, profile: &mut Profile) {
+fn apply_update(command: &UpdateUser, profile: &mut Profile) {
     if let Some(email) = command.email.as_ref().filter(|email| **email != profile.email) {
         profile.email = email.clone(); // an address that differs only in case is equal, and is not changed
     }
     if let Some(first_name) = &command.first_name {
         profile.first_name = first_name.clone();
     }
-    command.last_name.change(&mut profile.last_name);
+    command.last_name.apply_to_field(&mut profile.last_name);
     command.details.apply(&mut profile.details);
-    command.groups.change(&mut profile.groups);
+    command.groups.apply_to_field(&mut profile.groups);
     for (field, update) in profile.custom_fields.iter_mut().zip(&command.custom_fields) {
-        update.change(field);
+        update.apply_to_field(field);
     }
     profile.manager = command.manager.unwrap_or(profile.manager);
     profile.company_admin = command.company_admin.unwrap_or(profile.company_admin);

@@ -5,9 +5,9 @@ use std::fmt;
 use time::Date;
 
 use super::InvalidValue;
-use super::month_day::{date_of, of_four_digits};
+use super::month_day::{date_from_digits, with_four_digit_year};
 
-const MUST_BE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
+const INVALID_DATE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
 
 /// An existing date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work
 /// (behaviour 8.8).
@@ -17,16 +17,16 @@ pub struct CalendarDate(Date);
 impl CalendarDate {
     /// Parses exactly two, two and four digits separated by slashes.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        read(text).map(Self).ok_or(MUST_BE)
+        parse_date(text).map(Self).ok_or(INVALID_DATE)
     }
 
     /// Converts a stored date. Years beyond four digits are refused.
     pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
-        of_four_digits(date).map(Self).ok_or(MUST_BE)
+        with_four_digit_year(date).map(Self).ok_or(INVALID_DATE)
     }
 
     /// The date as it is stored.
-    pub const fn date(self) -> Date {
+    pub const fn to_date(self) -> Date {
         self.0
     }
 }
@@ -37,10 +37,10 @@ impl fmt::Display for CalendarDate {
     }
 }
 
-fn read(text: &str) -> Option<Date> {
+fn parse_date(text: &str) -> Option<Date> {
     let (month, rest) = text.split_once('/')?;
     let (day, year) = rest.split_once('/')?;
-    date_of(year, month, day)
+    date_from_digits(year, month, day)
 }
 
 #[cfg(test)]
@@ -90,6 +90,6 @@ mod tests {
         let date = |year| Date::from_calendar_date(year, Month::January, 1).unwrap();
         assert!(CalendarDate::from_date(date(0)).is_err());
         assert!(CalendarDate::from_date(date(-44)).is_err());
-        assert_eq!(CalendarDate::from_date(date(1)).unwrap().date(), date(1));
+        assert_eq!(CalendarDate::from_date(date(1)).unwrap().to_date(), date(1));
     }
 }

@@ -28,7 +28,7 @@ impl PemCertificate {
         if text.len() > PemCertificate::BYTES_MAX {
             return Err(InvalidValue("must be at most 64 KiB"));
         }
-        let expires_at = expiry(text);
+        let expires_at = parse_expiry(text);
         let invalid = InvalidValue("must be exactly one X.509 certificate in PEM, without a private key");
         expires_at.map(|expires_at| Self { text: text.to_owned(), expires_at }).ok_or(invalid)
     }
@@ -51,7 +51,7 @@ impl std::fmt::Debug for PemCertificate {
 }
 
 /// The end of the validity of the certificate in a string; `None` unless there is exactly one certificate.
-fn expiry(text: &str) -> Option<Timestamp> {
+fn parse_expiry(text: &str) -> Option<Timestamp> {
     let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let at = only_boundary(text, BEGIN)?;
     if only_boundary(text, END)? < at || text.chars().any(is_refused) {
@@ -74,7 +74,7 @@ fn only_boundary(text: &str, start: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn made(not_after_year: i32) -> String {
+    fn self_signed_pem(not_after_year: i32) -> String {
         let mut parameters = rcgen::CertificateParams::new(vec!["idp.example.com".to_owned()]).unwrap();
         parameters.not_after = rcgen::date_time_ymd(not_after_year, 1, 2);
         let key = rcgen::KeyPair::generate().unwrap();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn one_certificate_is_kept_as_it_was_sent() {
-        let pem = made(2040);
+        let pem = self_signed_pem(2040);
         for text in [
             pem.clone(),
             pem.replace('\n', "\r\n"),
@@ -92,14 +92,14 @@ mod tests {
         ] {
             let certificate = PemCertificate::parse(&text).unwrap();
             assert_eq!(certificate.as_str(), text);
-            assert_eq!(certificate.expires_at().utc().year(), 2040);
+            assert_eq!(certificate.expires_at().to_utc().year(), 2040);
         }
-        assert_eq!(PemCertificate::parse(&made(2001)).unwrap().expires_at().utc().year(), 2001);
+        assert_eq!(PemCertificate::parse(&self_signed_pem(2001)).unwrap().expires_at().to_utc().year(), 2001);
     }
 
     #[test]
     fn anything_else_is_refused() {
-        let pem = made(2040);
+        let pem = self_signed_pem(2040);
         let key = rcgen::KeyPair::generate().unwrap().serialize_pem();
         let body = pem.lines().nth(1).unwrap().to_owned();
         for text in [

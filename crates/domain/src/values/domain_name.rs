@@ -4,7 +4,7 @@ use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 
 use super::InvalidValue;
-use super::text::is_within;
+use super::text::has_at_most_chars;
 
 /// A host name with at least two labels and at most 253 characters, stored in lower-case ASCII by IDNA
 /// (behaviour 8.6).
@@ -35,7 +35,7 @@ impl DomainName {
 /// The host name in lower-case ASCII, or `None` if the string is not a host name. The length is also checked
 /// before the conversion, because the cost of the conversion grows with it.
 pub(super) fn ascii_host(text: &str) -> Option<String> {
-    if !is_within(text, DomainName::CHARS_MAX) {
+    if !has_at_most_chars(text, DomainName::CHARS_MAX) {
         return None;
     }
     Uts46::new()

@@ -7,7 +7,7 @@ use email_address::Options;
 
 use super::InvalidValue;
 use super::domain_name::ascii_host;
-use super::text::is_within;
+use super::text::has_at_most_chars;
 
 /// An email address of RFC 5321, in ASCII, without a display name: up to 254 characters, no control
 /// characters (behaviour 8.5).
@@ -28,11 +28,11 @@ impl EmailAddress {
         Some(text)
             .filter(|text| {
                 text.is_ascii()
-                    && is_within(text, EmailAddress::CHARS_MAX)
+                    && has_at_most_chars(text, EmailAddress::CHARS_MAX)
                     && !text.chars().any(char::is_control)
             })
-            .filter(|text| email_address::EmailAddress::parse_with_options(text, options()).is_ok())
-            .and_then(fold)
+            .filter(|text| email_address::EmailAddress::parse_with_options(text, parser_options()).is_ok())
+            .and_then(fold_address)
             .map(|folded| Self { sent: text.to_owned(), folded })
             .ok_or(InvalidValue("must be an email address in ASCII of at most 254 characters"))
     }
@@ -62,22 +62,22 @@ impl Hash for EmailAddress {
     }
 }
 
-fn options() -> Options {
+fn parser_options() -> Options {
     Options::default().without_display_text().with_domain_literal()
 }
 
 /// The folded form, or `None` if the domain is neither a host name nor an address in brackets: the crate
 /// alone would accept `a@b_c.com` and `a@[x]`, and an empty display name, as in ` <a@b.com>`.
-fn fold(text: &str) -> Option<String> {
+fn fold_address(text: &str) -> Option<String> {
     let (local, domain) = text.rsplit_once('@')?;
     let domain = match domain.strip_prefix('[') {
-        Some(literal) => address_literal(literal.strip_suffix(']')?)?,
+        Some(literal) => fold_address_literal(literal.strip_suffix(']')?)?,
         None => ascii_host(domain)?,
     };
     Some(format!("{}@{domain}", local.to_lowercase()))
 }
 
-fn address_literal(text: &str) -> Option<String> {
+fn fold_address_literal(text: &str) -> Option<String> {
     let is_address = match text.get(..5) {
         Some(tag) if tag.eq_ignore_ascii_case("IPv6:") => text.get(5..)?.parse::<Ipv6Addr>().is_ok(),
         _ => text.parse::<Ipv4Addr>().is_ok(),

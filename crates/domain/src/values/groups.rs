@@ -1,7 +1,7 @@
 //! The groups of a user.
 
 use super::InvalidValue;
-use super::text::is_within;
+use super::text::has_at_most_chars;
 
 /// The names of the groups that a user is in, at least one, joined by commas (behaviour 8.10).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ impl Groups {
     /// Splits at commas, trims, and removes blank and duplicate names; the first of equal names is kept.
     /// `None` if no name remains. The limit of 4,096 characters applies to the string as sent.
     pub fn parse(text: &str) -> Result<Option<Self>, InvalidValue> {
-        if !is_within(text, Groups::CHARS_MAX) || text.chars().any(char::is_control) {
+        if !has_at_most_chars(text, Groups::CHARS_MAX) || text.chars().any(char::is_control) {
             return Err(InvalidValue(
                 "must be group names separated by commas, at most 4,096 characters, without control characters",
             ));

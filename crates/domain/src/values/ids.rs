@@ -7,10 +7,10 @@ use uuid::Uuid;
 
 use super::InvalidValue;
 
-const MUST_BE: InvalidValue = InvalidValue("must be a UUID");
+const INVALID_UUID: InvalidValue = InvalidValue("must be a UUID");
 /// The length of the hyphenated form, the only one that is accepted: no braces, no `urn:uuid:`, no bare
 /// digits (behaviour 2.5).
-const TEXT_LENGTH: usize = 36;
+const HYPHENATED_LENGTH: usize = 36;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => { $(
@@ -56,7 +56,7 @@ macro_rules! ids {
             type Err = InvalidValue;
 
             fn from_str(text: &str) -> Result<Self, InvalidValue> {
-                parse(text).map(Self)
+                parse_uuid(text).map(Self)
             }
         }
 
@@ -99,11 +99,11 @@ ids! {
     EventId,
 }
 
-fn parse(text: &str) -> Result<Uuid, InvalidValue> {
+fn parse_uuid(text: &str) -> Result<Uuid, InvalidValue> {
     Some(text)
-        .filter(|text| text.len() == TEXT_LENGTH)
+        .filter(|text| text.len() == HYPHENATED_LENGTH)
         .and_then(|text| Uuid::try_parse(text).ok())
-        .ok_or(MUST_BE)
+        .ok_or(INVALID_UUID)
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use std::fmt;
 
 use time::Date;
 
-use super::month_day::{date_of, of_four_digits};
+use super::month_day::{date_from_digits, with_four_digit_year};
 use super::{InvalidValue, Timestamp};
 
-const MUST_BE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
+const INVALID_DATE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
 
 /// An existing date of the years 1 to 9999, written `yyyy-mm-dd`, so that dates sort like their strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,20 +16,20 @@ pub struct IsoDate(Date);
 impl IsoDate {
     /// Parses exactly four, two and two digits separated by hyphens.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        read(text).map(Self).ok_or(MUST_BE)
+        parse_date(text).map(Self).ok_or(INVALID_DATE)
     }
 
     /// Converts a date. Years beyond four digits are refused.
     pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
-        of_four_digits(date).map(Self).ok_or(MUST_BE)
+        with_four_digit_year(date).map(Self).ok_or(INVALID_DATE)
     }
 
-    /// The start of the date in UTC.
-    pub fn begins(self) -> Timestamp {
+    /// Midnight in UTC at the start of the date.
+    pub fn start_of_day(self) -> Timestamp {
         Timestamp::new(self.0.midnight().assume_utc())
     }
 
-    pub const fn date(self) -> Date {
+    pub const fn to_date(self) -> Date {
         self.0
     }
 }
@@ -40,10 +40,10 @@ impl fmt::Display for IsoDate {
     }
 }
 
-fn read(text: &str) -> Option<Date> {
+fn parse_date(text: &str) -> Option<Date> {
     let (year, rest) = text.split_once('-')?;
     let (month, day) = rest.split_once('-')?;
-    date_of(year, month, day)
+    date_from_digits(year, month, day)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 mod calendar;
 #[cfg(feature = "use-cases")]
 mod certificate;
+mod checked_cast;
 #[cfg(feature = "use-cases")]
 mod country;
 #[cfg(feature = "use-cases")]
@@ -18,14 +19,13 @@ mod domain_name;
 #[cfg(feature = "use-cases")]
 mod email;
 mod entity_id;
-mod fit;
 mod groups;
 mod ids;
-mod invalid;
+mod invalid_value;
 mod iso_date;
 mod month_day;
 mod page;
-mod stored;
+mod stored_enum;
 mod text;
 mod timestamp;
 mod update;
@@ -35,6 +35,7 @@ mod web_url;
 pub use calendar::CalendarDate;
 #[cfg(feature = "use-cases")]
 pub use certificate::PemCertificate;
+pub use checked_cast::checked_cast;
 #[cfg(feature = "use-cases")]
 pub use country::CountryCode;
 #[cfg(feature = "use-cases")]
@@ -42,25 +43,24 @@ pub use domain_name::DomainName;
 #[cfg(feature = "use-cases")]
 pub use email::EmailAddress;
 pub use entity_id::EntityId;
-pub use fit::fit;
 pub use groups::Groups;
 pub use ids::{
     CompanyId, CorporationId, EventId, JournalEntryId, OccasionId, ProviderId, RecognitionId, RedemptionId,
     ScheduleId, UserId,
 };
-pub use invalid::InvalidValue;
+pub use invalid_value::InvalidValue;
 pub use iso_date::IsoDate;
 pub use month_day::MonthDay;
 pub use page::Page;
-pub(crate) use stored::stored;
-pub use text::{Line, Message, split_full_name};
+pub(crate) use stored_enum::stored_enum;
+pub use text::{Message, SingleLine, split_full_name};
 pub use timestamp::Timestamp;
 pub use update::Update;
 #[cfg(feature = "use-cases")]
 pub use web_url::WebUrl;
 
 /// Implements `Display` for types that are shown as they were sent.
-macro_rules! show_themselves {
+macro_rules! display_as_str {
     ($($type:ty),+) => {$(
         impl std::fmt::Display for $type {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -70,6 +70,6 @@ macro_rules! show_themselves {
     )+};
 }
 
-show_themselves!(Groups, Line, Message);
+display_as_str!(Groups, SingleLine, Message);
 #[cfg(feature = "use-cases")]
-show_themselves!(CountryCode, DomainName, EmailAddress, WebUrl);
+display_as_str!(CountryCode, DomainName, EmailAddress, WebUrl);

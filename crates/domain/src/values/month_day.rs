@@ -16,7 +16,7 @@ pub struct MonthDay {
 impl MonthDay {
     /// Parses exactly two digits, a slash and two digits.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        read(text).ok_or(InvalidValue("must be a day of the year in the form mm/dd"))
+        parse_month_day(text).ok_or(InvalidValue("must be a day of the year in the form mm/dd"))
     }
 
     /// The month, 1 to 12.
@@ -36,7 +36,7 @@ impl fmt::Display for MonthDay {
     }
 }
 
-fn read(text: &str) -> Option<MonthDay> {
+fn parse_month_day(text: &str) -> Option<MonthDay> {
     let (month, day) = text.split_once('/')?;
     let (month, day) = (two_digits(month)?, two_digits(day)?);
     let last = match month {
@@ -49,16 +49,16 @@ fn read(text: &str) -> Option<MonthDay> {
 }
 
 /// A date, if its year can be written in four digits, 1 to 9999.
-pub(super) fn of_four_digits(date: Date) -> Option<Date> {
+pub(super) fn with_four_digit_year(date: Date) -> Option<Date> {
     (1..=9_999).contains(&date.year()).then_some(date)
 }
 
 /// The existing date that two, two and four ASCII digits represent.
-pub(super) fn date_of(year: &str, month: &str, day: &str) -> Option<Date> {
+pub(super) fn date_from_digits(year: &str, month: &str, day: &str) -> Option<Date> {
     let (century, year) = year.split_at_checked(2)?;
     let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);
     let month = Month::try_from(two_digits(month)?).ok()?;
-    Date::from_calendar_date(year, month, two_digits(day)?).ok().and_then(of_four_digits)
+    Date::from_calendar_date(year, month, two_digits(day)?).ok().and_then(with_four_digit_year)
 }
 
 /// The number that exactly two ASCII digits represent.

@@ -43,12 +43,12 @@ impl Page {
     }
 
     /// The page and the next item, which shows whether there is another page.
-    pub const fn and_one_more(self) -> Self {
+    pub const fn with_lookahead(self) -> Self {
         Self { limit: self.limit + 1, ..self }
     }
 
     /// The page in parts of at most `items_max` items, for callers that cannot hold all of it in memory.
-    pub fn parts(self, items_max: i64) -> impl Iterator<Item = Self> {
+    pub fn split_into_parts(self, items_max: i64) -> impl Iterator<Item = Self> {
         let size = items_max.max(1);
         let part = move |number: i64| {
             let skipped = number.checked_mul(size).filter(|skipped| *skipped < self.per_page)?;
@@ -67,7 +67,7 @@ mod tests {
         let check = |per_page, items_max, expected: &[(i64, i64)]| {
             let page = Page::new(3, per_page).unwrap();
             let parts: Vec<(i64, i64)> =
-                page.parts(items_max).map(|part| (part.offset(), part.limit())).collect();
+                page.split_into_parts(items_max).map(|part| (part.offset(), part.limit())).collect();
             assert_eq!(parts, expected, "{per_page} by {items_max}");
         };
         check(100, 100, &[(200, 100)]);

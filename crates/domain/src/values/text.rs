@@ -6,9 +6,9 @@ use super::InvalidValue;
 
 /// A one-line name or title: 1 to 255 characters, not blank, without control characters (behaviour 8.2).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Line(String);
+pub struct SingleLine(String);
 
-impl Line {
+impl SingleLine {
     /// The maximum number of characters.
     pub const CHARS_MAX: usize = 255;
 
@@ -16,7 +16,7 @@ impl Line {
     /// be handled before.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_valid = !text.trim().is_empty()
-            && is_within(text, Self::CHARS_MAX)
+            && has_at_most_chars(text, Self::CHARS_MAX)
             && !text.chars().any(char::is_control);
         is_valid.then(|| Self(text.to_owned())).ok_or(InvalidValue(
             "must be one line of 1 to 255 characters, not blank, without control characters",
@@ -46,7 +46,7 @@ impl Message {
     /// Parses a message. It is stored byte for byte.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
-        let is_valid = is_within(text, Self::CHARS_MAX) && !text.chars().any(is_refused);
+        let is_valid = has_at_most_chars(text, Self::CHARS_MAX) && !text.chars().any(is_refused);
         is_valid.then(|| Self(Arc::from(text))).ok_or(InvalidValue(
             "must be text of at most 10,000 characters, without control characters other than line breaks and tabs",
         ))
@@ -81,7 +81,7 @@ pub fn split_full_name(name: &str) -> (String, String) {
 }
 
 /// Whether the string has at most `length_max` characters.
-pub(super) fn is_within(text: &str, length_max: usize) -> bool {
+pub(super) fn has_at_most_chars(text: &str, length_max: usize) -> bool {
     text.chars().nth(length_max).is_none()
 }
 
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_line_is_1_to_255_characters_without_controls() {
         let check = |input: &str, expected: bool| {
-            let line = Line::parse(input);
+            let line = SingleLine::parse(input);
             assert_eq!(line.is_ok(), expected, "{input:?}");
             assert!(line.is_err() || line.unwrap().as_str() == input, "{input:?} is not kept");
         };

@@ -9,7 +9,7 @@ use time::{Duration, OffsetDateTime, UtcDateTime};
 
 use super::InvalidValue;
 
-const MUST_BE: InvalidValue = InvalidValue("must be a time such as 2026-11-20T20:01:02.345Z");
+const INVALID_TIMESTAMP: InvalidValue = InvalidValue("must be a time such as 2026-11-20T20:01:02.345Z");
 const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A time in UTC, in whole microseconds, which both databases can store.
@@ -39,8 +39,8 @@ impl Timestamp {
     /// If the string is not a time of the years 1970 to 9999.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let at = OffsetDateTime::parse(text, &Rfc3339).ok().and_then(|at| at.checked_to_utc());
-        let read = at.map(|at| Self(at.truncate_to_microsecond()));
-        read.filter(|at| *at >= Self::UNIX_EPOCH).ok_or(MUST_BE)
+        let timestamp = at.map(|at| Self(at.truncate_to_microsecond()));
+        timestamp.filter(|at| *at >= Self::UNIX_EPOCH).ok_or(INVALID_TIMESTAMP)
     }
 
     /// Microseconds since 1970.
@@ -56,7 +56,7 @@ impl Timestamp {
     }
 
     /// The date and the time of day.
-    pub const fn utc(self) -> UtcDateTime {
+    pub const fn to_utc(self) -> UtcDateTime {
         self.0
     }
 }
@@ -75,7 +75,7 @@ impl From<SystemTime> for Timestamp {
     fn from(at: SystemTime) -> Self {
         let offset = match at.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => Duration::try_from(after).unwrap_or(Duration::MAX),
-            Err(cause) => Duration::try_from(cause.duration()).map_or(Duration::MIN, |before| -before),
+            Err(error) => Duration::try_from(error.duration()).map_or(Duration::MIN, |before| -before),
         };
         Self(UtcDateTime::UNIX_EPOCH.saturating_add(offset).truncate_to_microsecond())
     }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_moment_has_whole_microseconds() {
         let at = Timestamp::new(datetime!(2026-11-20 20:01:02.345678901 UTC));
-        assert_eq!(at.utc().nanosecond(), 345_678_000);
+        assert_eq!(at.to_utc().nanosecond(), 345_678_000);
         assert_eq!(at + std::time::Duration::from_nanos(1_999), at + Duration::microseconds(1));
         assert_eq!(Timestamp::from_unix_micros(at.unix_micros()), Some(at));
         assert_eq!(Timestamp::from_unix_micros(-1).map(|at| at.unix_micros()), Some(-1));

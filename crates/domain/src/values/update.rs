@@ -26,7 +26,7 @@ impl<T> Update<T> {
 impl<T: Clone + PartialEq> Update<T> {
     /// Updates a field. A value that equals the present one does not change it, because addresses that differ
     /// only in case are equal.
-    pub fn change(&self, field: &mut Option<T>) {
+    pub fn apply_to_field(&self, field: &mut Option<T>) {
         let updated = self.clone().apply(field.clone());
         if updated != *field {
             *field = updated;

@@ -3,7 +3,7 @@
 use url::{Host, Url};
 
 use super::InvalidValue;
-use super::text::is_within;
+use super::text::has_at_most_chars;
 
 /// An absolute http or https URL with a host and without user info: up to 2,048 characters, no white space,
 /// no control characters (behaviour 8.4). It is stored byte for byte, without the normalisation that browsers
@@ -32,7 +32,7 @@ impl WebUrl {
 /// must need no correction, so that every parser reads it the same.
 fn is_web_url(text: &str) -> bool {
     let is_refused = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
-    if !is_within(text, WebUrl::CHARS_MAX) || text.chars().any(is_refused) {
+    if !has_at_most_chars(text, WebUrl::CHARS_MAX) || text.chars().any(is_refused) {
         return false;
     }
     let Some((scheme, rest)) = text.split_once("://") else { return false };

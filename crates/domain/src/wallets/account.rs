@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use crate::money::{Amount, Points, PointsPerDollar};
-use crate::values::{CompanyId, UserId, stored};
+use crate::values::{CompanyId, UserId, stored_enum};
 
-stored! {
+stored_enum! {
     /// The three wallets of a user, by their names in the API (behaviour 17.1). Each is a separate account
     /// with a different kind.
     enum WalletType {
@@ -19,7 +19,7 @@ stored! {
 }
 
 impl WalletType {
-    pub fn kind(self) -> AccountKind {
+    pub fn account_kind(self) -> AccountKind {
         match self {
             Self::User => AccountKind::UserWallet,
             Self::Peer => AccountKind::PeerWallet,
@@ -33,7 +33,7 @@ impl WalletType {
     }
 }
 
-stored! {
+stored_enum! {
     /// The kinds of accounts, in lock order: the accounts that most commands want come last.
     enum AccountKind {
         /// A user's earned points.
@@ -84,7 +84,7 @@ pub enum Account {
 
 impl Account {
     /// The accounts that a company has from its creation.
-    pub fn of_company(company: CompanyId) -> [Self; 5] {
+    pub fn company_accounts(company: CompanyId) -> [Self; 5] {
         [
             Self::Reserve(company),
             Self::Transit(company),
@@ -95,12 +95,12 @@ impl Account {
     }
 
     /// The wallets that a user can have.
-    pub fn of_user(user: UserId) -> [Self; 3] {
+    pub fn user_wallets(user: UserId) -> [Self; 3] {
         [WalletType::User, WalletType::Peer, WalletType::Manager].map(|wallet| Self::Wallet(wallet, user))
     }
 
     /// The user or company that owns it. With the kind, it identifies the account.
-    pub fn owner(self) -> Uuid {
+    pub fn owner_id(self) -> Uuid {
         match self {
             Self::Wallet(_, user) => user.as_uuid(),
             Self::Reserve(company)
@@ -113,7 +113,7 @@ impl Account {
 
     pub fn kind(self) -> AccountKind {
         match self {
-            Self::Wallet(wallet, _) => wallet.kind(),
+            Self::Wallet(wallet, _) => wallet.account_kind(),
             Self::Reserve(_) => AccountKind::Reserve,
             Self::Transit(_) => AccountKind::Transit,
             Self::Funding(_) => AccountKind::Funding,
@@ -136,12 +136,12 @@ pub struct Wallet {
 
 impl Wallet {
     /// The points that it shows at a rate.
-    pub fn points(&self, rate: PointsPerDollar) -> Points {
-        rate.points(self.balance)
+    pub fn points_at(&self, rate: PointsPerDollar) -> Points {
+        rate.shown_points(self.balance)
     }
 
     /// The cumulative points spent, at a rate.
     pub fn points_spent(&self, rate: PointsPerDollar) -> Points {
-        rate.points(self.spent)
+        rate.shown_points(self.spent)
     }
 }

@@ -1,9 +1,9 @@
 //! The movements of a wallet as its owner sees them (behaviour 17.5).
 
 use crate::money::Points;
-use crate::values::{Timestamp, stored};
+use crate::values::{Timestamp, stored_enum};
 
-stored! {
+stored_enum! {
     /// Why points moved, by its name in the API (behaviour 17.5), which never shows a rounding.
     enum Reason {
         /// Paid or received by a recognition.

@@ -1,53 +1,55 @@
-//! The description of the API as OpenAPI 3.1, made of what serves: the table of routes, what each operation reads while
-//! nothing is there, and the views that it answers. The doc comments of fields give their
-//! descriptions and examples.
+//! The OpenAPI 3.1 document of the API. It is generated from the code that serves requests: the table of routes, the
+//! parameters that each operation reads, and the views that it returns. Descriptions and examples come from the doc comments
+//! of fields.
 
-mod described_route;
+mod error_examples;
+mod operation_object;
 mod statuses;
 #[cfg(test)]
 mod tests;
 mod webhook;
 
-pub(crate) use described_route::Told;
+pub(crate) use operation_object::OperationSpec;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 pub use webhook::Webhook;
 
 use crate::endpoints::{ROUTES, TAGS};
-use crate::entrance::Problem;
+use crate::middleware::Problem;
 use crate::operation::error::ErrorBody;
 use crate::operation::list::ListOf;
 use guerdon_api_types::docs;
 
-/// The description; `webhooks` are the events that are sent.
+/// Generates the document; `webhooks` are the events that are sent.
 pub fn openapi(webhooks: Vec<Webhook>) -> Value {
     let mut generator = SchemaGenerator::new(SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
         settings.contract = schemars::generate::Contract::Serialize;
     }));
-    let told: Vec<_> = ROUTES.iter().map(|route| (route, (route.tell)(&mut generator))).collect();
+    let operations: Vec<_> = ROUTES.iter().map(|route| (route, (route.describe)(&mut generator))).collect();
     generator.subschema_for::<ErrorBody<'_>>();
     generator.subschema_for::<Problem<'_>>();
     let list = generator.subschema_for::<ListOf<()>>().to_value();
     let mut schemas = generator.take_definitions(true);
     let mut paths = Map::new();
-    for (route, told) in told {
+    for (route, spec) in operations {
         let path = paths.entry(route.pattern).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
-            let object = schemas.get(&*told.documented_by).unwrap_or_default();
-            let described = described_route::describe(route, told, &[object, &list]);
+            let object = schemas.get(&*spec.documented_by).unwrap_or_default();
+            let described = operation_object::describe_operation(route, spec, &[object, &list]);
             path.insert(route.method.to_lowercase(), described);
         }
     }
-    let webhooks =
-        webhooks.into_iter().map(|webhook| (webhook.name.to_owned(), webhook::describe(webhook, &schemas)));
+    let webhooks = webhooks
+        .into_iter()
+        .map(|webhook| (webhook.name.to_owned(), webhook::describe_webhook(webhook, &schemas)));
     let webhooks = webhooks.collect::<Map<_, _>>();
     for schema in schemas.values_mut() {
         if let Value::Object(schema) = schema {
-            schema.remove("description"); // speaks to whoever reads the program
+            schema.remove("description"); // written for readers of the code
         }
-        docs::split_all(schema);
+        docs::split_all_docs(schema);
     }
     json!({
         "openapi": "3.1.0",
@@ -70,9 +72,9 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
                 "description": "The API key is the user name, the API secret the password.",
             }},
             "schemas": schemas,
-            "responses": statuses::responses(),
+            "responses": statuses::response_components(),
             "headers": statuses::header_components(),
-            "parameters": described_route::parameter_components(),
+            "parameters": operation_object::parameter_components(),
         },
     })
 }

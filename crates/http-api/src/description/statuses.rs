@@ -1,9 +1,11 @@
-//! What each status means that the API answers (behaviour 5.2), and the headers that come with answers.
+//! The error statuses of the API and their meaning (behaviour 5.2), and the headers of responses.
 
 use serde_json::{Value, json};
 
-/// A refusal that the API knows.
-pub(super) struct Status {
+use super::error_examples::list_examples;
+
+/// A status of an error response.
+pub(super) struct ErrorStatus {
     pub(super) code: u16,
     /// Its name among the components.
     pub(super) name: &'static str,
@@ -12,45 +14,50 @@ pub(super) struct Status {
     headers: &'static [&'static str],
 }
 
-pub(super) const REFUSALS: &[Status] = &[
-    Status {
+pub(super) const ERROR_STATUSES: &[ErrorStatus] = &[
+    ErrorStatus {
         code: 400,
         name: "BadRequest",
         meaning: "The request is invalid: the message names each invalid field and its rule. Do not retry it unchanged.",
         headers: &[],
     },
-    Status {
+    ErrorStatus {
         code: 401,
         name: "Unauthorized",
         meaning: "The API credentials are missing or invalid.",
         headers: &["WWW-Authenticate"],
     },
-    Status {
+    ErrorStatus {
         code: 403,
         name: "Forbidden",
         meaning: "The request names an object of another provider, requires a permission that you lack, or was sent without HTTPS.",
         headers: &[],
     },
-    Status {
+    ErrorStatus {
         code: 404,
         name: "NotFound",
         meaning: "The request names an object that does not exist.",
         headers: &[],
     },
-    Status { code: 410, name: "Gone", meaning: "This version of the API is no longer served.", headers: &[] },
-    Status {
+    ErrorStatus {
+        code: 410,
+        name: "Gone",
+        meaning: "This version of the API is no longer served.",
+        headers: &[],
+    },
+    ErrorStatus {
         code: 429,
         name: "TooManyRequests",
         meaning: "A rate limit was exceeded; the message names it. The request was not processed: retry it after `Retry-After` seconds.",
         headers: &["Retry-After"],
     },
-    Status {
+    ErrorStatus {
         code: 500,
         name: "InternalServerError",
         meaning: "The service failed. Retry a POST only with its `Idempotency-Key`.",
         headers: &[],
     },
-    Status {
+    ErrorStatus {
         code: 503,
         name: "ServiceUnavailable",
         meaning: "The service is in maintenance or overloaded, or its database is unavailable. Retry later, a POST with its `Idempotency-Key`.",
@@ -58,26 +65,30 @@ pub(super) const REFUSALS: &[Status] = &[
     },
 ];
 
-/// The refusals as components.
-pub(super) fn responses() -> Value {
-    let all = REFUSALS.iter().map(|refusal| {
+/// The error responses as components.
+pub(super) fn response_components() -> Value {
+    let components = ERROR_STATUSES.iter().map(|refusal| {
+        let (errors, problems) = list_examples(refusal.code);
         let response = json!({
             "description": refusal.meaning,
-            "headers": headers(refusal.headers),
+            "headers": header_references(refusal.headers),
             "content": {
-                "application/json": {"schema": {"$ref": "#/components/schemas/Error"}},
-                "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
+                "application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "examples": errors},
+                "application/problem+json": {
+                    "schema": {"$ref": "#/components/schemas/Problem"},
+                    "examples": problems,
+                },
             },
         });
         (refusal.name.to_owned(), response)
     });
-    Value::Object(all.collect())
+    Value::Object(components.collect())
 }
 
 /// The headers of a response: those of every response and its own.
-pub(super) fn headers(own: &[&str]) -> Value {
+pub(super) fn header_references(own: &[&str]) -> Value {
     let names = HEADERS.iter().map(|(name, ..)| *name);
-    let named = names.filter(|name| ALWAYS.contains(name) || own.contains(name));
+    let named = names.filter(|name| COMMON_HEADERS.contains(name) || own.contains(name));
     Value::Object(
         named
             .map(|name| (name.to_owned(), json!({"$ref": format!("#/components/headers/{name}")})))
@@ -85,8 +96,8 @@ pub(super) fn headers(own: &[&str]) -> Value {
     )
 }
 
-/// On every answer, or on every one that a condition is met for that has nothing to do with the operation.
-const ALWAYS: &[&str] = &["X-Request-Id", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"];
+/// The headers that do not depend on the operation.
+const COMMON_HEADERS: &[&str] = &["X-Request-Id", "RateLimit", "RateLimit-Policy", "Deprecation", "Sunset"];
 
 const HEADERS: &[(&str, &str, &str)] = &[
     (
@@ -131,12 +142,12 @@ const HEADERS: &[(&str, &str, &str)] = &[
 
 /// The headers as components.
 pub(super) fn header_components() -> Value {
-    let all = HEADERS.iter().map(|(name, meaning, example)| {
-        let (form, example) = match example.parse::<u64>() {
+    let components = HEADERS.iter().map(|(name, meaning, example)| {
+        let (schema, example) = match example.parse::<u64>() {
             Ok(number) => (json!({"type": "integer", "minimum": 1}), json!(number)),
             Err(_text) => (json!({"type": "string"}), json!(example)),
         };
-        ((*name).to_owned(), json!({"description": meaning, "schema": form, "example": example}))
+        ((*name).to_owned(), json!({"description": meaning, "schema": schema, "example": example}))
     });
-    Value::Object(all.collect())
+    Value::Object(components.collect())
 }

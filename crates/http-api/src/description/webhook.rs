@@ -1,13 +1,13 @@
-//! The events that are sent, in the description.
+//! The webhooks of the OpenAPI document.
 
 use serde_json::{Map, Value, json};
 
 use guerdon_api_types::docs::{self, FieldDocs};
 use guerdon_api_types::field_docs;
 
-/// An event, as it reaches a provider's receiver.
+/// An event as a provider's receiver gets it.
 pub struct Webhook {
-    /// Such as `recognition.received`.
+    /// For example `recognition.received`.
     pub name: &'static str,
     /// When it is sent.
     pub summary: &'static str,
@@ -52,17 +52,17 @@ const REDEMPTION_DATA: FieldDocs = field_docs! {
 };
 
 /// The path item object of OpenAPI. `components` are schemas whose doc comments still hold their examples.
-pub(super) fn describe(webhook: Webhook, components: &Map<String, Value>) -> Value {
+pub(super) fn describe_webhook(webhook: Webhook, components: &Map<String, Value>) -> Value {
     let Webhook { name, summary, mut body } = webhook;
-    docs::add(body.get_mut("properties"), BODY, &[]);
+    docs::add_docs(body.get_mut("properties"), BODY, &[]);
     if let Some(data) = body.pointer_mut("/properties/data") {
         let (docs, object) = match data.get("title").and_then(Value::as_str) {
             Some("RedemptionData") => (REDEMPTION_DATA, None),
             _ => (RECOGNITION_DATA, components.get("Recognition")),
         };
-        docs::add(data.get_mut("properties"), docs, object.as_slice());
+        docs::add_docs(data.get_mut("properties"), docs, object.as_slice());
     }
-    docs::split_all(&mut body);
+    docs::split_all_docs(&mut body);
     let header = |name: &str, text: &str, form: Value| json!({"name": name, "in": "header", "required": true, "description": text, "schema": form});
     json!({"post": {
         "operationId": name.replace('.', "_"),
@@ -77,6 +77,14 @@ pub(super) fn describe(webhook: Webhook, components: &Map<String, Value>) -> Val
             header("X-Service-Timestamp", "When this attempt was made.", json!({"type": "string", "format": "date-time"})),
             header("X-Service-Nonce", "New for each attempt.", json!({"type": "string", "pattern": "^[0-9a-f]{32}$"})),
             header("X-Service-Event-Id", "The event's id, the same in all its attempts and replays.", json!({"type": "string", "format": "uuid"})),
+            header("webhook-id", "Equal to `X-Service-Event-Id`, for Standard Webhooks libraries.", json!({"type": "string", "format": "uuid"})),
+            header("webhook-timestamp", "When this attempt was made, as Unix time in seconds.", json!({"type": "string", "pattern": "^[0-9]+$"})),
+            header(
+                "webhook-signature",
+                "The signature of a Standard Webhooks library whose secret is `whsec_` and the Base64 of your shared secret. During the grace \
+                 period of a rotation two signatures, separated by a space.",
+                json!({"type": "string", "pattern": "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$"}),
+            ),
         ],
         "requestBody": {"required": true, "content": {"application/json": {"schema": body}}},
         "responses": {"200": {"description": "The event has arrived."}},

@@ -1,4 +1,4 @@
-//! The endpoints, in the order of the documentation (behaviour 10.1), under their table.
+//! The endpoints, in the order of the documentation (behaviour 10.1), and the table of routes.
 
 mod companies;
 mod corporations;
@@ -9,4 +9,4 @@ mod routes;
 mod users;
 
 pub use routes::{ROUTES, Route};
-pub(crate) use routes::{TAGS, configure, noun_of, tag_of};
+pub(crate) use routes::{TAGS, configure_routes, noun_of, tag_of};

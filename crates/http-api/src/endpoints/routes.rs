@@ -1,4 +1,4 @@
-//! The whole URL space (behaviour 10.1). The routing is made from this table and nothing else.
+//! The table of all endpoints (behaviour 10.1), from which the routing is generated.
 
 use std::borrow::Cow;
 use std::future::Future;
@@ -11,36 +11,37 @@ use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
 use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
-use crate::arrival::{Arrival, Caller};
-use crate::description::Told;
-use crate::operation::answer::Answer;
+use crate::description::OperationSpec;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::state::State;
-use crate::operation::{Described, Question, Read, Write, run_question, run_read, run_write};
+use crate::operation::response::RenderedResponse;
+use crate::operation::state::ApiState;
+use crate::operation::{LongPoll, OperationDocs, ReadOperation, ReadWithBody, WriteOperation};
+use crate::operation::{run_long_poll, run_read, run_read_with_body, run_write};
+use crate::request_info::{Caller, RequestInfo};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::parameter::Parameter;
 
-/// Every endpoint. Where two patterns fit a path, the first does.
+/// Every endpoint. If two patterns match a path, the first one is used.
 pub static ROUTES: &[Route] = &[
     // Companies
     post::<companies::Create>("/v1/companies"),
     get::<companies::List>("/v1/companies"),
     get::<companies::Get>("/v1/companies/{id}"),
     put::<companies::Update>("/v1/companies/{id}"),
-    get::<companies::Balances>("/v1/companies/{id}/users/balances"),
-    get::<companies::Occasions>("/v1/companies/{id}/occasions"),
+    get::<companies::ListBalances>("/v1/companies/{id}/users/balances"),
+    get::<companies::ListOccasions>("/v1/companies/{id}/occasions"),
     put::<companies::UpdateSamlSettings>("/v1/companies/{id}/saml"),
     get::<companies::GetSaml>("/v1/companies/{id}/saml"),
-    get::<companies::Users>("/v1/companies/{id}/users"),
-    get::<companies::Reserve>("/v1/companies/{id}/reserve"),
-    get::<companies::ReserveTransactions>("/v1/companies/{id}/reserve/transactions"),
-    ask::<companies::RatePreview>("/v1/companies/{id}/rate_preview"),
+    get::<companies::ListUsers>("/v1/companies/{id}/users"),
+    get::<companies::GetReserve>("/v1/companies/{id}/reserve"),
+    get::<companies::ListReserveTransactions>("/v1/companies/{id}/reserve/transactions"),
+    post_read::<companies::PreviewRate>("/v1/companies/{id}/rate_preview"),
     // Corporations
     post::<corporations::Create>("/v1/corporations"),
     get::<corporations::List>("/v1/corporations"),
     get::<corporations::Get>("/v1/corporations/{id}"),
-    get::<corporations::Companies>("/v1/corporations/{id}/companies"),
+    get::<corporations::ListCompanies>("/v1/corporations/{id}/companies"),
     put::<corporations::Update>("/v1/corporations/{id}"),
     // Occasions
     post::<occasions::Create>("/v1/occasions"),
@@ -50,17 +51,18 @@ pub static ROUTES: &[Route] = &[
     // Recognitions
     post::<recognitions::Create>("/v1/recognitions"),
     post::<recognitions::DryRun>("/v1/recognitions/dry_run"),
+    get::<recognitions::Get>("/v1/recognitions/{id}"),
     // Users
     post::<users::Create>("/v1/users"),
     get::<users::Get>("/v1/users/{id}"),
     put::<users::Update>("/v1/users/{id}"),
     delete::<users::Delete>("/v1/users/{id}"),
-    get::<users::Balances>("/v1/users/{id}/balances"),
-    get::<users::Transactions>("/v1/users/{id}/transactions"),
-    get::<users::Received>("/v1/users/{id}/recognitions_received"),
-    get::<users::Sent>("/v1/users/{id}/recognitions_sent"),
+    get::<users::GetBalances>("/v1/users/{id}/balances"),
+    get::<users::ListTransactions>("/v1/users/{id}/transactions"),
+    get::<users::ListRecognitionsReceived>("/v1/users/{id}/recognitions_received"),
+    get::<users::ListRecognitionsSent>("/v1/users/{id}/recognitions_sent"),
     // Events
-    get::<events::List>("/v1/events"),
+    get_waiting::<events::List>("/v1/events"),
     post::<events::ReplayMany>("/v1/events/replay"),
     get::<events::Get>("/v1/events/{id}"),
     post::<events::Replay>("/v1/events/{id}/replay"),
@@ -68,7 +70,7 @@ pub static ROUTES: &[Route] = &[
 
 /// One endpoint.
 pub struct Route {
-    /// The method; GET answers HEAD too.
+    /// The method; GET includes HEAD.
     pub method: &'static str,
     /// The path, with `{id}` for its variable part.
     pub pattern: &'static str,
@@ -76,82 +78,102 @@ pub struct Route {
     pub needs_designation: bool,
     /// Whether it is an addition of this service (behaviour 25).
     pub is_extension: bool,
-    /// Its description.
-    pub(crate) tell: fn(&mut SchemaGenerator) -> Told,
-    handle: Handle,
+    /// Generates its description.
+    pub(crate) describe: fn(&mut SchemaGenerator) -> OperationSpec,
+    handler: Handler,
 }
 
-type Handle = fn(Arc<State>, Call, HttpRequest, Payload) -> Handled;
-type Handled = Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>>;
+type Handler = fn(Arc<ApiState>, Call, HttpRequest, Payload) -> ResponseFuture;
+type ResponseFuture = Pin<Box<dyn Future<Output = Result<RenderedResponse, ApiError>>>>;
 
-const fn get<R: Read>(pattern: &'static str) -> Route {
+const fn get<R: ReadOperation>(pattern: &'static str) -> Route {
     Route {
         method: "GET",
         pattern,
         needs_designation: false,
         is_extension: R::IS_EXTENSION,
-        tell: |generator| told::<R>(generator, None),
-        handle: |state, call, _request, _payload| Box::pin(run_read::<R>(state, call)),
+        describe: |generator| operation_spec::<R>(generator, None),
+        handler: |state, call, _request, _payload| Box::pin(run_read::<R>(state, call)),
     }
 }
 
-const fn ask<Q: Question>(pattern: &'static str) -> Route {
+const fn get_waiting<P: LongPoll>(pattern: &'static str) -> Route {
+    Route {
+        method: "GET",
+        pattern,
+        needs_designation: false,
+        is_extension: P::IS_EXTENSION,
+        describe: |generator| operation_spec::<P>(generator, None),
+        handler: |state, call, request, _payload| Box::pin(run_long_poll::<P>(state, call, request)),
+    }
+}
+
+const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
     Route {
         method: "POST",
         pattern,
         needs_designation: false,
         is_extension: Q::IS_EXTENSION,
-        tell: |generator| told::<Q>(generator, Some(Fields::parameters_of(Q::command))),
-        handle: |state, call, request, payload| Box::pin(run_question::<Q>(state, call, request, payload)),
+        describe: |generator| {
+            operation_spec::<Q>(generator, Some(Fields::collect_parameters(Q::parse_command)))
+        },
+        handler: |state, call, request, payload| {
+            Box::pin(run_read_with_body::<Q>(state, call, request, payload))
+        },
     }
 }
 
-const fn post<W: Write>(pattern: &'static str) -> Route {
-    let tell =
-        |generator: &mut SchemaGenerator| Told { takes_key: !W::IS_DRY_RUN, ..told_of_write::<W>(generator) };
-    Route { tell, ..write::<W>("POST", pattern) }
+const fn post<W: WriteOperation>(pattern: &'static str) -> Route {
+    let tell = |generator: &mut SchemaGenerator| OperationSpec {
+        accepts_idempotency_key: !W::IS_DRY_RUN,
+        ..write_operation_spec::<W>(generator)
+    };
+    Route { describe: tell, ..write_route::<W>("POST", pattern) }
 }
 
-const fn put<W: Write>(pattern: &'static str) -> Route {
-    write::<W>("PUT", pattern)
+const fn put<W: WriteOperation>(pattern: &'static str) -> Route {
+    write_route::<W>("PUT", pattern)
 }
 
-const fn delete<W: Write>(pattern: &'static str) -> Route {
-    write::<W>("DELETE", pattern)
+const fn delete<W: WriteOperation>(pattern: &'static str) -> Route {
+    write_route::<W>("DELETE", pattern)
 }
 
-const fn write<W: Write>(method: &'static str, pattern: &'static str) -> Route {
+const fn write_route<W: WriteOperation>(method: &'static str, pattern: &'static str) -> Route {
     Route {
         method,
         pattern,
         needs_designation: W::NEEDS_DESIGNATION,
         is_extension: W::IS_EXTENSION,
-        tell: told_of_write::<W>,
-        handle: |state, call, request, payload| Box::pin(run_write::<W>(state, call, request, payload)),
+        describe: write_operation_spec::<W>,
+        handler: |state, call, request, payload| Box::pin(run_write::<W>(state, call, request, payload)),
     }
 }
 
-fn told_of_write<W: Write>(generator: &mut SchemaGenerator) -> Told {
-    told::<W>(generator, W::HAS_BODY.then(|| Fields::parameters_of(W::command)))
+fn write_operation_spec<W: WriteOperation>(generator: &mut SchemaGenerator) -> OperationSpec {
+    operation_spec::<W>(generator, W::HAS_BODY.then(|| Fields::collect_parameters(W::parse_command)))
 }
 
-fn told<D: Described>(generator: &mut SchemaGenerator, body: Option<Vec<Parameter>>) -> Told {
-    Told {
+fn operation_spec<D: OperationDocs>(
+    generator: &mut SchemaGenerator,
+    body: Option<Vec<Parameter>>,
+) -> OperationSpec {
+    OperationSpec {
         name: D::NAME,
         summary: D::SUMMARY,
-        text: D::TEXT,
-        takes_domain: D::TAKES_DOMAIN,
-        status: D::STATUS,
-        query: D::query(),
-        body,
-        takes_key: false,
-        view: generator.subschema_for::<D::View>(),
+        description: D::DESCRIPTION,
+        accepts_domain: D::ACCEPTS_DOMAIN,
+        success_status: D::SUCCESS_STATUS,
+        query_parameters: D::query_parameters(),
+        body_parameters: body,
+        accepts_idempotency_key: false,
+        response_schema: generator.subschema_for::<D::View>(),
         documented_by: D::DOCUMENTED_BY.map_or_else(|| D::View::schema_name(), Cow::Borrowed),
         field_docs: D::FIELD_DOCS,
     }
 }
 
-/// What the endpoints are about, in their order.
+/// The tags of the endpoints with their descriptions, in the order of the documentation.
 pub(crate) const TAGS: &[(&str, &str)] = &[
     ("Companies", "Companies, their reserve, and single sign-on."),
     ("Corporations", "Groups of companies."),
@@ -162,26 +184,27 @@ pub(crate) const TAGS: &[(&str, &str)] = &[
     ("Webhooks", "The requests that your receiver gets."),
 ];
 
-/// The tag of a path: what stands behind its version.
+/// The tag of a path: the segment after its version.
 pub(crate) fn tag_of(pattern: &str) -> &'static str {
     let segment = pattern.split('/').nth(2).unwrap_or_default();
     TAGS.iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(segment)).unwrap_or_default()
 }
 
-/// What the id in a path names.
+/// The noun for the object that the id in a path identifies.
 pub(crate) fn noun_of(pattern: &str) -> &'static str {
     match tag_of(pattern) {
         "Companies" => "company",
         "Corporations" => "corporation",
         "Occasions" => "occasion",
+        "Recognitions" => "recognition",
         "Users" => "user",
         "Events" => "event",
         _ => "object",
     }
 }
 
-/// Makes actix's routing from the table: a resource per pattern, 405 for its other methods, 404 for the rest.
-pub(crate) fn configure(config: &mut ServiceConfig) {
+/// Configures the routing of actix-web from the table: a resource per pattern, 405 for its other methods, 404 for other paths.
+pub(crate) fn configure_routes(config: &mut ServiceConfig) {
     let mut patterns: Vec<&'static str> = Vec::new();
     for route in ROUTES {
         if !patterns.contains(&route.pattern) {
@@ -189,32 +212,34 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         }
     }
     for pattern in patterns {
-        let allowed = allowed(pattern);
+        let allowed = allowed_methods(pattern);
         let mut resource = web::resource(pattern);
         for route in ROUTES.iter().filter(|route| route.pattern == pattern) {
-            resource = resource.route(serve(route));
+            resource = resource.route(to_actix_route(route));
         }
         config.service(resource.default_service(web::to(move |request: HttpRequest| {
-            let refusal = ApiError::method_not_allowed(&allowed).respond(&Arrival::of(&request).id);
+            let refusal = ApiError::method_not_allowed(&allowed)
+                .log_and_respond(&RequestInfo::from_request(&request).id);
             async move { refusal }
         })));
     }
     config.default_service(web::to(|request: HttpRequest| async move {
-        ApiError::not_found("unknown path; GET /docs lists the API").respond(&Arrival::of(&request).id)
+        ApiError::not_found("unknown path; GET /docs lists the API")
+            .log_and_respond(&RequestInfo::from_request(&request).id)
     }));
 }
 
-fn serve(route: &'static Route) -> actix_web::Route {
-    let handler = move |state: Data<State>, request: HttpRequest, payload: Payload| {
-        answer(route, state.into_inner(), request, payload)
+fn to_actix_route(route: &'static Route) -> actix_web::Route {
+    let handler = move |state: Data<ApiState>, request: HttpRequest, payload: Payload| {
+        serve_request(route, state.into_inner(), request, payload)
     };
     match route.method {
         "GET" => web::route().guard(guard::Any(guard::Get()).or(guard::Head())).to(handler),
-        method => web::route().guard(guard::Method(method_of(method))).to(handler),
+        method => web::route().guard(guard::Method(parse_method(method))).to(handler),
     }
 }
 
-fn method_of(name: &'static str) -> Method {
+fn parse_method(name: &'static str) -> Method {
     match name {
         "POST" => Method::POST,
         "PUT" => Method::PUT,
@@ -223,30 +248,30 @@ fn method_of(name: &'static str) -> Method {
     }
 }
 
-async fn answer(
+async fn serve_request(
     route: &'static Route,
-    state: Arc<State>,
+    state: Arc<ApiState>,
     request: HttpRequest,
     payload: Payload,
 ) -> HttpResponse {
-    let request_id = Arrival::of(&request).id;
+    let request_id = RequestInfo::from_request(&request).id;
     let caller = request.extensions().get::<Caller>().cloned();
-    // Without its caller a request was never admitted, which only a wrong wiring can bring about.
+    // Only a mistake in the middleware can let a request without a caller through.
     let Some(caller) = caller else {
-        return ApiError::internal("a request passed without credentials").respond(&request_id);
+        return ApiError::internal("a request passed without credentials").log_and_respond(&request_id);
     };
     let call = Call::new(route.method, &request, &caller, &state.api);
-    match (route.handle)(Arc::clone(&state), call, request, payload).await {
-        Ok(answer) => answer.respond(),
+    match (route.handler)(Arc::clone(&state), call, request, payload).await {
+        Ok(response) => response.into_http_response(),
         Err(refusal) => {
-            state.note_failure(&refusal, &request_id);
-            refusal.respond(&request_id)
+            state.log_store_failure(&refusal, &request_id);
+            refusal.log_and_respond(&request_id)
         }
     }
 }
 
 /// The methods of a pattern, as the `Allow` header lists them.
-fn allowed(pattern: &str) -> String {
+fn allowed_methods(pattern: &str) -> String {
     let methods = ROUTES.iter().filter(|route| route.pattern == pattern).map(|route| match route.method {
         "GET" => "GET, HEAD",
         method => method,
@@ -259,38 +284,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_allows_its_methods_and_head_beside_get() {
-        assert_eq!(allowed("/v1/users"), "POST");
-        assert_eq!(allowed("/v1/users/{id}"), "GET, HEAD, PUT, DELETE");
+    fn a_pattern_allows_its_methods_and_head_with_get() {
+        assert_eq!(allowed_methods("/v1/users"), "POST");
+        assert_eq!(allowed_methods("/v1/users/{id}"), "GET, HEAD, PUT, DELETE");
     }
 
     #[test]
-    fn the_page_lists_the_table() {
+    fn the_documentation_lists_all_routes() {
         let page = include_str!("../../../../docs/specified-behaviour.md");
-        let (_, from_there) = page.split_once("**10.1 All of them.**").unwrap();
-        let (table, _) = from_there.split_once("\n## ").unwrap();
-        let listed: Vec<String> = table
+        let (_, after_heading) = page.split_once("**10.1 All of them.**").unwrap();
+        let (table, _) = after_heading.split_once("\n## ").unwrap();
+        let documented: Vec<String> = table
             .lines()
             .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
             .map(|(endpoint, _)| endpoint.replace(":id_or_domain", "{id}").replace(":id", "{id}"))
             .collect();
         let routed: Vec<String> =
             ROUTES.iter().map(|route| format!("{} {}", route.method, route.pattern)).collect();
-        assert_eq!(listed, routed);
+        assert_eq!(documented, routed);
     }
 
     #[test]
     fn every_route_is_named_once_and_routed_by_its_own_method() {
-        for (at, route) in ROUTES.iter().enumerate() {
-            let same = |other: &&Route| other.method == route.method && other.pattern == route.pattern;
+        for (index, route) in ROUTES.iter().enumerate() {
+            let is_same_route =
+                |other: &&Route| other.method == route.method && other.pattern == route.pattern;
             assert_eq!(
-                ROUTES.iter().position(|other| same(&other)),
-                Some(at),
+                ROUTES.iter().position(|other| is_same_route(&other)),
+                Some(index),
                 "{} {}",
                 route.method,
                 route.pattern
             );
-            assert_eq!(method_of(route.method).as_str(), route.method);
+            assert_eq!(parse_method(route.method).as_str(), route.method);
         }
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
-use guerdon_domain::ports::{Reads, StoreError};
+use guerdon_domain::ports::{ReadTx, StoreError};
 use guerdon_domain::values::ProviderId;
 
 use crate::api::Api;
-use crate::arrival::{Arrival, Caller};
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
+use crate::request_info::{Caller, RequestInfo};
 
 /// A request without its body.
 pub(crate) struct Call {
@@ -22,11 +22,11 @@ pub(crate) struct Call {
     pub(crate) path: String,
     pub(crate) request_id: String,
     /// The query as it was sent, without the question mark.
-    pub(crate) text_of_query: String,
+    pub(crate) query_string: String,
     /// The URL of the service in SAML audiences, without a trailing slash.
     pub(crate) service_url: Arc<str>,
     /// How long a response is stored under its idempotency key.
-    pub(crate) answers_kept: Duration,
+    pub(crate) response_retention: Duration,
     is_designated: bool,
     id: Option<String>,
 }
@@ -37,10 +37,10 @@ impl Call {
             scope: caller.id,
             method,
             path: request.path().to_owned(),
-            request_id: Arrival::of(request).id.to_string(),
-            text_of_query: request.query_string().to_owned(),
+            request_id: RequestInfo::from_request(request).id.to_string(),
+            query_string: request.query_string().to_owned(),
             service_url: Arc::clone(&api.service_url),
-            answers_kept: api.answers_kept,
+            response_retention: api.response_retention,
             is_designated: caller.is_designated,
             id: request.match_info().get("id").map(str::to_owned),
         }
@@ -54,12 +54,12 @@ impl Call {
     /// The id in the path. A text that is not a UUID names no object, so it fails with 404 (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
         let parsed = self.id().and_then(|id| id.parse().ok());
-        parsed.ok_or_else(|| ApiError::not_found(format!("{noun} not found")))
+        parsed.ok_or_else(|| ApiError::not_found_in_path(noun))
     }
 
     /// Parses the query with `read`; fails with 400.
-    pub(crate) fn query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
-        Query::read(&self.text_of_query, read)
+    pub(crate) fn parse_query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
+        Query::parse_with(&self.query_string, read)
     }
 
     /// Whether the provider was designated when it was last read, up to half a second ago.
@@ -68,7 +68,7 @@ impl Call {
     }
 
     /// Fails for a provider that is not designated (behaviour 9.3). A designation takes effect at once.
-    pub(crate) fn require_designation(&self, reads: &mut dyn Reads) -> Result<(), ApiError> {
+    pub(crate) fn require_designation(&self, reads: &mut dyn ReadTx) -> Result<(), ApiError> {
         if self.is_designated || is_designated_now(reads, self.scope)? {
             return Ok(());
         }
@@ -76,6 +76,6 @@ impl Call {
     }
 }
 
-fn is_designated_now(reads: &mut dyn Reads, id: ProviderId) -> Result<bool, StoreError> {
-    Ok(reads.provider(id)?.is_some_and(|provider| provider.manages_all_domain_resources))
+fn is_designated_now(reads: &mut dyn ReadTx, id: ProviderId) -> Result<bool, StoreError> {
+    Ok(reads.find_provider(id)?.is_some_and(|provider| provider.manages_all_domain_resources))
 }

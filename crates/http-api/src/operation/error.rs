@@ -7,25 +7,32 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use guerdon_api_types::body::InvalidBody;
+use guerdon_api_types::parameter::FieldFault;
 use guerdon_domain::ports::{Denied, Lookup, StoreError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
+use crate::operation::error_code::ErrorCode;
+
+/// The parameter of the path that identifies an object.
+const PATH_ID: &str = "id";
 const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
 
 /// An error response: the part for the client, and the cause for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
-    status: StatusCode,
+    code: ErrorCode,
     message: Cow<'static, str>,
-    header: Option<Header>,
-    closes: bool,
-    cause: Option<Cause>,
+    /// The faults of fields, in the order of the message.
+    faults: Vec<FieldFault>,
+    header: Option<ErrorHeader>,
+    closes_connection: bool,
+    cause: Option<FailureCause>,
 }
 
 /// The header that an error needs, if any.
 #[derive(Debug, Clone)]
-enum Header {
+enum ErrorHeader {
     Challenge,
     Allow(String),
     RetryAfterSeconds(u64),
@@ -33,14 +40,19 @@ enum Header {
 
 /// Why the service failed; for the log, never for a client.
 #[derive(Debug, Clone)]
-enum Cause {
+enum FailureCause {
     /// The store is unavailable, or the outcome is unknown.
     Store(StoreError),
     Internal(String),
 }
 
-/// Attached to an error response: its text, from which the response can be rendered in another form.
-pub(crate) struct Refused(pub(crate) Cow<'static, str>);
+/// Attached to an error response: what it says, from which the response can be rendered in another form.
+pub(crate) struct ErrorDetails {
+    pub(crate) code: ErrorCode,
+    pub(crate) message: Cow<'static, str>,
+    /// The faults of fields, in the order of the message.
+    pub(crate) faults: Vec<FieldFault>,
+}
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
@@ -65,128 +77,193 @@ pub(crate) fn status_schema(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl ApiError {
-    fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { status, message: message.into(), header: None, closes: false, cause: None }
+    /// An error whose code determines its status.
+    pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        let (message, faults) = (message.into(), Vec::new());
+        Self { code, message, faults, header: None, closes_connection: false, cause: None }
     }
 
-    /// 400; the message names the field and its rule (behaviour 5.3).
+    /// An error about one field, which the message names.
+    pub(crate) fn about_field(code: ErrorCode, field: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        let error = Self::new(code, message);
+        let fault = FieldFault::new(field, &*error.message);
+        Self { faults: vec![fault], ..error }
+    }
+
+    /// 400 for a request that is invalid apart from its fields.
     pub(crate) fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, message)
+        Self::new(ErrorCode::InvalidRequest, message)
+    }
+
+    /// 400 for invalid fields; the message names each and its rule (behaviour 5.3).
+    pub(crate) fn invalid_fields(faults: Vec<FieldFault>) -> Self {
+        Self { faults: faults.clone(), ..Self::bad_request(FieldFault::join_messages(&faults)) }
+    }
+
+    /// 400 for one invalid field.
+    pub(crate) fn invalid_field(field: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::about_field(ErrorCode::InvalidRequest, field, message)
+    }
+
+    /// 403 for a request over plain HTTP.
+    pub(crate) fn https_required() -> Self {
+        Self::new(ErrorCode::HttpsRequired, "HTTPS is required")
     }
 
     /// 401, with the same message for every cause (behaviour 9.2).
     pub(crate) fn unauthorized() -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "the API credentials are missing or invalid")
-            .with(Header::Challenge)
+        Self::new(ErrorCode::Unauthorized, "the API credentials are missing or invalid")
+            .with_header(ErrorHeader::Challenge)
     }
 
     /// 403.
     pub(crate) fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, message)
+        Self::new(ErrorCode::Forbidden, message)
     }
 
     /// 404.
     pub(crate) fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, message)
+        Self::new(ErrorCode::NotFound, message)
+    }
+
+    /// 404 for an id in the path that names no object.
+    pub(crate) fn not_found_in_path(noun: &str) -> Self {
+        Self::about_field(ErrorCode::NotFound, PATH_ID, format!("{noun} not found"))
+    }
+
+    /// 403 for an object in the path that the provider may not use.
+    pub(crate) fn forbidden_in_path(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::about_field(ErrorCode::Forbidden, PATH_ID, message)
     }
 
     /// 404 or 403 for the object in the path.
-    pub(crate) fn path_denied(denied: Denied, noun: &'static str) -> Self {
+    pub(crate) fn from_denied_path(denied: Denied, noun: &'static str) -> Self {
         match denied {
-            Denied::Absent(_) => Self::not_found(format!("{noun} not found")),
-            Denied::Foreign(_) => Self::forbidden(format!("the {noun} belongs to another provider")),
+            Denied::Absent(_) => Self::not_found_in_path(noun),
+            Denied::Foreign(_) => Self::forbidden_in_path(format!("the {noun} belongs to another provider")),
         }
     }
 
     /// 405, with the methods that the path supports.
     pub(crate) fn method_not_allowed(allowed: &str) -> Self {
-        let told = format!("the path does not know this method; it knows {allowed}");
-        let refusal = Self::new(StatusCode::METHOD_NOT_ALLOWED, told);
-        refusal.with(Header::Allow(allowed.to_owned()))
+        let message = format!("the path does not support this method; it supports {allowed}");
+        let refusal = Self::new(ErrorCode::MethodNotAllowed, message);
+        refusal.with_header(ErrorHeader::Allow(allowed.to_owned()))
+    }
+
+    /// 400 for an idempotency key that was used for another request.
+    pub(crate) fn key_reused() -> Self {
+        Self::new(ErrorCode::IdempotencyKeyReused, "Idempotency-Key must not be used for another request")
     }
 
     /// 410, for a retired version.
-    pub(crate) fn gone() -> Self {
-        Self::new(StatusCode::GONE, "this version of the API is no longer supported")
+    pub(crate) fn version_gone() -> Self {
+        Self::new(ErrorCode::VersionRetired, "this version of the API is no longer supported")
     }
 
     /// 429 for a provider over its rate limit, with the seconds to wait, at least one.
     pub(crate) fn too_many_requests(wait_seconds: u64) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests: the provider's limit is reached")
-            .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
+        Self::new(ErrorCode::RateLimited, "too many requests: the provider's limit is reached")
+            .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds.max(1)))
     }
 
     /// 429 for too many failed logins, with the seconds to wait, at least one.
-    pub(crate) fn too_many_failures(wait_seconds: u64) -> Self {
-        Self::new(StatusCode::TOO_MANY_REQUESTS, "too many requests with invalid credentials")
-            .with(Header::RetryAfterSeconds(wait_seconds.max(1)))
+    pub(crate) fn too_many_failed_logins(wait_seconds: u64) -> Self {
+        Self::new(ErrorCode::LoginRateLimited, "too many requests with invalid credentials")
+            .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds.max(1)))
     }
 
     /// 503, with the seconds to wait.
     pub(crate) fn unavailable(message: &'static str, wait_seconds: u64) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, message).with(Header::RetryAfterSeconds(wait_seconds))
+        Self::new(ErrorCode::Unavailable, message).with_header(ErrorHeader::RetryAfterSeconds(wait_seconds))
+    }
+
+    /// 503 during maintenance, with the seconds to wait.
+    pub(crate) fn under_maintenance(wait_seconds: u64) -> Self {
+        Self::new(ErrorCode::Maintenance, "the service is under maintenance")
+            .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds))
     }
 
     /// 500; the cause is logged with the id of the request.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
-        let mut refusal = Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal server error");
-        refusal.cause = Some(Cause::Internal(cause.into()));
+        let mut refusal = Self::new(ErrorCode::Internal, "internal server error");
+        refusal.cause = Some(FailureCause::Internal(cause.into()));
         refusal
     }
 
     /// Closes the connection after the response, so that the rest of the request is not read.
-    pub(crate) fn and_close(mut self) -> Self {
-        self.closes = true;
+    pub(crate) fn closing_connection(mut self) -> Self {
+        self.closes_connection = true;
         self
     }
 
     /// The failure of the store that caused a 503. It may concern every request for a while, so the caller limits its log lines.
     pub(crate) fn store_failure(&self) -> Option<&StoreError> {
         match &self.cause {
-            Some(Cause::Store(cause)) => Some(cause),
-            Some(Cause::Internal(_)) | None => None,
+            Some(FailureCause::Store(cause)) => Some(cause),
+            Some(FailureCause::Internal(_)) | None => None,
         }
     }
 
-    fn with(mut self, header: Header) -> Self {
+    fn with_header(mut self, header: ErrorHeader) -> Self {
         self.header = Some(header);
         self
     }
 
     /// Renders the response, and logs the cause with the id of the request.
-    pub(crate) fn respond(&self, request_id: &str) -> HttpResponse {
+    pub(crate) fn log_and_respond(&self, request_id: &str) -> HttpResponse {
         match &self.cause {
-            Some(Cause::Store(cause)) => log::debug!(request_id; "request {request_id} failed: {cause}"),
-            Some(Cause::Internal(cause)) => log::error!(request_id; "request {request_id} failed: {cause}"),
+            Some(FailureCause::Store(cause)) => {
+                log::debug!(request_id; "request {request_id} failed: {cause}")
+            }
+            Some(FailureCause::Internal(cause)) => {
+                log::error!(request_id; "request {request_id} failed: {cause}")
+            }
             None => {}
         }
-        self.render()
+        self.to_http_response()
     }
 
-    fn render(&self) -> HttpResponse {
-        let mut builder = HttpResponse::build(self.status);
+    fn to_http_response(&self) -> HttpResponse {
+        let mut builder = HttpResponse::build(self.code.status());
         match &self.header {
-            Some(Header::Challenge) => builder.insert_header((WWW_AUTHENTICATE, CHALLENGE)),
-            Some(Header::Allow(methods)) => builder.insert_header((ALLOW, methods.as_str())),
-            Some(Header::RetryAfterSeconds(seconds)) => builder.insert_header((RETRY_AFTER, *seconds)),
+            Some(ErrorHeader::Challenge) => builder.insert_header((WWW_AUTHENTICATE, CHALLENGE)),
+            Some(ErrorHeader::Allow(methods)) => builder.insert_header((ALLOW, methods.as_str())),
+            Some(ErrorHeader::RetryAfterSeconds(seconds)) => builder.insert_header((RETRY_AFTER, *seconds)),
             None => &mut builder,
         };
-        if self.closes {
+        if self.closes_connection {
             builder.force_close();
         }
-        builder.extensions_mut().insert(Refused(self.message.clone()));
-        builder.json(ErrorBody { error: Body { status: self.status.as_u16(), message: &self.message } })
+        builder.extensions_mut().insert(self.details());
+        builder.json(self.body())
+    }
+
+    /// The body in the default format.
+    pub(crate) fn body(&self) -> ErrorBody<'_> {
+        ErrorBody { error: Body { status: self.code.status().as_u16(), message: &self.message } }
+    }
+
+    /// What the error says.
+    pub(crate) fn details(&self) -> ErrorDetails {
+        ErrorDetails { code: self.code, message: self.message.clone(), faults: self.faults.clone() }
     }
 
     /// The status and the message.
-    pub(crate) fn told(&self) -> (u16, &str) {
-        (self.status.as_u16(), &self.message)
+    pub(crate) fn status_and_message(&self) -> (u16, &str) {
+        (self.code.status().as_u16(), &self.message)
+    }
+
+    /// The code, and the invalid fields.
+    #[cfg(test)]
+    pub(crate) fn code_and_fields(&self) -> (ErrorCode, Vec<&str>) {
+        (self.code, self.faults.iter().flat_map(|fault| fault.fields.iter().map(String::as_str)).collect())
     }
 }
 
 impl fmt::Display for ApiError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.status.as_u16(), self.message)
+        write!(formatter, "{} {}", self.code.status().as_u16(), self.message)
     }
 }
 
@@ -195,11 +272,11 @@ impl std::error::Error for ApiError {}
 /// actix-web renders errors that leave a middleware by this trait.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.status
+        self.code.status()
     }
 
     fn error_response(&self) -> HttpResponse {
-        self.render()
+        self.to_http_response()
     }
 }
 
@@ -212,7 +289,7 @@ impl From<StoreError> for ApiError {
             | StoreError::Unavailable(_)
             | StoreError::OutcomeUnknown(_) => {
                 let mut refusal = Self::unavailable("the service is temporarily unavailable", 1);
-                refusal.cause = Some(Cause::Store(error));
+                refusal.cause = Some(FailureCause::Store(error));
                 refusal
             }
             StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
@@ -222,7 +299,7 @@ impl From<StoreError> for ApiError {
 
 impl From<InvalidBody> for ApiError {
     fn from(fault: InvalidBody) -> Self {
-        Self::bad_request(fault.0)
+        Self { faults: fault.faults, ..Self::bad_request(fault.message) }
     }
 }
 
@@ -230,13 +307,16 @@ impl From<InvalidBody> for ApiError {
 impl From<Denied> for ApiError {
     fn from(denied: Denied) -> Self {
         match denied {
-            Denied::Absent(_) => Self::not_found(denied.to_string()),
-            Denied::Foreign(_) => Self::forbidden(denied.to_string()),
+            Denied::Absent(field) => Self::about_field(ErrorCode::NotFound, field, denied.to_string()),
+            Denied::Foreign(field) => Self::about_field(ErrorCode::Forbidden, field, denied.to_string()),
         }
     }
 }
 
 /// The object named by the path, or 404 or 403.
-pub(crate) fn in_path<T>(found: Lookup<T>, noun: &'static str) -> Result<T, ApiError> {
-    found.named("id").map_err(|denied| ApiError::path_denied(denied, noun))
+pub(crate) fn require_in_path<T>(found: Lookup<T>, noun: &'static str) -> Result<T, ApiError> {
+    found.or_denied(PATH_ID).map_err(|denied| ApiError::from_denied_path(denied, noun))
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,83 +4,83 @@ use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
-use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, Repeatable};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentRequest};
 use lz4_flex::frame::{BlockMode, BlockSize, FrameDecoder, FrameEncoder, FrameInfo};
 use ring::digest;
 
-use crate::arrival::single_header;
-use crate::operation::answer::Answer;
-use crate::operation::budget::SMALL_MAX;
 use crate::operation::call::Call;
+use crate::operation::chunked_body::ChunkedBody;
 use crate::operation::error::ApiError;
-use crate::operation::segments::Segments;
+use crate::operation::memory_budget::SMALL_BODY_BYTES_MAX;
+use crate::operation::response::RenderedResponse;
+use crate::request_info::single_header;
 
-const HEADER: &str = "idempotency-key";
+const KEY_HEADER: &str = "idempotency-key";
 
 /// The first bytes of a compressed response. JSON does not begin with them.
 const COMPRESSED_PREFIX: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
 /// A response body as it is stored. A large one is compressed, which reduces the response for a message to thousands to a tenth.
-pub(super) fn kept(answer: &Answer) -> Result<Vec<u8>, ApiError> {
-    if answer.body.len() <= SMALL_MAX {
-        return Ok(answer.body.joined());
+pub(super) fn pack_body(response: &RenderedResponse) -> Result<Vec<u8>, ApiError> {
+    if response.body.len() <= SMALL_BODY_BYTES_MAX {
+        return Ok(response.body.to_vec());
     }
-    let mut packer = FrameEncoder::with_frame_info(
+    let mut encoder = FrameEncoder::with_frame_info(
         FrameInfo::new().block_size(BlockSize::Max256KB).block_mode(BlockMode::Linked).content_checksum(true),
         Vec::new(),
     );
     let written =
-        answer.body.pieces().try_for_each(|piece| packer.write_all(piece).map_err(|e| e.to_string()));
-    let packed = written.and_then(|()| packer.finish().map_err(|e| e.to_string()));
-    packed.map_err(|cause| ApiError::internal(format!("an answer cannot be packed: {cause}")))
+        response.body.iter_chunks().try_for_each(|chunk| encoder.write_all(chunk).map_err(|e| e.to_string()));
+    let packed = written.and_then(|()| encoder.finish().map_err(|e| e.to_string()));
+    packed.map_err(|cause| ApiError::internal(format!("cannot encode a stored response: {cause}")))
 }
 
-fn unpacked(kept: Vec<u8>) -> Result<Segments, ApiError> {
-    if !kept.starts_with(&COMPRESSED_PREFIX) {
-        return Ok(Segments::from(kept));
+fn unpack_body(stored: Vec<u8>) -> Result<ChunkedBody, ApiError> {
+    if !stored.starts_with(&COMPRESSED_PREFIX) {
+        return Ok(ChunkedBody::from(stored));
     }
-    let mut body = Segments::default();
-    match io::copy(&mut FrameDecoder::new(kept.as_slice()), &mut body) {
+    let mut body = ChunkedBody::default();
+    match io::copy(&mut FrameDecoder::new(stored.as_slice()), &mut body) {
         Ok(_length) => Ok(body),
-        Err(error) => Err(ApiError::internal(format!("a kept answer cannot be unpacked: {error}"))),
+        Err(error) => Err(ApiError::internal(format!("cannot decode a stored response: {error}"))),
     }
 }
 
 /// The response of the first request.
-pub(super) fn replayed(record: IdempotencyRecord) -> Result<Answer, ApiError> {
+pub(super) fn replay_response(record: IdempotencyRecord) -> Result<RenderedResponse, ApiError> {
     let status = StatusCode::from_u16(record.status)
-        .map_err(|error| ApiError::internal(format!("a kept answer has a status that is none: {error}")))?;
-    Ok(Answer::kept(status, unpacked(record.body)?).with("idempotency-replayed", "true"))
-}
-
-/// The error for a key that was used for another request.
-pub(super) fn misused() -> ApiError {
-    ApiError::bad_request("Idempotency-Key must not be used for another request")
+        .map_err(|error| ApiError::internal(format!("a stored response has an invalid status: {error}")))?;
+    Ok(RenderedResponse::from_stored(status, unpack_body(record.body)?)
+        .with_header("idempotency-replayed", "true"))
 }
 
 /// The key that a request carries, if any.
-pub(super) fn key_of(call: &Call, headers: &HeaderMap, body: &[u8]) -> Result<Option<Repeatable>, ApiError> {
-    let Some(key) = header(headers)? else { return Ok(None) };
+pub(super) fn read_key(
+    call: &Call,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Option<IdempotentRequest>, ApiError> {
+    let Some(key) = read_key_header(headers)? else { return Ok(None) };
     let key = IdempotencyKey { scope: call.scope.as_uuid(), key };
-    let request_hash = hash(call.method, &call.path, &call.text_of_query, body);
-    Ok(Some(Repeatable { key, request_hash, kept: call.answers_kept }))
+    let request_hash = hash_request(call.method, &call.path, &call.query_string, body);
+    Ok(Some(IdempotentRequest { key, request_hash, retention: call.response_retention }))
 }
 
-fn header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
-    match single_header(headers, HEADER) {
+fn read_key_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    match single_header(headers, KEY_HEADER) {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) => match std::str::from_utf8(bytes) {
-            Ok(text) if IdempotencyKey::is_key(text) => Ok(Some(text.to_owned())),
+            Ok(text) if IdempotencyKey::is_valid_key(text) => Ok(Some(text.to_owned())),
             Ok(_) | Err(_) => {
                 Err(ApiError::bad_request("Idempotency-Key must be 1 to 255 visible ASCII characters"))
             }
         },
-        Err(_) => Err(ApiError::bad_request("Idempotency-Key must be given once")),
+        Err(_) => Err(ApiError::bad_request("Idempotency-Key must be sent only once")),
     }
 }
 
 /// Method, path and query contain no U+0000, which therefore separates the four parts.
-fn hash(method: &str, path: &str, query: &str, body: &[u8]) -> Vec<u8> {
+fn hash_request(method: &str, path: &str, query: &str, body: &[u8]) -> Vec<u8> {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in [method, path, query] {
         context.update(part.as_bytes());
@@ -101,10 +101,10 @@ mod tests {
         let check = |values: &[&[u8]], expected: Result<Option<&str>, ()>| {
             let mut headers = HeaderMap::new();
             for value in values {
-                headers.append(HeaderName::from_static(HEADER), HeaderValue::from_bytes(value).unwrap());
+                headers.append(HeaderName::from_static(KEY_HEADER), HeaderValue::from_bytes(value).unwrap());
             }
-            let read = header(&headers).map_err(|_refusal| ());
-            assert_eq!(read.as_ref().map(Option::as_deref), expected.as_ref().copied(), "{values:?}");
+            let parsed = read_key_header(&headers).map_err(|_refusal| ());
+            assert_eq!(parsed.as_ref().map(Option::as_deref), expected.as_ref().copied(), "{values:?}");
         };
         let long = "x".repeat(256);
         check(&[], Ok(None));
@@ -121,33 +121,33 @@ mod tests {
     }
 
     #[test]
-    fn a_large_answer_is_kept_in_little_and_comes_back_the_same() {
-        let check = |text: String, kept_max: usize| {
-            let answer = Answer::ok(&text).unwrap();
-            let kept = kept(&answer).unwrap();
-            assert!(kept.len() <= kept_max, "{} of {}", kept.len(), answer.body.len());
-            assert_eq!(unpacked(kept).unwrap().joined(), answer.body.joined());
+    fn a_large_response_is_stored_compressed_and_unpacked_unchanged() {
+        let check = |text: String, stored_bytes_max: usize| {
+            let response = RenderedResponse::ok(&text).unwrap();
+            let stored = pack_body(&response).unwrap();
+            assert!(stored.len() <= stored_bytes_max, "{} of {}", stored.len(), response.body.len());
+            assert_eq!(unpack_body(stored).unwrap().to_vec(), response.body.to_vec());
         };
         check("small".to_owned(), 7);
         let message: String = (0..10_000_u32).filter_map(|n| char::from_u32(0x1_0000 + n)).collect();
         check(message.repeat(200), 20 * message.len());
-        let mut broken = kept(&Answer::ok(&message.repeat(3)).unwrap()).unwrap();
+        let mut broken = pack_body(&RenderedResponse::ok(&message.repeat(3)).unwrap()).unwrap();
         broken.truncate(1_000);
-        assert!(unpacked(broken).is_err());
+        assert!(unpack_body(broken).is_err());
     }
 
     #[test]
-    fn each_part_of_a_request_makes_another_hash() {
-        let one = hash("POST", "/v1/users", "a=1", b"{}");
-        assert_eq!(one, hash("POST", "/v1/users", "a=1", b"{}"));
-        for other in [
-            hash("PUT", "/v1/users", "a=1", b"{}"),
-            hash("POST", "/v1/user", "sa=1", b"{}"),
-            hash("POST", "/v1/users", "", b"{}"),
-            hash("POST", "/v1/users", "a=1", b"{} "),
-            hash("POST", "/v1/users", "a=1{}", b""),
+    fn each_part_of_a_request_changes_the_hash() {
+        let original = hash_request("POST", "/v1/users", "a=1", b"{}");
+        assert_eq!(original, hash_request("POST", "/v1/users", "a=1", b"{}"));
+        for changed in [
+            hash_request("PUT", "/v1/users", "a=1", b"{}"),
+            hash_request("POST", "/v1/user", "sa=1", b"{}"),
+            hash_request("POST", "/v1/users", "", b"{}"),
+            hash_request("POST", "/v1/users", "a=1", b"{} "),
+            hash_request("POST", "/v1/users", "a=1{}", b""),
         ] {
-            assert_ne!(one, other);
+            assert_ne!(original, changed);
         }
     }
 }

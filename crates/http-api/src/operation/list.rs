@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use guerdon_domain::values::{Page, fit};
+use guerdon_domain::values::{Page, checked_cast};
 use schemars::JsonSchema;
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
+use crate::operation::response::RenderedResponse;
 
 /// The most items on a page of an enveloped list.
 const PER_PAGE_MAX: i64 = 1_000;
@@ -18,18 +18,18 @@ const PER_PAGE_MAX: i64 = 1_000;
 const SHORT_PER_PAGE_MAX: i64 = 100;
 
 /// The page of an enveloped list that a call requests.
-pub(crate) fn page_of(call: &Call) -> Result<Page, ApiError> {
-    call.query(page)
+pub(crate) fn requested_page(call: &Call) -> Result<Page, ApiError> {
+    call.parse_query(read_page)
 }
 
 /// The page of an enveloped list that a query requests.
-pub(crate) fn page(query: &mut Query) -> Option<Page> {
-    query.page(PER_PAGE_MAX)
+pub(crate) fn read_page(query: &mut Query) -> Option<Page> {
+    query.read_page(PER_PAGE_MAX)
 }
 
 /// The page that a query requests of a list with large items or with nested lists: at most 100 items.
-pub(crate) fn short_page(query: &mut Query) -> Option<Page> {
-    query.page(SHORT_PER_PAGE_MAX)
+pub(crate) fn read_short_page(query: &mut Query) -> Option<Page> {
+    query.read_page(SHORT_PER_PAGE_MAX)
 }
 
 /// A page of a list whose total is known.
@@ -55,54 +55,55 @@ pub(crate) struct ListBody<L> {
 pub(crate) type ListOf<T> = ListBody<Vec<T>>;
 
 /// Renders a page in the envelope, with links to the other pages of `links`.
-pub(crate) fn answer<T: Serialize>(
+pub(crate) fn render_page<T: Serialize>(
     links: &Links<'_>,
     page: Page,
     total_count: i64,
     results: Vec<T>,
-) -> Result<Answer, ApiError> {
+) -> Result<RenderedResponse, ApiError> {
     let (result_count, number, per_page) = (results.len(), page.number(), page.per_page());
     let envelope = ListBody { page: number, per_page, total_count, result_count, results };
-    Ok(linked(Answer::ok(&envelope)?, links, page, total_count))
+    Ok(add_page_links(RenderedResponse::ok(&envelope)?, links, page, total_count))
 }
 
-/// Renders a page of items that are too large to be in memory together: they are loaded and rendered part by part.
-pub(crate) fn answer_in_parts<T: Serialize>(
+/// Renders a page of items that are too large to be in memory together: they are loaded and rendered in batches.
+pub(crate) fn render_page_in_batches<T: Serialize>(
     links: &Links<'_>,
     page: Page,
     total_count: i64,
     items_max: i64,
     load: &mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>,
-) -> Result<Answer, ApiError> {
-    let left = total_count.saturating_sub(page.offset()).clamp(0, page.per_page());
-    let result_count = fit(left);
+) -> Result<RenderedResponse, ApiError> {
+    let item_count = total_count.saturating_sub(page.offset()).clamp(0, page.per_page());
+    let result_count = checked_cast(item_count);
     let (number, per_page) = (page.number(), page.per_page());
-    let parts = Parts { page, items_max, left, load: RefCell::new(load), refusal: RefCell::new(None) };
-    let envelope = ListBody { page: number, per_page, total_count, result_count, results: &parts };
-    let answer = Answer::ok(&envelope);
-    match parts.refusal.take() {
+    let items =
+        LazyItems { page, items_max, item_count, load: RefCell::new(load), refusal: RefCell::new(None) };
+    let envelope = ListBody { page: number, per_page, total_count, result_count, results: &items };
+    let response = RenderedResponse::ok(&envelope);
+    match items.refusal.take() {
         Some(refusal) => Err(refusal),
-        None => Ok(linked(answer?, links, page, total_count)),
+        None => Ok(add_page_links(response?, links, page, total_count)),
     }
 }
 
 /// Items that are loaded while they are rendered.
-struct Parts<'a, T> {
+struct LazyItems<'a, T> {
     page: Page,
     items_max: i64,
-    left: i64,
+    item_count: i64,
     load: RefCell<&'a mut dyn FnMut(Page) -> Result<Vec<T>, ApiError>>,
     refusal: RefCell<Option<ApiError>>,
 }
 
-impl<T: Serialize> Serialize for Parts<'_, T> {
+impl<T: Serialize> Serialize for LazyItems<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
-        let end = self.page.offset().saturating_add(self.left);
-        for part in self.page.parts(self.items_max).take_while(|part| part.offset() < end) {
+        let end = self.page.offset().saturating_add(self.item_count);
+        for part in self.page.split_into_parts(self.items_max).take_while(|part| part.offset() < end) {
             let loaded = (self.load.borrow_mut())(part).map_err(|refusal| {
                 self.refusal.replace(Some(refusal));
-                S::Error::custom("a part could not be loaded")
+                S::Error::custom("a part of the list could not be loaded")
             })?;
             loaded.iter().try_for_each(|item| list.serialize_element(item))?;
         }
@@ -110,26 +111,31 @@ impl<T: Serialize> Serialize for Parts<'_, T> {
     }
 }
 
-fn linked(answer: Answer, links: &Links<'_>, page: Page, total_count: i64) -> Answer {
-    let last = last_page(total_count, page.per_page());
-    answer.with("link", &links.header(page, page.number() < last, Some(last)))
+fn add_page_links(
+    response: RenderedResponse,
+    links: &Links<'_>,
+    page: Page,
+    total_count: i64,
+) -> RenderedResponse {
+    let last = last_page_number(total_count, page.per_page());
+    response.with_header("link", &links.to_header(page, page.number() < last, Some(last)))
 }
 
 /// The memory of the largest response; nothing for a query that will be refused.
-pub(crate) fn weight(page: Result<Page, ApiError>, item: usize) -> usize {
-    page.map_or(0, |page| fit::<usize, _>(page.per_page()).saturating_mul(item))
+pub(crate) fn estimate_page_memory(page: Result<Page, ApiError>, item_bytes: usize) -> usize {
+    page.map_or(0, |page| checked_cast::<usize, _>(page.per_page()).saturating_mul(item_bytes))
 }
 
 /// The number of the last page. An empty list has one empty page.
-fn last_page(total: i64, per_page: i64) -> i64 {
+fn last_page_number(total: i64, per_page: i64) -> i64 {
     let full = total.checked_div(per_page).unwrap_or_default();
     let rest = total.checked_rem(per_page).unwrap_or_default();
     (full + i64::from(rest > 0)).max(1)
 }
 
 /// Shortens the found items to their page. Returns whether there was a further item, so that there is a next page.
-pub(crate) fn cut<T>(page: Page, found: &mut Vec<T>) -> bool {
-    let limit = fit(page.limit());
+pub(crate) fn truncate_to_page<T>(page: Page, found: &mut Vec<T>) -> bool {
+    let limit = checked_cast(page.limit());
     let has_next = found.len() > limit;
     found.truncate(limit);
     has_next
@@ -140,18 +146,18 @@ pub(crate) struct Links<'a> {
     pub(crate) path: String,
     /// The parameter that selects the list, if any.
     pub(crate) parameter: Option<(&'a str, &'a str)>,
-    /// The other parameters, encoded by [`Query::again`].
+    /// The other parameters, encoded by [`Query::encode_parameters`].
     pub(crate) filters: String,
 }
 
 impl Links<'_> {
     /// A list that is selected by its path alone.
-    pub(crate) fn to(path: impl Into<String>) -> Self {
+    pub(crate) fn for_path(path: impl Into<String>) -> Self {
         Self { path: path.into(), parameter: None, filters: String::new() }
     }
 
     /// The `Link` header of a page, without `last` if the total is unknown (behaviour 6.4).
-    pub(crate) fn header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
+    pub(crate) fn to_header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
         let parameter = self.parameter.map(|(name, value)| format!("{name}={value}&")).unwrap_or_default();
         let link = |relation: &str, number: i64| {
             let (path, filters, per_page) = (&self.path, &self.filters, page.per_page());
@@ -174,18 +180,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_name_the_neighbours_of_a_page() {
-        let links = Links { parameter: Some(("type", "peer_wallet")), ..Links::to("/v1/x") };
+    fn links_lead_to_the_neighbours_of_a_page() {
+        let links = Links { parameter: Some(("type", "peer_wallet")), ..Links::for_path("/v1/x") };
         let relations = |number, has_next, last| {
-            let all = links.header(Page::new(number, 10).unwrap(), has_next, last);
+            let all = links.to_header(Page::new(number, 10).unwrap(), has_next, last);
             all.split(", ").map(|link| link.split("rel=").last().unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(relations(1, false, None), ["\"first\""]);
         assert_eq!(relations(2, true, None), ["\"first\"", "\"prev\"", "\"next\""]);
         assert_eq!(relations(2, true, Some(9)), ["\"first\"", "\"prev\"", "\"next\"", "\"last\""]);
-        let first = links.header(Page::new(1, 10).unwrap(), false, None);
+        let first = links.to_header(Page::new(1, 10).unwrap(), false, None);
         assert_eq!(first, "</v1/x?type=peer_wallet&page=1&per_page=10>; rel=\"first\"");
-        let plain = Links::to("/v1/y").header(Page::new(1, 7).unwrap(), false, Some(1));
+        let plain = Links::for_path("/v1/y").to_header(Page::new(1, 7).unwrap(), false, Some(1));
         assert_eq!(
             plain,
             "</v1/y?page=1&per_page=7>; rel=\"first\", </v1/y?page=1&per_page=7>; rel=\"last\""
@@ -193,8 +199,8 @@ mod tests {
     }
 
     #[test]
-    fn the_last_page_holds_what_is_left() {
-        let check = |total, per_page, expected| assert_eq!(last_page(total, per_page), expected);
+    fn the_last_page_holds_the_remaining_items() {
+        let check = |total, per_page, expected| assert_eq!(last_page_number(total, per_page), expected);
         check(0, 100, 1);
         check(1, 100, 1);
         check(100, 100, 1);
@@ -203,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn one_more_than_a_page_stands_behind_it() {
+    fn one_item_more_than_a_page_means_a_next_page() {
         let page = Page::new(3, 10).unwrap();
-        assert_eq!((page.and_one_more().offset(), page.and_one_more().limit()), (20, 11));
+        assert_eq!((page.with_lookahead().offset(), page.with_lookahead().limit()), (20, 11));
         let check = |found: usize, expected: (bool, usize)| {
             let mut all = vec![(); found];
-            assert_eq!((cut(page, &mut all), all.len()), expected);
+            assert_eq!((truncate_to_page(page, &mut all), all.len()), expected);
         };
         check(9, (false, 9));
         check(10, (false, 10));

@@ -1,34 +1,36 @@
 //! How the request of an endpoint is parsed, run and rendered.
 //!
-//! - Parsed: `call` (path and caller), `query` and `body`; `parsing` keeps large bodies off the event loop.
-//! - Run: `read`, `question` and `write`, each in the order of the checks. `state` is the only way to the store; `submit` queues
-//!   commands that move points. `idempotency` and `flights` recognise retries. `shares` and `budget` limit the requests in
-//!   progress and their memory; `promise` decides between a commit and a 503.
-//! - Rendered: `answer`, `list`, `segments` and `error`.
-//! - `described` documents operations for the API description.
+//! - Parsed: `call` (path and caller), `query` and `body`; `body_parser` keeps large bodies off the event loop.
+//! - Run: `read`, `long_poll`, `read_with_body` and `write`, each in the order of the checks. `state` is the only way to the store; `submit`
+//!   queues commands that move points. `idempotency` and `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the
+//!   requests in progress and their memory; `commit_decision` decides between a commit and a 503.
+//! - Rendered: `response`, `list`, `chunked_body` and `error` with `error_code`. `operation_docs` documents operations for the API description.
 
-pub(crate) mod answer;
 pub(crate) mod body;
-pub(crate) mod budget;
+mod body_parser;
 pub(crate) mod call;
-mod described;
+pub(crate) mod chunked_body;
+mod commit_decision;
 pub(crate) mod error;
-mod flights;
+pub(crate) mod error_code;
+mod fair_queue;
 mod idempotency;
+mod key_locks;
 pub(crate) mod list;
-mod parsing;
-mod promise;
+mod long_poll;
+pub(crate) mod memory_budget;
+mod operation_docs;
 pub(crate) mod query;
-mod question;
 mod read;
-pub(crate) mod segments;
-mod shares;
+mod read_with_body;
+pub(crate) mod response;
 pub(crate) mod state;
 mod submit;
 mod write;
 
-pub(crate) use described::Described;
-pub(crate) use question::{Question, run as run_question};
-pub(crate) use read::{Read, run as run_read};
-pub(crate) use submit::Render;
-pub(crate) use write::{ToCommand, Write, run as run_write};
+pub(crate) use long_poll::{LongPoll, Look, run_long_poll};
+pub(crate) use operation_docs::OperationDocs;
+pub(crate) use read::{ReadOperation, run_read};
+pub(crate) use read_with_body::{ReadWithBody, run_read_with_body};
+pub(crate) use submit::RenderResponse;
+pub(crate) use write::{ToCommand, WriteOperation, run_write};

@@ -1,6 +1,7 @@
 //! Parses the query of a request (behaviour 6).
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use actix_web::web;
 use guerdon_domain::values::Page;
@@ -8,8 +9,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use schemars::json_schema;
 
 use crate::operation::error::ApiError;
-use guerdon_api_types::form::FromText;
-use guerdon_api_types::parameter::{Parameter, Report};
+use guerdon_api_types::parameter::{Parameter, ReadReport};
+use guerdon_api_types::values::FromText;
 
 const PER_PAGE_DEFAULT: i64 = 100;
 /// Everything but the unreserved characters of RFC 3986.
@@ -19,88 +20,104 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// Readers return `None` for a fault or a missing parameter.
 #[derive(Default)]
 pub(crate) struct Query {
-    given: HashMap<String, Vec<String>>,
-    report: Report,
+    values: HashMap<String, Vec<String>>,
+    report: ReadReport,
 }
 
 impl Query {
     /// Parses `application/x-www-form-urlencoded` with `read`. Fails with a 400 that names every fault.
-    pub(crate) fn read<T>(text: &str, read: impl FnOnce(&mut Self) -> Option<T>) -> Result<T, ApiError> {
+    pub(crate) fn parse_with<T>(
+        text: &str,
+        read: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Result<T, ApiError> {
         let pairs = web::Query::<Vec<(String, String)>>::from_query(text)
             .map_err(|_error| ApiError::bad_request("the query must be parameters in the form name=value"))?;
         let mut query = Self::default();
         for (name, value) in pairs.into_inner() {
-            query.given.entry(name).or_default().push(value);
+            query.values.entry(name).or_default().push(value);
         }
         let read = read(&mut query);
         read.filter(|_| query.report.faults.is_empty())
-            .ok_or_else(|| ApiError::bad_request(query.report.faults.join("; ")))
+            .ok_or_else(|| ApiError::invalid_fields(query.report.faults))
     }
 
     /// The parameters that `read` reads, for the API description.
-    pub(crate) fn parameters_of<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
-        let mut query = Self { report: Report::of_parameters(), ..Self::default() };
+    pub(crate) fn collect_parameters<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+        let mut query = Self { report: ReadReport::collecting_parameters(), ..Self::default() };
         read(&mut query);
         query.report.into_parameters()
     }
 
     /// Reads a required parameter.
-    pub(crate) fn required<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.report.declare(|| Parameter::required(name, T::form()));
-        match self.given(name)? {
-            Some(text) => self.report.parsed(name, T::from_text(&text)),
+    pub(crate) fn read_required<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare_parameter(|| Parameter::required(name, T::value_schema()));
+        match self.single_value(name)? {
+            Some(text) => self.report.accept_parsed(name, T::from_text(&text)),
             None => {
                 let must_be = T::from_text("").err().map(|fault| format!(" and {fault}")).unwrap_or_default();
-                self.report.reject(name, format!("is required{must_be}"))
+                self.report.add_fault(name, format!("is required{must_be}"))
             }
         }
     }
 
     /// Reads an optional parameter.
-    pub(crate) fn optional<T: FromText>(&mut self, name: &str) -> Option<T> {
-        self.report.declare(|| Parameter::optional(name, T::form()));
-        let text = self.given(name)??;
-        self.report.parsed(name, T::from_text(&text))
+    pub(crate) fn read_optional<T: FromText>(&mut self, name: &str) -> Option<T> {
+        self.report.declare_parameter(|| Parameter::optional(name, T::value_schema()));
+        let text = self.single_value(name)??;
+        self.report.accept_parsed(name, T::from_text(&text))
     }
 
     /// Reads a boolean parameter; false if it is missing.
-    pub(crate) fn flag(&mut self, name: &str) -> bool {
-        self.report.declare(|| Parameter::with_default(name, json_schema!({"type": "boolean"}), false));
-        let Some(Some(text)) = self.given(name) else { return false };
+    pub(crate) fn read_flag(&mut self, name: &str) -> bool {
+        self.report
+            .declare_parameter(|| Parameter::with_default(name, json_schema!({"type": "boolean"}), false));
+        let Some(Some(text)) = self.single_value(name) else { return false };
         let read = text.parse::<bool>().map_err(|_neither| "must be true or false");
-        self.report.parsed(name, read).unwrap_or_default()
+        self.report.accept_parsed(name, read).unwrap_or_default()
     }
 
     /// The given parameters of these names as a query string, with an ampersand after each.
-    pub(crate) fn again(&self, names: &[&str]) -> String {
-        let given = names.iter().filter_map(|name| Some((*name, self.given.get(*name)?.first()?)));
+    pub(crate) fn encode_parameters(&self, names: &[&str]) -> String {
+        let given = names.iter().filter_map(|name| Some((*name, self.values.get(*name)?.first()?)));
         given.map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, RESERVED))).collect()
     }
 
     /// Reads `page` and `per_page`. A larger `per_page` is reduced to `per_page_max`.
-    pub(crate) fn page(&mut self, per_page_max: i64) -> Option<Page> {
-        let number = self.natural("page", 1);
-        let per_page = self.natural("per_page", PER_PAGE_DEFAULT);
+    pub(crate) fn read_page(&mut self, per_page_max: i64) -> Option<Page> {
+        let number = self.read_positive("page", 1);
+        let per_page = self.read_positive("per_page", PER_PAGE_DEFAULT);
         Page::new(number?, per_page?.min(per_page_max))
     }
 
-    /// Reads an integer from 1 on.
-    pub(crate) fn natural(&mut self, name: &str, default: i64) -> Option<i64> {
-        let form = json_schema!({"type": "integer", "format": "int64", "minimum": 1, "maximum": i64::MAX});
-        self.report.declare(|| Parameter::with_default(name, form, default));
-        let Some(text) = self.given(name)? else { return Some(default) };
+    /// Reads an integer that is at least 1.
+    pub(crate) fn read_positive(&mut self, name: &str, default: i64) -> Option<i64> {
+        self.read_integer(name, default, 1..=i64::MAX, "must be an integer from 1")
+    }
+
+    /// Reads an integer in a range.
+    pub(crate) fn read_integer(
+        &mut self,
+        name: &str,
+        default: i64,
+        range: RangeInclusive<i64>,
+        fault: &'static str,
+    ) -> Option<i64> {
+        let (min, max) = (*range.start(), *range.end());
+        let form = json_schema!({"type": "integer", "format": "int64", "minimum": min, "maximum": max});
+        self.report.declare_parameter(|| Parameter::with_default(name, form, default));
+        let Some(text) = self.single_value(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = if is_number { text.parse().ok().filter(|number| *number >= 1) } else { None };
-        self.report.parsed(name, number.ok_or("must be an integer from 1"))
+        let number = if is_number { text.parse().ok().filter(|number| range.contains(number)) } else { None };
+        self.report.accept_parsed(name, number.ok_or(fault))
     }
 
     /// The value of a parameter, if it is given; `None` if it is repeated, which is a fault.
-    #[expect(clippy::option_option, reason = "a fault is no absence")]
-    fn given(&mut self, name: &str) -> Option<Option<String>> {
-        match self.given.get(name).map(Vec::as_slice) {
+    #[expect(clippy::option_option, reason = "a fault differs from absence")]
+    fn single_value(&mut self, name: &str) -> Option<Option<String>> {
+        match self.values.get(name).map(Vec::as_slice) {
             None | Some([]) => Some(None),
             Some([value]) => Some(Some(value.clone())),
-            Some(_) => self.report.reject(name, "must be given once"),
+            Some(_) => self.report.add_fault(name, "must be given once"),
         }
     }
 }
@@ -109,15 +126,15 @@ impl Query {
 mod tests {
     use super::*;
 
-    fn page(text: &str) -> Result<(i64, i64), String> {
-        let page =
-            Query::read(text, |query| query.page(100)).map_err(|refusal| refusal.told().1.to_owned())?;
+    fn parse_page(text: &str) -> Result<(i64, i64), String> {
+        let page = Query::parse_with(text, |query| query.read_page(100))
+            .map_err(|refusal| refusal.status_and_message().1.to_owned())?;
         Ok((page.number(), page.per_page()))
     }
 
     #[test]
-    fn a_page_is_two_integers_from_1_and_per_page_is_cut_to_the_maximum() {
-        let check = |text, expected| assert_eq!(page(text), Ok(expected), "{text:?}");
+    fn a_page_is_two_positive_integers_and_per_page_is_limited() {
+        let check = |text, expected| assert_eq!(parse_page(text), Ok(expected), "{text:?}");
         check("", (1, 100));
         check("page=3", (3, 100));
         check("per_page=7&page=2", (2, 7));
@@ -131,15 +148,16 @@ mod tests {
 
     #[test]
     fn given_parameters_are_encoded_again() {
-        let again = Query::read("email=%C3%A4+b%2F%25~%40x.example&other=1", |query| {
-            Some(query.again(&["email", "id"]))
+        let again = Query::parse_with("email=%C3%A4+b%2F%25~%40x.example&other=1", |query| {
+            Some(query.encode_parameters(&["email", "id"]))
         });
         assert!(again.is_ok_and(|encoded| encoded == "email=%C3%A4%20b%2F%25~%40x.example&"));
     }
 
     #[test]
-    fn what_is_no_integer_from_1_or_repeated_is_refused() {
-        let check = |text: &str, expected: &str| assert_eq!(page(text), Err(expected.to_owned()), "{text:?}");
+    fn other_values_and_repeated_parameters_are_rejected() {
+        let check =
+            |text: &str, expected: &str| assert_eq!(parse_page(text), Err(expected.to_owned()), "{text:?}");
         let no_page = "page must be an integer from 1";
         for value in ["0", "-1", "%2B1", "+1", "abc", "", "1.0", "1e2", "9223372036854775808", "%00", "1%20"]
         {

@@ -3,55 +3,73 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Consistency, Reads, StoreExt as _};
+use guerdon_domain::ports::{Consistency, ReadTx, StoreExt as _};
+use guerdon_domain::values::ProviderId;
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
-use crate::operation::described::Described;
+use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
-use crate::operation::promise::Promise;
-use crate::operation::state::State;
+use crate::operation::operation_docs::OperationDocs;
+use crate::operation::response::RenderedResponse;
+use crate::operation::state::ApiState;
 
 /// An operation without a body that changes nothing. It looks up the object in the path first, and then reads the query.
-pub(crate) trait Read: Described + 'static {
+pub(crate) trait ReadOperation: OperationDocs + 'static {
     /// `PerStatementNoWait` for the read of one object by its key: an embedded database answers that in less time than handing
     /// it to another thread takes. If the store would have to wait, the operation reads per statement on the blocking pool.
     const CONSISTENCY: Consistency = Consistency::Snapshot;
 
     /// Reads the data and renders the response.
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError>;
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError>;
 
     /// The memory that the largest response to such a call needs.
-    fn weight(_call: &Call) -> usize {
+    fn estimate_memory(_call: &Call) -> usize {
         0
     }
 }
 
 /// Runs the operation for a request.
-pub(crate) async fn run<R: Read>(state: Arc<State>, call: Call) -> Result<Answer, ApiError> {
+pub(crate) async fn run_read<R: ReadOperation>(
+    state: Arc<ApiState>,
+    call: Call,
+) -> Result<RenderedResponse, ApiError> {
     let consistency = match R::CONSISTENCY {
         Consistency::PerStatementNoWait => match read_in_place::<R>(&state, &call) {
-            Some(answer) => return answer,
+            Some(response) => return response,
             None => Consistency::PerStatement,
         },
         consistency => consistency,
     };
-    let weight = state.work.take(call.scope, R::weight(&call)).await?;
-    let turn = state.reads.turn(call.scope).await?;
-    let read = move |state: &State, _: &Promise| {
-        let _turn = turn;
-        let answer = state.api.store.read_with(consistency, |reads| R::read(reads, &call))?;
-        Ok(answer.holding(weight))
+    let memory = state.work_memory.acquire_bytes(call.scope, R::estimate_memory(&call)).await?;
+    let response =
+        read_blocking(&state, call.scope, consistency, move |reads| R::execute_read(reads, &call)).await?;
+    Ok(response.with_memory(memory))
+}
+
+/// Reads on the blocking pool, in the turn of the provider.
+pub(crate) async fn read_blocking<T: Send + 'static>(
+    state: &Arc<ApiState>,
+    scope: ProviderId,
+    consistency: Consistency,
+    mut read: impl FnMut(&mut dyn ReadTx) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let permit = state.read_queue.acquire_permit(scope).await?;
+    let work = move |state: &ApiState, _: &CommitDecision| {
+        let _permit = permit;
+        state.api.store.read_with(consistency, |reads| read(reads))
     };
-    state.block(read).await
+    state.run_blocking(work).await
 }
 
 /// Reads on the calling thread. Returns `None` if the store would have to wait, fails or panics; the caller then uses the blocking
 /// pool.
-fn read_in_place<R: Read>(state: &State, call: &Call) -> Option<Result<Answer, ApiError>> {
-    let mut answer = None;
-    let mut work = |reads: &mut dyn Reads| answer = Some(R::read(reads, call));
+fn read_in_place<R: ReadOperation>(
+    state: &ApiState,
+    call: &Call,
+) -> Option<Result<RenderedResponse, ApiError>> {
+    let mut response = None;
+    let mut work = |reads: &mut dyn ReadTx| response = Some(R::execute_read(reads, call));
     let store = &state.api.store;
-    let done = catch_unwind(AssertUnwindSafe(|| store.read(Consistency::PerStatementNoWait, &mut work)));
-    answer.filter(|_| matches!(done, Ok(Ok(()))))
+    let done = catch_unwind(AssertUnwindSafe(|| store.run_read(Consistency::PerStatementNoWait, &mut work)));
+    response.filter(|_| matches!(done, Ok(Ok(()))))
 }

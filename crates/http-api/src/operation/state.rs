@@ -6,89 +6,103 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web;
-use guerdon_domain::idempotency::Repeatable;
+use guerdon_domain::idempotency::IdempotentRequest;
 use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Deadlines};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-use super::flights::Flights;
+use super::key_locks::KeyLocks;
 use crate::api::Api;
 use crate::log_throttle::LogThrottle;
-use crate::operation::budget::{Budget, SMALL_MAX, SMALL_WORK_MAX};
+use crate::operation::body_parser::BodyParser;
 use crate::operation::call::Call;
+use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
-use crate::operation::parsing::Parsing;
-use crate::operation::promise::Promise;
-use crate::operation::shares::Shares;
+use crate::operation::fair_queue::FairQueue;
+use crate::operation::memory_budget::{MemoryBudget, SMALL_BODY_BYTES_MAX, SMALL_WORK_BYTES_MAX};
 
 /// The most store calls that run or wait for a thread. Further ones fail with 503.
 const STORE_CALLS_MAX: usize = 256;
 
 /// The most reading requests in progress, each of which needs a thread, and the most writing requests, most of which the store queues.
-const READS_MAX: usize = 24;
-const WRITES_MAX: usize = 136;
+const READS_IN_PROGRESS_MAX: usize = 24;
+const WRITES_IN_PROGRESS_MAX: usize = 136;
 
-/// The bytes of large bodies that are being read or wait for their turn, in total and per provider.
-const BODY_BYTES: (usize, usize) = (24 << 20, 12 << 20);
+/// The bytes of large bodies that are being read or wait to be processed, in total and per provider.
+const BODY_MEMORY_BYTES: (usize, usize) = (24 << 20, 12 << 20);
 /// The bytes that large requests need for their work and their responses, in total and per provider.
-const WORK_BYTES: (usize, usize) = (64 << 20, 32 << 20);
+const WORK_MEMORY_BYTES: (usize, usize) = (64 << 20, 32 << 20);
 
 /// How often a waiting request checks whether the database still responds.
-const SILENCE_CHECK_INTERVAL: Duration = Duration::from_millis(250);
+const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-pub(crate) fn busy() -> ApiError {
+pub(crate) fn busy_error() -> ApiError {
     ApiError::unavailable("the service is busy", 1)
 }
 
-fn silent() -> ApiError {
-    ApiError::unavailable("the database does not answer", 2)
+fn database_silent_error() -> ApiError {
+    ApiError::unavailable("the database is not available", 2)
 }
 
-pub(super) fn broken_off(cause: impl Display) -> ApiError {
-    ApiError::internal(format!("a call of the store did not end: {cause}"))
+pub(super) fn aborted_call_error(cause: impl Display) -> ApiError {
+    ApiError::internal(format!("a database call did not finish: {cause}"))
 }
 
 /// The state that all requests share.
-pub(crate) struct State {
+pub(crate) struct ApiState {
     /// The dependencies and settings of the API.
     pub(crate) api: Api,
     /// The idempotency keys in progress in this process.
-    pub(crate) flights: Arc<Flights>,
+    pub(crate) key_locks: Arc<KeyLocks>,
     /// The memory for large request bodies.
-    pub(crate) bodies: Arc<Budget>,
-    /// The memory for large requests in progress and their responses. It is separate from `bodies`, because a request holds memory
+    pub(crate) body_memory: Arc<MemoryBudget>,
+    /// The memory for large requests in progress and their responses. It is separate from `body_memory`, because a request holds memory
     /// there while it waits for memory here.
-    pub(crate) work: Arc<Budget>,
-    pub(crate) parsing: Parsing,
-    store_failures: LogThrottle<String>,
-    /// The fair shares of providers.
-    pub(crate) reads: Arc<Shares>,
-    pub(crate) writes: Arc<Shares>,
+    pub(crate) work_memory: Arc<MemoryBudget>,
+    pub(crate) body_parser: BodyParser,
+    store_failure_throttle: LogThrottle<String>,
+    /// The requests in progress, shared fairly between providers.
+    pub(crate) read_queue: Arc<FairQueue>,
+    pub(crate) write_queue: Arc<FairQueue>,
     store_calls: Arc<Semaphore>,
 }
 
-impl State {
+impl ApiState {
     pub(crate) fn new(api: Api) -> Arc<Self> {
         Arc::new(Self {
-            flights: Arc::default(),
-            bodies: Budget::new("body", SMALL_MAX, BODY_BYTES.0, BODY_BYTES.1),
-            work: Budget::new("work", SMALL_WORK_MAX, WORK_BYTES.0, WORK_BYTES.1),
-            parsing: Parsing::new(),
-            store_failures: LogThrottle::default(),
-            reads: Shares::new("read", READS_MAX),
-            writes: Shares::new("write", WRITES_MAX),
+            key_locks: Arc::default(),
+            body_memory: MemoryBudget::new(
+                "body",
+                SMALL_BODY_BYTES_MAX,
+                BODY_MEMORY_BYTES.0,
+                BODY_MEMORY_BYTES.1,
+            ),
+            work_memory: MemoryBudget::new(
+                "work",
+                SMALL_WORK_BYTES_MAX,
+                WORK_MEMORY_BYTES.0,
+                WORK_MEMORY_BYTES.1,
+            ),
+            body_parser: BodyParser::new(),
+            store_failure_throttle: LogThrottle::default(),
+            read_queue: FairQueue::new("read", READS_IN_PROGRESS_MAX),
+            write_queue: FairQueue::new("write", WRITES_IN_PROGRESS_MAX),
             store_calls: Arc::new(Semaphore::new(STORE_CALLS_MAX)),
             api,
         })
     }
 
     /// The context that the use case of a call needs besides its transaction.
-    pub(crate) fn context<'a>(&'a self, call: &'a Call, key: Option<&'a Repeatable>) -> Context<'a> {
+    pub(crate) fn use_case_context<'a>(
+        &'a self,
+        call: &'a Call,
+        key: Option<&'a IdempotentRequest>,
+    ) -> Context<'a> {
         Context {
             clock: &*self.api.clock,
             ids: &*self.api.ids,
-            bodies: &*self.api.bodies,
+            bodies: &*self.api.event_bodies,
             origin: Origin {
                 actor: Actor::Provider,
                 reference: Some(&call.request_id),
@@ -97,68 +111,70 @@ impl State {
         }
     }
 
-    /// Runs `work` on the blocking pool, to its end even if the client disconnects. If it takes too long, fails with 503 and breaks
-    /// off the promise, so that work that checks the promise before its commit commits nothing.
-    pub(crate) async fn block<T: Send + 'static>(
+    /// Runs `work` on the blocking pool, to its end even if the client disconnects. If it takes too long, fails with 503 and decides
+    /// against the commit, so that work that calls `decide_commit` before its commit commits nothing.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self, &Promise) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&Self, &CommitDecision) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.permit_store_call()?;
-        let (state, promise) = (Arc::clone(self), Arc::new(Promise::default()));
-        let told = Arc::clone(&promise);
+        let permit = self.acquire_store_permit()?;
+        let (state, decision) = (Arc::clone(self), Arc::new(CommitDecision::default()));
+        let work_decision = Arc::clone(&decision);
         let arrived = Instant::now();
-        let crossing = web::block(move || {
-            let is_late = arrived.elapsed() > Deadlines::REQUEST.begin;
-            let answer = if is_late { Err(busy()) } else { work(&state, &told) };
+        let blocking_task = web::block(move || {
+            let is_late = arrived.elapsed() > Deadlines::REQUEST.start;
+            let response = if is_late { Err(busy_error()) } else { work(&state, &work_decision) };
             drop(permit);
-            answer
+            response
         });
         // If `work` panics, unwinding releases the permit.
-        let answer = self.wait_for(crossing, &promise).await?.map_err(broken_off)?;
-        if answer.is_ok() {
-            self.api.pulse.served();
+        let response = self.await_store(blocking_task, &decision).await?.map_err(aborted_call_error)?;
+        if response.is_ok() {
+            self.api.database_health.record_success();
         }
-        answer
+        response
     }
 
     /// Logs the failure of the store that caused an error response, each cause once a minute, and records it for the next check of
     /// whether the database accepts writes.
-    pub(crate) fn note_failure(&self, refusal: &ApiError, request_id: &str) {
+    pub(crate) fn log_store_failure(&self, refusal: &ApiError, request_id: &str) {
         let Some(cause) = refusal.store_failure() else { return };
-        self.api.pulse.note_failure(cause);
-        if self.store_failures.allows(cause.to_string(), std::time::Instant::now()) {
+        self.api.database_health.record_failure(cause);
+        if self.store_failure_throttle.allows_line(cause.to_string(), std::time::Instant::now()) {
             log::error!(request_id; "request {request_id} failed (logged once a minute): {cause}");
         }
     }
 
     /// A permit for one store call; 503 if there are too many, or if the database does not respond.
-    pub(super) fn permit_store_call(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| busy())?;
+    pub(super) fn acquire_store_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| busy_error())?;
         self.require_database().map(|()| permit)
     }
 
     /// Fails with 503 if the database does not respond, so that the request need not wait for it.
     pub(super) fn require_database(&self) -> Result<(), ApiError> {
-        if self.api.pulse.is_silent() { Err(silent()) } else { Ok(()) }
+        if self.api.database_health.is_hanging() { Err(database_silent_error()) } else { Ok(()) }
     }
 
-    /// Waits for the store. If that takes too long, breaks off the promise and fails with 503.
-    pub(super) async fn wait_for<F: Future>(
+    /// Waits for the store. If that takes too long, decides against the commit and fails with 503.
+    pub(super) async fn await_store<F: Future>(
         &self,
         done: F,
-        promise: &Promise,
+        decision: &CommitDecision,
     ) -> Result<F::Output, ApiError> {
         let mut done = pin!(done);
-        let given_up = Instant::now() + Deadlines::REQUEST.response;
-        let acknowledged = given_up + Deadlines::REQUEST.acknowledgement;
+        let response_deadline = Instant::now() + Deadlines::REQUEST.response;
+        let commit_deadline = response_deadline + Deadlines::REQUEST.acknowledgement;
         loop {
-            match timeout(SILENCE_CHECK_INTERVAL, &mut done).await {
+            match timeout(HEALTH_CHECK_INTERVAL, &mut done).await {
                 Ok(done) => return Ok(done),
-                Err(_) if self.api.pulse.is_silent() || Instant::now() > acknowledged => {
-                    promise.break_off();
-                    return Err(silent());
+                Err(_) if self.api.database_health.is_hanging() || Instant::now() > commit_deadline => {
+                    decision.decide_timeout();
+                    return Err(database_silent_error());
                 }
-                Err(_) if Instant::now() > given_up && promise.break_off() => return Err(silent()),
+                Err(_) if Instant::now() > response_deadline && decision.decide_timeout() => {
+                    return Err(database_silent_error());
+                }
                 Err(_) => {}
             }
         }

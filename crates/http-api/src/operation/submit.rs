@@ -2,117 +2,123 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::commands::{Command, Done, Outcome, Refusal, Response, Submission, Surroundings};
-use guerdon_domain::idempotency::Repeatable;
-use guerdon_domain::journal::{Actor, By};
+use guerdon_domain::commands::{
+    Command, ContextSources, Done, Outcome, OutcomeReceiver, Refusal, Submission,
+};
+use guerdon_domain::idempotency::IdempotentRequest;
+use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::ports::StoreError;
 use tokio::sync::oneshot::{self, Sender};
 
 use super::idempotency;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
+use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
-use crate::operation::promise::Promise;
-use crate::operation::state::{State, broken_off};
+use crate::operation::response::RenderedResponse;
+use crate::operation::state::{ApiState, aborted_call_error};
 
 /// Renders the result of a command.
-pub(crate) type Render = fn(&Done) -> Result<Answer, ApiError>;
+pub(crate) type RenderResponse = fn(&Done) -> Result<RenderedResponse, ApiError>;
 
 /// The end of a command: its outcome, the response as it was rendered last, and the resources that were held for it.
-struct Ended<H> {
+struct EndedCommand<H> {
     outcome: Outcome,
-    answer: Option<Answer>,
-    held: H,
+    rendered: Option<RenderedResponse>,
+    resources: H,
 }
 
 /// A request that waits for the outcome of its command.
-struct Waiting<H> {
-    render: Render,
+struct PendingResponse<H> {
+    render: RenderResponse,
     is_repeatable: bool,
-    answer: Option<Answer>,
-    promise: Arc<Promise>,
-    tell: Sender<Ended<H>>,
-    held: H,
+    rendered: Option<RenderedResponse>,
+    decision: Arc<CommitDecision>,
+    sender: Sender<EndedCommand<H>>,
+    resources: H,
 }
 
-impl<H: Send> Response for Waiting<H> {
-    fn render(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
-        let unrendered = |cause: ApiError| StoreError::Broken(cause.told().1.to_owned());
-        let answer = (self.render)(done).map_err(unrendered)?;
-        let body =
-            if self.is_repeatable { idempotency::kept(&answer).map_err(unrendered)? } else { Vec::new() };
-        let status = answer.status.as_u16();
-        self.answer = Some(answer);
+impl<H: Send> OutcomeReceiver for PendingResponse<H> {
+    fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+        let to_store_error = |cause: ApiError| StoreError::Broken(cause.status_and_message().1.to_owned());
+        let rendered = (self.render)(done).map_err(to_store_error)?;
+        let body = if self.is_repeatable {
+            idempotency::pack_body(&rendered).map_err(to_store_error)?
+        } else {
+            Vec::new()
+        };
+        let status = rendered.status.as_u16();
+        self.rendered = Some(rendered);
         Ok((status, body))
     }
 
     fn is_wanted(&self) -> bool {
-        self.promise.keep()
+        self.decision.decide_commit()
     }
 
-    fn end(self: Box<Self>, outcome: Outcome) {
-        let Self { answer, tell, held, .. } = *self;
-        drop(tell.send(Ended { outcome, answer, held })); // the client may have disconnected
+    fn receive_outcome(self: Box<Self>, outcome: Outcome) {
+        let Self { rendered, sender, resources, .. } = *self;
+        drop(sender.send(EndedCommand { outcome, rendered, resources })); // the client may have disconnected
     }
 }
 
 /// The result of a submission.
 pub(crate) enum Submitted {
-    Answered(Answer),
+    Responded(RenderedResponse),
     /// Another request holds the idempotency key.
     KeyInUse,
 }
 
-impl State {
-    /// Submits a command and waits for its outcome. Returns `held` with it; if the client disconnects, `held` is dropped when the
+impl ApiState {
+    /// Submits a command and waits for its outcome. Returns `resources` with it; if the client disconnects, they are dropped when the
     /// command has ended.
-    pub(crate) async fn submit<H: Send + 'static>(
+    pub(crate) async fn submit_command<H: Send + 'static>(
         self: &Arc<Self>,
         call: &Call,
         command: Command,
-        repeatable: Option<Repeatable>,
-        render: Render,
-        held: H,
+        repeatable: Option<IdempotentRequest>,
+        render: RenderResponse,
+        resources: H,
     ) -> Result<(Submitted, H), ApiError> {
         self.require_database()?;
-        let promise = Arc::<Promise>::default();
-        let (tell, told) = oneshot::channel();
-        let response = Waiting {
+        let decision = Arc::<CommitDecision>::default();
+        let (sender, receiver) = oneshot::channel();
+        let response = PendingResponse {
             render,
             is_repeatable: repeatable.is_some(),
-            answer: None,
-            promise: Arc::clone(&promise),
-            tell,
-            held,
+            rendered: None,
+            decision: Arc::clone(&decision),
+            sender,
+            resources,
         };
-        self.api.commands.submit(Submission {
+        self.api.command_queue.submit_command(Submission {
             command,
             provider: call.scope,
-            by: By {
+            requester: Requester {
                 actor: Actor::Provider,
                 reference: Some(call.request_id.to_string()),
                 key: repeatable.as_ref().map(|repeatable| repeatable.key.key.clone()),
             },
-            surroundings: Surroundings {
+            context_sources: ContextSources {
                 clock: Arc::clone(&self.api.clock),
                 ids: Arc::clone(&self.api.ids),
-                bodies: Arc::clone(&self.api.bodies),
+                bodies: Arc::clone(&self.api.event_bodies),
             },
-            repeatable,
-            response: Box::new(response),
+            idempotent_request: repeatable,
+            outcome_receiver: Box::new(response),
         });
-        let Ended { outcome, answer, held } = self.wait_for(told, &promise).await?.map_err(broken_off)?;
+        let EndedCommand { outcome, rendered, resources } =
+            self.await_store(receiver, &decision).await?.map_err(aborted_call_error)?;
         let submitted = match outcome {
             Outcome::Done(_) => {
-                self.api.pulse.served();
-                Submitted::Answered(answer.ok_or_else(|| broken_off("it has no answer"))?)
+                self.api.database_health.record_success();
+                Submitted::Responded(rendered.ok_or_else(|| aborted_call_error("it has no answer"))?)
             }
-            Outcome::Repeated(record) => Submitted::Answered(idempotency::replayed(record)?),
+            Outcome::AlreadyExecuted(record) => Submitted::Responded(idempotency::replay_response(record)?),
             Outcome::KeyInUse => Submitted::KeyInUse,
-            Outcome::KeyMisused => return Err(idempotency::misused()),
+            Outcome::KeyMisused => return Err(ApiError::key_reused()),
             Outcome::Refused(refusal) => return Err(refusal.into()),
         };
-        Ok((submitted, held))
+        Ok((submitted, resources))
     }
 }
 
@@ -123,7 +129,7 @@ impl From<Refusal> for ApiError {
             Refusal::DeleteUser(cause) => cause.into(),
             other => match other.into_failure() {
                 Ok(cause) => cause.into(),
-                Err(refused) => broken_off(refused), // only for commands of the operator
+                Err(refused) => aborted_call_error(refused), // only for commands of the operator
             },
         }
     }

@@ -7,33 +7,33 @@ use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_domain::commands::Command;
-use guerdon_domain::idempotency::{Begun, Repeatable};
+use guerdon_domain::idempotency::{IdempotentRequest, KeyState};
 use guerdon_domain::ports::{Context, Deadlines, StoreError, StoreExt, Tx, Verdict};
 use tokio::time::{Instant, sleep};
 
-use super::flights::Flight;
 use super::idempotency;
-use crate::operation::answer::Answer;
-use crate::operation::body::{self, Parsed, Read};
-use crate::operation::budget::Weight;
+use super::key_locks::KeyLock;
+use crate::operation::body::{self, ParsedCommand, ReceivedBody};
 use crate::operation::call::Call;
-use crate::operation::described::Described;
+use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
-use crate::operation::promise::Promise;
-use crate::operation::state::State;
-use crate::operation::submit::{Render, Submitted};
+use crate::operation::memory_budget::MemoryPermit;
+use crate::operation::operation_docs::OperationDocs;
+use crate::operation::response::RenderedResponse;
+use crate::operation::state::ApiState;
+use crate::operation::submit::{RenderResponse, Submitted};
 use guerdon_api_types::body::Fields;
 
 /// How often a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// An operation in one transaction. `find`, `command` and `perform` are called in this order (behaviour 4.1).
-pub(crate) trait Write: Described + 'static {
+/// An operation in one transaction. `require_object`, `parse_command` and `execute_command` are called in this order (behaviour 4.1).
+pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
     /// For an operation that moves points: how to make its command, and how to render the result. Then no other part of the
     /// operation runs in a transaction.
-    const SUBMITS: Option<(ToCommand<Self::Command>, Render)> = None;
+    const SUBMISSION: Option<(ToCommand<Self::Command>, RenderResponse)> = None;
     /// Whether the transaction is rolled back, because the operation only shows what would happen. Such an operation ignores idempotency
     /// keys.
     const IS_DRY_RUN: bool = false;
@@ -43,25 +43,25 @@ pub(crate) trait Write: Described + 'static {
     type Command: Send + Sync + 'static;
 
     /// Looks up the object in the path, for operations that must refuse it before they check the body.
-    fn find(_tx: &mut dyn Tx, _call: &Call) -> Result<(), ApiError> {
+    fn require_object(_tx: &mut dyn Tx, _call: &Call) -> Result<(), ApiError> {
         Ok(())
     }
 
     /// Reads the fields of the body; `None` only after a fault.
-    fn command(fields: &mut Fields) -> Option<Self::Command>;
+    fn parse_command(fields: &mut Fields) -> Option<Self::Command>;
 
     /// The memory that the operation needs, including its response.
-    fn weight(_command: &Self::Command) -> usize {
+    fn estimate_memory(_command: &Self::Command) -> usize {
         0
     }
 
     /// Calls the use case and renders the response. It may run again after a conflict, so it must have no effect outside `tx`.
-    fn perform(
+    fn execute_command(
         _tx: &mut dyn Tx,
         _call: &Call,
         _command: &Self::Command,
         _context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<RenderedResponse, ApiError> {
         Err(ApiError::internal("the operation submits a command"))
     }
 }
@@ -70,187 +70,213 @@ pub(crate) trait Write: Described + 'static {
 pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
 
 /// A parsed request. Faults of its body are reported only after the checks that precede them.
-struct Work<W: Write> {
+struct PreparedRequest<W: WriteOperation> {
     call: Call,
-    key: Option<Repeatable>,
-    parsed: Result<Parsed<W::Command>, ApiError>,
+    key: Option<IdempotentRequest>,
+    parsed: Result<ParsedCommand<W::Command>, ApiError>,
     /// The memory that is reserved for the body.
-    _weight: Option<Weight>,
+    _body_memory: Option<MemoryPermit>,
 }
 
-/// Why a transaction was undone.
-enum Stop {
+/// Why a transaction was rolled back.
+enum AbortReason {
     /// Another request with this idempotency key is in progress.
     InFlight,
     Refused(ApiError),
 }
 
-impl From<StoreError> for Stop {
+impl From<StoreError> for AbortReason {
     fn from(error: StoreError) -> Self {
         Self::Refused(error.into())
     }
 }
 
-impl From<ApiError> for Stop {
+impl From<ApiError> for AbortReason {
     fn from(refusal: ApiError) -> Self {
         Self::Refused(refusal)
     }
 }
 
 /// Runs the operation for a request.
-pub(crate) async fn run<W: Write>(
-    state: Arc<State>,
+pub(crate) async fn run_write<W: WriteOperation>(
+    state: Arc<ApiState>,
     call: Call,
     request: HttpRequest,
     payload: Payload,
-) -> Result<Answer, ApiError> {
-    state.writes.require_room(call.scope)?; // before any work
-    let weight = state.bodies.weight(call.scope);
-    let read = if W::HAS_BODY { body::read(&request, payload, weight).await } else { Ok(Read::default()) };
-    let length = read.as_ref().map_or(0, |body| body.bytes.len());
-    let prepared = move |headers: &HeaderMap| prepare::<W>(call, headers, read);
-    let work = Arc::new(state.parsing.run(request.headers(), length, prepared).await?);
-    let Some(key) = work.key.clone() else {
-        return perform_once(&state, &work, None).await.map_err(|stop| match stop {
-            Stop::InFlight => busy(),
-            Stop::Refused(refusal) => refusal,
+) -> Result<RenderedResponse, ApiError> {
+    state.write_queue.require_room(call.scope)?; // before any work
+    let memory = state.body_memory.empty_permit(call.scope);
+    let received = if W::HAS_BODY {
+        body::read_body(&request, payload, memory).await
+    } else {
+        Ok(ReceivedBody::default())
+    };
+    let length = received.as_ref().map_or(0, |body| body.bytes.len());
+    let prepare = move |headers: &HeaderMap| prepare_request::<W>(call, headers, received);
+    let prepared = Arc::new(state.body_parser.run_parser(request.headers(), length, prepare).await?);
+    let Some(key) = prepared.key.clone() else {
+        return execute_once(&state, &prepared, None).await.map_err(|reason| match reason {
+            AbortReason::InFlight => key_in_use_error(),
+            AbortReason::Refused(refusal) => refusal,
         });
     };
     let deadline = Instant::now() + Deadlines::REQUEST.idempotency_key;
     loop {
-        let flight = state.flights.enter(&key.key, deadline).await.ok_or_else(busy)?;
-        match perform_once(&state, &work, Some(flight)).await {
-            Ok(answer) => return Ok(answer),
-            Err(Stop::Refused(refusal)) => return Err(refusal),
-            Err(Stop::InFlight) if Instant::now() + KEY_RETRY_INTERVAL >= deadline => return Err(busy()),
-            Err(Stop::InFlight) => sleep(KEY_RETRY_INTERVAL).await,
+        let key_lock = state.key_locks.acquire_lock(&key.key, deadline).await.ok_or_else(key_in_use_error)?;
+        match execute_once(&state, &prepared, Some(key_lock)).await {
+            Ok(response) => return Ok(response),
+            Err(AbortReason::Refused(refusal)) => return Err(refusal),
+            Err(AbortReason::InFlight) if Instant::now() + KEY_RETRY_INTERVAL >= deadline => {
+                return Err(key_in_use_error());
+            }
+            Err(AbortReason::InFlight) => sleep(KEY_RETRY_INTERVAL).await,
         }
     }
 }
 
-fn busy() -> ApiError {
-    ApiError::unavailable("a request with this Idempotency-Key is still at work", 1)
+fn key_in_use_error() -> ApiError {
+    ApiError::unavailable("a request with this Idempotency-Key is still in progress", 1)
 }
 
 /// The error of a transaction that was not committed because the client has already got a 503. It is not sent.
-fn too_late() -> ApiError {
+fn too_late_error() -> ApiError {
     ApiError::unavailable("the request took too long", 1)
 }
 
-fn prepare<W: Write>(call: Call, headers: &HeaderMap, read: Result<Read, ApiError>) -> Work<W> {
-    let key = match &read {
-        Ok(read) if call.method == "POST" && !W::IS_DRY_RUN => {
-            idempotency::key_of(&call, headers, &read.bytes)
+fn prepare_request<W: WriteOperation>(
+    call: Call,
+    headers: &HeaderMap,
+    received: Result<ReceivedBody, ApiError>,
+) -> PreparedRequest<W> {
+    let key = match &received {
+        Ok(received) if call.method == "POST" && !W::IS_DRY_RUN => {
+            idempotency::read_key(&call, headers, &received.bytes)
         }
         // Without the whole body, a retry cannot be distinguished from another request with the same key.
         _ => Ok(None),
     };
-    let (key, read) = match key {
-        Ok(key) => (key, read),
+    let (key, received) = match key {
+        Ok(key) => (key, received),
         Err(refusal) => (None, Err(refusal)),
     };
-    match read {
-        Ok(Read { bytes, weight }) => {
-            Work { parsed: parse::<W>(headers, &bytes), key, call, _weight: weight }
+    match received {
+        Ok(ReceivedBody { bytes, memory }) => {
+            PreparedRequest { parsed: parse_body::<W>(headers, &bytes), key, call, _body_memory: memory }
         }
-        Err(refusal) => Work { parsed: Err(refusal), key, call, _weight: None },
+        Err(refusal) => PreparedRequest { parsed: Err(refusal), key, call, _body_memory: None },
     }
 }
 
-fn parse<W: Write>(headers: &HeaderMap, body: &[u8]) -> Result<Parsed<W::Command>, ApiError> {
-    if W::HAS_BODY { body::parse(headers, body, W::command) } else { Parsed::without_body(W::command) }
+fn parse_body<W: WriteOperation>(
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<ParsedCommand<W::Command>, ApiError> {
+    if W::HAS_BODY {
+        body::parse_command(headers, body, W::parse_command)
+    } else {
+        ParsedCommand::without_body(W::parse_command)
+    }
 }
 
-/// Tries once, in the store's queue or on the blocking pool. The idempotency key, the memory and the place are held until the
+/// Tries once, in the store's queue or on the blocking pool. The idempotency key, the memory and the permit are held until the
 /// transaction ends, even if the client disconnects.
-async fn perform_once<W: Write>(
-    state: &Arc<State>,
-    work: &Arc<Work<W>>,
-    flight: Option<Flight>,
-) -> Result<Answer, Stop> {
-    if let Err(refusal) = &work.parsed
-        && refuses_without_looking(work)
+async fn execute_once<W: WriteOperation>(
+    state: &Arc<ApiState>,
+    prepared: &Arc<PreparedRequest<W>>,
+    key_lock: Option<KeyLock>,
+) -> Result<RenderedResponse, AbortReason> {
+    if let Err(refusal) = &prepared.parsed
+        && rejects_before_lookup(prepared)
     {
-        return Err(Stop::Refused(refusal.clone()));
+        return Err(AbortReason::Refused(refusal.clone()));
     }
-    let weight = work.parsed.as_ref().map_or(0, |parsed| W::weight(&parsed.command));
-    let weight = state.work.take(work.call.scope, weight).await?;
-    if let (Some((to_command, render)), Ok(parsed)) = (W::SUBMITS, &work.parsed) {
-        let command = to_command(&work.call, &parsed.command)?;
-        let held = (flight, weight);
-        return match state.submit(&work.call, command, work.key.clone(), render, held).await? {
-            (Submitted::Answered(answer), (_flight, weight)) => Ok(work.complete(answer).holding(weight)),
-            (Submitted::KeyInUse, _) => Err(Stop::InFlight),
+    let memory = prepared.parsed.as_ref().map_or(0, |parsed| W::estimate_memory(&parsed.command));
+    let memory = state.work_memory.acquire_bytes(prepared.call.scope, memory).await?;
+    if let (Some((to_command, render)), Ok(parsed)) = (W::SUBMISSION, &prepared.parsed) {
+        let command = to_command(&prepared.call, &parsed.command)?;
+        let resources = (key_lock, memory);
+        return match state
+            .submit_command(&prepared.call, command, prepared.key.clone(), render, resources)
+            .await?
+        {
+            (Submitted::Responded(response), (_key_lock, memory)) => {
+                Ok(prepared.add_request_headers(response).with_memory(memory))
+            }
+            (Submitted::KeyInUse, _) => Err(AbortReason::InFlight),
         };
     }
-    let turn = state.writes.turn(work.call.scope).await?;
-    let work = Arc::clone(work);
-    let ended = state.block(move |state, promise| {
-        let ended = transact(state, &work, promise);
-        drop((flight, turn));
-        match ended {
-            Ok(answer) => Ok(Some(work.complete(answer).holding(weight))),
-            Err(Stop::InFlight) => Ok(None),
-            Err(Stop::Refused(refusal)) => Err(refusal),
+    let permit = state.write_queue.acquire_permit(prepared.call.scope).await?;
+    let prepared = Arc::clone(prepared);
+    let outcome = state.run_blocking(move |state, decision| {
+        let outcome = run_transaction(state, &prepared, decision);
+        drop((key_lock, permit));
+        match outcome {
+            Ok(response) => Ok(Some(prepared.add_request_headers(response).with_memory(memory))),
+            Err(AbortReason::InFlight) => Ok(None),
+            Err(AbortReason::Refused(refusal)) => Err(refusal),
         }
     });
-    ended.await?.ok_or(Stop::InFlight)
+    outcome.await?.ok_or(AbortReason::InFlight)
 }
 
 /// Whether a fault of the body is reported before any check that needs the database.
-fn refuses_without_looking<W: Write>(work: &Work<W>) -> bool {
-    let may = !W::NEEDS_DESIGNATION || work.call.is_designated();
-    may && work.key.is_none() && work.call.id().is_none()
+fn rejects_before_lookup<W: WriteOperation>(prepared: &PreparedRequest<W>) -> bool {
+    let passes_designation = !W::NEEDS_DESIGNATION || prepared.call.is_designated();
+    passes_designation && prepared.key.is_none() && prepared.call.id().is_none()
 }
 
-fn transact<W: Write>(state: &State, work: &Work<W>, promise: &Promise) -> Result<Answer, Stop> {
+fn run_transaction<W: WriteOperation>(
+    state: &ApiState,
+    prepared: &PreparedRequest<W>,
+    decision: &CommitDecision,
+) -> Result<RenderedResponse, AbortReason> {
     if !W::IS_DRY_RUN {
-        return state.api.store.transaction(|tx| attempt(state, work, promise, tx));
+        return state.api.store.transaction(|tx| run_in_transaction(state, prepared, decision, tx));
     }
-    let mut ended = Err(Stop::Refused(ApiError::internal("a unit of work did not run")));
-    state.api.store.run(&mut |tx| {
-        ended = attempt(state, work, promise, tx);
+    let mut outcome = Err(AbortReason::Refused(ApiError::internal("a unit of work was not executed")));
+    state.api.store.run_transaction(&mut |tx| {
+        outcome = run_in_transaction(state, prepared, decision, tx);
         Verdict::Rollback
     })?;
-    ended
+    outcome
 }
 
 /// Runs the transaction of a request.
-fn attempt<W: Write>(
-    state: &State,
-    work: &Work<W>,
-    promise: &Promise,
+fn run_in_transaction<W: WriteOperation>(
+    state: &ApiState,
+    prepared: &PreparedRequest<W>,
+    decision: &CommitDecision,
     tx: &mut dyn Tx,
-) -> Result<Answer, Stop> {
-    let Work { call, key, parsed, .. } = work;
-    let context = state.context(call, key.as_ref());
-    W::find(tx, call)?;
+) -> Result<RenderedResponse, AbortReason> {
+    let PreparedRequest { call, key, parsed, .. } = prepared;
+    let context = state.use_case_context(call, key.as_ref());
+    W::require_object(tx, call)?;
     if W::NEEDS_DESIGNATION {
         call.require_designation(tx)?;
     }
     if let Some(key) = key {
-        match key.begin(tx, context.clock.now())? {
-            Begun::First => {}
-            Begun::Repeat(record) => return Ok(idempotency::replayed(record)?),
-            Begun::InFlight => return Err(Stop::InFlight),
-            Begun::Misused => return Err(idempotency::misused().into()),
+        match key.claim_key(tx, context.clock.now())? {
+            KeyState::Unused => {}
+            KeyState::Completed(record) => return Ok(idempotency::replay_response(record)?),
+            KeyState::InFlight => return Err(AbortReason::InFlight),
+            KeyState::Misused => return Err(ApiError::key_reused().into()),
         }
     }
     let command = parsed.as_ref().map(|parsed| &parsed.command).map_err(ApiError::clone)?;
-    let answer = W::perform(tx, call, command, &context)?;
+    let response = W::execute_command(tx, call, command, &context)?;
     if let Some(key) = key {
-        let body = idempotency::kept(&answer)?;
-        key.keep(tx, answer.status.as_u16(), body, context.clock.now())?;
+        let body = idempotency::pack_body(&response)?;
+        key.store_response(tx, response.status.as_u16(), body, context.clock.now())?;
     }
-    if promise.keep() { Ok(answer) } else { Err(Stop::Refused(too_late())) }
+    if decision.decide_commit() { Ok(response) } else { Err(AbortReason::Refused(too_late_error())) }
 }
 
-impl<W: Write> Work<W> {
+impl<W: WriteOperation> PreparedRequest<W> {
     /// Adds the headers about the request itself to its response.
-    fn complete(&self, answer: Answer) -> Answer {
+    fn add_request_headers(&self, response: RenderedResponse) -> RenderedResponse {
         match &self.parsed {
-            Ok(parsed) => parsed.tell(answer),
-            Err(_) => answer,
+            Ok(parsed) => parsed.add_ignored_fields(response),
+            Err(_) => response,
         }
     }
 }

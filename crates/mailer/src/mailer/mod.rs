@@ -12,23 +12,23 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    ClaimedMail, Clock, Ids, MailFate, RETRIED_MAIL_DUE, StoreError, Timestamp, Wake,
+    ClaimedMail, Clock, IdGenerator, MailOutcome, Notifier, RETRIED_MAIL_DUE, StoreError, Timestamp,
 };
 use uuid::Uuid;
 
-use crate::failure::{Failure, Fault};
-use crate::journal::MailJournal;
-use crate::observer::{Observer, Silent};
-use crate::transport::{MAX_SENDING_TIME, Transport};
+use crate::failure::{FailureKind, SendFailure};
+use crate::mail_store::MailStore;
+use crate::observer::{MailerObserver, NoObserver};
+use crate::transport::{MAX_SENDING_TIME, MailTransport};
 use server::ServerAvailability;
 
-pub use running::Running;
+pub use running::RunningMailer;
 
 /// The most mails of one claim.
 const BATCH_SIZE_MAX: u16 = 16;
 /// How long a claim is valid.
 const LEASE_DURATION: Duration = Duration::from_secs(2 * 60);
-/// The longest time between two looks for due mails.
+/// The longest time between two reads of the outbox.
 const SCAN_INTERVAL: Duration = Duration::from_secs(5);
 /// The shortest wait for a mail that is due but could not be claimed, because another process holds it.
 const CLAIM_RETRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -39,27 +39,27 @@ const COUNTED_REFUSALS_MAX: usize = 10_000;
 
 /// Sends the mails of the outbox (see the crate's documentation).
 pub struct Mailer {
-    journal: Box<dyn MailJournal>,
-    transport: Box<dyn Transport>,
+    store: Box<dyn MailStore>,
+    transport: Box<dyn MailTransport>,
     clock: Arc<dyn Clock>,
-    ids: Arc<dyn Ids>,
-    observer: Arc<dyn Observer>,
+    ids: Arc<dyn IdGenerator>,
+    observer: Arc<dyn MailerObserver>,
     /// Set by the use cases that queue mails. It does not shorten the wait for an unavailable server, unless an operator
     /// retries a mail.
-    wake: Wake,
+    wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
-    unsettled: HashMap<Uuid, (Uuid, MailFate)>,
+    unrecorded: HashMap<Uuid, (Uuid, MailOutcome)>,
     /// How often the server refused each mail.
     refusals: HashMap<Uuid, u8>,
     /// Whether the last use of the outbox failed. The rest of the batch does not use it again.
-    journal_fails: bool,
+    store_fails: bool,
 }
 
-/// When to call [`Mailer::step`] again.
+/// When to call [`Mailer::process_batch`] again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextStep {
+pub enum NextBatch {
     /// Immediately.
     Now,
     /// At this time, or earlier when woken.
@@ -67,7 +67,7 @@ pub enum NextStep {
 }
 
 /// The mails of one claim.
-struct Batch {
+struct MailBatch {
     lease: Uuid,
     until: Timestamp,
     /// Failures of single mails since the last success or refusal.
@@ -75,45 +75,45 @@ struct Batch {
 }
 
 impl Mailer {
-    /// A mailer without an observer that looks for mails at intervals only.
+    /// A mailer without an observer that reads the outbox at intervals only.
     pub fn new(
-        journal: Box<dyn MailJournal>,
-        transport: Box<dyn Transport>,
+        store: Box<dyn MailStore>,
+        transport: Box<dyn MailTransport>,
         clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
+        ids: Arc<dyn IdGenerator>,
     ) -> Self {
         Self {
-            journal,
+            store,
             transport,
             clock,
             ids,
-            observer: Arc::new(Silent),
-            wake: Wake::default(),
+            observer: Arc::new(NoObserver),
+            wake: Notifier::default(),
             stopped: Arc::default(),
             server: ServerAvailability::default(),
-            unsettled: HashMap::new(),
+            unrecorded: HashMap::new(),
             refusals: HashMap::new(),
-            journal_fails: false,
+            store_fails: false,
         }
     }
 
     /// Reports attempts to `observer`.
     #[must_use]
-    pub fn observed_by(mut self, observer: Arc<dyn Observer>) -> Self {
+    pub fn with_observer(mut self, observer: Arc<dyn MailerObserver>) -> Self {
         self.observer = observer;
         self
     }
 
     /// Looks for mails whenever `wake` is set.
     #[must_use]
-    pub fn woken_by(mut self, wake: Wake) -> Self {
+    pub fn with_wake(mut self, wake: Notifier) -> Self {
         self.wake = wake;
         self
     }
 
     /// Starts the mailer on its own thread.
-    pub fn start(self) -> io::Result<Running> {
-        Running::start(self)
+    pub fn start(self) -> io::Result<RunningMailer> {
+        RunningMailer::start(self)
     }
 
     fn is_stopped(&self) -> bool {
@@ -121,113 +121,118 @@ impl Mailer {
     }
 
     /// Claims one batch, sends it and stores the outcomes. Waits for nothing but the mail server and the outbox.
-    pub fn step(&mut self) -> NextStep {
+    pub fn process_batch(&mut self) -> NextBatch {
         let now = self.clock.now();
-        match self.try_step(now) {
+        match self.try_process_batch(now) {
             Ok(next) => next,
             Err(cause) => {
-                self.journal_failed(&cause);
-                NextStep::At(now + SCAN_INTERVAL)
+                self.record_store_failure(&cause);
+                NextBatch::At(now + SCAN_INTERVAL)
             }
         }
     }
 
-    fn try_step(&mut self, now: Timestamp) -> Result<NextStep, StoreError> {
-        self.settle_unsettled()?;
+    fn try_process_batch(&mut self, now: Timestamp) -> Result<NextBatch, StoreError> {
+        self.record_unrecorded()?;
         if let Some(until) = self.server.unavailable_until(now) {
-            if self.journal.next_due()? != Some(RETRIED_MAIL_DUE) {
-                return Ok(NextStep::At(until));
+            if self.store.next_due()? != Some(RETRIED_MAIL_DUE) {
+                return Ok(NextBatch::At(until));
             }
             self.server.set_available(); // assumed, because an operator asked for a new attempt
         }
         let mut batch =
-            Batch { lease: self.ids.next(), until: now + LEASE_DURATION, consecutive_failures: 0 };
-        let mails = self.journal.claim(now, batch.until, batch.lease, BATCH_SIZE_MAX)?;
-        self.journal_fails = false;
+            MailBatch { lease: self.ids.next_id(), until: now + LEASE_DURATION, consecutive_failures: 0 };
+        let mails = self.store.claim_due_mails(now, batch.until, batch.lease, BATCH_SIZE_MAX)?;
+        self.store_fails = false;
         if mails.is_empty() {
-            let due = self.journal.next_due()?;
-            return Ok(NextStep::At(
+            let due = self.store.next_due()?;
+            return Ok(NextBatch::At(
                 due.map_or(now + SCAN_INTERVAL, |due| due.max(now + CLAIM_RETRY_INTERVAL)),
             ));
         }
         self.send_batch(&mails, &mut batch);
-        self.transport.rest();
-        Ok(if self.journal_fails { NextStep::At(now + SCAN_INTERVAL) } else { NextStep::Now })
+        self.transport.close_connection();
+        Ok(if self.store_fails { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
     }
 
-    fn send_batch(&mut self, mails: &[ClaimedMail], batch: &mut Batch) {
+    fn send_batch(&mut self, mails: &[ClaimedMail], batch: &mut MailBatch) {
         for mail in mails {
             let now = self.clock.now();
-            let fate = if let Some(fate) = self.unsettled_outcome(mail.id) {
-                fate
+            let outcome = if let Some(outcome) = self.unrecorded_outcome(mail.id) {
+                outcome
             } else if let Some(until) = self.server.unavailable_until(now) {
                 schedule::after_outage(mail, now, until)
-            } else if self.must_end(batch, now) {
-                MailFate::RetryAt(now)
+            } else if self.must_end_batch(batch, now) {
+                MailOutcome::RetryAt(now)
             } else {
-                self.attempt(mail, batch)
+                self.attempt_mail(mail, batch)
             };
-            self.settle(mail.id, batch.lease, fate);
+            self.record_outcome(mail.id, batch.lease, outcome);
         }
     }
 
     /// The final outcome of a mail, if it could not be stored yet. Such a mail must not be sent again.
-    fn unsettled_outcome(&self, id: Uuid) -> Option<MailFate> {
-        let (_, fate) = self.unsettled.get(&id)?;
-        (!matches!(fate, MailFate::RetryAt(_))).then_some(*fate)
+    fn unrecorded_outcome(&self, id: Uuid) -> Option<MailOutcome> {
+        let (_, outcome) = self.unrecorded.get(&id)?;
+        (!matches!(outcome, MailOutcome::RetryAt(_))).then_some(*outcome)
     }
 
-    fn must_end(&self, batch: &Batch, now: Timestamp) -> bool {
-        self.is_stopped() || self.journal_fails || now + MAX_SENDING_TIME > batch.until
+    fn must_end_batch(&self, batch: &MailBatch, now: Timestamp) -> bool {
+        self.is_stopped() || self.store_fails || now + MAX_SENDING_TIME > batch.until
     }
 
-    fn attempt(&mut self, mail: &ClaimedMail, batch: &mut Batch) -> MailFate {
+    fn attempt_mail(&mut self, mail: &ClaimedMail, batch: &mut MailBatch) -> MailOutcome {
         // A panic in a library concerns one mail and must not hold up the others.
-        let sending = catch_unwind(AssertUnwindSafe(|| self.transport.send(mail)));
-        let result = sending.unwrap_or_else(|_| Err(Failure::refused("the program failed over it")));
+        let sending = catch_unwind(AssertUnwindSafe(|| self.transport.send_mail(mail)));
+        let result = sending.unwrap_or_else(|_| Err(SendFailure::refused("the mailer failed internally")));
         let failure = match result {
             Ok(()) => {
-                log::info!(mail_id:% = mail.id; "mail {} was handed over", mail.id);
+                log::info!(mail_id:% = mail.id; "mail {} sent", mail.id);
                 self.server.set_available();
-                self.observer.sent();
+                self.observer.mail_sent();
                 self.refusals.remove(&mail.id);
                 batch.consecutive_failures = 0;
-                return MailFate::Sent;
+                return MailOutcome::Sent;
             }
             Err(failure) => failure,
         };
-        let fate = self.fate_after(mail, &failure, batch);
-        match fate {
-            MailFate::GivenUp => {
-                log::error!(mail_id:% = mail.id; "mail {} is given up: {failure}", mail.id);
+        let outcome = self.outcome_after(mail, &failure, batch);
+        match outcome {
+            MailOutcome::GivenUp => {
+                log::error!(mail_id:% = mail.id; "mail {} failed permanently: {failure}", mail.id);
                 self.refusals.remove(&mail.id);
-                self.observer.given_up();
+                self.observer.mail_given_up();
             }
-            MailFate::Sent | MailFate::RetryAt(_) => {
-                log::warn!(mail_id:% = mail.id; "mail {} was not sent: {failure}", mail.id);
-                self.observer.failed();
+            MailOutcome::Sent | MailOutcome::RetryAt(_) => {
+                log::warn!(mail_id:% = mail.id; "mail {} not sent, retrying: {failure}", mail.id);
+                self.observer.attempt_failed();
             }
         }
-        fate
+        outcome
     }
 
-    fn fate_after(&mut self, mail: &ClaimedMail, failure: &Failure, batch: &mut Batch) -> MailFate {
+    fn outcome_after(
+        &mut self,
+        mail: &ClaimedMail,
+        failure: &SendFailure,
+        batch: &mut MailBatch,
+    ) -> MailOutcome {
         let now = self.clock.now();
-        match failure.fault() {
-            Fault::Server => {
+        match failure.kind() {
+            FailureKind::Server => {
                 let until = self.server.record_failure(now);
                 schedule::after_outage(mail, now, until)
             }
-            Fault::Mail => {
+            FailureKind::Mail => {
                 batch.consecutive_failures += 1;
                 if batch.consecutive_failures >= CONSECUTIVE_FAILURES_MAX {
-                    self.server.pause(now);
+                    self.server.pause_briefly(now);
                 } else {
                     self.server.set_available();
                 }
-                schedule::after_failure(mail, now)
+                schedule::outcome_after_failure(mail, now)
             }
-            Fault::Refused => {
+            FailureKind::Refused => {
                 self.server.set_available();
                 batch.consecutive_failures = 0;
                 if self.refusals.len() >= COUNTED_REFUSALS_MAX {
@@ -237,37 +242,37 @@ impl Mailer {
                 *count += 1;
                 schedule::after_refusal(mail, now, *count)
             }
-            Fault::Unsendable => MailFate::GivenUp,
+            FailureKind::Unsendable => MailOutcome::GivenUp,
         }
     }
 
-    fn settle(&mut self, id: Uuid, lease: Uuid, fate: MailFate) {
-        if self.journal_fails {
-            self.unsettled.insert(id, (lease, fate));
+    fn record_outcome(&mut self, id: Uuid, lease: Uuid, outcome: MailOutcome) {
+        if self.store_fails {
+            self.unrecorded.insert(id, (lease, outcome));
             return;
         }
-        match self.journal.settle(id, lease, fate) {
+        match self.store.record_outcome(id, lease, outcome) {
             Ok(()) => {
-                self.unsettled.remove(&id);
+                self.unrecorded.remove(&id);
             }
             Err(cause) => {
-                self.unsettled.insert(id, (lease, fate));
+                self.unrecorded.insert(id, (lease, outcome));
                 if is_transient(&cause) {
-                    self.journal_failed(&cause);
+                    self.record_store_failure(&cause);
                 } else {
-                    log::error!("mail {id}: what became of it cannot be written: {cause}");
+                    log::error!("mail {id}: cannot record the outcome: {cause}");
                 }
             }
         }
     }
 
     /// Stores the outcomes that could not be stored before. A mail whose row is broken is skipped.
-    fn settle_unsettled(&mut self) -> Result<(), StoreError> {
-        let unsettled: Vec<_> = self.unsettled.iter().map(|(id, outcome)| (*id, *outcome)).collect();
-        for (id, (lease, fate)) in unsettled {
-            match self.journal.settle(id, lease, fate) {
+    fn record_unrecorded(&mut self) -> Result<(), StoreError> {
+        let unrecorded: Vec<_> = self.unrecorded.iter().map(|(id, outcome)| (*id, *outcome)).collect();
+        for (id, (lease, outcome)) in unrecorded {
+            match self.store.record_outcome(id, lease, outcome) {
                 Ok(()) => {
-                    self.unsettled.remove(&id);
+                    self.unrecorded.remove(&id);
                 }
                 Err(cause) if is_transient(&cause) => return Err(cause),
                 Err(_) => {}
@@ -276,17 +281,17 @@ impl Mailer {
         Ok(())
     }
 
-    fn journal_failed(&mut self, cause: &StoreError) {
-        if !std::mem::replace(&mut self.journal_fails, true) {
-            log::warn!("the outbox of mails cannot be used: {cause}");
+    fn record_store_failure(&mut self, cause: &StoreError) {
+        if !std::mem::replace(&mut self.store_fails, true) {
+            log::warn!("cannot read the mail outbox: {cause}");
         }
     }
 
     /// Closes the connection and tries once more to store outcomes that could not be stored.
-    fn close(&mut self) {
-        self.transport.rest();
-        if let Err(cause) = self.settle_unsettled() {
-            log::warn!("{} mails may be sent once more: {cause}", self.unsettled.len());
+    fn close_mailer(&mut self) {
+        self.transport.close_connection();
+        if let Err(cause) = self.record_unrecorded() {
+            log::warn!("{} mails may be sent again: {cause}", self.unrecorded.len());
         }
     }
 }

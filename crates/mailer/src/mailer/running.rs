@@ -7,60 +7,60 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use guerdon_domain::ports::{Timestamp, Wake};
+use guerdon_domain::ports::{Notifier, Timestamp};
 
-use super::{Mailer, NextStep, SCAN_INTERVAL};
+use super::{Mailer, NextBatch, SCAN_INTERVAL};
 
 /// A mailer on its own thread. Dropping it stops the mailer without waiting for it.
-pub struct Running {
+pub struct RunningMailer {
     stopped: Arc<AtomicBool>,
-    wake: Wake,
+    wake: Notifier,
     ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Running {
+impl RunningMailer {
     pub(super) fn start(mailer: Mailer) -> io::Result<Self> {
-        let (at_end, ended) = channel();
+        let (ended_sender, ended) = channel();
         let (stopped, wake) = (Arc::clone(&mailer.stopped), mailer.wake.clone());
-        let body = move || run(mailer, at_end);
-        let thread = Builder::new().name("mailer".into()).spawn(body)?;
+        let work = move || run_until_stopped(mailer, ended_sender);
+        let thread = Builder::new().name("mailer".into()).spawn(work)?;
         Ok(Self { stopped, wake, ended, thread: Some(thread) })
     }
 
     /// Stops the mailer after the mail that is being sent, and releases the rest of the batch. Returns whether it stopped
     /// within `deadline`.
     pub fn stop(mut self, deadline: Duration) -> bool {
-        self.begin_to_stop();
+        self.signal_stop();
         if self.ended.recv_timeout(deadline) == Err(RecvTimeoutError::Timeout) {
             return false;
         }
         self.thread.take().is_none_or(|thread| thread.join().is_ok())
     }
 
-    fn begin_to_stop(&self) {
+    fn signal_stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        self.wake.wake();
+        self.wake.notify_one();
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningMailer {
     fn drop(&mut self) {
-        self.begin_to_stop();
+        self.signal_stop();
     }
 }
 
-fn run(mut mailer: Mailer, at_end: Sender<()>) {
+fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
     while !mailer.is_stopped() {
-        if let NextStep::At(due) = mailer.step() {
-            mailer.wake.wait(until(due, mailer.clock.now()));
+        if let NextBatch::At(due) = mailer.process_batch() {
+            mailer.wake.wait_timeout(time_until(due, mailer.clock.now()));
         }
     }
-    mailer.close();
-    drop(at_end);
+    mailer.close_mailer();
+    drop(ended_sender);
 }
 
 /// The time to wait for `due`. It is limited, so that a change of the clock has no effect for longer.
-fn until(due: Timestamp, now: Timestamp) -> Duration {
+fn time_until(due: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(due - now).unwrap_or_default().min(SCAN_INTERVAL)
 }

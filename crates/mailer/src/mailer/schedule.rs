@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guerdon_domain::ports::{ClaimedMail, MailFate, Timestamp};
+use guerdon_domain::ports::{ClaimedMail, MailOutcome, Timestamp};
 
 /// The wait after the first failure.
 pub(super) const RETRY_WAIT_MIN: Duration = Duration::from_secs(15);
@@ -24,27 +24,27 @@ pub(super) fn retry_wait(earlier_failures: u32) -> Duration {
 }
 
 /// The outcome of a failure that concerns only this mail.
-pub(super) fn after_failure(mail: &ClaimedMail, now: Timestamp) -> MailFate {
-    retry(mail, now, retry_wait(u32::from(mail.attempts)))
+pub(super) fn outcome_after_failure(mail: &ClaimedMail, now: Timestamp) -> MailOutcome {
+    retry_after(mail, now, retry_wait(u32::from(mail.attempts)))
 }
 
 /// The outcome of a refusal, with the number of refusals including it.
-pub(super) fn after_refusal(mail: &ClaimedMail, now: Timestamp, count: u8) -> MailFate {
-    if count >= REFUSALS_MAX { MailFate::GivenUp } else { retry(mail, now, REFUSAL_WAIT) }
+pub(super) fn after_refusal(mail: &ClaimedMail, now: Timestamp, count: u8) -> MailOutcome {
+    if count >= REFUSALS_MAX { MailOutcome::GivenUp } else { retry_after(mail, now, REFUSAL_WAIT) }
 }
 
 /// The outcome of a failure that concerns all mails; none is tried before `until`.
-pub(super) fn after_outage(mail: &ClaimedMail, now: Timestamp, until: Timestamp) -> MailFate {
-    if must_give_up(mail, now) { MailFate::GivenUp } else { MailFate::RetryAt(until) }
+pub(super) fn after_outage(mail: &ClaimedMail, now: Timestamp, until: Timestamp) -> MailOutcome {
+    if must_give_up(mail, now) { MailOutcome::GivenUp } else { MailOutcome::RetryAt(until) }
 }
 
 /// Retries after `wait`, but with the last attempt at the end of the retry period.
-fn retry(mail: &ClaimedMail, now: Timestamp, wait: Duration) -> MailFate {
+fn retry_after(mail: &ClaimedMail, now: Timestamp, wait: Duration) -> MailOutcome {
     if must_give_up(mail, now) {
-        return MailFate::GivenUp;
+        return MailOutcome::GivenUp;
     }
     let (next, end) = (now + wait, mail.created_at + RETRY_PERIOD);
-    MailFate::RetryAt(if now < end { next.min(end) } else { next })
+    MailOutcome::RetryAt(if now < end { next.min(end) } else { next })
 }
 
 fn must_give_up(mail: &ClaimedMail, now: Timestamp) -> bool {

@@ -32,7 +32,7 @@ impl ServerAvailability {
 
     /// The server failed with several mails in a row, but may accept others. Waits for the shortest time, however often this
     /// happens.
-    pub(super) fn pause(&mut self, now: Timestamp) {
+    pub(super) fn pause_briefly(&mut self, now: Timestamp) {
         self.unavailable_until = Some(now + RETRY_WAIT_MIN);
     }
 }

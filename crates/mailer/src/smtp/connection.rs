@@ -1,4 +1,4 @@
-//! One connection to a mail server: sends letters command by command, and tells whose fault a failure is.
+//! One connection to a mail server: sends messages command by command, and classifies failures.
 //!
 //! lettre carries out the single commands. Its `AsyncSmtpTransport`, which would do all of this, does not fit: its errors do not
 //! name the command that failed, so a refused sender looks like a refused recipient, and it reports a mail as sent when the
@@ -17,12 +17,12 @@ use lettre::transport::smtp::response::{Response, Severity};
 use tokio::time::timeout;
 
 use super::url::{Encryption, SmtpUrl};
-use crate::failure::Failure;
-use crate::letter::Letter;
+use crate::encoded_message::EncodedMessage;
+use crate::failure::SendFailure;
 
 const MECHANISMS: [Mechanism; 2] = [Mechanism::Plain, Mechanism::Login];
 /// The server is closing the connection.
-const CLOSING: u16 = 421;
+const SERVICE_CLOSING: u16 = 421;
 /// The server requires a sign-in, another one, or an encrypted one.
 const SIGN_IN_REQUIRED: [u16; 4] = [530, 534, 535, 538];
 /// The server waits for the message.
@@ -40,16 +40,17 @@ pub(super) struct ServerSettings {
 }
 
 /// A connection that has been greeted, encrypted and signed in as its settings require.
-pub(super) struct Connection {
+pub(super) struct SmtpConnection {
     inner: AsyncSmtpConnection,
     is_usable: bool,
 }
 
-impl Connection {
-    /// Connects to the server. Every failure is [`Fault::Server`](crate::Fault::Server), as no mail has been named yet.
-    pub(super) async fn open(server: &ServerSettings) -> Result<Self, Failure> {
+impl SmtpConnection {
+    /// Connects to the server. Every failure is [`FailureKind::Server`](crate::FailureKind::Server), as no mail has been named yet.
+    pub(super) async fn open_connection(server: &ServerSettings) -> Result<Self, SendFailure> {
         let ServerSettings { url, tls, client_name } = server;
-        let failed = |step: &'static str| move |cause: Error| Failure::server(describe(step, &cause));
+        let failed =
+            |step: &'static str| move |cause: Error| SendFailure::server(describe_error(step, &cause));
         let tls_from_start = (url.encryption == Encryption::Wrapped).then(|| tls.clone());
         let address = (url.host.as_str(), url.port);
         let connecting = AsyncSmtpConnection::connect_tokio1(
@@ -70,34 +71,34 @@ impl Connection {
         Ok(Self { inner, is_usable: true })
     }
 
-    /// Whether the next letter can be sent over this connection, after [`Self::reset`].
+    /// Whether the next message can be sent over this connection, after [`Self::reset_session`].
     pub(super) fn is_usable(&self) -> bool {
         self.is_usable
     }
 
-    /// Prepares the connection for the next letter; false if the server no longer responds as it should.
-    pub(super) async fn reset(&mut self) -> bool {
+    /// Prepares the connection for the next message; false if the server no longer responds as it should.
+    pub(super) async fn reset_session(&mut self) -> bool {
         self.inner.command(Rset).await.is_ok()
     }
 
-    /// Sends a letter. If the caller drops the future, the connection is not usable any more.
-    pub(super) async fn send(&mut self, letter: &Letter) -> Result<(), Failure> {
-        require_ascii(letter)?;
+    /// Sends a message. If the caller drops the future, the connection is not usable any more.
+    pub(super) async fn send_message(&mut self, message: &EncodedMessage) -> Result<(), SendFailure> {
+        require_ascii(message)?;
         self.is_usable = false;
         let is_completed = |response: &Response| response.code().severity == Severity::PositiveCompletion;
-        let mail = Mail::new(Some(letter.from.clone()), vec![]);
-        let response = self.run("MAIL FROM", mail).await.map_err(StepError::about_all_mails)?;
-        expect("MAIL FROM", &response, is_completed)?;
-        let recipient = Rcpt::new(letter.to.clone(), vec![]);
-        let response = self.run("RCPT TO", recipient).await.map_err(StepError::about_this_mail)?;
-        expect("RCPT TO", &response, is_completed)?;
-        let response = self.run("DATA", Data).await.map_err(StepError::about_this_mail)?;
-        expect("DATA", &response, |response| response.has_code(START_MAIL_INPUT))?;
-        let bytes = letter.bytes();
+        let mail = Mail::new(Some(message.from.clone()), vec![]);
+        let response = self.send_command("MAIL FROM", mail).await.map_err(StepError::into_server_failure)?;
+        expect_response("MAIL FROM", &response, is_completed)?;
+        let recipient = Rcpt::new(message.to.clone(), vec![]);
+        let response = self.send_command("RCPT TO", recipient).await.map_err(StepError::into_mail_failure)?;
+        expect_response("RCPT TO", &response, is_completed)?;
+        let response = self.send_command("DATA", Data).await.map_err(StepError::into_mail_failure)?;
+        expect_response("DATA", &response, |response| response.has_code(START_MAIL_INPUT))?;
+        let bytes = message.as_bytes();
         // `message` adds the end of the last line.
         let response = self.inner.message(bytes.strip_suffix(b"\r\n").unwrap_or(bytes)).await;
-        let response = self.check("the message", response).map_err(StepError::about_this_mail)?;
-        expect("the message", &response, is_completed)?;
+        let response = self.check_response("the message", response).map_err(StepError::into_mail_failure)?;
+        expect_response("the message", &response, is_completed)?;
         self.is_usable = true;
         Ok(())
     }
@@ -106,28 +107,36 @@ impl Connection {
         let _response = self.inner.quit().await;
     }
 
-    async fn run(&mut self, step: &'static str, command: impl Display) -> Result<Response, StepError> {
+    async fn send_command(
+        &mut self,
+        step: &'static str,
+        command: impl Display,
+    ) -> Result<Response, StepError> {
         let response = self.inner.command(command).await;
-        self.check(step, response)
+        self.check_response(step, response)
     }
 
-    /// After a negative response with a code the connection is usable, because RSET precedes the next letter.
-    fn check(&mut self, step: &str, response: Result<Response, Error>) -> Result<Response, StepError> {
+    /// After a negative response with a code the connection is usable, because RSET precedes the next message.
+    fn check_response(
+        &mut self,
+        step: &str,
+        response: Result<Response, Error>,
+    ) -> Result<Response, StepError> {
         response.map_err(|cause| {
             let code = cause.status().map(u16::from);
-            self.is_usable = code.is_some_and(|code| code != CLOSING);
-            StepError { code, description: describe(step, &cause) }
+            self.is_usable = code.is_some_and(|code| code != SERVICE_CLOSING);
+            StepError { code, description: describe_error(step, &cause) }
         })
     }
 }
 
-/// Any server accepts ASCII addresses and encoded bodies, which is all that [`Letter::write`] should produce.
-fn require_ascii(letter: &Letter) -> Result<(), Failure> {
-    let addresses: [&str; 2] = [letter.from.as_ref(), letter.to.as_ref()];
-    if addresses.iter().all(|address| address.is_ascii()) && letter.bytes().is_ascii() {
+/// Any server accepts ASCII addresses and encoded bodies, which is all that [`EncodedMessage::encode_mail`] should produce.
+fn require_ascii(message: &EncodedMessage) -> Result<(), SendFailure> {
+    let addresses: [&str; 2] = [message.from.as_ref(), message.to.as_ref()];
+    if addresses.iter().all(|address| address.is_ascii()) && message.as_bytes().is_ascii() {
         return Ok(());
     }
-    Err(Failure::unsendable("it is not ASCII"))
+    Err(SendFailure::unsendable("it is not ASCII"))
 }
 
 /// A command that failed, with the code of the server's response, if there was one.
@@ -139,16 +148,20 @@ struct StepError {
 impl StepError {
     /// For a command that names only the sender: every mail would get the same negative response. A broken connection may
     /// concern this mail alone.
-    fn about_all_mails(self) -> Failure {
-        if self.code.is_some() { Failure::server(self.description) } else { Failure::mail(self.description) }
+    fn into_server_failure(self) -> SendFailure {
+        if self.code.is_some() {
+            SendFailure::server(self.description)
+        } else {
+            SendFailure::mail(self.description)
+        }
     }
 
-    fn about_this_mail(self) -> Failure {
+    fn into_mail_failure(self) -> SendFailure {
         match self.code {
-            Some(CLOSING) => Failure::server(self.description),
-            Some(code) if SIGN_IN_REQUIRED.contains(&code) => Failure::server(self.description),
-            Some(500..) => Failure::refused(self.description),
-            _ => Failure::mail(self.description),
+            Some(SERVICE_CLOSING) => SendFailure::server(self.description),
+            Some(code) if SIGN_IN_REQUIRED.contains(&code) => SendFailure::server(self.description),
+            Some(500..) => SendFailure::refused(self.description),
+            _ => SendFailure::mail(self.description),
         }
     }
 }
@@ -156,33 +169,37 @@ impl StepError {
 /// Fails if a response is waiting although no command was sent. Anyone on the network can inject responses before TLS begins, and
 /// lettre keeps them as responses to the commands that follow under TLS. A single one is used up by EHLO and shifts all that
 /// follow; then DATA is not answered with 354.
-async fn refuse_injected_responses(connection: &mut AsyncSmtpConnection) -> Result<(), Failure> {
+async fn refuse_injected_responses(connection: &mut AsyncSmtpConnection) -> Result<(), SendFailure> {
     match timeout(INJECTION_CHECK_TIME, connection.read_response()).await {
         Err(_elapsed) => Ok(()),
-        Ok(_) => Err(Failure::server("STARTTLS: answers came from outside the encryption")),
+        Ok(_) => Err(SendFailure::server("STARTTLS: the server sent data before the TLS handshake")),
     }
 }
 
-fn expect(step: &str, response: &Response, is_expected: impl Fn(&Response) -> bool) -> Result<(), Failure> {
+fn expect_response(
+    step: &str,
+    response: &Response,
+    is_expected: impl Fn(&Response) -> bool,
+) -> Result<(), SendFailure> {
     if is_expected(response) {
         return Ok(());
     }
-    Err(Failure::mail(format!("{step}: the server answered {} out of turn", response.code())))
+    Err(SendFailure::mail(format!("{step}: unexpected response {} from the server", response.code())))
 }
 
 /// Describes a failed command for the log: by the codes of the response, without its text, which may repeat a recipient.
-fn describe(step: &str, cause: &Error) -> String {
+fn describe_error(step: &str, cause: &Error) -> String {
     let Some(code) = cause.status() else {
         return if cause.is_response() {
-            format!("{step}: the server's answer cannot be understood, or broke off")
+            format!("{step}: the server's response is malformed or incomplete")
         } else {
             format!("{step}: {cause}")
         };
     };
     let text = cause.source().map(ToString::to_string).unwrap_or_default();
     match text.split_whitespace().next().filter(|word| is_enhanced_code(word)) {
-        Some(enhanced) => format!("{step}: the server answered {code} {enhanced}"),
-        None => format!("{step}: the server answered {code}"),
+        Some(enhanced) => format!("{step}: the server returned {code} {enhanced}"),
+        None => format!("{step}: the server returned {code}"),
     }
 }
 

@@ -10,12 +10,12 @@ use guerdon_domain::ports::ClaimedMail;
 use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 
-use crate::failure::Failure;
+use crate::encoded_message::EncodedMessage;
+use crate::failure::SendFailure;
 use crate::from_address::FromAddress;
-use crate::letter::Letter;
-use crate::transport::{MAX_SENDING_TIME, Transport};
+use crate::transport::{MAX_SENDING_TIME, MailTransport};
 use connection::ServerSettings;
-use session::Session;
+use session::SmtpSession;
 
 pub use url::{InvalidSmtpUrl, SmtpUrl};
 
@@ -29,13 +29,14 @@ pub struct SmtpTransport {
     server: ServerSettings,
     sender: FromAddress,
     time_limit: Duration,
-    session: Option<Session>,
+    session: Option<SmtpSession>,
 }
 
 impl SmtpTransport {
     /// A transport that trusts the public root certificates and those in `extra_roots` (PEM), which may be empty.
     pub fn new(url: SmtpUrl, sender: FromAddress, extra_roots: &[u8]) -> Result<Self, InvalidRoots> {
-        let tls = tls_parameters(&url.host, extra_roots).map_err(|cause| InvalidRoots(cause.to_string()))?;
+        let tls =
+            build_tls_parameters(&url.host, extra_roots).map_err(|cause| InvalidRoots(cause.to_string()))?;
         let server = ServerSettings { url, tls, client_name: ClientId::default() };
         Ok(Self { server, sender, time_limit: MAX_SENDING_TIME, session: None })
     }
@@ -43,7 +44,7 @@ impl SmtpTransport {
     /// Sets the name that is sent with EHLO: the public name of this machine. A text that is neither a host name nor an
     /// IP address is ignored; the default is `[127.0.0.1]`.
     #[must_use]
-    pub fn greeting_as(mut self, name: &str) -> Self {
+    pub fn with_client_name(mut self, name: &str) -> Self {
         if let Some(client_name) = url::client_name(name) {
             self.server.client_name = client_name;
         }
@@ -52,41 +53,44 @@ impl SmtpTransport {
 
     /// Sets the time limit for each mail, including the connection set-up. The default is 30 seconds.
     #[must_use]
-    pub fn within(mut self, limit: Duration) -> Self {
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
         self
     }
 }
 
-impl Transport for SmtpTransport {
-    fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure> {
-        let letter = Letter::write(mail, &self.sender)?;
-        let mut session = self.session.take().map_or_else(Session::new, Ok)?;
-        let result = session.send(&self.server, &letter, self.time_limit);
+impl MailTransport for SmtpTransport {
+    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+        let message = EncodedMessage::encode_mail(mail, &self.sender)?;
+        let mut session = self.session.take().map_or_else(SmtpSession::new, Ok)?;
+        let result = session.send_message(&self.server, &message, self.time_limit);
         self.session = Some(session);
         result
     }
 
-    fn check(&mut self) -> Result<(), Failure> {
-        let mut session = Session::new()?;
-        let result = session.connect(&self.server, self.time_limit);
-        session.close();
+    fn check_connection(&mut self) -> Result<(), SendFailure> {
+        let mut session = SmtpSession::new()?;
+        let result = session.open_connection(&self.server, self.time_limit);
+        session.close_session();
         result
     }
 
-    fn rest(&mut self) {
+    fn close_connection(&mut self) {
         if let Some(session) = self.session.take() {
-            session.close();
+            session.close_session();
         }
     }
 }
 
 impl Drop for SmtpTransport {
     fn drop(&mut self) {
-        self.rest();
+        self.close_connection();
     }
 }
 
-fn tls_parameters(host: &str, extra_roots: &[u8]) -> Result<TlsParameters, lettre::transport::smtp::Error> {
+fn build_tls_parameters(
+    host: &str,
+    extra_roots: &[u8],
+) -> Result<TlsParameters, lettre::transport::smtp::Error> {
     TlsParameters::builder(host.to_owned()).add_root_certificate(Certificate::from_pem(extra_roots)?).build()
 }

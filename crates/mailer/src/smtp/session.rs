@@ -5,57 +5,63 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::connection::{Connection, ServerSettings};
-use crate::failure::Failure;
-use crate::letter::Letter;
+use super::connection::{ServerSettings, SmtpConnection};
+use crate::encoded_message::EncodedMessage;
+use crate::failure::SendFailure;
 
 /// The longest wait for the response to QUIT.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A runtime that drives at most one connection. End it with [`Session::close`]: a drop would wait for a name resolution
+/// A runtime that drives at most one connection. End it with [`SmtpSession::close_session`]: a drop would wait for a name resolution
 /// that is still running.
-pub(super) struct Session {
+pub(super) struct SmtpSession {
     runtime: Runtime,
-    connection: Option<Connection>,
+    connection: Option<SmtpConnection>,
 }
 
-impl Session {
+impl SmtpSession {
     /// A session without a connection.
-    pub(super) fn new() -> Result<Self, Failure> {
+    pub(super) fn new() -> Result<Self, SendFailure> {
         let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|cause| Failure::server(format!("cannot start a runtime: {cause}")))?;
+        let runtime =
+            runtime.map_err(|cause| SendFailure::server(format!("cannot start a runtime: {cause}")))?;
         Ok(Self { runtime, connection: None })
     }
 
     /// Connects to the server, encrypts the connection and signs in, as the settings require.
-    pub(super) fn connect(&mut self, server: &ServerSettings, time_limit: Duration) -> Result<(), Failure> {
-        self.connection = Some(self.runtime.block_on(connect(None, server, time_limit))?);
+    pub(super) fn open_connection(
+        &mut self,
+        server: &ServerSettings,
+        time_limit: Duration,
+    ) -> Result<(), SendFailure> {
+        self.connection = Some(self.runtime.block_on(connect_or_reuse(None, server, time_limit))?);
         Ok(())
     }
 
-    /// Sends a letter over the existing connection or, if that is closed, over a new one. Keeps the connection for the next
-    /// letter unless its state is unknown afterwards.
-    pub(super) fn send(
+    /// Sends a message over the existing connection or, if that is closed, over a new one. Keeps the connection for the next
+    /// message unless its state is unknown afterwards.
+    pub(super) fn send_message(
         &mut self,
         server: &ServerSettings,
-        letter: &Letter,
+        message: &EncodedMessage,
         time_limit: Duration,
-    ) -> Result<(), Failure> {
-        let Self { runtime, connection: kept } = self;
+    ) -> Result<(), SendFailure> {
+        let Self { runtime, connection: connection_slot } = self;
         runtime.block_on(async {
             let deadline = Instant::now() + time_limit;
-            let mut connection = connect(kept.take(), server, time_limit).await?;
-            let result = timeout_at(deadline, connection.send(letter)).await;
+            let mut connection = connect_or_reuse(connection_slot.take(), server, time_limit).await?;
+            let result = timeout_at(deadline, connection.send_message(message)).await;
             if connection.is_usable() {
-                *kept = Some(connection);
+                *connection_slot = Some(connection);
             }
-            result
-                .unwrap_or_else(|_elapsed| Err(Failure::mail(format!("not finished within {time_limit:?}"))))
+            result.unwrap_or_else(|_elapsed| {
+                Err(SendFailure::mail(format!("not finished within {time_limit:?}")))
+            })
         })
     }
 
     /// Says goodbye to the server and ends the session.
-    pub(super) fn close(self) {
+    pub(super) fn close_session(self) {
         if let Some(mut connection) = self.connection {
             let _response = self.runtime.block_on(async { timeout(QUIT_TIMEOUT, connection.quit()).await });
         }
@@ -64,20 +70,20 @@ impl Session {
 }
 
 /// The existing connection if the server still responds on it, else a new one.
-async fn connect(
-    existing: Option<Connection>,
+async fn connect_or_reuse(
+    existing: Option<SmtpConnection>,
     server: &ServerSettings,
     time_limit: Duration,
-) -> Result<Connection, Failure> {
+) -> Result<SmtpConnection, SendFailure> {
     let connecting = async {
         if let Some(mut connection) = existing
-            && connection.reset().await
+            && connection.reset_session().await
         {
             return Ok(connection);
         }
-        Connection::open(server).await
+        SmtpConnection::open_connection(server).await
     };
     timeout(time_limit, connecting).await.unwrap_or_else(|_elapsed| {
-        Err(Failure::server(format!("connecting: not finished within {time_limit:?}")))
+        Err(SendFailure::server(format!("connecting: not finished within {time_limit:?}")))
     })
 }

@@ -48,7 +48,7 @@ pub enum InvalidSmtpUrl {
     )]
     Credentials,
     /// It has unknown parameters, a path or a fragment.
-    #[error("may end in ?tls=required or, with smtp://, in ?tls=none, and in nothing else")]
+    #[error("the only query allowed is ?tls=required or, with smtp://, ?tls=none")]
     Parameters,
 }
 
@@ -56,7 +56,7 @@ impl SmtpUrl {
     /// Parses the URL, and logs a warning if a password would be sent without encryption.
     pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
         let Ok(url) = Url::parse(text) else { return Err(InvalidSmtpUrl::Form) };
-        let (host, is_loopback) = host(&url).ok_or(InvalidSmtpUrl::Form)?;
+        let (host, is_loopback) = parse_host(&url).ok_or(InvalidSmtpUrl::Form)?;
         if !matches!(url.path(), "" | "/") || url.fragment().is_some() {
             return Err(InvalidSmtpUrl::Parameters);
         }
@@ -69,15 +69,15 @@ impl SmtpUrl {
             ("smtp" | "smtps", Some(_)) => return Err(InvalidSmtpUrl::Parameters),
             _ => return Err(InvalidSmtpUrl::Form),
         };
-        let usual_port = match encryption {
+        let default_port = match encryption {
             Encryption::None => 25,
             Encryption::StartTls => 587,
             Encryption::Wrapped => 465,
         };
-        let port = url.port().unwrap_or(usual_port);
-        let credentials = credentials(&url)?;
+        let port = url.port().unwrap_or(default_port);
+        let credentials = parse_credentials(&url)?;
         if credentials.is_some() && encryption == Encryption::None && !is_loopback {
-            log::warn!("mail.smtp_url says tls=none: the password goes over the network in the clear");
+            log::warn!("mail.smtp_url has tls=none: the password is sent unencrypted");
         }
         Ok(Self { host, port, encryption, credentials })
     }
@@ -85,14 +85,14 @@ impl SmtpUrl {
 
 impl fmt::Debug for SmtpUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("SmtpUrl");
-        shown.field("host", &self.host).field("port", &self.port).field("encryption", &self.encryption);
-        shown.finish_non_exhaustive()
+        let mut debug = formatter.debug_struct("SmtpUrl");
+        debug.field("host", &self.host).field("port", &self.port).field("encryption", &self.encryption);
+        debug.finish_non_exhaustive()
     }
 }
 
 /// The host, and whether it is a loopback address.
-fn host(url: &Url) -> Option<(String, bool)> {
+fn parse_host(url: &Url) -> Option<(String, bool)> {
     match url.host()? {
         Host::Ipv6(address) => Some((address.to_string(), address.is_loopback())),
         Host::Ipv4(address) => Some((address.to_string(), address.is_loopback())),
@@ -107,7 +107,7 @@ fn host(url: &Url) -> Option<(String, bool)> {
     }
 }
 
-fn credentials(url: &Url) -> Result<Option<Credentials>, InvalidSmtpUrl> {
+fn parse_credentials(url: &Url) -> Result<Option<Credentials>, InvalidSmtpUrl> {
     let decoded = |text: &str| match percent_decode_str(text).decode_utf8() {
         Ok(text) if !text.is_empty() && !text.chars().any(char::is_control) => Ok(text.into_owned()),
         _ => Err(InvalidSmtpUrl::Credentials),

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use guerdon_domain::ports::{ClaimedMail, Timestamp};
 
-use super::Transport;
-use crate::failure::Failure;
+use super::MailTransport;
+use crate::encoded_message::EncodedMessage;
+use crate::failure::SendFailure;
 use crate::from_address::FromAddress;
-use crate::letter::Letter;
 
 /// The prefix of a file that is being written.
 const UNFINISHED_PREFIX: &str = ".unfinished-";
@@ -34,15 +34,15 @@ impl FolderTransport {
         for entry in fs::read_dir(&folder)? {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with(UNFINISHED_PREFIX) {
-                remove(&entry.path())?;
+                remove_if_present(&entry.path())?;
             }
         }
         Ok(Self { folder, sender })
     }
 
-    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+    fn write_file(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let unfinished = self.folder.join(format!("{UNFINISHED_PREFIX}{}-{name}.part", std::process::id()));
-        remove(&unfinished)?;
+        remove_if_present(&unfinished)?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
         file.write_all(content)?;
         file.sync_all()?;
@@ -51,17 +51,18 @@ impl FolderTransport {
     }
 }
 
-impl Transport for FolderTransport {
-    fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure> {
-        let letter = Letter::write(mail, &self.sender)?;
-        let name = format!("{}-{}.eml", compact(mail.created_at), mail.id);
-        let written = self.write(&name, letter.bytes());
-        written
-            .map_err(|cause| Failure::server(format!("cannot write to {}: {cause}", self.folder.display())))
+impl MailTransport for FolderTransport {
+    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+        let message = EncodedMessage::encode_mail(mail, &self.sender)?;
+        let name = format!("{}-{}.eml", file_timestamp(mail.created_at), mail.id);
+        let written = self.write_file(&name, message.as_bytes());
+        written.map_err(|cause| {
+            SendFailure::server(format!("cannot write to {}: {cause}", self.folder.display()))
+        })
     }
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+fn remove_if_present(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(cause) if cause.kind() != ErrorKind::NotFound => Err(cause),
         _ => Ok(()),
@@ -69,8 +70,8 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// A time in UTC in a form by which file names sort: `20261121T102201.123456Z`.
-fn compact(at: Timestamp) -> String {
-    let (date, clock) = (at.utc().date(), at.utc().time());
+fn file_timestamp(at: Timestamp) -> String {
+    let (date, clock) = (at.to_utc().date(), at.to_utc().time());
     format!(
         "{:04}{:02}{:02}T{:02}{:02}{:02}.{:06}Z",
         date.year(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use guerdon_domain::ports::ClaimedMail;
 
-use crate::failure::Failure;
+use crate::failure::SendFailure;
 
 pub use folder::FolderTransport;
 
@@ -14,15 +14,15 @@ pub use folder::FolderTransport;
 pub(crate) const MAX_SENDING_TIME: Duration = Duration::from_secs(30);
 
 /// A way to send mails.
-pub trait Transport: Send {
+pub trait MailTransport: Send {
     /// Sends one mail within 30 seconds. `Ok` means that the receiving side has confirmed it.
-    fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure>;
+    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure>;
 
     /// Checks whether mails can be sent, as far as that is possible without sending one.
-    fn check(&mut self) -> Result<(), Failure> {
+    fn check_connection(&mut self) -> Result<(), SendFailure> {
         Ok(())
     }
 
     /// Called at the end of each batch: closes open connections.
-    fn rest(&mut self) {}
+    fn close_connection(&mut self) {}
 }

@@ -11,7 +11,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// The properties of a server.
 #[derive(Clone, Default)]
-pub struct Manners {
+pub struct ServerOptions {
     /// Its certificate, if it supports TLS.
     pub tls: Option<Arc<ServerConfig>>,
     /// Whether TLS starts with the first byte instead of STARTTLS.
@@ -22,9 +22,9 @@ pub struct Manners {
 
 /// What the server does in response to a command.
 #[derive(Clone, Copy)]
-pub enum Act {
-    Say(&'static str),
-    Usual,
+pub enum ServerAction {
+    Respond(&'static str),
+    RespondNormally,
     Close,
     Hang,
     /// Sends a response that never ends, byte by byte.
@@ -33,15 +33,15 @@ pub enum Act {
 
 /// What the server has received.
 #[derive(Default)]
-pub struct Heard {
+pub struct ServerLog {
     pub connections: usize,
     pub verbs: Vec<String>,
-    pub mails: Vec<Received>,
+    pub mails: Vec<ReceivedMail>,
 }
 
 /// A mail that the server accepted.
 #[derive(Clone)]
-pub struct Received {
+pub struct ReceivedMail {
     pub from: String,
     pub to: String,
     pub text: String,
@@ -50,14 +50,14 @@ pub struct Received {
 
 pub struct Server {
     pub port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
 }
 
-struct Shared {
-    manners: Manners,
-    acts: Mutex<HashMap<&'static str, VecDeque<Act>>>,
-    heard: Mutex<Heard>,
-    over: AtomicBool,
+struct ServerState {
+    options: ServerOptions,
+    actions: Mutex<HashMap<&'static str, VecDeque<ServerAction>>>,
+    log: Mutex<ServerLog>,
+    is_stopped: AtomicBool,
 }
 
 trait Stream: Read + Write {}
@@ -65,76 +65,85 @@ trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
 impl Server {
-    /// Starts a server. `acts` are used once each, by command: those of SMTP, `GREETING`, and `END` for the end of a message.
-    pub fn start(manners: Manners, acts: &[(&'static str, &[Act])]) -> Self {
+    /// Starts a server. `actions` are used once each, by command: those of SMTP, `GREETING`, and `END` for the end of a message.
+    pub fn start(options: ServerOptions, actions: &[(&'static str, &[ServerAction])]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let acts = acts.iter().map(|(verb, acts)| (*verb, acts.iter().copied().collect())).collect();
-        let shared = Arc::new(Shared {
-            manners,
-            acts: Mutex::new(acts),
-            heard: Mutex::default(),
-            over: AtomicBool::new(false),
+        let actions =
+            actions.iter().map(|(verb, actions)| (*verb, actions.iter().copied().collect())).collect();
+        let shared = Arc::new(ServerState {
+            options,
+            actions: Mutex::new(actions),
+            log: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
         });
-        let all = Arc::clone(&shared);
+        let state = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming() {
-                if all.over.load(Ordering::Relaxed) {
+                if state.is_stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                let one = Arc::clone(&all);
-                thread::spawn(move || one.welcome(stream.unwrap()));
+                let connection = Arc::clone(&state);
+                thread::spawn(move || connection.accept_client(stream.unwrap()));
             }
         });
         Self { port, shared }
     }
 
-    pub fn heard<T>(&self, look: impl FnOnce(&Heard) -> T) -> T {
-        look(&self.shared.heard.lock().unwrap())
+    pub fn inspect_log<T>(&self, read: impl FnOnce(&ServerLog) -> T) -> T {
+        read(&self.shared.log.lock().unwrap())
     }
 
-    pub fn mails(&self) -> Vec<Received> {
-        self.heard(|heard| heard.mails.clone())
+    pub fn received_mails(&self) -> Vec<ReceivedMail> {
+        self.inspect_log(|log| log.mails.clone())
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::Relaxed);
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
         let _knock = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
 
 /// An error ends the connection.
-type Talk<T> = io::Result<T>;
+type Dialogue<T> = io::Result<T>;
 
-impl Shared {
-    fn welcome(&self, stream: TcpStream) {
-        self.heard.lock().unwrap().connections += 1;
+impl ServerState {
+    fn accept_client(&self, stream: TcpStream) {
+        self.log.lock().unwrap().connections += 1;
         let plain = stream.try_clone().unwrap();
-        let _ended = match (&self.manners.tls, self.manners.wrapped) {
-            (Some(tls), true) => self.serve(secured(tls, stream), true, true),
-            _ => self.serve(Box::new(stream), false, true).and_then(|upgrade| match &self.manners.tls {
-                Some(tls) if upgrade => self.serve(secured(tls, plain), true, false),
-                _ => Ok(false),
+        let _ended = match (&self.options.tls, self.options.wrapped) {
+            (Some(tls), true) => self.serve_connection(wrap_tls(tls, stream), true, true),
+            _ => self.serve_connection(Box::new(stream), false, true).and_then(|upgrade| {
+                match &self.options.tls {
+                    Some(tls) if upgrade => self.serve_connection(wrap_tls(tls, plain), true, false),
+                    _ => Ok(false),
+                }
             }),
         };
     }
 
     /// Serves a connection. Returns true if the client asked for TLS.
-    fn serve(&self, stream: Box<dyn Stream>, encrypted: bool, greets: bool) -> Talk<bool> {
+    fn serve_connection(
+        &self,
+        stream: Box<dyn Stream>,
+        encrypted: bool,
+        sends_greeting: bool,
+    ) -> Dialogue<bool> {
         let mut stream = BufReader::new(stream);
-        if greets {
-            self.act("GREETING", "220 mail.test ready", &mut stream)?;
+        if sends_greeting {
+            self.respond_to("GREETING", "220 mail.test ready", &mut stream)?;
         }
-        let mut mail = Received { from: String::new(), to: String::new(), text: String::new(), encrypted };
+        let mut mail =
+            ReceivedMail { from: String::new(), to: String::new(), text: String::new(), encrypted };
         loop {
-            let line = line(&mut stream)?;
+            let line = read_line_trimmed(&mut stream)?;
             let (verb, rest) = line.split_at(line.find([' ', ':']).unwrap_or(line.len()));
-            self.heard.lock().unwrap().verbs.push(verb.to_owned());
-            let usual = match verb {
-                "EHLO" => self.extensions(encrypted),
-                "AUTH" if rest.split_whitespace().last() == self.manners.sign_in => "235 welcome".into(),
+            self.log.lock().unwrap().verbs.push(verb.to_owned());
+            let normal_response = match verb {
+                "EHLO" => self.ehlo_response(encrypted),
+                "AUTH" if rest.split_whitespace().last() == self.options.sign_in => "235 welcome".into(),
                 "AUTH" => "535 5.7.8 not you".into(),
                 "STARTTLS" => "220 go on".into(),
                 "DATA" => "354 go on".into(),
@@ -146,16 +155,16 @@ impl Shared {
                 "RCPT" => mail.to = rest.to_owned(),
                 _ => {}
             }
-            let said = self.act(verb, &usual, &mut stream)?;
+            let response = self.respond_to(verb, &normal_response, &mut stream)?;
             match verb {
-                "STARTTLS" if said.starts_with('2') => return Ok(true),
-                "DATA" if said.starts_with('3') => {
-                    mail.text = text(&mut stream)?;
-                    let end = self.next_act("END");
-                    if let Act::Usual = end {
-                        self.heard.lock().unwrap().mails.push(mail.clone());
+                "STARTTLS" if response.starts_with('2') => return Ok(true),
+                "DATA" if response.starts_with('3') => {
+                    mail.text = read_message(&mut stream)?;
+                    let end = self.next_action("END");
+                    if let ServerAction::RespondNormally = end {
+                        self.log.lock().unwrap().mails.push(mail.clone());
                     }
-                    self.perform(end, "250 taken", &mut stream)?;
+                    self.perform_action(end, "250 taken", &mut stream)?;
                 }
                 "QUIT" => return Ok(false),
                 _ => {}
@@ -163,43 +172,55 @@ impl Shared {
         }
     }
 
-    fn extensions(&self, encrypted: bool) -> String {
+    fn ehlo_response(&self, encrypted: bool) -> String {
         let mut lines = vec!["mail.test"];
-        if self.manners.tls.is_some() && !encrypted {
+        if self.options.tls.is_some() && !encrypted {
             lines.push("STARTTLS");
         }
-        if self.manners.sign_in.is_some() {
+        if self.options.sign_in.is_some() {
             lines.push("AUTH PLAIN LOGIN");
         }
         let last = lines.pop().unwrap();
         lines.iter().map(|line| format!("250-{line}\r\n")).chain([format!("250 {last}")]).collect()
     }
 
-    fn act(&self, verb: &str, usual: &str, stream: &mut BufReader<Box<dyn Stream>>) -> Talk<String> {
-        self.perform(self.next_act(verb), usual, stream)
+    fn respond_to(
+        &self,
+        verb: &str,
+        normal_response: &str,
+        stream: &mut BufReader<Box<dyn Stream>>,
+    ) -> Dialogue<String> {
+        self.perform_action(self.next_action(verb), normal_response, stream)
     }
 
-    fn next_act(&self, verb: &str) -> Act {
-        let next = self.acts.lock().unwrap().get_mut(verb).and_then(VecDeque::pop_front);
-        next.unwrap_or(Act::Usual)
+    fn next_action(&self, verb: &str) -> ServerAction {
+        let next = self.actions.lock().unwrap().get_mut(verb).and_then(VecDeque::pop_front);
+        next.unwrap_or(ServerAction::RespondNormally)
     }
 
-    fn perform(&self, act: Act, usual: &str, stream: &mut BufReader<Box<dyn Stream>>) -> Talk<String> {
-        let words = match act {
-            Act::Usual => usual.to_owned(),
-            Act::Say(words) => words.to_owned(),
-            Act::Close => return Err(io::ErrorKind::ConnectionAborted.into()),
-            Act::Hang => return stream.read_to_end(&mut Vec::new()).and(Err(io::ErrorKind::TimedOut.into())),
-            Act::Drip => return self.drip(stream),
+    fn perform_action(
+        &self,
+        action: ServerAction,
+        normal_response: &str,
+        stream: &mut BufReader<Box<dyn Stream>>,
+    ) -> Dialogue<String> {
+        let response = match action {
+            ServerAction::RespondNormally => normal_response.to_owned(),
+            ServerAction::Respond(response) => response.to_owned(),
+            ServerAction::Close => return Err(io::ErrorKind::ConnectionAborted.into()),
+            ServerAction::Hang => {
+                return stream.read_to_end(&mut Vec::new()).and(Err(io::ErrorKind::TimedOut.into()));
+            }
+            ServerAction::Drip => return self.drip_response(stream),
         };
-        stream.get_mut().write_all(format!("{words}\r\n").as_bytes())?;
+        stream.get_mut().write_all(format!("{response}\r\n").as_bytes())?;
         stream.get_mut().flush()?;
-        Ok(words)
+        Ok(response)
     }
 
     /// Sends bytes as fast as the client reads them, until the client is gone or the test is over.
-    fn drip(&self, stream: &mut BufReader<Box<dyn Stream>>) -> Talk<String> {
-        while !self.over.load(Ordering::Relaxed) {
+    fn drip_response(&self, stream: &mut BufReader<Box<dyn Stream>>) -> Dialogue<String> {
+        while !self.is_stopped.load(Ordering::Relaxed) {
             stream.get_mut().write_all(b"2")?;
             stream.get_mut().flush()?;
             thread::yield_now();
@@ -208,11 +229,11 @@ impl Shared {
     }
 }
 
-fn secured(tls: &Arc<ServerConfig>, stream: TcpStream) -> Box<dyn Stream> {
+fn wrap_tls(tls: &Arc<ServerConfig>, stream: TcpStream) -> Box<dyn Stream> {
     Box::new(StreamOwned::new(ServerConnection::new(Arc::clone(tls)).unwrap(), stream))
 }
 
-fn line(stream: &mut impl BufRead) -> Talk<String> {
+fn read_line_trimmed(stream: &mut impl BufRead) -> Dialogue<String> {
     let mut line = String::new();
     match stream.read_line(&mut line)? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -222,10 +243,10 @@ fn line(stream: &mut impl BufRead) -> Talk<String> {
 
 /// Reads the message up to its terminating dot. A bare line feed ends a line, too, as on servers that are vulnerable to SMTP
 /// smuggling.
-fn text(stream: &mut impl BufRead) -> Talk<String> {
+fn read_message(stream: &mut impl BufRead) -> Dialogue<String> {
     let mut text = String::new();
     loop {
-        let line = line(stream)?;
+        let line = read_line_trimmed(stream)?;
         if line == "." {
             return Ok(text);
         }

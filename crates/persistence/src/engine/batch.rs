@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use guerdon_domain::commands::{Outcome, Refusal, Submission};
-use guerdon_domain::decide::{Batch, Undecided};
-use guerdon_domain::idempotency::Begun;
+use guerdon_domain::decide::{CommandBatch, DecideError};
+use guerdon_domain::idempotency::KeyState;
 use guerdon_domain::ledger::Needs;
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
@@ -19,7 +19,7 @@ use super::queue::Job;
 use super::{Backend, BatchError, Locking};
 
 /// What happened to one command of a batch.
-pub(super) enum Fate {
+pub(super) enum CommandResult {
     /// It ended, provided that the batch commits.
     Ended(Outcome),
     /// A fact or an account is not loaded: another transaction has locked it, or it must be loaded for this
@@ -29,23 +29,23 @@ pub(super) enum Fate {
     Panicked(StoreError),
 }
 
-/// Runs a batch once. The fates are in the order of the jobs.
-pub(super) fn run<B: Backend>(
+/// Runs a batch once. The results are in the order of the jobs.
+pub(super) fn run_batch<B: Backend>(
     backend: &B,
     jobs: &mut [Job],
     locking: Locking,
-) -> (Result<(), BatchError>, Vec<Fate>) {
-    let mut fates = Vec::new();
-    let changes_much = jobs.iter().any(Job::changes_much);
+) -> (Result<(), BatchError>, Vec<CommandResult>) {
+    let mut results = Vec::new();
+    let is_large = jobs.iter().any(Job::is_large_commit);
     let now = Instant::now();
-    let within = jobs.iter().map(|job| job.left(now)).min().unwrap_or_default();
+    let time_left = jobs.iter().map(|job| job.time_left(now)).min().unwrap_or_default();
     let mut failure = None;
-    let mut committed = backend.transact(locking, within, changes_much, &mut |tx| {
-        fates.clear();
+    let mut committed = backend.run_transaction(locking, time_left, is_large, &mut |tx| {
+        results.clear();
         // Only a panic before the commit is caught. After the commit, another try would execute the commands
         // twice.
-        let decided = catch_unwind(AssertUnwindSafe(|| decide_all(tx, jobs, locking, &mut fates)));
-        decided.unwrap_or_else(|panic| Err(panicked(&*panic))).unwrap_or_else(|cause| {
+        let decided = catch_unwind(AssertUnwindSafe(|| decide_all(tx, jobs, locking, &mut results)));
+        decided.unwrap_or_else(|panic| Err(panic_error(&*panic))).unwrap_or_else(|cause| {
             failure = Some(cause);
             Verdict::Rollback
         })
@@ -53,56 +53,58 @@ pub(super) fn run<B: Backend>(
     if let Some(cause) = failure.filter(|_| committed.is_ok()) {
         committed = Err(BatchError::Failed(cause));
     }
-    fates.resize_with(jobs.len(), || Fate::NotLoaded);
-    (committed, fates)
+    results.resize_with(jobs.len(), || CommandResult::NotLoaded);
+    (committed, results)
 }
 
 fn decide_all(
     tx: &mut dyn LedgerAccess,
     jobs: &mut [Job],
     locking: Locking,
-    fates: &mut Vec<Fate>,
+    results: &mut Vec<CommandResult>,
 ) -> Result<Verdict, StoreError> {
     // A second load that waits for locks respects the lock order only if no other command of the batch loads
     // after the first.
     let may_load_more = locking == Locking::Skip || jobs.len() == 1;
     let mut needs = Needs::default();
     jobs.iter().for_each(|job| needs.extend(&job.needs));
-    let mut batch = Batch::default();
-    batch.load(tx, &needs)?;
+    let mut batch = CommandBatch::default();
+    batch.load_facts(tx, &needs)?;
     for job in jobs {
-        let fate = match catch_unwind(AssertUnwindSafe(|| decide(tx, &mut batch, job, may_load_more))) {
-            Ok(fate) => fate?,
-            Err(panic) => Fate::Panicked(panicked(&*panic)),
-        };
-        if !matches!(fate, Fate::Ended(Outcome::Done(_))) {
-            batch.undo();
+        let result =
+            match catch_unwind(AssertUnwindSafe(|| decide_command(tx, &mut batch, job, may_load_more))) {
+                Ok(result) => result?,
+                Err(panic) => CommandResult::Panicked(panic_error(&*panic)),
+            };
+        if !matches!(result, CommandResult::Ended(Outcome::Done(_))) {
+            batch.discard_decision();
         }
-        fates.push(fate);
+        results.push(result);
     }
     if batch.changes().is_empty() {
         return Ok(Verdict::Rollback);
     }
-    batch.write(tx)?;
+    batch.write_changes(tx)?;
     Ok(Verdict::Commit)
 }
 
 /// Decides one command and keeps its changes. If it does not succeed, the caller undoes its changes.
-fn decide(
+fn decide_command(
     tx: &mut dyn LedgerAccess,
-    batch: &mut Batch,
+    batch: &mut CommandBatch,
     job: &mut Job,
     may_load_more: bool,
-) -> Result<Fate, StoreError> {
-    let Submission { command, provider, by, surroundings, repeatable, response } = &mut job.submission;
-    let context = surroundings.context(by);
+) -> Result<CommandResult, StoreError> {
+    let Submission { command, provider, requester, context_sources, idempotent_request, outcome_receiver } =
+        &mut job.submission;
+    let context = context_sources.context_for(requester);
     let now = context.clock.now();
-    if let Some(repeatable) = repeatable {
-        match repeatable.begin_on(batch.facts(), now) {
-            Begun::First => {}
-            Begun::Repeat(record) => return Ok(Fate::Ended(Outcome::Repeated(record))),
-            Begun::InFlight => return Ok(Fate::Ended(Outcome::KeyInUse)),
-            Begun::Misused => return Ok(Fate::Ended(Outcome::KeyMisused)),
+    if let Some(idempotent_request) = idempotent_request {
+        match idempotent_request.check_claimed_key(batch.facts(), now) {
+            KeyState::Unused => {}
+            KeyState::Completed(record) => return Ok(CommandResult::Ended(Outcome::AlreadyExecuted(record))),
+            KeyState::InFlight => return Ok(CommandResult::Ended(Outcome::KeyInUse)),
+            KeyState::Misused => return Ok(CommandResult::Ended(Outcome::KeyMisused)),
         }
     }
     let decided = if may_load_more {
@@ -112,16 +114,20 @@ fn decide(
     };
     let done = match decided {
         Ok(done) => done,
-        Err(Undecided::NotLoaded(_)) => return Ok(Fate::NotLoaded),
-        Err(Undecided::Refused(refusal)) => return Ok(Fate::Ended(Outcome::Refused(refusal))),
+        Err(DecideError::NotLoaded(_)) => return Ok(CommandResult::NotLoaded),
+        Err(DecideError::Refused(refusal)) => return Ok(CommandResult::Ended(Outcome::Refused(refusal))),
     };
     // The response is stored with the changes, unless the client has disconnected.
-    let rendered = response.render(&done).and_then(|rendered| {
-        if response.is_wanted() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
+    let rendered = outcome_receiver.render_response(&done).and_then(|rendered| {
+        if outcome_receiver.is_wanted() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
     });
-    Ok(Fate::Ended(match rendered {
+    Ok(CommandResult::Ended(match rendered {
         Ok((status, body)) => {
-            batch.keep(repeatable.as_ref().map(|repeatable| repeatable.record(status, body, now)));
+            batch.accept_decision(
+                idempotent_request
+                    .as_ref()
+                    .map(|idempotent_request| idempotent_request.new_record(status, body, now)),
+            );
             Outcome::Done(done)
         }
         Err(cause) => Outcome::Refused(Refusal::Store(cause)),
@@ -129,18 +135,19 @@ fn decide(
 }
 
 /// How a command ended, given the result of its batch; `None` if it is to be tried again.
-pub(super) fn outcome(committed: &Result<(), BatchError>, fate: Fate) -> Option<Outcome> {
+pub(super) fn final_outcome(committed: &Result<(), BatchError>, result: CommandResult) -> Option<Outcome> {
     let failed = |cause: &StoreError| Outcome::Refused(Refusal::Store(cause.clone()));
-    match (committed, fate) {
-        (_, Fate::Panicked(cause)) => Some(failed(&cause)),
-        (Ok(()), Fate::Ended(outcome)) => Some(outcome),
-        (Ok(()), Fate::NotLoaded) | (Err(BatchError::Contended), _) => None,
+    match (committed, result) {
+        (_, CommandResult::Panicked(cause)) => Some(failed(&cause)),
+        (Ok(()), CommandResult::Ended(outcome)) => Some(outcome),
+        (Ok(()), CommandResult::NotLoaded) | (Err(BatchError::Contended), _) => None,
         (Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)), _) => Some(failed(cause)),
     }
 }
 
 /// The error for a panic.
-fn panicked(panic: &(dyn Any + Send)) -> StoreError {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-    StoreError::Broken(format!("a command panicked: {}", said.unwrap_or("it does not say why")))
+fn panic_error(panic: &(dyn Any + Send)) -> StoreError {
+    let message =
+        panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    StoreError::Broken(format!("a command panicked: {}", message.unwrap_or("without a message")))
 }

@@ -25,13 +25,13 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
-use self::batch::Fate;
-use self::queue::{Job, Lane, Queue, SECOND_BATCH_WAIT, TakenJobs};
+use self::batch::CommandResult;
+use self::queue::{Batch, Job, Queue, SECOND_BATCH_WAIT, WorkerKind};
 
 /// The number of tries after which a command counts as contended.
 const TRIES_MAX: u32 = 6;
 /// How often workers look for commands whose time is over.
-const LATE_COMMANDS_LOOK_INTERVAL: Duration = Duration::from_millis(250);
+const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How a transaction treats rows that another transaction has locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -53,7 +53,7 @@ enum Worker {
 }
 
 impl Worker {
-    fn locking(self) -> Locking {
+    fn locking_mode(self) -> Locking {
         match self {
             Self::Fast => Locking::Skip,
             Self::Patient { .. } => Locking::Wait,
@@ -76,72 +76,76 @@ pub(crate) trait Backend: Send + Sync + 'static {
     /// Whether other transactions can lock rows. If not, fast and patient workers would not differ.
     const HAS_LOCKS: bool;
 
-    /// Runs `work` once in one transaction, which does not commit later than `within` from now.
-    fn transact(
+    /// Runs `work` once in one transaction, which does not commit later than `time_limit` from now.
+    fn run_transaction(
         &self,
         locking: Locking,
-        within: Duration,
-        changes_much: bool,
+        time_limit: Duration,
+        is_large: bool,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError>;
 }
 
 /// The queue and its workers. Dropping it executes the waiting commands and then stops the workers.
 pub(crate) struct Engine {
-    shared: Arc<Shared>,
+    state: Arc<EngineState>,
     workers: Vec<JoinHandle<()>>,
 }
 
-struct Shared {
+struct EngineState {
     queue: Mutex<Queue>,
     /// Notified when a fast worker may find a command.
-    for_fast: Condvar,
+    fast_job_ready: Condvar,
     /// Notified when a patient worker may find a command.
-    for_patient: Condvar,
+    patient_job_ready: Condvar,
 }
 
 impl Engine {
     /// Starts the workers. A database without locks has no patient workers.
-    pub(crate) fn start<B: Backend>(backend: B, fast: usize, patient: usize) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared {
+    pub(crate) fn start_workers<B: Backend>(
+        backend: B,
+        fast: usize,
+        patient: usize,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(EngineState {
             queue: Mutex::new(Queue::new(B::HAS_LOCKS)),
-            for_fast: Condvar::new(),
-            for_patient: Condvar::new(),
+            fast_job_ready: Condvar::new(),
+            patient_job_ready: Condvar::new(),
         });
         let backend = Arc::new(backend);
-        let mut engine = Self { shared, workers: Vec::new() };
+        let mut engine = Self { state: shared, workers: Vec::new() };
         let fast = std::iter::repeat_n(Worker::Fast, fast);
         let patient = (0..patient).map(|number| Worker::Patient { takes_large: number == 0 });
         for (number, kind) in (1..).zip(fast.chain(patient)) {
-            let (shared, backend) = (Arc::clone(&engine.shared), Arc::clone(&backend));
+            let (shared, backend) = (Arc::clone(&engine.state), Arc::clone(&backend));
             let thread = Builder::new().name(format!("ledger-{number}"));
-            engine.workers.push(thread.spawn(move || shared.work(&*backend, kind))?);
+            engine.workers.push(thread.spawn(move || shared.run_worker(&*backend, kind))?);
         }
         Ok(engine)
     }
 }
 
 impl CommandQueue for Engine {
-    fn submit(&self, submission: Submission) {
+    fn submit_command(&self, submission: Submission) {
         let job = Job::new(submission);
-        let pushed = {
-            let mut queue = self.shared.lock();
-            let pushed = queue.push(job);
-            queue.tell();
+        let worker_kind = {
+            let mut queue = self.state.lock_queue();
+            let pushed = queue.push_job(job);
+            queue.update_metric();
             pushed
         };
-        match pushed {
-            Ok(Lane::Fast) => self.shared.for_fast.notify_one(),
-            Ok(Lane::Patient) => self.shared.for_patient.notify_all(), // not every patient worker takes every command
-            Err(job) => job.end(failed(StoreError::Busy)),
+        match worker_kind {
+            Ok(WorkerKind::Fast) => self.state.fast_job_ready.notify_one(),
+            Ok(WorkerKind::Patient) => self.state.patient_job_ready.notify_all(), // not every patient worker takes every command
+            Err(job) => job.complete_with(store_failure(StoreError::Busy)),
         }
     }
 }
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        self.shared.lock().close();
-        self.shared.notify_all();
+        self.state.lock_queue().close();
+        self.state.notify_all();
         for worker in self.workers.drain(..) {
             // The current thread may be one of the workers, if a response that it has just ended was the last
             // owner of the engine. It cannot join itself.
@@ -152,116 +156,116 @@ impl Drop for Engine {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+impl EngineState {
+    fn lock_queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic runs under this lock
     }
 
     fn notify_all(&self) {
-        self.for_fast.notify_all();
-        self.for_patient.notify_all();
+        self.fast_job_ready.notify_all();
+        self.patient_job_ready.notify_all();
     }
 
     /// Executes batches until the queue is closed and empty.
-    fn work<B: Backend>(&self, backend: &B, worker: Worker) {
-        while let Some(batch) = self.take(worker) {
+    fn run_worker<B: Backend>(&self, backend: &B, worker: Worker) {
+        while let Some(batch) = self.wait_for_batch(worker) {
             // After a panic the outcome of the batch's commands is unknown. Dropping their responses ends
             // them.
-            if catch_unwind(AssertUnwindSafe(|| self.execute(backend, batch, worker))).is_err() {
+            if catch_unwind(AssertUnwindSafe(|| self.execute_batch(backend, batch, worker))).is_err() {
                 log::error!("a batch of commands panicked");
             }
         }
     }
 
     /// Waits for the next batch; `None` once the queue is closed and no more can come.
-    fn take(&self, worker: Worker) -> Option<TakenJobs> {
-        let mut queue = self.lock();
+    fn wait_for_batch(&self, worker: Worker) -> Option<Batch> {
+        let mut queue = self.lock_queue();
         loop {
-            let late = queue.take_late(Instant::now());
-            if !late.is_empty() {
+            let expired = queue.take_expired(Instant::now());
+            if !expired.is_empty() {
                 drop(queue);
-                for job in late {
-                    let cause = job.lateness(Instant::now());
-                    job.end(failed(cause));
+                for job in expired {
+                    let cause = job.timeout_error(Instant::now());
+                    job.complete_with(store_failure(cause));
                 }
-                queue = self.lock();
+                queue = self.lock_queue();
                 continue;
             }
-            if let Some(batch) = queue.take(worker) {
+            if let Some(batch) = queue.take_batch(worker) {
                 return Some(batch);
             }
-            if queue.is_done() {
+            if queue.is_drained() {
                 self.notify_all(); // the other workers end as well
                 return None;
             }
-            let changed = if worker == Worker::Fast { &self.for_fast } else { &self.for_patient };
-            let at_most =
-                if queue.is_held_back(worker) { SECOND_BATCH_WAIT } else { LATE_COMMANDS_LOOK_INTERVAL };
-            let waited = changed.wait_timeout(queue, at_most);
+            let job_ready =
+                if worker == Worker::Fast { &self.fast_job_ready } else { &self.patient_job_ready };
+            let wait_max = if queue.is_held_back(worker) { SECOND_BATCH_WAIT } else { EXPIRY_CHECK_INTERVAL };
+            let waited = job_ready.wait_timeout(queue, wait_max);
             queue = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn execute<B: Backend>(&self, backend: &B, batch: TakenJobs, worker: Worker) {
-        let TakenJobs { jobs, accounts } = batch;
-        let busy = Busy { shared: self, worker, accounts: &accounts };
-        let mut ended = Vec::with_capacity(jobs.len());
-        let mut again = Vec::new();
-        let mut left = vec![jobs];
-        while let Some(mut jobs) = left.pop() {
-            let (committed, fates) = batch::run(backend, &mut jobs, worker.locking());
+    fn execute_batch<B: Backend>(&self, backend: &B, batch: Batch, worker: Worker) {
+        let Batch { jobs, accounts } = batch;
+        let busy = BusyAccountsGuard { state: self, worker, accounts: &accounts };
+        let mut finished = Vec::with_capacity(jobs.len());
+        let mut retried = Vec::new();
+        let mut batches = vec![jobs];
+        while let Some(mut jobs) = batches.pop() {
+            let (committed, results) = batch::run_batch(backend, &mut jobs, worker.locking_mode());
             if matches!(committed, Err(BatchError::Failed(_))) && jobs.len() > 1 {
-                log::debug!("a batch of {} commands failed: each is tried alone", jobs.len());
-                left.extend(jobs.into_iter().rev().map(|job| vec![job]));
+                log::debug!("a batch of {} commands failed: executing each separately", jobs.len());
+                batches.extend(jobs.into_iter().rev().map(|job| vec![job]));
                 continue;
             }
-            let is_alone = worker.locking() == Locking::Wait;
-            for (mut job, fate) in jobs.into_iter().zip(fates) {
-                job.is_alone |= is_alone && matches!(fate, Fate::NotLoaded);
-                match batch::outcome(&committed, fate) {
-                    Some(outcome) => ended.push((job, outcome)),
-                    None if job.tries < TRIES_MAX && !job.is_over(Instant::now()) => {
+            let waits_for_locks = worker.locking_mode() == Locking::Wait;
+            for (mut job, result) in jobs.into_iter().zip(results) {
+                job.needs_own_batch |= waits_for_locks && matches!(result, CommandResult::NotLoaded);
+                match batch::final_outcome(&committed, result) {
+                    Some(outcome) => finished.push((job, outcome)),
+                    None if job.tries < TRIES_MAX && !job.is_out_of_time(Instant::now()) => {
                         job.tries += 1;
-                        again.push(job);
+                        retried.push(job);
                     }
                     None => {
-                        let cause = job.lateness(Instant::now());
-                        ended.push((job, failed(cause)));
+                        let cause = job.timeout_error(Instant::now());
+                        finished.push((job, store_failure(cause)));
                     }
                 }
             }
         }
-        self.lock().push_again(again);
+        self.lock_queue().push_for_retry(retried);
         drop(busy); // other workers may continue before the responses are sent
-        for (job, outcome) in ended {
-            job.end(outcome);
+        for (job, outcome) in finished {
+            job.complete_with(outcome);
         }
     }
 }
 
-fn failed(cause: StoreError) -> Outcome {
+fn store_failure(cause: StoreError) -> Outcome {
     Outcome::Refused(Refusal::Store(cause))
 }
 
 /// The busy accounts of a batch in progress. Dropping it frees them for other workers.
-struct Busy<'a> {
-    shared: &'a Shared,
+struct BusyAccountsGuard<'a> {
+    state: &'a EngineState,
     worker: Worker,
     accounts: &'a [guerdon_domain::wallets::Account],
 }
 
-impl Drop for Busy<'_> {
+impl Drop for BusyAccountsGuard<'_> {
     fn drop(&mut self) {
-        let waits = {
-            let mut queue = self.shared.lock();
-            queue.free(self.worker, self.accounts);
-            queue.waits()
+        let waiting = {
+            let mut queue = self.state.lock_queue();
+            queue.release_accounts(self.worker, self.accounts);
+            queue.waiting_worker_kinds()
         };
-        if waits.0 {
-            self.shared.for_fast.notify_one();
+        if waiting.0 {
+            self.state.fast_job_ready.notify_one();
         }
-        if waits.1 {
-            self.shared.for_patient.notify_all();
+        if waiting.1 {
+            self.state.patient_job_ready.notify_all();
         }
     }
 }

@@ -20,12 +20,12 @@ use metrics::gauge;
 use super::Worker;
 
 /// Metric: the number of commands that wait for a batch.
-const WAITING: &str = "guerdon_ledger_commands_waiting";
+const WAITING_COMMANDS_METRIC: &str = "guerdon_ledger_commands_waiting";
 /// The maximum number of commands in a batch.
-const COMMANDS_MAX: usize = 32;
+const BATCH_COMMANDS_MAX: usize = 32;
 /// The maximum number of waiting commands of one provider, and of all providers. Further ones are refused at
 /// once.
-const WAITING_MAX_OF_PROVIDER: usize = 1_024;
+const WAITING_MAX_PER_PROVIDER: usize = 1_024;
 const WAITING_MAX: usize = 4_096;
 /// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has
 /// waited this long: most of the cost of a batch does not depend on its size.
@@ -44,31 +44,31 @@ pub(super) struct Job {
     /// The number of previous tries.
     pub(super) tries: u32,
     /// Whether it must be executed in a separate batch, because it depends on more than the first load reads.
-    pub(super) is_alone: bool,
+    pub(super) needs_own_batch: bool,
 }
 
 impl Job {
     pub(super) fn new(submission: Submission) -> Self {
-        let mut needs = submission.command.needs();
-        needs.keys.extend(submission.repeatable.iter().map(|repeatable| repeatable.key.clone()));
-        Self { submission, needs, arrived: Instant::now(), tries: 0, is_alone: false }
+        let mut needs = submission.command.initial_needs();
+        needs.keys.extend(submission.idempotent_request.iter().map(|repeatable| repeatable.key.clone()));
+        Self { submission, needs, arrived: Instant::now(), tries: 0, needs_own_batch: false }
     }
 
-    pub(super) fn end(self, outcome: Outcome) {
-        self.submission.response.end(outcome);
+    pub(super) fn complete_with(self, outcome: Outcome) {
+        self.submission.outcome_receiver.receive_outcome(outcome);
     }
 
-    pub(super) fn changes_much(&self) -> bool {
-        self.submission.command.size() > SHARED_COMMIT_SIZE_MAX
+    pub(super) fn is_large_commit(&self) -> bool {
+        self.submission.command.affected_count() > SHARED_COMMIT_SIZE_MAX
     }
 
     fn is_large(&self) -> bool {
-        self.submission.command.size() > SHARED_BATCH_SIZE_MAX
+        self.submission.command.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
     /// Whether it must be executed in a separate batch. A command that was tried often must.
-    fn must_be_alone(&self) -> bool {
-        self.is_alone || self.is_large() || self.tries >= 3
+    fn must_run_alone(&self) -> bool {
+        self.needs_own_batch || self.is_large() || self.tries >= 3
     }
 
     /// Whether it locks rows that a fast worker would have to wait for, or enough rows that some of them may
@@ -79,53 +79,53 @@ impl Job {
     }
 
     /// How much of its time is left.
-    pub(super) fn left(&self, now: Instant) -> Duration {
+    pub(super) fn time_left(&self, now: Instant) -> Duration {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }
 
     /// Whether too little time is left for another try.
-    pub(super) fn is_over(&self, now: Instant) -> bool {
-        self.left(now) < Deadlines::REQUEST.retry_min
+    pub(super) fn is_out_of_time(&self, now: Instant) -> bool {
+        self.time_left(now) < Deadlines::REQUEST.retry_min
     }
 
     /// The error for a command that is not tried, or not tried again.
-    pub(super) fn lateness(&self, now: Instant) -> StoreError {
-        if self.is_over(now) { StoreError::DeadlineExceeded } else { StoreError::Busy }
+    pub(super) fn timeout_error(&self, now: Instant) -> StoreError {
+        if self.is_out_of_time(now) { StoreError::DeadlineExceeded } else { StoreError::Busy }
     }
 
-    fn is_late(&self, now: Instant) -> bool {
+    fn is_expired(&self, now: Instant) -> bool {
         let waits = now.saturating_duration_since(self.arrived);
-        (self.tries == 0 && waits > Deadlines::REQUEST.begin) || self.is_over(now)
+        (self.tries == 0 && waits > Deadlines::REQUEST.start) || self.is_out_of_time(now)
     }
 }
 
 /// The kind of worker that a command waits for.
-pub(super) enum Lane {
+pub(super) enum WorkerKind {
     Fast,
     Patient,
 }
 
 /// Commands that were taken, and their accounts, which are busy until they are freed.
-pub(super) struct TakenJobs {
+pub(super) struct Batch {
     pub(super) jobs: Vec<Job>,
     pub(super) accounts: Vec<Account>,
 }
 
 pub(super) struct Queue {
     /// The waiting commands of each provider, in order of arrival.
-    waiting: HashMap<ProviderId, VecDeque<Job>>,
+    provider_queues: HashMap<ProviderId, VecDeque<Job>>,
     /// The providers in the order of their turns.
-    turns: VecDeque<ProviderId>,
+    provider_order: VecDeque<ProviderId>,
     /// The number of commands in `waiting`.
-    count: usize,
+    waiting_count: usize,
     /// Commands that wait for a patient worker. Commands that want the same accounts queue after them.
-    patient: VecDeque<Job>,
+    patient_queue: VecDeque<Job>,
     /// The provider of the last command that a patient worker took. Another provider is next.
-    last_patient: Option<ProviderId>,
+    last_patient_provider: Option<ProviderId>,
     /// The accounts of the batches in progress.
-    busy: HashSet<Account>,
+    busy_accounts: HashSet<Account>,
     /// The number of busy fast workers.
-    fast_at_work: usize,
+    busy_fast_workers: usize,
     /// Whether patient workers exist.
     has_locks: bool,
     is_closed: bool,
@@ -133,66 +133,68 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) fn new(has_locks: bool) -> Self {
-        gauge!(WAITING).set(0.0);
+        gauge!(WAITING_COMMANDS_METRIC).set(0.0);
         Self {
-            waiting: HashMap::new(),
-            turns: VecDeque::new(),
-            count: 0,
-            patient: VecDeque::new(),
-            last_patient: None,
-            busy: HashSet::new(),
-            fast_at_work: 0,
+            provider_queues: HashMap::new(),
+            provider_order: VecDeque::new(),
+            waiting_count: 0,
+            patient_queue: VecDeque::new(),
+            last_patient_provider: None,
+            busy_accounts: HashSet::new(),
+            busy_fast_workers: 0,
             has_locks,
             is_closed: false,
         }
     }
 
     /// Adds a command. Returns it if the queue is full.
-    pub(super) fn push(&mut self, job: Job) -> Result<Lane, Box<Job>> {
+    pub(super) fn push_job(&mut self, job: Job) -> Result<WorkerKind, Box<Job>> {
         let provider = job.submission.provider;
-        let own = self.waiting.get(&provider).map_or(0, VecDeque::len)
-            + self.patient.iter().filter(|job| job.submission.provider == provider).count();
-        let is_full = own >= WAITING_MAX_OF_PROVIDER || self.count + self.patient.len() >= WAITING_MAX;
+        let own = self.provider_queues.get(&provider).map_or(0, VecDeque::len)
+            + self.patient_queue.iter().filter(|job| job.submission.provider == provider).count();
+        let is_full =
+            own >= WAITING_MAX_PER_PROVIDER || self.waiting_count + self.patient_queue.len() >= WAITING_MAX;
         if self.is_closed || is_full {
             return Err(Box::new(job));
         }
         if self.has_locks && job.must_wait_for_locks() {
-            self.patient.push_back(job);
-            return Ok(Lane::Patient);
+            self.patient_queue.push_back(job);
+            return Ok(WorkerKind::Patient);
         }
-        self.count += 1;
-        let line = self.waiting.entry(provider).or_default();
-        if line.is_empty() {
-            self.turns.push_back(provider);
+        self.waiting_count += 1;
+        let provider_queue = self.provider_queues.entry(provider).or_default();
+        if provider_queue.is_empty() {
+            self.provider_order.push_back(provider);
         }
-        line.push_back(job);
-        Ok(Lane::Fast)
+        provider_queue.push_back(job);
+        Ok(WorkerKind::Fast)
     }
 
     /// Updates the metric of waiting commands.
-    pub(super) fn tell(&self) {
-        gauge!(WAITING).set(f64::from(u32::try_from(self.count + self.patient.len()).unwrap_or(u32::MAX)));
+    pub(super) fn update_metric(&self) {
+        gauge!(WAITING_COMMANDS_METRIC)
+            .set(f64::from(u32::try_from(self.waiting_count + self.patient_queue.len()).unwrap_or(u32::MAX)));
     }
 
     /// Whether commands wait for fast workers, and whether commands wait for patient workers.
-    pub(super) fn waits(&self) -> (bool, bool) {
-        (self.count > 0, !self.patient.is_empty())
+    pub(super) fn waiting_worker_kinds(&self) -> (bool, bool) {
+        (self.waiting_count > 0, !self.patient_queue.is_empty())
     }
 
     /// Returns commands to the queue for another try, ahead of those that arrived later.
-    pub(super) fn push_again(&mut self, jobs: Vec<Job>) {
+    pub(super) fn push_for_retry(&mut self, jobs: Vec<Job>) {
         for job in jobs.into_iter().rev() {
             if self.has_locks {
-                self.patient.push_front(job);
+                self.patient_queue.push_front(job);
                 continue;
             }
-            self.count += 1;
+            self.waiting_count += 1;
             let provider = job.submission.provider;
-            let line = self.waiting.entry(provider).or_default();
-            if line.is_empty() {
-                self.turns.push_front(provider);
+            let provider_queue = self.provider_queues.entry(provider).or_default();
+            if provider_queue.is_empty() {
+                self.provider_order.push_front(provider);
             }
-            line.push_front(job);
+            provider_queue.push_front(job);
         }
     }
 
@@ -201,128 +203,149 @@ impl Queue {
     }
 
     /// Whether the queue is closed, and no command waits or can return.
-    pub(super) fn is_done(&self) -> bool {
-        self.is_closed && self.count == 0 && self.patient.is_empty() && self.busy.is_empty()
+    pub(super) fn is_drained(&self) -> bool {
+        self.is_closed
+            && self.waiting_count == 0
+            && self.patient_queue.is_empty()
+            && self.busy_accounts.is_empty()
     }
 
     /// Ends a worker's batch and frees its accounts.
-    pub(super) fn free(&mut self, worker: Worker, accounts: &[Account]) {
-        self.fast_at_work -= usize::from(worker == Worker::Fast);
+    pub(super) fn release_accounts(&mut self, worker: Worker, accounts: &[Account]) {
+        self.busy_fast_workers -= usize::from(worker == Worker::Fast);
         for account in accounts {
-            self.busy.remove(account);
+            self.busy_accounts.remove(account);
         }
     }
 
     /// Removes the commands whose time is over.
-    pub(super) fn take_late(&mut self, now: Instant) -> Vec<Job> {
-        let is_late = |job: &Job| job.is_late(now);
+    pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Job> {
+        let is_late = |job: &Job| job.is_expired(now);
         let mut late = Vec::new();
-        for line in self.waiting.values_mut().filter(|line| line.front().is_some_and(is_late)) {
-            let (gone, kept) = std::mem::take(line).into_iter().partition::<VecDeque<_>, _>(is_late);
-            self.count -= gone.len();
-            late.extend(gone);
-            *line = kept;
+        for provider_queue in self
+            .provider_queues
+            .values_mut()
+            .filter(|provider_queue| provider_queue.front().is_some_and(is_late))
+        {
+            let (expired, kept) =
+                std::mem::take(provider_queue).into_iter().partition::<VecDeque<_>, _>(is_late);
+            self.waiting_count -= expired.len();
+            late.extend(expired);
+            *provider_queue = kept;
         }
-        if self.patient.iter().any(is_late) {
-            let (gone, kept) =
-                std::mem::take(&mut self.patient).into_iter().partition::<VecDeque<_>, _>(is_late);
-            late.extend(gone);
-            self.patient = kept;
+        if self.patient_queue.iter().any(is_late) {
+            let (expired, kept) =
+                std::mem::take(&mut self.patient_queue).into_iter().partition::<VecDeque<_>, _>(is_late);
+            late.extend(expired);
+            self.patient_queue = kept;
         }
-        self.forget_empty_lines();
+        self.remove_empty_queues();
         late
     }
 
-    fn forget_empty_lines(&mut self) {
-        self.waiting.retain(|_, line| !line.is_empty());
-        self.turns.retain(|provider| self.waiting.contains_key(provider));
+    fn remove_empty_queues(&mut self) {
+        self.provider_queues.retain(|_, provider_queue| !provider_queue.is_empty());
+        self.provider_order.retain(|provider| self.provider_queues.contains_key(provider));
     }
 
     /// Takes a batch that shares no account with the batches in progress.
-    pub(super) fn take(&mut self, worker: Worker) -> Option<TakenJobs> {
+    pub(super) fn take_batch(&mut self, worker: Worker) -> Option<Batch> {
         let jobs = match worker {
-            Worker::Fast => self.take_fast(),
-            Worker::Patient { takes_large } => self.take_patient(takes_large),
+            Worker::Fast => self.take_fast_batch(),
+            Worker::Patient { takes_large } => self.take_patient_batch(takes_large),
         };
         if jobs.is_empty() {
             return None;
         }
         let accounts: BTreeSet<Account> = jobs.iter().flat_map(|job| &job.needs.accounts).copied().collect();
-        self.busy.extend(&accounts);
-        self.tell();
-        self.fast_at_work += usize::from(worker == Worker::Fast);
-        Some(TakenJobs { jobs, accounts: accounts.into_iter().collect() })
+        self.busy_accounts.extend(&accounts);
+        self.update_metric();
+        self.busy_fast_workers += usize::from(worker == Worker::Fast);
+        Some(Batch { jobs, accounts: accounts.into_iter().collect() })
     }
 
     /// Whether the waiting commands do not yet justify a second batch.
     pub(super) fn is_held_back(&self, worker: Worker) -> bool {
-        let is_second = worker == Worker::Fast && self.fast_at_work > 0;
-        is_second && self.count > 0 && self.count < SECOND_BATCH_MIN
+        let is_second = worker == Worker::Fast && self.busy_fast_workers > 0;
+        is_second && self.waiting_count > 0 && self.waiting_count < SECOND_BATCH_MIN
     }
 
-    fn is_free(&self, job: &Job) -> bool {
-        job.needs.accounts.iter().all(|account| !self.busy.contains(account))
+    fn has_free_accounts(&self, job: &Job) -> bool {
+        job.needs.accounts.iter().all(|account| !self.busy_accounts.contains(account))
     }
 
     /// Takes commands from all providers in turns, in the order of each provider, except those with busy
     /// accounts.
-    fn take_fast(&mut self) -> Vec<Job> {
+    fn take_fast_batch(&mut self) -> Vec<Job> {
         if self.is_held_back(Worker::Fast) {
             let now = Instant::now();
-            let mut first = self.waiting.values().filter_map(|line| line.front());
+            let mut first = self.provider_queues.values().filter_map(|provider_queue| provider_queue.front());
             if !first.any(|job| now.saturating_duration_since(job.arrived) >= SECOND_BATCH_WAIT) {
                 return Vec::new();
             }
         }
-        let mut held = self.busy.clone();
-        held.extend(self.patient.iter().flat_map(|job| &job.needs.accounts));
-        let mut taken: Vec<Job> = Vec::new();
+        let mut unavailable_accounts = self.busy_accounts.clone();
+        unavailable_accounts.extend(self.patient_queue.iter().flat_map(|job| &job.needs.accounts));
+        let mut batch: Vec<Job> = Vec::new();
         let mut turns: VecDeque<(ProviderId, usize)> =
-            self.turns.iter().map(|provider| (*provider, 0)).collect();
-        while let Some((provider, from)) = turns.pop_front().filter(|_| taken.len() < COMMANDS_MAX) {
-            let Some(line) = self.waiting.get_mut(&provider) else { continue };
-            let fits = |job: &Job| {
-                job.needs.accounts.iter().all(|account| !held.contains(account))
-                    && (taken.is_empty() || !job.is_large())
+            self.provider_order.iter().map(|provider| (*provider, 0)).collect();
+        while let Some((provider, from)) = turns.pop_front().filter(|_| batch.len() < BATCH_COMMANDS_MAX) {
+            let Some(provider_queue) = self.provider_queues.get_mut(&provider) else { continue };
+            let can_take = |job: &Job| {
+                job.needs.accounts.iter().all(|account| !unavailable_accounts.contains(account))
+                    && (batch.is_empty() || !job.is_large())
             };
-            let Some(at) = (from..line.len()).find(|at| line.get(*at).is_some_and(fits)) else { continue };
-            taken.extend(line.remove(at));
-            self.count -= 1;
-            if taken.last().is_some_and(Job::is_large) {
+            let Some(at) =
+                (from..provider_queue.len()).find(|at| provider_queue.get(*at).is_some_and(can_take))
+            else {
+                continue;
+            };
+            batch.extend(provider_queue.remove(at));
+            self.waiting_count -= 1;
+            if batch.last().is_some_and(Job::is_large) {
                 break;
             }
             turns.push_back((provider, at));
         }
-        if let Some(first) = self.turns.pop_front() {
-            self.turns.push_back(first);
+        if let Some(first) = self.provider_order.pop_front() {
+            self.provider_order.push_back(first);
         }
-        self.forget_empty_lines();
-        taken
+        self.remove_empty_queues();
+        batch
     }
 
     /// Takes the first command that waits for a lock, and others that want one of its accounts.
-    fn take_patient(&mut self, takes_large: bool) -> Vec<Job> {
-        let fits = |job: &Job| self.is_free(job) && (takes_large || !job.is_large());
-        let is_turn = |job: &Job| Some(job.submission.provider) != self.last_patient && fits(job);
-        let found = self.patient.iter().position(is_turn).or_else(|| self.patient.iter().position(fits));
+    fn take_patient_batch(&mut self, takes_large: bool) -> Vec<Job> {
+        let can_take = |job: &Job| self.has_free_accounts(job) && (takes_large || !job.is_large());
+        let is_turn =
+            |job: &Job| Some(job.submission.provider) != self.last_patient_provider && can_take(job);
+        let found = self
+            .patient_queue
+            .iter()
+            .position(is_turn)
+            .or_else(|| self.patient_queue.iter().position(can_take));
         let Some(at) = found else { return Vec::new() };
-        self.last_patient = self.patient.get(at).map(|job| job.submission.provider);
-        let mut taken: Vec<Job> = self.patient.remove(at).into_iter().collect();
-        if taken.iter().any(Job::must_be_alone) {
-            return taken;
+        self.last_patient_provider = self.patient_queue.get(at).map(|job| job.submission.provider);
+        let mut batch: Vec<Job> = self.patient_queue.remove(at).into_iter().collect();
+        if batch.iter().any(Job::must_run_alone) {
+            return batch;
         }
-        let wanted: HashSet<Account> = taken.iter().flat_map(|job| &job.needs.accounts).copied().collect();
-        let mut left = VecDeque::with_capacity(self.patient.len());
-        while let Some(job) = self.patient.pop_front() {
-            let shares = job.needs.accounts.iter().any(|account| wanted.contains(account));
-            if shares && !job.must_be_alone() && taken.len() < COMMANDS_MAX && self.is_free(&job) {
-                taken.push(job);
+        let wanted: HashSet<Account> = batch.iter().flat_map(|job| &job.needs.accounts).copied().collect();
+        let mut remaining = VecDeque::with_capacity(self.patient_queue.len());
+        while let Some(job) = self.patient_queue.pop_front() {
+            let shares_account = job.needs.accounts.iter().any(|account| wanted.contains(account));
+            if shares_account
+                && !job.must_run_alone()
+                && batch.len() < BATCH_COMMANDS_MAX
+                && self.has_free_accounts(&job)
+            {
+                batch.push(job);
             } else {
-                left.push_back(job);
+                remaining.push_back(job);
             }
         }
-        self.patient = left;
-        taken
+        self.patient_queue = remaining;
+        batch
     }
 }
 

@@ -7,11 +7,11 @@ include!(concat!(env!("OUT_DIR"), "/migrations.rs"));
 
 #[cfg(test)]
 mod tests {
-    use super::super::script::{Script, Step};
+    use super::super::script::{MigrationStep, Script};
     use super::{Migration, POSTGRES, SQLITE};
 
     #[test]
-    fn every_file_can_be_read_and_both_databases_have_the_same() {
+    fn both_databases_have_the_same_migrations() {
         let names = |all: &[Migration]| all.iter().map(|migration| migration.name).collect::<Vec<_>>();
         assert_eq!(names(SQLITE), names(POSTGRES));
         for migration in SQLITE.iter().chain(POSTGRES) {
@@ -19,12 +19,16 @@ mod tests {
         }
         for migration in SQLITE {
             let steps = Script::parse(migration).unwrap().steps;
-            assert!(steps.iter().all(|step| !matches!(step, Step::Concurrently(_))), "{}", migration.name);
+            assert!(
+                steps.iter().all(|step| !matches!(step, MigrationStep::ConcurrentIndex(_))),
+                "{}",
+                migration.name
+            );
         }
     }
 
     #[test]
-    fn no_floor_is_a_version_that_never_was() {
+    fn floors_are_existing_versions() {
         for all in [SQLITE, POSTGRES] {
             for migration in all {
                 let floor = Script::parse(migration).unwrap().floor;

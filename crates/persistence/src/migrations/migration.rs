@@ -30,30 +30,30 @@ impl Migration {
     }
 
     /// An error that names this migration and its cause.
-    pub(super) fn failed(&self, cause: &dyn std::fmt::Display) -> OpenError {
-        OpenError::failed(&format!("migration {}", self.name), cause)
+    pub(super) fn failed_because(&self, cause: &dyn std::fmt::Display) -> OpenError {
+        OpenError::failed_because(&format!("migration {}", self.name), cause)
     }
 }
 
 /// How long the steps of a migration wait for locks, and how often they retry. Only PostgreSQL needs this.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct LockRetryPolicy {
     /// The timeout for one lock. Requests that need the table queue for at most 2 s, and a step may need
     /// three locks.
-    pub lock: Duration,
+    pub lock_timeout: Duration,
     /// The pause after the first attempt. It doubles up to ten times this value, so that requests get most of
     /// the time.
-    pub pause: Duration,
+    pub initial_pause: Duration,
     /// After this time, a step that did not get its locks fails.
-    pub in_all: Duration,
+    pub total_time: Duration,
 }
 
-impl Default for Patience {
+impl Default for LockRetryPolicy {
     fn default() -> Self {
         Self {
-            lock: Duration::from_millis(500),
-            pause: Duration::from_millis(500),
-            in_all: Duration::from_secs(600),
+            lock_timeout: Duration::from_millis(500),
+            initial_pause: Duration::from_millis(500),
+            total_time: Duration::from_secs(600),
         }
     }
 }

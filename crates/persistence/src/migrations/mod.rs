@@ -44,23 +44,23 @@
 //! are declared `SET search_path FROM CURRENT` are bound to that schema.
 
 mod embedded;
-mod journal;
+mod journal_positions;
 mod migration;
+mod migration_record;
 mod postgres;
-mod record;
 mod script;
 mod sqlite;
 mod statements;
 
 use diesel::{PgConnection, SqliteConnection};
 
-pub use migration::{Migration, Patience};
+pub use migration::{LockRetryPolicy, Migration};
 
 use crate::access::OpenError;
 use crate::url::DatabaseUrl;
 
 /// The migrations of this program for a kind of database, in order.
-pub(crate) fn known(url: &DatabaseUrl) -> &'static [Migration] {
+pub(crate) fn migrations_for(url: &DatabaseUrl) -> &'static [Migration] {
     match url {
         DatabaseUrl::Sqlite(_) => embedded::SQLITE,
         DatabaseUrl::Postgres(_) => embedded::POSTGRES,
@@ -69,62 +69,62 @@ pub(crate) fn known(url: &DatabaseUrl) -> &'static [Migration] {
 
 /// Creates the database if it does not exist and applies the missing migrations of `known`. Returns the names
 /// of those.
-pub(crate) fn migrate(
+pub(crate) fn apply_migrations(
     url: &DatabaseUrl,
     known: &[Migration],
-    patience: Patience,
+    retry_policy: LockRetryPolicy,
 ) -> Result<Vec<String>, OpenError> {
     match url {
-        DatabaseUrl::Sqlite(path) => sqlite::migrate(path, known),
-        DatabaseUrl::Postgres(url) => postgres::migrate(url, known, patience),
+        DatabaseUrl::Sqlite(path) => sqlite::migrate_sqlite(path, known),
+        DatabaseUrl::Postgres(url) => postgres::migrate_postgres(url, known, retry_policy),
     }
 }
 
 /// Fails if this program cannot work with the embedded database.
 pub(crate) fn check_sqlite(conn: &mut SqliteConnection) -> Result<(), OpenError> {
-    record::require_all(&sqlite::applied(conn)?, embedded::SQLITE)
+    migration_record::require_all(&sqlite::load_applied(conn)?, embedded::SQLITE)
 }
 
 /// Fails if this program cannot work with the PostgreSQL database.
 pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
-    let applied = postgres::applied(conn)?;
+    let applied = postgres::load_applied(conn)?;
     let applied =
         applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database holds no ledger".into()))?;
-    record::require_all(&applied, embedded::POSTGRES)?;
-    if journal::is_behind(conn)? { Err(OpenError::Restored) } else { Ok(()) }
+    migration_record::require_all(&applied, embedded::POSTGRES)?;
+    if journal_positions::is_behind(conn)? { Err(OpenError::Restored) } else { Ok(()) }
 }
 
 /// The statements of the migrations for PostgreSQL, in order, without steps in batches and without
 /// `CONCURRENTLY`, so that one transaction can run them in an empty schema.
-pub(crate) fn structure_of_postgres() -> Result<Vec<String>, String> {
-    let texts = structure(embedded::POSTGRES)?;
-    Ok(texts.iter().flat_map(|text| statements::statements(text)).map(str::to_owned).collect())
+pub(crate) fn postgres_schema() -> Result<Vec<String>, String> {
+    let texts = schema_statements(embedded::POSTGRES)?;
+    Ok(texts.iter().flat_map(|text| statements::split_statements(text)).map(str::to_owned).collect())
 }
 
-/// The SQL of the migrations for SQLite, as in `structure_of_postgres`.
-pub(crate) fn structure_of_sqlite() -> Result<Vec<String>, String> {
-    structure(embedded::SQLITE)
+/// The SQL of the migrations for SQLite, as in `postgres_schema`.
+pub(crate) fn sqlite_schema() -> Result<Vec<String>, String> {
+    schema_statements(embedded::SQLITE)
 }
 
-fn structure(migrations: &[Migration]) -> Result<Vec<String>, String> {
+fn schema_statements(migrations: &[Migration]) -> Result<Vec<String>, String> {
     let text = |migration: &Migration| {
-        script::Script::parse(migration).map(|script| script.structure()).map_err(|e| e.to_string())
+        script::Script::parse(migration).map(|script| script.schema_sql()).map_err(|e| e.to_string())
     };
     migrations.iter().map(text).collect()
 }
 
 /// The result of opening the database with a program that has these migrations.
 #[cfg(feature = "testing")]
-pub(crate) fn check(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
+pub(crate) fn check_applied(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
     use diesel::Connection as _;
     let applied = match url {
         DatabaseUrl::Sqlite(path) => SqliteConnection::establish(&path.to_string_lossy())
-            .map_err(|e| OpenError::failed("cannot open", &e))
-            .and_then(|mut conn| sqlite::applied(&mut conn))?,
+            .map_err(|e| OpenError::failed_because("cannot open", &e))
+            .and_then(|mut conn| sqlite::load_applied(&mut conn))?,
         DatabaseUrl::Postgres(url) => PgConnection::establish(url)
-            .map_err(|e| OpenError::failed("cannot connect", &e))
-            .and_then(|mut conn| postgres::applied(&mut conn))?
+            .map_err(|e| OpenError::failed_because("cannot connect", &e))
+            .and_then(|mut conn| postgres::load_applied(&mut conn))?
             .unwrap_or_default(),
     };
-    record::require_all(&applied, known)
+    migration_record::require_all(&applied, known)
 }

@@ -7,66 +7,73 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 
 use super::migration::Migration;
-use super::record::{APPLIED, Applied, Pending, TABLE, pending};
-use super::script::Step;
+use super::migration_record::{
+    AppliedMigration, CREATE_RECORD_TABLE, PendingMigration, SELECT_APPLIED, find_pending,
+};
+use super::script::MigrationStep;
 use crate::access::OpenError;
-use crate::sqlite::connect::{assert_version, connect, lock, lock_file, prepare_writer};
+use crate::sqlite::connect::{
+    assert_version, connect_to_file, lock_database, open_lock_file, prepare_writer,
+};
 use diesel::SqliteConnection as Conn;
 
 /// Applies the missing migrations. Fails if another process uses the database, because a migration may
 /// replace a table.
-pub(super) fn migrate(path: &Path, known: &[Migration]) -> Result<Vec<String>, OpenError> {
+pub(super) fn migrate_sqlite(path: &Path, known: &[Migration]) -> Result<Vec<String>, OpenError> {
     // One process at a time: SQLite does not wait for a lock when a new file changes to WAL mode.
-    let turn = lock_file(path, "migrating")?;
-    turn.lock().map_err(|e| OpenError::failed("cannot wait for another migration", &e))?;
-    let mut conn = connect(path)?;
-    prepare_writer(&mut conn, 30_000).map_err(|e| failed(&e))?;
+    let turn = open_lock_file(path, "migrating")?;
+    turn.lock().map_err(|e| OpenError::failed_because("cannot wait for another migration", &e))?;
+    let mut conn = connect_to_file(path)?;
+    prepare_writer(&mut conn, 30_000).map_err(|e| migration_error(&e))?;
     assert_version(&mut conn)?;
-    let pending = pending(&applied(&mut conn)?, known)?;
+    let pending = find_pending(&load_applied(&mut conn)?, known)?;
     if pending.is_empty() {
         return Ok(Vec::new());
     }
-    let _held = lock(path)?;
+    let _held = lock_database(path)?;
     // Foreign keys cannot be disabled inside a transaction, and would prevent a migration from replacing a
     // table.
-    conn.batch_execute("PRAGMA foreign_keys = OFF; BEGIN EXCLUSIVE").map_err(|e| failed(&e))?;
-    let done = run(&mut conn, &pending); // an error leaves the transaction open; closing the connection rolls it back
-    done.and_then(|names| conn.batch_execute("COMMIT").map(|()| names).map_err(|e| failed(&e)))
+    conn.batch_execute("PRAGMA foreign_keys = OFF; BEGIN EXCLUSIVE").map_err(|e| migration_error(&e))?;
+    let done = run_migrations(&mut conn, &pending); // an error leaves the transaction open; closing the connection rolls it back
+    done.and_then(|names| conn.batch_execute("COMMIT").map(|()| names).map_err(|e| migration_error(&e)))
 }
 
-fn failed(cause: &dyn std::fmt::Display) -> OpenError {
-    OpenError::failed("cannot migrate the database", cause)
+fn migration_error(cause: &dyn std::fmt::Display) -> OpenError {
+    OpenError::failed_because("cannot migrate the database", cause)
 }
 
 /// The applied migrations; empty if the database has no table of migrations.
-pub(super) fn applied(conn: &mut Conn) -> Result<Vec<Applied>, OpenError> {
-    let failed = |e: diesel::result::Error| OpenError::failed("cannot read the migrations", &e);
-    let there = diesel::dsl::sql::<BigInt>(
+pub(super) fn load_applied(conn: &mut Conn) -> Result<Vec<AppliedMigration>, OpenError> {
+    let failed = |e: diesel::result::Error| OpenError::failed_because("cannot read the migrations", &e);
+    let table_count = diesel::dsl::sql::<BigInt>(
         "(SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_migrations')",
     );
-    if diesel::select(there).get_result::<i64>(conn).map_err(failed)? == 0 {
+    if diesel::select(table_count).get_result::<i64>(conn).map_err(failed)? == 0 {
         return Ok(Vec::new());
     }
-    diesel::sql_query(APPLIED).load(conn).map_err(failed)
+    diesel::sql_query(SELECT_APPLIED).load(conn).map_err(failed)
 }
 
-fn run(conn: &mut Conn, pending: &[Pending<'_>]) -> Result<Vec<String>, OpenError> {
-    conn.batch_execute(TABLE).map_err(|e| failed(&e))?;
-    for it in pending {
-        for step in &it.script.steps {
-            run_step(conn, step).map_err(|e| it.migration.failed(&e))?;
+fn run_migrations(conn: &mut Conn, pending: &[PendingMigration<'_>]) -> Result<Vec<String>, OpenError> {
+    conn.batch_execute(CREATE_RECORD_TABLE).map_err(|e| migration_error(&e))?;
+    for migration in pending {
+        for step in &migration.script.steps {
+            run_step(conn, step).map_err(|e| migration.migration.failed_because(&e))?;
         }
-        conn.batch_execute(&it.note(it.script.steps.len())).map_err(|e| failed(&e))?;
+        conn.batch_execute(&migration.record_statement(migration.script.steps.len()))
+            .map_err(|e| migration_error(&e))?;
     }
     check_foreign_keys(conn)?;
     Ok(pending.iter().map(|pending| pending.migration.name.to_owned()).collect())
 }
 
-fn run_step(conn: &mut Conn, step: &Step) -> Result<(), String> {
+fn run_step(conn: &mut Conn, step: &MigrationStep) -> Result<(), String> {
     let done = match step {
-        Step::Together(sql) => conn.batch_execute(sql),
-        Step::Batches(batches) => conn.batch_execute(&batches.of("TRUE")), // no other process is waiting
-        Step::Concurrently(_) => return Err("SQLite runs nothing outside a transaction".into()),
+        MigrationStep::Transaction(sql) => conn.batch_execute(sql),
+        MigrationStep::Batches(batches) => conn.batch_execute(&batches.for_range("TRUE")), // no other process is waiting
+        MigrationStep::ConcurrentIndex(_) => {
+            return Err("SQLite does not support steps outside a transaction".into());
+        }
     };
     done.map_err(|e| e.to_string())
 }
@@ -82,11 +89,11 @@ fn check_foreign_keys(conn: &mut Conn) -> Result<(), OpenError> {
         parent: String,
     }
     let found: Vec<Violation> =
-        diesel::sql_query("PRAGMA foreign_key_check").load(conn).map_err(|e| failed(&e))?;
+        diesel::sql_query("PRAGMA foreign_key_check").load(conn).map_err(|e| migration_error(&e))?;
     let Some(first) = found.first() else { return Ok(()) };
     let row = first.rowid.map_or_else(|| "a row".to_owned(), |rowid| format!("row {rowid}"));
-    Err(failed(&format!(
-        "nothing was changed: {row} of {} would name no row of {} ({} such in all)",
+    Err(migration_error(&format!(
+        "nothing was changed: {row} of {} would refer to a missing row of {} ({} in total)",
         first.table,
         first.parent,
         found.len()

@@ -10,12 +10,12 @@ use diesel::{PgConnection, QueryResult};
 
 /// Sends the statements of a script one by one.
 pub(super) fn run_each(conn: &mut PgConnection, script: &str) -> QueryResult<()> {
-    statements(script).into_iter().try_for_each(|statement| conn.batch_execute(statement))
+    split_statements(script).into_iter().try_for_each(|statement| conn.batch_execute(statement))
 }
 
 /// The statements of a script in order, each with its semicolon and the comments before it. A part without
 /// any token, such as a comment at the end, is not a statement.
-pub(super) fn statements(sql: &str) -> Vec<&str> {
+pub(super) fn split_statements(sql: &str) -> Vec<&str> {
     let (mut all, mut rest) = (Vec::new(), sql);
     while !rest.is_empty() {
         let (statement, after) = split_first(rest);
@@ -52,7 +52,7 @@ fn split_first(sql: &str) -> (Option<&str>, &str) {
             let (statement, after) = sql.split_at(end);
             return ((!is_empty).then_some(statement), after);
         }
-        nesting.enter(&token, text);
+        nesting.enter_token(&token, text);
     }
 }
 
@@ -70,7 +70,7 @@ impl Nesting {
         self.parentheses == 0 && self.blocks == 0
     }
 
-    fn enter(&mut self, token: &Token, text: &str) {
+    fn enter_token(&mut self, token: &Token, text: &str) {
         match token {
             Token::Open => self.parentheses += 1,
             Token::Close => self.parentheses = self.parentheses.saturating_sub(1),
@@ -127,8 +127,8 @@ fn next_token(text: &str) -> (Token, usize) {
 }
 
 /// Whether a character can be part of an identifier. All non-ASCII characters can.
-fn is_in_word(it: char) -> bool {
-    it == '_' || it == '$' || it.is_ascii_alphanumeric() || !it.is_ascii()
+fn is_in_word(character: char) -> bool {
+    character == '_' || character == '$' || character.is_ascii_alphanumeric() || !character.is_ascii()
 }
 
 fn length_while(text: &str, holds: impl Fn(char) -> bool) -> usize {
@@ -158,11 +158,11 @@ fn comment_length(text: &str) -> usize {
 /// The length of a quoted string. A doubled quote does not end it.
 fn quoted_length(text: &str, quote: char, has_escapes: bool) -> usize {
     let mut characters = text.char_indices().skip(1).peekable();
-    while let Some((at, it)) = characters.next() {
-        let is_doubled = it == quote && characters.peek().is_some_and(|(_, next)| *next == quote);
-        if is_doubled || (has_escapes && it == '\\') {
+    while let Some((at, character)) = characters.next() {
+        let is_doubled = character == quote && characters.peek().is_some_and(|(_, next)| *next == quote);
+        if is_doubled || (has_escapes && character == '\\') {
             characters.next();
-        } else if it == quote {
+        } else if character == quote {
             return at + quote.len_utf8();
         }
     }
@@ -182,72 +182,78 @@ fn dollar_quoted_length(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::statements;
+    use super::split_statements;
     use crate::migrations::embedded;
 
-    fn check(sql: &str, expected: &[&str]) {
-        assert_eq!(statements(sql), expected, "{sql}");
+    fn assert_statements(sql: &str, expected: &[&str]) {
+        assert_eq!(split_statements(sql), expected, "{sql}");
     }
 
     #[test]
-    fn a_semicolon_ends_a_statement_and_the_last_needs_none() {
-        check("SELECT 1; SELECT 2;", &["SELECT 1;", "SELECT 2;"]);
-        check("SELECT 1;\nSELECT 2", &["SELECT 1;", "SELECT 2"]);
-        check("", &[]);
-        check(" ;; \n-- nothing\n ; /* nor here */", &[]);
+    fn semicolons_end_statements() {
+        assert_statements("SELECT 1; SELECT 2;", &["SELECT 1;", "SELECT 2;"]);
+        assert_statements("SELECT 1;\nSELECT 2", &["SELECT 1;", "SELECT 2"]);
+        assert_statements("", &[]);
+        assert_statements(" ;; \n-- nothing\n ; /* nor here */", &[]);
     }
 
     #[test]
     fn quotes_hide_semicolons() {
-        check("SELECT ';', 'it''s; so'; SELECT 2;", &["SELECT ';', 'it''s; so';", "SELECT 2;"]);
-        check(r"SELECT '\'; SELECT 2;", &[r"SELECT '\';", "SELECT 2;"]);
-        check(r"SELECT E'\';', e'\\'; SELECT 2;", &[r"SELECT E'\';', e'\\';", "SELECT 2;"]);
-        check(r"SELECT E'a''b\';c'; SELECT 2;", &[r"SELECT E'a''b\';c';", "SELECT 2;"]);
-        check(r"SELECT case';'; SELECT 2;", &["SELECT case';';", "SELECT 2;"]);
-        check(r#"SELECT 1 AS "a;""b;"; SELECT 2;"#, &[r#"SELECT 1 AS "a;""b;";"#, "SELECT 2;"]);
-        check("SELECT 'ends never; SELECT 2;", &["SELECT 'ends never; SELECT 2;"]);
+        assert_statements("SELECT ';', 'it''s; so'; SELECT 2;", &["SELECT ';', 'it''s; so';", "SELECT 2;"]);
+        assert_statements(r"SELECT '\'; SELECT 2;", &[r"SELECT '\';", "SELECT 2;"]);
+        assert_statements(r"SELECT E'\';', e'\\'; SELECT 2;", &[r"SELECT E'\';', e'\\';", "SELECT 2;"]);
+        assert_statements(r"SELECT E'a''b\';c'; SELECT 2;", &[r"SELECT E'a''b\';c';", "SELECT 2;"]);
+        assert_statements(r"SELECT case';'; SELECT 2;", &["SELECT case';';", "SELECT 2;"]);
+        assert_statements(r#"SELECT 1 AS "a;""b;"; SELECT 2;"#, &[r#"SELECT 1 AS "a;""b;";"#, "SELECT 2;"]);
+        assert_statements("SELECT 'ends never; SELECT 2;", &["SELECT 'ends never; SELECT 2;"]);
     }
 
     #[test]
-    fn dollar_quotes_end_at_their_own_tag() {
-        check("DO $$ BEGIN NULL; END $$; SELECT 2;", &["DO $$ BEGIN NULL; END $$;", "SELECT 2;"]);
-        check("DO $a$ ; $b$ ; $$ ; $a$; SELECT 2;", &["DO $a$ ; $b$ ; $$ ; $a$;", "SELECT 2;"]);
-        check("DO $é1$ ; ' $é1$; SELECT 2;", &["DO $é1$ ; ' $é1$;", "SELECT 2;"]);
-        check("SELECT $1; SELECT a$b$; SELECT $2;", &["SELECT $1;", "SELECT a$b$;", "SELECT $2;"]);
-        check("SELECT 'a'$$;$$; SELECT 2;", &["SELECT 'a'$$;$$;", "SELECT 2;"]);
+    fn dollar_quotes_end_at_the_same_tag() {
+        assert_statements("DO $$ BEGIN NULL; END $$; SELECT 2;", &["DO $$ BEGIN NULL; END $$;", "SELECT 2;"]);
+        assert_statements("DO $a$ ; $b$ ; $$ ; $a$; SELECT 2;", &["DO $a$ ; $b$ ; $$ ; $a$;", "SELECT 2;"]);
+        assert_statements("DO $é1$ ; ' $é1$; SELECT 2;", &["DO $é1$ ; ' $é1$;", "SELECT 2;"]);
+        assert_statements(
+            "SELECT $1; SELECT a$b$; SELECT $2;",
+            &["SELECT $1;", "SELECT a$b$;", "SELECT $2;"],
+        );
+        assert_statements("SELECT 'a'$$;$$; SELECT 2;", &["SELECT 'a'$$;$$;", "SELECT 2;"]);
     }
 
     #[test]
     fn comments_hide_semicolons_and_nest() {
-        check("SELECT 1 -- ; it's\n; SELECT 2;", &["SELECT 1 -- ; it's\n;", "SELECT 2;"]);
-        check("/* a; /* b; */ c; */ SELECT 1; SELECT 2;", &["/* a; /* b; */ c; */ SELECT 1;", "SELECT 2;"]);
-        check("SELECT '-- ;'; SELECT 2;", &["SELECT '-- ;';", "SELECT 2;"]);
-        check("SELECT 4 /* é;", &["SELECT 4 /* é;"]);
+        assert_statements("SELECT 1 -- ; it's\n; SELECT 2;", &["SELECT 1 -- ; it's\n;", "SELECT 2;"]);
+        assert_statements(
+            "/* a; /* b; */ c; */ SELECT 1; SELECT 2;",
+            &["/* a; /* b; */ c; */ SELECT 1;", "SELECT 2;"],
+        );
+        assert_statements("SELECT '-- ;'; SELECT 2;", &["SELECT '-- ;';", "SELECT 2;"]);
+        assert_statements("SELECT 4 /* é;", &["SELECT 4 /* é;"]);
     }
 
     #[test]
-    fn bodies_of_functions_and_parentheses_hide_semicolons() {
-        check(
+    fn function_bodies_and_parentheses_hide_semicolons() {
+        assert_statements(
             "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN a THEN 1 END; SELECT 2; END; SELECT 3;",
             &[
                 "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN a THEN 1 END; SELECT 2; END;",
                 "SELECT 3;",
             ],
         );
-        check(
+        assert_statements(
             "create or replace procedure p() begin atomic end; BEGIN; END;",
             &["create or replace procedure p() begin atomic end;", "BEGIN;", "END;"],
         );
-        check(
+        assert_statements(
             "CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT 2); SELECT 3;",
             &["CREATE RULE r AS ON INSERT TO a DO (SELECT 1; SELECT 2);", "SELECT 3;"],
         );
     }
 
     #[test]
-    fn the_migrations_are_split_into_whole_statements() {
+    fn migrations_split_into_complete_statements() {
         for migration in embedded::POSTGRES {
-            let parts = statements(migration.sql);
+            let parts = split_statements(migration.sql);
             assert!(parts.len() > 50, "{}: {}", migration.name, parts.len());
             for part in &parts {
                 let tokens = part.lines().filter(|line| !line.trim_start().starts_with("--"));

@@ -4,23 +4,23 @@ use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::Deadlines;
 
-pub(crate) mod waits;
+pub(crate) mod wait_metrics;
 
-use waits::PoolWaits;
+use wait_metrics::PoolWaitRecorder;
 
-pub(crate) type Pool<C> = r2d2::Pool<Manager<C>>;
-pub(crate) type Pooled<C> = r2d2::PooledConnection<Manager<C>>;
+pub(crate) type Pool<C> = r2d2::Pool<ConnectionManager<C>>;
+pub(crate) type PoolGuard<C> = r2d2::PooledConnection<ConnectionManager<C>>;
 
 /// A connection, and whether it had a failure that a rollback did not resolve.
-pub(crate) struct Link<C> {
+pub(crate) struct PoolConnection<C> {
     pub(crate) conn: C,
     broken: bool,
 }
 
-impl<C: SimpleConnection> Link<C> {
+impl<C: SimpleConnection> PoolConnection<C> {
     /// Starts or ends a transaction. If that fails, the state of the connection is unknown, and the pool does
     /// not reuse it.
-    pub(crate) fn control(&mut self, sql: &str) -> QueryResult<()> {
+    pub(crate) fn run_control(&mut self, sql: &str) -> QueryResult<()> {
         let done = self.conn.batch_execute(sql);
         self.broken |= done.is_err();
         done
@@ -28,29 +28,29 @@ impl<C: SimpleConnection> Link<C> {
 }
 
 /// Creates connections for a pool.
-pub(crate) struct Manager<C> {
+pub(crate) struct ConnectionManager<C> {
     connect: Box<dyn Fn() -> ConnectionResult<C> + Send + Sync>,
 }
 
-impl<C: Send + 'static> r2d2::ManageConnection for Manager<C> {
-    type Connection = Link<C>;
+impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
+    type Connection = PoolConnection<C>;
     type Error = ConnectionError;
 
-    fn connect(&self) -> ConnectionResult<Link<C>> {
-        (self.connect)().map(|conn| Link { conn, broken: false })
+    fn connect(&self) -> ConnectionResult<PoolConnection<C>> {
+        (self.connect)().map(|conn| PoolConnection { conn, broken: false })
     }
 
-    fn is_valid(&self, _link: &mut Link<C>) -> ConnectionResult<()> {
+    fn is_valid(&self, _link: &mut PoolConnection<C>) -> ConnectionResult<()> {
         Ok(()) // a dead connection is noticed and replaced at BEGIN
     }
 
-    fn has_broken(&self, link: &mut Link<C>) -> bool {
-        link.broken
+    fn has_broken(&self, connection: &mut PoolConnection<C>) -> bool {
+        connection.broken
     }
 }
 
 /// A pool of at most this many connections. One of them is opened at once.
-pub(crate) fn pool<C: Send + 'static>(
+pub(crate) fn create_pool<C: Send + 'static>(
     most: u32,
     connect: impl Fn() -> ConnectionResult<C> + Send + Sync + 'static,
 ) -> Result<Pool<C>, r2d2::Error> {
@@ -59,8 +59,8 @@ pub(crate) fn pool<C: Send + 'static>(
         .min_idle(Some(1))
         .connection_timeout(Deadlines::REQUEST.connection)
         .test_on_check_out(false)
-        .event_handler(Box::new(PoolWaits))
-        .build(Manager { connect: Box::new(connect) })
+        .event_handler(Box::new(PoolWaitRecorder))
+        .build(ConnectionManager { connect: Box::new(connect) })
 }
 
 #[cfg(test)]
@@ -68,13 +68,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_whose_rollback_failed_leaves_the_pool() {
-        let pool = pool(1, || SqliteConnection::establish(":memory:")).unwrap();
-        pool.get().unwrap().control("CREATE TABLE mark (id INTEGER)").unwrap();
+    fn connections_leave_the_pool_after_a_failed_rollback() {
+        let pool = create_pool(1, || SqliteConnection::establish(":memory:")).unwrap();
+        pool.get().unwrap().run_control("CREATE TABLE mark (id INTEGER)").unwrap();
         let is_the_same = || pool.get().unwrap().conn.batch_execute("INSERT INTO mark VALUES (1)").is_ok();
-        pool.get().unwrap().control("BEGIN; ROLLBACK").unwrap();
+        pool.get().unwrap().run_control("BEGIN; ROLLBACK").unwrap();
         assert!(is_the_same());
-        pool.get().unwrap().control("ROLLBACK").unwrap_err(); // nothing is open
+        pool.get().unwrap().run_control("ROLLBACK").unwrap_err(); // nothing is open
         assert!(!is_the_same());
     }
 }

@@ -15,7 +15,7 @@ use guerdon_domain::wallets::Account;
 use super::{Conn, Db};
 use crate::engine::Locking;
 use crate::rows::types::{Id, Identifier};
-use crate::rows::{AccountStateRow, Row};
+use crate::rows::{AccountStateRow, DeclaredRow};
 use crate::statement::statement;
 
 /// The maximum number of rows of one statement.
@@ -27,7 +27,7 @@ const FROM_LOCKED: &str = " FROM accounts JOIN unnest(?::uuid[], ?::smallint[]) 
 
 statement! {
     /// Waits for accounts that other transactions have locked.
-    Lock -> AsSelect<AccountStateRow, Db> {
+    LockAccounts -> AsSelect<AccountStateRow, Db> {
         owners: Array<Identifier> = Vec<Id>,
         kinds: Array<SmallInt> = Vec<i16>,
     }
@@ -36,7 +36,7 @@ statement! {
 
 statement! {
     /// Skips accounts that other transactions have locked.
-    LockFree -> AsSelect<AccountStateRow, Db> {
+    LockFreeAccounts -> AsSelect<AccountStateRow, Db> {
         owners: Array<Identifier> = Vec<Id>,
         kinds: Array<SmallInt> = Vec<i16>,
     }
@@ -51,41 +51,44 @@ pub(crate) fn load_accounts(
     locking: Locking,
     book: &mut AccountBook,
 ) -> QueryResult<()> {
-    for slice in accounts.chunks(ROWS_MAX) {
-        let (owners, kinds) = keys(slice);
+    for chunk in accounts.chunks(ROWS_MAX) {
+        let (owners, kinds) = account_keys(chunk);
         let rows: Vec<AccountStateRow> = match locking {
-            Locking::Wait => Lock { owners, kinds }.get_results(conn)?,
-            Locking::Skip => LockFree { owners, kinds }.get_results(conn)?,
+            Locking::Wait => LockAccounts { owners, kinds }.get_results(conn)?,
+            Locking::Skip => LockFreeAccounts { owners, kinds }.get_results(conn)?,
         };
         let is_complete = locking == Locking::Wait;
-        for (account, state) in found(slice, rows).filter(|(_, state)| is_complete || state.is_some()) {
-            book.load(account, state);
+        for (account, state) in
+            match_accounts(chunk, rows).filter(|(_, state)| is_complete || state.is_some())
+        {
+            book.insert_loaded(account, state);
         }
     }
     Ok(())
 }
 
-fn keys(accounts: &[Account]) -> (Vec<Id>, Vec<i16>) {
-    accounts.iter().map(|account| (Id(account.owner()), account.kind().code())).unzip()
+fn account_keys(accounts: &[Account]) -> (Vec<Id>, Vec<i16>) {
+    accounts.iter().map(|account| (Id(account.owner_id()), account.kind().code())).unzip()
 }
 
 /// Each account with its state, if it has one.
-fn found(
+fn match_accounts(
     accounts: &[Account],
     rows: Vec<AccountStateRow>,
 ) -> impl Iterator<Item = (Account, Option<AccountState>)> {
-    let mut states: HashMap<(Id, i16), AccountState> = rows.into_iter().map(AccountStateRow::read).collect();
+    let mut states: HashMap<(Id, i16), AccountState> =
+        rows.into_iter().map(AccountStateRow::into_state).collect();
     accounts
         .iter()
-        .map(move |account| (*account, states.remove(&(Id(account.owner()), account.kind().code()))))
+        .map(move |account| (*account, states.remove(&(Id(account.owner_id()), account.kind().code()))))
 }
 
 /// Updates locked accounts.
-pub(super) struct UpdateAccounts<'r>(<AccountStateRow as Row>::Arrays<'r>);
+pub(super) struct UpdateAccounts<'r>(<AccountStateRow as DeclaredRow>::Arrays<'r>);
 
 impl<'r> UpdateAccounts<'r> {
-    pub(super) fn of(rows: &'r [AccountStateRow]) -> Self {
-        Self(AccountStateRow::arrays(rows))
+    pub(super) fn from_rows(rows: &'r [AccountStateRow]) -> Self {
+        Self(AccountStateRow::column_arrays(rows))
     }
 }
 

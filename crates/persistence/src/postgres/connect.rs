@@ -6,17 +6,17 @@ use diesel::sql_types::Text;
 use guerdon_domain::ports::Deadlines;
 
 use crate::access::{Access, OpenError};
-use crate::url::parameters;
+use crate::url::url_parameters;
 
 /// The connection timeout in seconds. A request waits for the connection; a command can wait longer.
-pub(crate) fn patience(access: Access) -> u32 {
+pub(crate) fn connect_timeout_seconds(access: Access) -> u32 {
     if access == Access::Command { 10 } else { 2 }
 }
 
 /// Defaults for parameters that a URL does not set. A silent server is given up after little more than five
 /// seconds, so that its connections are gone when another server has replaced it. A read-only server is
 /// skipped: libpq tries the next one.
-const UNSAID: [(&str, &str); 5] = [
+const DEFAULT_PARAMETERS: [(&str, &str); 5] = [
     ("tcp_user_timeout", "5000"),
     ("keepalives_idle", "4"),
     ("keepalives_interval", "2"),
@@ -31,25 +31,26 @@ const UNSAID: [(&str, &str); 5] = [
 const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746916, 1); SET guerdon.writer = on";
 
 /// The URL with defaults for the parameters that it does not set.
-fn limited(url: &str, seconds: u32) -> String {
+fn with_default_parameters(url: &str, seconds: u32) -> String {
     let seconds = seconds.to_string();
-    let unsaid = [("connect_timeout", seconds.as_str())].into_iter().chain(UNSAID);
-    let is_unsaid = |name: &str| !parameters(url).any(|parameter| parameter.split('=').next() == Some(name));
-    let mut whole = url.to_owned();
-    for (name, value) in unsaid.filter(|(name, _)| is_unsaid(name)) {
-        let joint = match whole.split_once('?') {
+    let defaults = [("connect_timeout", seconds.as_str())].into_iter().chain(DEFAULT_PARAMETERS);
+    let is_unset =
+        |name: &str| !url_parameters(url).any(|parameter| parameter.split('=').next() == Some(name));
+    let mut full_url = url.to_owned();
+    for (name, value) in defaults.filter(|(name, _)| is_unset(name)) {
+        let separator = match full_url.split_once('?') {
             None => "?",
             Some((_, "")) => "",
             Some(_) => "&",
         };
-        whole.push_str(&format!("{joint}{name}={value}"));
+        full_url.push_str(&format!("{separator}{name}={value}"));
     }
-    whole
+    full_url
 }
 
 /// Connects to a server that accepts writes, within a timeout in seconds.
-pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
-    let mut conn = PgConnection::establish(&limited(url, seconds))?;
+pub(super) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
+    let mut conn = PgConnection::establish(&with_default_parameters(url, seconds))?;
     let Deadlines { statement, lock, .. } = Deadlines::REQUEST;
     conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
@@ -71,54 +72,62 @@ pub(super) fn connect(url: &str, seconds: u32) -> diesel::ConnectionResult<PgCon
 /// For batches of commands. Their few statements always do the same, whatever the number of rows, so one
 /// generic plan is kept. It must look up each row by its key, even if the tables were almost empty when the
 /// plan was made.
-pub(crate) const ONE_PLAN: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
+pub(crate) const USE_GENERIC_PLANS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
     SET enable_hashjoin = off; SET enable_mergejoin = off";
 /// For requests that only read. They want few rows in the order of an index. If a table has grown since it
 /// was last analysed, the planner would rather sort all rows of an owner.
-pub(crate) const IN_ORDER: &str = "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
+pub(crate) const PREFER_INDEX_ORDER: &str =
+    "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
 
 /// Fails if the server's messages are not in English: they distinguish a lost race from a fault.
 pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)
-        .map_err(|e| OpenError::failed("cannot ask PostgreSQL for its language", &e))?;
+        .map_err(|e| OpenError::failed_because("cannot read PostgreSQL's language", &e))?;
     let is_english = ["C", "POSIX", "en"].iter().any(|prefix| language.starts_with(prefix));
     if language.is_empty() || is_english {
         return Ok(());
     }
     Err(OpenError::Failed(format!(
-        "PostgreSQL's messages must be in English, not {language}: let its superuser say \
-         ALTER DATABASE … SET lc_messages = 'C'"
+        "PostgreSQL's messages must be in English, not {language}: run as a superuser ALTER DATABASE … SET lc_messages = 'C'"
     )))
 }
 
 /// Why no connection was made. libpq's message about an invalid URL may contain a password, so it is not
 /// passed on.
-pub(crate) fn unreachable(cause: &ConnectionError) -> OpenError {
+pub(crate) fn connection_error(cause: &ConnectionError) -> OpenError {
     if let ConnectionError::CouldntSetupConfiguration(cause) = cause {
-        return OpenError::failed("PostgreSQL refuses a setting", cause);
+        return OpenError::failed_because("PostgreSQL rejects a setting", cause);
     }
     let text = cause.to_string();
     if text.starts_with("connection to server") {
-        return OpenError::failed("cannot connect to PostgreSQL", &text);
+        return OpenError::failed_because("cannot connect to PostgreSQL", &text);
     }
-    OpenError::Failed("cannot connect to PostgreSQL: is database.url a valid URI, and its host known?".into())
+    OpenError::Failed(
+        "cannot connect to PostgreSQL: check that database.url is a valid URI and its host exists".into(),
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::limited;
+    use super::with_default_parameters;
 
     #[test]
-    fn what_a_url_says_itself_stays() {
+    fn parameters_in_the_url_take_precedence() {
         assert_eq!(
-            limited("postgres:///db", 2),
+            with_default_parameters("postgres:///db", 2),
             "postgres:///db?connect_timeout=2&tcp_user_timeout=5000&keepalives_idle=4&keepalives_interval=2&\
              target_session_attrs=read-write&fallback_application_name=guerdon"
         );
-        assert_eq!(limited("postgres:///db?", 2), limited("postgres:///db", 2));
         assert_eq!(
-            limited("postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7", 2),
+            with_default_parameters("postgres:///db?", 2),
+            with_default_parameters("postgres:///db", 2)
+        );
+        assert_eq!(
+            with_default_parameters(
+                "postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7",
+                2
+            ),
             "postgres://h/db?keepalives_idle=9&target_session_attrs=primary&connect_timeout=7&tcp_user_timeout=5000&\
              keepalives_interval=2&fallback_application_name=guerdon"
         );

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use guerdon_domain::ports::{Deadlines, StoreError};
 
-use super::faults::classify;
+use super::error_classes::classify_error;
 use crate::engine::Locking;
 
 /// The limits of one unit of work, over all its tries.
@@ -19,37 +19,37 @@ pub(crate) struct UnitLimits {
 
 impl UnitLimits {
     /// For a unit that may take this long, or has no deadline, and waits for locks.
-    pub(crate) fn new(within: Option<Duration>) -> Self {
-        Self::locking_by(within, Locking::Wait)
+    pub(crate) fn new(time_limit: Option<Duration>) -> Self {
+        Self::with_locking(time_limit, Locking::Wait)
     }
 
-    pub(crate) fn locking_by(within: Option<Duration>, locking: Locking) -> Self {
-        Self { deadline: within.map(|within| Instant::now() + within), locking }
+    pub(crate) fn with_locking(time_limit: Option<Duration>, locking: Locking) -> Self {
+        Self { deadline: time_limit.map(|time_limit| Instant::now() + time_limit), locking }
     }
 
-    pub(crate) fn locking(&self) -> Locking {
+    pub(crate) fn locking_mode(&self) -> Locking {
         self.locking
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// How long the unit may wait now, at most `most`. Fails if its time is over.
-    pub(crate) fn patience(&self, most: Duration) -> Result<Duration, StoreError> {
-        let left = self.left();
-        if left.is_zero() { Err(StoreError::DeadlineExceeded) } else { Ok(left.min(most)) }
+    /// How long the unit may wait now, at most `wait_max`. Fails if its time is over.
+    pub(crate) fn wait_time(&self, wait_max: Duration) -> Result<Duration, StoreError> {
+        let left = self.time_left();
+        if left.is_zero() { Err(StoreError::DeadlineExceeded) } else { Ok(left.min(wait_max)) }
     }
 
     /// Called before each statement and before the commit. Fails if the time is over. The remaining time
     /// limits the statement; this needs a round trip only if it is shorter than the general limit for
     /// statements.
-    pub(crate) fn go_on(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
-        let left = self.left();
+    pub(crate) fn enforce_deadline(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
+        let left = self.time_left();
         if left >= Deadlines::REQUEST.statement {
             return Ok(());
         }
-        if takes_its_time(conn, left).map_err(|e| classify(&e))? {
+        if limit_statement_time(conn, left).map_err(|e| classify_error(&e))? {
             self.deadline = None;
             return Ok(());
         }
@@ -59,7 +59,7 @@ impl UnitLimits {
 
 /// Sets the remaining time as the limit of the following statements, unless the transaction has lifted their
 /// limit. Returns whether it has.
-fn takes_its_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
+fn limit_statement_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
     let limit = left.as_millis().max(1).to_string();
     let set = diesel::dsl::sql::<Text>(
         "set_config('statement_timeout', CASE current_setting('statement_timeout') WHEN '0' THEN '0' ELSE ",

@@ -11,31 +11,31 @@ use guerdon_domain::values::{CompanyId, UserId};
 use uuid::Uuid;
 
 use crate::rows::schema::users;
-use crate::rows::types::{At, Id, Identifier};
+use crate::rows::types::{DbTimestamp, Id, Identifier};
 
 mod accounts;
-mod catalog;
+mod batch_write;
 pub(crate) mod connect;
-mod faults;
-mod holding;
-pub(crate) mod hosts;
-mod inserts;
+pub(crate) mod cross_process_notifier;
+mod error_classes;
+mod insert_rows;
 mod limits;
+mod locking;
 pub(crate) mod open;
-pub(crate) mod pooled;
-mod races;
-pub(crate) mod sessions;
-mod settle;
+pub(crate) mod pooled_store;
+mod retry_pause;
+mod schema_check;
+pub(crate) mod server_list;
+pub(crate) mod session_check;
+mod settlements;
 mod transaction;
-pub(crate) mod wakeups;
-mod writing;
 
 pub(crate) use accounts::load_accounts;
-pub(crate) use faults::classify;
-pub(crate) use holding::{hold_companies_and_claim_keys, load_records};
+pub(crate) use batch_write::write_changes;
+pub(crate) use error_classes::classify_error;
 pub(crate) use limits::UnitLimits;
-pub(crate) use settle::settle;
-pub(crate) use writing::write_changes;
+pub(crate) use locking::{load_records, lock_companies_and_claim_keys};
+pub(crate) use settlements::write_settlements;
 
 #[path = "../repo/mod.rs"]
 pub(crate) mod repo;
@@ -44,7 +44,7 @@ pub(crate) type Conn = PgConnection;
 pub(crate) type Db = diesel::pg::Pg;
 
 /// The first created of several event ids. PostgreSQL has `min(uuid)` only since version 18.
-pub(crate) const OLDEST_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
+pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
 /// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role
 /// without `pg_read_all_stats` cannot see when transactions of other roles started; they are ignored.
 pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FROM \
@@ -54,9 +54,9 @@ pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FR
 /// The size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// Rows are looked up by a list of their ids, which is one bound value.
-pub(crate) const READS_ONE_BY_ONE: bool = false;
+pub(crate) const READS_ROWS_SINGLY: bool = false;
 /// The maximum number of bound values of one statement.
-pub(crate) const BINDS: usize = 65_535;
+pub(crate) const BOUND_VALUES_MAX: usize = 65_535;
 /// Makes a claim skip rows that other transactions are claiming.
 pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
 
@@ -65,38 +65,38 @@ const COMPANY_LOCKS: i32 = 0x67_7565;
 /// The class of the advisory locks that are taken before rows.
 const ROW_LOCKS: i32 = 0x67_7566;
 /// The placeholder of a bound value in hand-written SQL.
-pub(crate) fn place(number: u8) -> String {
+pub(crate) fn placeholder(number: u8) -> String {
     format!("${number}")
 }
 
 /// The FROM item for the transfers `t` by one side of them, and the alias whose columns have the account and
 /// the entry number.
-pub(crate) fn movements(_side: &str) -> (String, &'static str) {
+pub(crate) fn account_entries_from(_side: &str) -> (String, &'static str) {
     ("transfers AS t".to_owned(), "t")
 }
 
 /// A time as a literal in hand-written SQL.
-pub(crate) fn moment_text(at: At) -> String {
-    format!("TIMESTAMPTZ '{}'", at.0.utc())
+pub(crate) fn timestamp_literal(at: DbTimestamp) -> String {
+    format!("TIMESTAMPTZ '{}'", at.0.to_utc())
 }
 
 /// An id column as readable text.
-pub(crate) fn id_text(column: &str) -> String {
+pub(crate) fn id_as_text(column: &str) -> String {
     format!("{column}::text")
 }
 
 /// Whether other transactions may hold the same lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum LockMode {
     Shared,
-    Alone,
+    Exclusive,
 }
 
 /// Takes the lock on a company's provider until the transaction ends. It is an advisory lock, which writes no
 /// row.
-pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> QueryResult<()> {
-    let key = advisory_key(company.as_uuid());
-    let how = if hold == Hold::Shared { "_shared" } else { "" };
+pub(crate) fn lock_company_provider(conn: &mut Conn, company: CompanyId, hold: LockMode) -> QueryResult<()> {
+    let key = advisory_lock_key(company.as_uuid());
+    let how = if hold == LockMode::Shared { "_shared" } else { "" };
     diesel::sql_query(format!("SELECT pg_advisory_xact_lock{how}({COMPANY_LOCKS}, $1)"))
         .bind::<Integer, _>(key)
         .execute(conn)
@@ -104,7 +104,7 @@ pub(crate) fn hold_company(conn: &mut Conn, company: CompanyId, hold: Hold) -> Q
 }
 
 /// The key of an id's advisory lock. If two ids share a key, they only wait for each other unnecessarily.
-fn advisory_key(id: Uuid) -> i32 {
+fn advisory_lock_key(id: Uuid) -> i32 {
     let (front, back) = id.as_u64_pair();
     let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
     i32::from_le_bytes([a, b, c, d])
@@ -112,7 +112,7 @@ fn advisory_key(id: Uuid) -> i32 {
 
 /// The position before which the journal is complete: no transaction and no distribution in steps is in
 /// progress there.
-pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
+pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let least = "LEAST(settled_before(), \
         (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)))";
     diesel::select(diesel::dsl::sql::<BigInt>(least)).get_result(conn)
@@ -135,7 +135,7 @@ pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
 }
 
 /// No event must be kept to preserve the numbering: positions come from transaction ids.
-pub(crate) fn kept_event(_conn: &mut Conn) -> QueryResult<Option<i64>> {
+pub(crate) fn last_event_to_keep(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     table: &'static str,
     id: Id<T>,
 ) -> QueryResult<()> {
-    let key = advisory_key(Uuid::from_slice(id.0.as_ref()).unwrap_or_default());
+    let key = advisory_lock_key(Uuid::from_slice(id.0.as_ref()).unwrap_or_default());
     // The newest version of the row is locked after the subquery has returned.
     diesel::sql_query(format!(
         "SELECT FROM {table} AS t, (SELECT pg_advisory_xact_lock({ROW_LOCKS}, $2) OFFSET 0) AS turn \
@@ -181,13 +181,13 @@ pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<
     let company: Option<Id<CompanyId>> =
         users::table.find(Id(id)).select(users::company_id).get_result(conn).optional()?;
     let Some(company) = company else { return Ok(()) };
-    hold_company(conn, company.0, Hold::Shared)?; // before the row, in the same order as a transfer to another provider
+    lock_company_provider(conn, company.0, LockMode::Shared)?; // before the row, in the same order as a transfer to another provider
     lock_row_in_journal_order(conn, "companies", company)?;
     lock_row(conn, "users", Id(id))
 }
 
 /// FNV-1a over scope and key. If two keys collide, they only wait for each other unnecessarily.
-fn digest(key: &IdempotencyKey) -> i64 {
+fn hash_key(key: &IdempotencyKey) -> i64 {
     let bytes = key.scope.as_bytes().iter().chain(key.key.as_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -196,7 +196,7 @@ fn digest(key: &IdempotencyKey) -> i64 {
 }
 
 /// Lifts the time limit of the queries in this transaction.
-pub(crate) fn lift_time_limit(conn: &mut Conn) -> QueryResult<()> {
+pub(crate) fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SET LOCAL statement_timeout = 0")
 }
 

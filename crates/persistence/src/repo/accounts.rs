@@ -5,23 +5,23 @@ use std::collections::HashMap;
 use diesel::dsl::count_star;
 use diesel::prelude::*;
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{Accounts, Balances, Holding, Lookup, ReadAccounts, StoreError, Timestamp};
+use guerdon_domain::ports::{Accounts, BalanceGroup, Balances, Lookup, ReadAccounts, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
 use super::Unit;
 use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
-use crate::rows::{AccountRow, Reading, WalletRow};
+use crate::rows::{AccountRow, RowReader, WalletRow};
 
 /// The maximum number of users of one query.
-const SLICE: usize = 1_000;
+const USERS_PER_QUERY: usize = 1_000;
 
 impl ReadAccounts for Unit<'_> {
     /// Every user has at least two wallets, which are never deleted.
-    fn balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
-        type Company = (Id<CompanyId>, Id<ProviderId>, i32);
-        let rows: Vec<(Company, WalletRow)> = self.query(|conn| {
+    fn find_balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
+        type CompanyColumns = (Id<CompanyId>, Id<ProviderId>, i32);
+        let rows: Vec<(CompanyColumns, WalletRow)> = self.query(|conn| {
             accounts::table
                 .inner_join(companies::table.on(companies::id.eq(accounts::company_id)))
                 .filter(accounts::owner_id.eq(Id(user.as_uuid())))
@@ -37,13 +37,15 @@ impl ReadAccounts for Unit<'_> {
         if owner.0 != scope {
             return Ok(Lookup::Foreign);
         }
-        let reading = Reading { table: "companies", id: &company.0 };
-        let rate = self.keep(reading.make("points_per_dollar", PointsPerDollar::new(i64::from(*rate))))?;
-        let wallets = self.keep(rows.into_iter().map(|row| row.1.read()).collect())?;
+        let reader = RowReader { table: "companies", id: &company.0 };
+        let rate = self.record_failure(
+            reader.require_valid("points_per_dollar", PointsPerDollar::new(i64::from(*rate))),
+        )?;
+        let wallets = self.record_failure(rows.into_iter().map(|row| row.1.into_wallet()).collect())?;
         Ok(Lookup::Own(Balances { rate, wallets }))
     }
 
-    fn wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
+    fn list_wallets(&mut self, user: UserId) -> Result<Vec<Wallet>, StoreError> {
         let rows: Vec<WalletRow> = self.query(|conn| {
             accounts::table
                 .filter(accounts::owner_id.eq(Id(user)))
@@ -52,12 +54,12 @@ impl ReadAccounts for Unit<'_> {
                 .select(WalletRow::as_select())
                 .get_results(conn)
         })?;
-        self.keep(rows.into_iter().map(WalletRow::read).collect())
+        self.record_failure(rows.into_iter().map(WalletRow::into_wallet).collect())
     }
 
-    fn wallets_of(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
+    fn list_wallets_of_users(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError> {
         let mut found: HashMap<Id, Vec<Wallet>> = HashMap::with_capacity(users.len());
-        for slice in users.chunks(SLICE) {
+        for slice in users.chunks(USERS_PER_QUERY) {
             let owners: Vec<Id> = slice.iter().map(|user| Id(user.as_uuid())).collect();
             let rows: Vec<WalletRow> = self.query(|conn| {
                 accounts::table
@@ -69,14 +71,14 @@ impl ReadAccounts for Unit<'_> {
             })?;
             for row in rows {
                 let owner = row.owner();
-                let wallet = self.keep(row.read())?;
+                let wallet = self.record_failure(row.into_wallet())?;
                 found.entry(owner).or_default().push(wallet);
             }
         }
         Ok(users.iter().map(|user| found.remove(&Id(user.as_uuid())).unwrap_or_default()).collect())
     }
 
-    fn holdings(&mut self, company: CompanyId) -> Result<Vec<Holding>, StoreError> {
+    fn balance_groups(&mut self, company: CompanyId) -> Result<Vec<BalanceGroup>, StoreError> {
         let rows: Vec<(i16, i64, i64)> = self.query(|conn| {
             accounts::table
                 .inner_join(users::table.on(users::id.eq(accounts::owner_id)))
@@ -87,17 +89,17 @@ impl ReadAccounts for Unit<'_> {
                 .get_results(conn)
         })?;
         let read = |(kind, balance, count): (i16, i64, i64)| {
-            let reading = Reading { table: "accounts", id: &company };
-            let wallet = reading.make("kind", WalletType::from_code(kind))?;
-            Ok(Holding { wallet, amount: Amount::from_nanodollars(balance), count })
+            let reader = RowReader { table: "accounts", id: &company };
+            let wallet = reader.require_valid("kind", WalletType::from_code(kind))?;
+            Ok(BalanceGroup { wallet, amount: Amount::from_nanodollars(balance), count })
         };
-        self.keep(rows.into_iter().map(read).collect())
+        self.record_failure(rows.into_iter().map(read).collect())
     }
 
-    fn balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
+    fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {
         let found: Option<i64> = self.query(|conn| {
             accounts::table
-                .find((Id(account.owner()), account.kind().code()))
+                .find((Id(account.owner_id()), account.kind().code()))
                 .select(accounts::balance)
                 .get_result(conn)
                 .optional()
@@ -107,21 +109,26 @@ impl ReadAccounts for Unit<'_> {
 }
 
 impl Accounts for Unit<'_> {
-    fn open(&mut self, company: CompanyId, new: &[Account], at: Timestamp) -> Result<(), StoreError> {
+    fn open_accounts(
+        &mut self,
+        company: CompanyId,
+        new: &[Account],
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
         let rows: Vec<AccountRow> =
-            new.iter().map(|account| AccountRow::opened(company, *account, at)).collect();
+            new.iter().map(|account| AccountRow::new_account(company, *account, at)).collect();
         self.query(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))?;
         Ok(())
     }
 
-    fn alert_below(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
+    fn set_reserve_alert(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {
         let reserve = Account::Reserve(company);
-        let held: i64 = self.query(|conn| {
-            diesel::update(accounts::table.find((Id(reserve.owner()), reserve.kind().code())))
+        let balance: i64 = self.query(|conn| {
+            diesel::update(accounts::table.find((Id(reserve.owner_id()), reserve.kind().code())))
                 .set(accounts::alert_below.eq(least.map(Amount::nanodollars)))
                 .returning(accounts::balance)
                 .get_result(conn)
         })?;
-        Ok(Amount::from_nanodollars(held))
+        Ok(Amount::from_nanodollars(balance))
     }
 }

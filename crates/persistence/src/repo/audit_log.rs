@@ -6,19 +6,19 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use guerdon_domain::audit_log::AuditEntry;
 use guerdon_domain::journal::{Actor, JournalEntry};
-use guerdon_domain::ports::{AuditLog, AuditWanted, ReadAuditLog, StoreError};
+use guerdon_domain::ports::{AuditLog, AuditLogQuery, ReadAuditLog, StoreError};
 
 use super::Unit;
-use super::events::first_id;
-use crate::rows::conditions::{NO_SENDING, OF_NO_PROVIDER};
+use super::events::first_id_since;
+use crate::rows::conditions::{IS_NOT_BY_PROVIDER, IS_NOT_SENDING};
 use crate::rows::schema::{audit_entries, journal_entries};
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{AuditEntryRow, JournalEntryRow, kind};
 
 /// The rows of a table that match, newest first.
 macro_rules! wanted {
     ($table:ident, $row:ty, $wanted:expr) => {{
-        let wanted: &AuditWanted = $wanted;
+        let wanted: &AuditLogQuery = $wanted;
         let mut all = $table::table.select(<$row>::as_select()).into_boxed();
         if let Some(company) = wanted.company {
             all = all.filter($table::company_id.eq(Id(company)));
@@ -27,7 +27,9 @@ macro_rules! wanted {
             all = all.filter($table::provider_id.eq(Id(provider)));
         }
         if let Some(since) = wanted.since {
-            all = all.filter($table::id.ge(Id(first_id(since))).and($table::created_at.ge(At(since))));
+            all = all.filter(
+                $table::id.ge(Id(first_id_since(since))).and($table::created_at.ge(DbTimestamp(since))),
+            );
         }
         if let Some(before) = wanted.before {
             all = all.filter($table::id.lt(Id(before)));
@@ -37,7 +39,7 @@ macro_rules! wanted {
 }
 
 impl ReadAuditLog for Unit<'_> {
-    fn noted(&mut self, wanted: &AuditWanted) -> Result<Vec<AuditEntry>, StoreError> {
+    fn list_audit_entries(&mut self, wanted: &AuditLogQuery) -> Result<Vec<AuditEntry>, StoreError> {
         let mut query = wanted!(audit_entries, AuditEntryRow<'static>, wanted);
         if let Some(action) = wanted.action {
             query = query.filter(audit_entries::action.eq(action.code()));
@@ -46,35 +48,35 @@ impl ReadAuditLog for Unit<'_> {
             query = query.filter(audit_entries::actor.eq(actor.code()));
         }
         let rows: Vec<AuditEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
-        self.keep(rows.into_iter().map(AuditEntryRow::read).collect())
+        self.record_failure(rows.into_iter().map(AuditEntryRow::into_audit_entry).collect())
     }
 
-    fn caused(&mut self, wanted: &AuditWanted) -> Result<Vec<JournalEntry>, StoreError> {
-        self.query(super::super::lift_time_limit)?; // the entries of one provider may be far apart
+    fn list_journal_entries(&mut self, wanted: &AuditLogQuery) -> Result<Vec<JournalEntry>, StoreError> {
+        self.query(super::super::disable_statement_timeout)?; // the entries of one provider may be far apart
         let mut query = wanted!(journal_entries, JournalEntryRow<'static>, wanted);
         if let Some(action) = wanted.action {
-            let Some(kind) = kind::of(action) else { return Ok(Vec::new()) };
+            let Some(kind) = kind::from_action(action) else { return Ok(Vec::new()) };
             query = query.filter(sql::<Bool>(&format!("kind = {kind}")));
             if kind != kind::SENDING {
-                query = query.filter(sql::<Bool>(NO_SENDING));
+                query = query.filter(sql::<Bool>(IS_NOT_SENDING));
             }
         }
         if let Some(actor) = wanted.actor {
             query = query.filter(sql::<Bool>(&format!("actor = {}", actor.code())));
             if actor != Actor::Provider {
-                query = query.filter(sql::<Bool>(OF_NO_PROVIDER));
+                query = query.filter(sql::<Bool>(IS_NOT_BY_PROVIDER));
             }
         }
         let rows: Vec<JournalEntryRow<'static>> = self.query(|conn| query.get_results(conn))?;
-        self.keep(rows.iter().map(JournalEntryRow::read).collect())
+        self.record_failure(rows.iter().map(JournalEntryRow::to_journal_entry).collect())
     }
 }
 
 impl AuditLog for Unit<'_> {
-    fn note(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
-        let mut row = AuditEntryRow::of(entry);
-        if let Some(subject) = row.subject() {
-            row.state_digest = self.state_of(subject)?;
+    fn record_audit_entry(&mut self, entry: &AuditEntry) -> Result<(), StoreError> {
+        let mut row = AuditEntryRow::from_entry(entry);
+        if let Some(subject) = row.state_subject() {
+            row.state_digest = self.load_state_digest(subject)?;
         }
         self.query(|conn| diesel::insert_into(audit_entries::table).values(&row).execute(conn))?;
         Ok(())

@@ -12,21 +12,29 @@ use crate::rows::schema::{active_users, companies, users};
 use crate::rows::types::Id;
 use crate::rows::{CompanyRow, OwnerRow};
 
-type Found = Option<(CompanyRow<'static>, OwnerRow)>;
+type CompanyColumns = Option<(CompanyRow<'static>, OwnerRow)>;
 
 impl Unit<'_> {
-    fn judge(&mut self, scope: ProviderId, found: Found) -> Result<Lookup<CompanyWithOwner>, StoreError> {
+    fn check_scope(
+        &mut self,
+        scope: ProviderId,
+        found: CompanyColumns,
+    ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
         let Some((company, owner)) = found else { return Ok(Lookup::Absent) };
         if company.provider_id.0 != scope {
             return Ok(Lookup::Foreign);
         }
-        let read = company.read(owner);
-        Ok(Lookup::Own(self.keep(read)?))
+        let read = company.into_company_with_owner(owner);
+        Ok(Lookup::Own(self.record_failure(read)?))
     }
 }
 
 impl ReadCompanies for Unit<'_> {
-    fn company(&mut self, scope: ProviderId, id: CompanyId) -> Result<Lookup<CompanyWithOwner>, StoreError> {
+    fn find_company(
+        &mut self,
+        scope: ProviderId,
+        id: CompanyId,
+    ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
         let found = self.query(|conn| {
             companies::table
                 .inner_join(users::table.on(users::id.eq(companies::owner_id)))
@@ -35,10 +43,10 @@ impl ReadCompanies for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        self.judge(scope, found)
+        self.check_scope(scope, found)
     }
 
-    fn company_by_domain(
+    fn find_company_by_domain(
         &mut self,
         scope: ProviderId,
         domain: &DomainName,
@@ -51,10 +59,10 @@ impl ReadCompanies for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        self.judge(scope, found)
+        self.check_scope(scope, found)
     }
 
-    fn id_of_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
+    fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError> {
         let found: Option<Id<CompanyId>> = self.query(|conn| {
             companies::table
                 .filter(companies::domain.eq(domain.as_str()))
@@ -65,7 +73,7 @@ impl ReadCompanies for Unit<'_> {
         Ok(found.map(|found| found.0))
     }
 
-    fn companies(
+    fn list_companies(
         &mut self,
         scope: ProviderId,
         within: Option<CorporationId>,
@@ -86,10 +94,16 @@ impl ReadCompanies for Unit<'_> {
                 }
             }
         })?;
-        self.keep(found.into_iter().map(|(company, owner)| company.read(owner)).collect())
+        self.record_failure(
+            found.into_iter().map(|(company, owner)| company.into_company_with_owner(owner)).collect(),
+        )
     }
 
-    fn company_count(&mut self, scope: ProviderId, within: Option<CorporationId>) -> Result<i64, StoreError> {
+    fn count_companies(
+        &mut self,
+        scope: ProviderId,
+        within: Option<CorporationId>,
+    ) -> Result<i64, StoreError> {
         self.query(|conn| {
             let all = companies::table.filter(companies::provider_id.eq(Id(scope)));
             match within {
@@ -108,7 +122,7 @@ impl ReadCompanies for Unit<'_> {
         Ok(found.map(|found| found.0))
     }
 
-    fn active_user_count(&mut self, id: CompanyId) -> Result<i64, StoreError> {
+    fn count_active_users(&mut self, id: CompanyId) -> Result<i64, StoreError> {
         let parts = sql::<BigInt>("CAST(COALESCE(SUM(number), 0) AS bigint)");
         self.query(|conn| {
             active_users::table.filter(active_users::company_id.eq(Id(id))).select(parts).get_result(conn)
@@ -118,7 +132,7 @@ impl ReadCompanies for Unit<'_> {
 
 impl Companies for Unit<'_> {
     fn insert_company(&mut self, company: &Company) -> Result<bool, StoreError> {
-        let row = CompanyRow::of(company);
+        let row = CompanyRow::from_company(company);
         let inserted = self.query(|conn| {
             diesel::insert_into(companies::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;
@@ -126,7 +140,7 @@ impl Companies for Unit<'_> {
     }
 
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
-        let row = CompanyRow::of(company);
+        let row = CompanyRow::from_company(company);
         self.query(|conn| diesel::update(companies::table.find(Id(company.id))).set(&row).execute(conn))?;
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::rows::schema::corporations;
 use crate::rows::types::Id;
 
 impl ReadCorporations for Unit<'_> {
-    fn corporation(
+    fn find_corporation(
         &mut self,
         scope: ProviderId,
         id: CorporationId,
@@ -19,11 +19,14 @@ impl ReadCorporations for Unit<'_> {
         let found = self.query(|conn| {
             corporations::table.find(Id(id)).select(CorporationRow::as_select()).get_result(conn).optional()
         })?;
-        let read = found.map(CorporationRow::read).transpose();
-        Ok(Lookup::judge(scope, self.keep(read)?.map(|corporation| (corporation.provider_id, corporation))))
+        let read = found.map(CorporationRow::into_corporation).transpose();
+        Ok(Lookup::in_scope(
+            scope,
+            self.record_failure(read)?.map(|corporation| (corporation.provider_id, corporation)),
+        ))
     }
 
-    fn corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
+    fn list_corporations(&mut self, scope: ProviderId, page: Page) -> Result<Vec<Corporation>, StoreError> {
         let found = self.query(|conn| {
             corporations::table
                 .filter(corporations::provider_id.eq(Id(scope)))
@@ -33,10 +36,10 @@ impl ReadCorporations for Unit<'_> {
                 .select(CorporationRow::as_select())
                 .get_results(conn)
         })?;
-        self.keep(found.into_iter().map(CorporationRow::read).collect())
+        self.record_failure(found.into_iter().map(CorporationRow::into_corporation).collect())
     }
 
-    fn corporation_count(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
+    fn count_corporations(&mut self, scope: ProviderId) -> Result<i64, StoreError> {
         self.query(|conn| {
             corporations::table.filter(corporations::provider_id.eq(Id(scope))).count().get_result(conn)
         })
@@ -45,13 +48,13 @@ impl ReadCorporations for Unit<'_> {
 
 impl Corporations for Unit<'_> {
     fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
-        let row = CorporationRow::of(corporation);
+        let row = CorporationRow::from_corporation(corporation);
         self.query(|conn| diesel::insert_into(corporations::table).values(&row).execute(conn))?;
         Ok(())
     }
 
     fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
-        let row = CorporationRow::of(corporation);
+        let row = CorporationRow::from_corporation(corporation);
         self.query(|conn| diesel::update(corporations::table.find(row.id)).set(&row).execute(conn))?;
         Ok(())
     }

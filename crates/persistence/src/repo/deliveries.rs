@@ -6,23 +6,23 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::ports::{
-    CLOCK_TOLERANCE, Claim, Claimed, Deliveries, ReadProviders, Settlement, StoreError, Timestamp,
+    CLOCK_TOLERANCE, ClaimRequest, ClaimedBatch, Deliveries, ReadProviders, Settlement, StoreError, Timestamp,
 };
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::super::{SKIP_LOCKED, place, settle};
+use super::super::{SKIP_LOCKED, placeholder, write_settlements};
 use super::Unit;
 use crate::rows::ClaimedEventRow;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
-use crate::rows::types::{At, Id, Identifier, Moment};
+use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
 /// The maximum number of events of one statement.
-const SLICE: usize = 1_000;
+const EVENTS_PER_STATEMENT: usize = 1_000;
 
 /// Selects when the next event of a provider is due. With `EXISTS` instead, PostgreSQL would join all due
 /// events.
-fn next_attempt() -> String {
+fn next_attempt_query() -> String {
     format!(
         "SELECT next_attempt_at FROM deliveries WHERE provider_id = providers.id AND {PENDING} \
          ORDER BY next_attempt_at LIMIT 1"
@@ -31,8 +31,9 @@ fn next_attempt() -> String {
 
 impl Deliveries for Unit<'_> {
     fn providers_with_due_events(&mut self, now: Timestamp) -> Result<Vec<ProviderId>, StoreError> {
-        let query = format!("SELECT id FROM providers WHERE NOT suspended AND ({}) <= ", next_attempt());
-        let query = sql::<Identifier>(&query).bind::<Moment, _>(At(now)).sql(" ORDER BY id");
+        let query =
+            format!("SELECT id FROM providers WHERE NOT suspended AND ({}) <= ", next_attempt_query());
+        let query = sql::<Identifier>(&query).bind::<SqlTimestamp, _>(DbTimestamp(now)).sql(" ORDER BY id");
         let found: Vec<Id<ProviderId>> = self.query(|conn| query.get_results(conn))?;
         Ok(found.into_iter().map(|id| id.0).collect())
     }
@@ -40,14 +41,16 @@ impl Deliveries for Unit<'_> {
     fn next_event_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
         let query = format!(
             "SELECT min(due) FROM (SELECT ({}) AS due FROM providers WHERE NOT suspended) AS firsts",
-            next_attempt()
+            next_attempt_query()
         );
-        let found: Option<At> = self.query(|conn| sql::<Nullable<Moment>>(&query).get_result(conn))?;
+        let found: Option<DbTimestamp> =
+            self.query(|conn| sql::<Nullable<SqlTimestamp>>(&query).get_result(conn))?;
         Ok(found.map(|found| found.0))
     }
 
-    fn claim_events(&mut self, claim: &Claim) -> Result<Option<Claimed>, StoreError> {
-        let Some(provider) = self.provider(claim.provider)?.filter(|provider| !provider.suspended) else {
+    fn claim_events(&mut self, claim: &ClaimRequest) -> Result<Option<ClaimedBatch>, StoreError> {
+        let Some(provider) = self.find_provider(claim.provider)?.filter(|provider| !provider.suspended)
+        else {
             return Ok(None);
         };
         let query = format!(
@@ -55,52 +58,52 @@ impl Deliveries for Unit<'_> {
              FROM deliveries JOIN events ON id = event_id \
              WHERE deliveries.provider_id = {} AND {PENDING} AND next_attempt_at <= {} \
              ORDER BY next_attempt_at, event_id LIMIT {}{SKIP_LOCKED}",
-            place(1),
-            place(2),
-            place(3)
+            placeholder(1),
+            placeholder(2),
+            placeholder(3)
         );
         let rows: Vec<ClaimedEventRow> = self.query(|conn| {
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(claim.provider))
-                .bind::<Moment, _>(At(claim.now))
+                .bind::<SqlTimestamp, _>(DbTimestamp(claim.now))
                 .bind::<BigInt, _>(i64::from(claim.limit))
                 .get_results(conn)
         })?;
-        for slice in rows.chunks(SLICE) {
+        for slice in rows.chunks(EVENTS_PER_STATEMENT) {
             let ids: Vec<Id<EventId>> = slice.iter().map(|event| event.id).collect();
             self.query(|conn| {
                 diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(&ids)))
                     .set((
                         deliveries::lease_id.eq(Some(Id(claim.lease))),
-                        deliveries::next_attempt_at.eq(Some(At(claim.until))),
+                        deliveries::next_attempt_at.eq(Some(DbTimestamp(claim.lease_until))),
                     ))
                     .execute(conn)
             })?;
         }
-        let claimed = rows.into_iter().map(ClaimedEventRow::read).collect();
-        Ok(Some(Claimed { provider, events: self.keep(claimed)? }))
+        let claimed = rows.into_iter().map(ClaimedEventRow::into_claimed_event).collect();
+        Ok(Some(ClaimedBatch { provider, events: self.record_failure(claimed)? }))
     }
 
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
-        for slice in settlements.chunks(SLICE) {
-            self.query(|conn| settle(conn, slice))?;
+        for slice in settlements.chunks(EVENTS_PER_STATEMENT) {
+            self.query(|conn| write_settlements(conn, slice))?;
         }
         Ok(())
     }
 
-    fn bring_back(
+    fn reschedule_after_clock_change(
         &mut self,
         now: Timestamp,
         waits: &[Duration],
         lease: Duration,
     ) -> Result<usize, StoreError> {
-        self.query(super::super::lift_time_limit)?;
+        self.query(super::super::disable_statement_timeout)?;
         // The times are bound as values: computed in the statement, they would not be constants on every
         // database.
         let mut moments = Vec::new();
         let mut bound = |wait: Duration| {
-            moments.push(At(now + wait));
-            place(u8::try_from(moments.len()).unwrap_or(u8::MAX))
+            moments.push(DbTimestamp(now + wait));
+            placeholder(u8::try_from(moments.len()).unwrap_or(u8::MAX))
         };
         let mut latest = |tolerance: Duration| {
             let leased = bound(lease + tolerance);
@@ -117,16 +120,16 @@ impl Deliveries for Unit<'_> {
             latest(Duration::ZERO),
             latest(CLOCK_TOLERANCE)
         );
-        let update = moments
-            .into_iter()
-            .fold(diesel::sql_query(query).into_boxed(), |update, moment| update.bind::<Moment, _>(moment));
+        let update = moments.into_iter().fold(diesel::sql_query(query).into_boxed(), |update, moment| {
+            update.bind::<SqlTimestamp, _>(moment)
+        });
         let changed = self.query(|conn| update.execute(conn))?;
         self.queued.events |= changed > 0;
         Ok(changed)
     }
 
     fn end_leases(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        let due = Some(At(now));
+        let due = Some(DbTimestamp(now));
         self.query(|conn| {
             diesel::update(
                 deliveries::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))),

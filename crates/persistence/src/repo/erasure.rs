@@ -7,11 +7,11 @@ use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
 use ring::digest::{SHA256, digest};
 
-use super::super::place;
+use super::super::placeholder;
 use super::Unit;
-use crate::rows::conditions::AMENDS;
+use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::{attempts, events, mails};
-use crate::rows::types::{At, Id, Identifier};
+use crate::rows::types::{DbTimestamp, Id, Identifier};
 
 #[derive(QueryableByName)]
 struct EventIdRow {
@@ -21,19 +21,19 @@ struct EventIdRow {
 
 /// Selects the events of the recognitions that the user sent or received, of their amendments, and of the
 /// user's redemptions.
-fn about() -> String {
-    let (user, behind, limit) = (place(1), place(2), place(3));
+fn events_about_user_query() -> String {
+    let (user, after, limit) = (placeholder(1), placeholder(2), placeholder(3));
     let recognitions = |side: &str| format!("SELECT id FROM recognitions WHERE {side} = {user}");
     let amended = |side: &str| {
         format!(
-            "SELECT c.id FROM recognitions AS r JOIN journal_entries AS c ON c.subject_id = r.id AND c.{AMENDS} \
+            "SELECT c.id FROM recognitions AS r JOIN journal_entries AS c ON c.subject_id = r.id AND c.{IS_AMENDMENT} \
              WHERE r.{side} = {user}"
         )
     };
     format!(
         "SELECT e.id FROM events AS e JOIN ({} UNION {} UNION {} UNION {} UNION \
          SELECT journal_entry_id FROM transfers WHERE debit_owner = {user} AND debit_kind = 1) AS about ON about.id = e.id \
-         WHERE e.id > {behind} ORDER BY e.id LIMIT {limit}",
+         WHERE e.id > {after} ORDER BY e.id LIMIT {limit}",
         recognitions("receiver_id"),
         recognitions("sender_id"),
         amended("receiver_id"),
@@ -42,18 +42,18 @@ fn about() -> String {
 }
 
 impl ReadErasure for Unit<'_> {
-    fn events_about(
+    fn list_events_about_user(
         &mut self,
         user: UserId,
-        behind: Option<EventId>,
+        after: Option<EventId>,
         limit: i64,
     ) -> Result<Vec<EventId>, StoreError> {
-        self.query(super::super::lift_time_limit)?;
-        let behind = behind.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
+        self.query(super::super::disable_statement_timeout)?;
+        let after = after.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
         let rows: Vec<EventIdRow> = self.query(|conn| {
-            diesel::sql_query(about())
+            diesel::sql_query(events_about_user_query())
                 .bind::<Identifier, _>(Id(user))
-                .bind::<Identifier, _>(Id(behind))
+                .bind::<Identifier, _>(Id(after))
                 .bind::<BigInt, _>(limit)
                 .get_results(conn)
         })?;
@@ -62,15 +62,18 @@ impl ReadErasure for Unit<'_> {
 }
 
 impl Erasure for Unit<'_> {
-    fn bodies(&mut self, of: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError> {
-        let of: Vec<Id<EventId>> = of.iter().copied().map(Id).collect();
+    fn event_bodies(&mut self, events: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError> {
+        let events: Vec<Id<EventId>> = events.iter().copied().map(Id).collect();
         let rows: Vec<(Id<EventId>, Vec<u8>)> = self.query(|conn| {
-            events::table.filter(events::id.eq_any(&of)).select((events::id, events::body)).get_results(conn)
+            events::table
+                .filter(events::id.eq_any(&events))
+                .select((events::id, events::body))
+                .get_results(conn)
         })?;
         Ok(rows.into_iter().map(|(id, body)| (id.0, body)).collect())
     }
 
-    fn replace_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError> {
+    fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError> {
         let (before, original): (Vec<u8>, Option<Vec<u8>>) = self.query(|conn| {
             events::table.find(Id(id)).select((events::body, events::original_digest)).get_result(conn)
         })?;
@@ -81,8 +84,10 @@ impl Erasure for Unit<'_> {
                 .execute(conn)
         })?;
         // A receiver's response may contain parts of the request.
-        let answers = attempts::table.filter(attempts::event_id.eq(Id(id)));
-        self.query(|conn| diesel::update(answers).set(attempts::answer.eq(&[0_u8; 0][..])).execute(conn))?;
+        let responses = attempts::table.filter(attempts::event_id.eq(Id(id)));
+        self.query(|conn| {
+            diesel::update(responses).set(attempts::response.eq(&[0_u8; 0][..])).execute(conn)
+        })?;
         Ok(())
     }
 
@@ -94,7 +99,7 @@ impl Erasure for Unit<'_> {
     ) -> Result<usize, StoreError> {
         let to: Vec<(Id, String)> = self.query(|conn| {
             mails::table
-                .filter(mails::company_id.eq(Id(company)).and(mails::created_at.le(At(until))))
+                .filter(mails::company_id.eq(Id(company)).and(mails::created_at.le(DbTimestamp(until))))
                 .select((mails::id, mails::recipient))
                 .get_results(conn)
         })?;

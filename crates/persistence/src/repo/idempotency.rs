@@ -4,22 +4,22 @@ use diesel::prelude::*;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
-use super::super::hold_companies_and_claim_keys;
+use super::super::lock_companies_and_claim_keys;
 use super::Unit;
 use crate::engine::Locking;
 use crate::rows::IdempotencyRow;
 use crate::rows::schema::idempotency_records;
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 
 impl Idempotency for Unit<'_> {
-    fn claim_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
+    fn claim_idempotency_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
         let keys = std::slice::from_ref(key);
         let (_, claimed) =
-            self.query(|conn| hold_companies_and_claim_keys(conn, &[], keys, Locking::Skip))?;
+            self.query(|conn| lock_companies_and_claim_keys(conn, &[], keys, Locking::Skip))?;
         Ok(!claimed.is_empty())
     }
 
-    fn idempotency_record(
+    fn find_idempotency_record(
         &mut self,
         key: &IdempotencyKey,
         now: Timestamp,
@@ -27,16 +27,16 @@ impl Idempotency for Unit<'_> {
         let found = self.query(|conn| {
             idempotency_records::table
                 .find((Id(key.scope), &key.key))
-                .filter(idempotency_records::expires_at.gt(At(now)))
+                .filter(idempotency_records::expires_at.gt(DbTimestamp(now)))
                 .select(IdempotencyRow::as_select())
                 .get_result(conn)
                 .optional()
         })?;
-        self.keep(found.map(IdempotencyRow::read).transpose())
+        self.record_failure(found.map(IdempotencyRow::into_record).transpose())
     }
 
-    fn keep_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
-        let row = IdempotencyRow::of(record);
+    fn store_idempotency_record(&mut self, record: &IdempotencyRecord) -> Result<(), StoreError> {
+        let row = IdempotencyRow::from_record(record);
         let insert = |conn: &mut super::Conn| {
             diesel::insert_into(idempotency_records::table)
                 .values(&row)
@@ -46,10 +46,10 @@ impl Idempotency for Unit<'_> {
         if self.query(insert)? == 0 {
             let expired = idempotency_records::table
                 .find((Id(record.key.scope), &record.key.key))
-                .filter(idempotency_records::expires_at.le(At(record.created_at)));
+                .filter(idempotency_records::expires_at.le(DbTimestamp(record.created_at)));
             self.query(|conn| diesel::delete(expired).execute(conn))?;
             if self.query(insert)? == 0 {
-                return self.keep(Err(StoreError::Busy));
+                return self.record_failure(Err(StoreError::Busy));
             }
         }
         Ok(())
@@ -58,7 +58,7 @@ impl Idempotency for Unit<'_> {
     fn prune_idempotency_records(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
         let expired: Vec<(Id, String)> = self.query(|conn| {
             idempotency_records::table
-                .filter(idempotency_records::expires_at.le(At(now)))
+                .filter(idempotency_records::expires_at.le(DbTimestamp(now)))
                 .limit(limit)
                 .select((idempotency_records::scope, idempotency_records::idempotency_key))
                 .get_results(conn)
@@ -67,7 +67,7 @@ impl Idempotency for Unit<'_> {
         for (scope, key) in &expired {
             let row = idempotency_records::table
                 .find((*scope, key))
-                .filter(idempotency_records::expires_at.le(At(now)));
+                .filter(idempotency_records::expires_at.le(DbTimestamp(now)));
             pruned += self.query(|conn| diesel::delete(row).execute(conn))?;
         }
         Ok(pruned)

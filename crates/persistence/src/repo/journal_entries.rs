@@ -3,19 +3,19 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use guerdon_domain::journal::{Act, JournalEntry};
+use guerdon_domain::journal::{EntryKind, JournalEntry};
 use guerdon_domain::ports::{JournalEntries, ReadJournalEntries, StoreError};
 use guerdon_domain::redemptions::Redemption;
 use guerdon_domain::values::RedemptionId;
 
 use super::Unit;
-use crate::rows::conditions::HAPPENS_ONCE;
+use crate::rows::conditions::IS_ONCE_PER_SUBJECT;
 use crate::rows::schema::journal_entries;
 use crate::rows::types::Id;
 use crate::rows::{JournalEntryRow, kind};
 
 impl ReadJournalEntries for Unit<'_> {
-    fn redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
+    fn find_redemption(&mut self, id: RedemptionId) -> Result<Option<Redemption>, StoreError> {
         let subject = Id(id);
         let found: Option<JournalEntryRow<'static>> = self.query(|conn| {
             journal_entries::table
@@ -24,35 +24,37 @@ impl ReadJournalEntries for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        let Some(cause) = self.keep(found.as_ref().map(JournalEntryRow::read).transpose())? else {
+        let Some(entry) =
+            self.record_failure(found.as_ref().map(JournalEntryRow::to_journal_entry).transpose())?
+        else {
             return Ok(None);
         };
-        let Act::Redemption { user, points } = cause.act else { return Ok(None) };
+        let EntryKind::Redemption { user, points } = entry.kind else { return Ok(None) };
         let refunds: i64 = self.query(|conn| {
             journal_entries::table
                 .filter(journal_entries::subject_id.eq(Some(subject)))
-                .filter(sql::<Bool>(HAPPENS_ONCE))
+                .filter(sql::<Bool>(IS_ONCE_PER_SUBJECT))
                 .count()
                 .get_result(conn)
         })?;
-        let amount = cause.rate.amount(points);
-        let amount =
-            self.keep(amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into())))?;
+        let amount = entry.rate.to_amount(points);
+        let amount = self
+            .record_failure(amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into())))?;
         Ok(Some(Redemption {
             id,
-            company_id: cause.company_id,
+            company_id: entry.company_id,
             user_id: user,
             points,
             amount,
-            created_at: cause.created_at,
+            created_at: entry.created_at,
             is_refunded: refunds > 0,
         }))
     }
 }
 
 impl JournalEntries for Unit<'_> {
-    fn record(&mut self, cause: &JournalEntry) -> Result<(), StoreError> {
-        let row = JournalEntryRow::of(cause);
+    fn record_journal_entry(&mut self, entry: &JournalEntry) -> Result<(), StoreError> {
+        let row = JournalEntryRow::from_entry(entry);
         self.query(|conn| diesel::insert_into(journal_entries::table).values(&row).execute(conn))?;
         Ok(())
     }

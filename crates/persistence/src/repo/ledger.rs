@@ -12,7 +12,7 @@ use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
 
 use super::super::{
-    READS_ONE_BY_ONE, hold_companies_and_claim_keys, load_accounts, load_records, lock_user_and_company,
+    READS_ROWS_SINGLY, load_accounts, load_records, lock_companies_and_claim_keys, lock_user_and_company,
     write_changes,
 };
 use super::Unit;
@@ -28,7 +28,7 @@ macro_rules! rows_of {
     ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
         let ids: Vec<Id<_>> = $ids.iter().map(|id| Id(*id)).collect();
         let mut rows = Vec::with_capacity(ids.len());
-        if READS_ONE_BY_ONE {
+        if READS_ROWS_SINGLY {
             for id in ids {
                 let found = $unit.query(|conn| $select.filter($id.eq(id)).get_result(conn).optional())?;
                 rows.extend(found);
@@ -43,7 +43,12 @@ macro_rules! rows_of {
 }
 
 impl LedgerAccess for Unit<'_> {
-    fn load(&mut self, needs: &Needs, facts: &mut Facts, book: &mut AccountBook) -> Result<(), StoreError> {
+    fn load_facts(
+        &mut self,
+        needs: &Needs,
+        facts: &mut Facts,
+        book: &mut AccountBook,
+    ) -> Result<(), StoreError> {
         for id in &needs.schedules {
             facts.schedules.insert(*id, self.schedule_facts(*id)?);
         }
@@ -51,26 +56,26 @@ impl LedgerAccess for Unit<'_> {
             self.query(|conn| lock_user_and_company(conn, *id))?;
         }
         self.load_people(&needs.users, facts)?;
-        let locking = self.limits.locking();
+        let locking = self.limits.locking_mode();
         let of_people =
             needs.users.iter().filter_map(|user| Some(facts.people.get(user)?.as_ref()?.company_id));
         let companies: BTreeSet<CompanyId> = needs.companies.iter().copied().chain(of_people).collect();
         let new: Vec<CompanyId> =
             companies.into_iter().filter(|company| !facts.companies.contains_key(company)).collect();
-        let (held, claimed) =
-            self.query(|conn| hold_companies_and_claim_keys(conn, &new, &needs.keys, locking))?;
-        facts.claimed.extend(claimed);
-        self.load_companies(&held, facts)?;
+        let (locked, claimed) =
+            self.query(|conn| lock_companies_and_claim_keys(conn, &new, &needs.keys, locking))?;
+        facts.claimed_keys.extend(claimed);
+        self.load_companies(&locked, facts)?;
         self.load_occasions(&needs.occasions, facts)?;
         if !needs.keys.is_empty() {
             let rows: Vec<IdempotencyRow> = self.query(|conn| load_records(conn, &needs.keys))?;
             for row in rows {
-                let record = self.keep(row.read())?;
-                facts.records.insert(record.key.clone(), record);
+                let record = self.record_failure(row.into_record())?;
+                facts.idempotency_records.insert(record.key.clone(), record);
             }
         }
         for id in &needs.distributions {
-            facts.distributions.insert(*id, self.next_step(*id)?);
+            facts.distributions.insert(*id, self.load_next_step(*id)?);
         }
         let accounts: Vec<Account> =
             needs.accounts.iter().copied().filter(|account| !book.is_loaded(*account)).collect();
@@ -78,19 +83,19 @@ impl LedgerAccess for Unit<'_> {
             self.query(|conn| load_accounts(conn, &accounts, locking, book))?;
         }
         for id in &needs.redemptions {
-            facts.redemptions.insert(*id, self.redemption(*id)?);
+            facts.redemptions.insert(*id, self.find_redemption(*id)?);
         }
         for id in &needs.administrators {
-            facts.administrators.insert(*id, self.admin_emails(*id)?);
+            facts.administrators.insert(*id, self.list_admin_emails(*id)?);
         }
         Ok(())
     }
 
-    fn write(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
-        self.queued.events |= changes.events.iter().any(|event| event.addressed);
+    fn write_changes(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
+        self.queued.add_events(&changes.events);
         self.queued.mails |= !changes.mails.is_empty();
         self.query(|conn| write_changes(conn, changes, book))?;
-        changes.distributions.iter().try_for_each(|distribution| self.note_progress(distribution))?;
+        changes.distributions.iter().try_for_each(|distribution| self.record_progress(distribution))?;
         changes.schedules.iter().try_for_each(|schedule| self.update_schedule(schedule))
     }
 }
@@ -101,7 +106,7 @@ impl Unit<'_> {
             rows_of!(self, ids, users::id, users::table.select(PersonRow::as_select()));
         facts.people.extend(ids.iter().map(|id| (*id, None)));
         for row in rows {
-            let person = self.keep(row.read())?;
+            let person = self.record_failure(row.into_person())?;
             facts.people.insert(person.id, Some(person));
         }
         Ok(())
@@ -118,7 +123,7 @@ impl Unit<'_> {
         );
         facts.companies.extend(ids.iter().map(|id| (*id, None)));
         for (row, has_callback) in rows {
-            let company = self.keep(row.company())?;
+            let company = self.record_failure(row.into_company())?;
             facts.companies.insert(company.id, Some(CompanyFacts { company, has_callback }));
         }
         Ok(())
@@ -136,7 +141,7 @@ impl Unit<'_> {
         );
         facts.occasions.extend(ids.iter().map(|id| (*id, None)));
         for (owner, row) in rows {
-            let occasion = self.keep(row.read())?;
+            let occasion = self.record_failure(row.into_occasion())?;
             facts.occasions.insert(occasion.id, Some((owner.map(|owner| owner.0), occasion)));
         }
         Ok(())

@@ -1,34 +1,34 @@
 //! Locks on rows.
 
-use guerdon_domain::ports::{Locks, Row, StoreError};
+use guerdon_domain::ports::{LockableRow, Locks, StoreError};
 use guerdon_domain::values::CompanyId;
 
-use super::super::{Hold, hold_company, lock_row, lock_row_in_journal_order};
+use super::super::{LockMode, lock_company_provider, lock_row, lock_row_in_journal_order};
 use super::Unit;
 use crate::rows::types::Id;
 
 impl Locks for Unit<'_> {
-    fn hold(&mut self, row: Row) -> Result<(), StoreError> {
+    fn lock_row(&mut self, row: LockableRow) -> Result<(), StoreError> {
         self.query(|conn| match row {
-            Row::Provider(id) => lock_row_in_journal_order(conn, "providers", Id(id)),
-            Row::Schedule(id) => lock_row_in_journal_order(conn, "schedules", Id(id)),
-            Row::Corporation(id) => lock_row(conn, "corporations", Id(id)),
-            Row::Company(id) => lock_row_in_journal_order(conn, "companies", Id(id)),
-            Row::Occasion(id) => lock_row_in_journal_order(conn, "occasions", Id(id)),
-            Row::Recognition(id) => lock_row_in_journal_order(conn, "recognitions", Id(id)),
-            Row::User(id) => lock_row(conn, "users", Id(id)),
+            LockableRow::Provider(id) => lock_row_in_journal_order(conn, "providers", Id(id)),
+            LockableRow::Schedule(id) => lock_row_in_journal_order(conn, "schedules", Id(id)),
+            LockableRow::Corporation(id) => lock_row(conn, "corporations", Id(id)),
+            LockableRow::Company(id) => lock_row_in_journal_order(conn, "companies", Id(id)),
+            LockableRow::Occasion(id) => lock_row_in_journal_order(conn, "occasions", Id(id)),
+            LockableRow::Recognition(id) => lock_row_in_journal_order(conn, "recognitions", Id(id)),
+            LockableRow::User(id) => lock_row(conn, "users", Id(id)),
         })
     }
 
-    fn keep_provider(&mut self, company: CompanyId) -> Result<(), StoreError> {
-        self.query(|conn| hold_company(conn, company, Hold::Shared))
+    fn lock_provider_shared(&mut self, company: CompanyId) -> Result<(), StoreError> {
+        self.query(|conn| lock_company_provider(conn, company, LockMode::Shared))
     }
 
-    fn take_company_over(&mut self, company: CompanyId) -> Result<(), StoreError> {
-        self.query(|conn| hold_company(conn, company, Hold::Alone))
+    fn lock_provider_exclusive(&mut self, company: CompanyId) -> Result<(), StoreError> {
+        self.query(|conn| lock_company_provider(conn, company, LockMode::Exclusive))
     }
 
     fn lost_race(&mut self) -> StoreError {
-        self.fault.get_or_insert(StoreError::Busy).clone()
+        self.failure.get_or_insert(StoreError::Busy).clone()
     }
 }

@@ -4,27 +4,29 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 use guerdon_domain::ports::{
-    ClaimedMail, KeptMail, MailDeliveries, MailFate, MailOutbox, MailRetries, MailState, NewMail,
-    RETRIED_MAIL_DUE, ReadMails, StoreError, Timestamp,
+    ClaimedMail, MailDeliveries, MailOutbox, MailOutcome, MailRetries, MailState, NewMail, RETRIED_MAIL_DUE,
+    ReadMails, StoreError, StoredMail, Timestamp,
 };
 use uuid::Uuid;
 
-use super::super::{BINDS, SKIP_LOCKED, place};
+use super::super::{BOUND_VALUES_MAX, SKIP_LOCKED, placeholder};
 use super::Unit;
-use super::events::first_id;
+use super::events::first_id_since;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::mails;
-use crate::rows::types::{At, Id, Moment};
-use crate::rows::{ClaimedMailRow, KeptMailRow, MailRow, Row, mail};
-use crate::slices::slices;
+use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
+use crate::rows::{ClaimedMailRow, DeclaredRow, MailRow, StoredMailRow, mail_state};
+use crate::statement_chunks::split_into_statements;
 
 /// The assumed maximum size of a mail in a statement.
-const NOTIFICATION_BYTES: usize = 4_096;
+const NOTIFICATION_BYTES_MAX: usize = 4_096;
 
 impl MailOutbox for Unit<'_> {
     fn queue_mails(&mut self, new: &[NewMail]) -> Result<(), StoreError> {
-        for slice in slices(new, BINDS / MailRow::COLUMNS, |_| NOTIFICATION_BYTES) {
-            let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::of).collect();
+        for slice in
+            split_into_statements(new, BOUND_VALUES_MAX / MailRow::COLUMNS, |_| NOTIFICATION_BYTES_MAX)
+        {
+            let rows: Vec<MailRow<'_>> = slice.iter().map(MailRow::from_new_mail).collect();
             self.query(|conn| diesel::insert_into(mails::table).values(&rows).execute(conn))?;
         }
         self.queued.mails |= !new.is_empty();
@@ -33,33 +35,35 @@ impl MailOutbox for Unit<'_> {
 }
 
 impl ReadMails for Unit<'_> {
-    fn mails(
+    fn list_mails(
         &mut self,
         state: Option<MailState>,
         since: Option<Timestamp>,
         limit: i64,
-    ) -> Result<Vec<KeptMail>, StoreError> {
-        let mut wanted = mails::table.select(KeptMailRow::as_select()).into_boxed();
+    ) -> Result<Vec<StoredMail>, StoreError> {
+        let mut wanted = mails::table.select(StoredMailRow::as_select()).into_boxed();
         if let Some(state) = state {
-            wanted = wanted.filter(mails::state.eq(mail::code(state)));
+            wanted = wanted.filter(mails::state.eq(mail_state::state_code(state)));
         }
         if let Some(since) = since {
-            wanted = wanted.filter(mails::id.ge(Id(first_id(since))).and(mails::created_at.ge(At(since))));
+            wanted = wanted.filter(
+                mails::id.ge(Id(first_id_since(since))).and(mails::created_at.ge(DbTimestamp(since))),
+            );
         }
         let wanted = wanted.order(mails::id.desc()).limit(limit); // ids increase with time
-        let rows: Vec<KeptMailRow> = self.query(|conn| wanted.get_results(conn))?;
-        self.keep(rows.into_iter().map(KeptMailRow::read).collect())
+        let rows: Vec<StoredMailRow> = self.query(|conn| wanted.get_results(conn))?;
+        self.record_failure(rows.into_iter().map(StoredMailRow::into_stored_mail).collect())
     }
 }
 
 impl MailRetries for Unit<'_> {
     fn retry_mail(&mut self, id: Uuid) -> Result<bool, StoreError> {
         let which = || mails::table.find(Id(id)).filter(mails::lease_id.is_null());
-        let due = || mails::next_attempt_at.eq(Some(At(RETRIED_MAIL_DUE)));
-        let anew = (mails::state.eq(mail::WAITING), mails::attempts.eq(0), due());
-        let given_up = which().filter(mails::state.eq(mail::GIVEN_UP));
-        let mut changed = self.query(|conn| diesel::update(given_up).set(anew).execute(conn))?;
-        let waiting = which().filter(mails::state.eq(mail::WAITING));
+        let due = || mails::next_attempt_at.eq(Some(DbTimestamp(RETRIED_MAIL_DUE)));
+        let reset = (mails::state.eq(mail_state::WAITING), mails::attempts.eq(0), due());
+        let given_up = which().filter(mails::state.eq(mail_state::GIVEN_UP));
+        let mut changed = self.query(|conn| diesel::update(given_up).set(reset).execute(conn))?;
+        let waiting = which().filter(mails::state.eq(mail_state::WAITING));
         changed += self.query(|conn| diesel::update(waiting).set(due()).execute(conn))?;
         self.queued.mails |= changed > 0;
         Ok(changed > 0)
@@ -78,12 +82,12 @@ impl MailDeliveries for Unit<'_> {
             "SELECT {} FROM mails WHERE {PENDING} AND next_attempt_at <= {} \
              ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
             ClaimedMailRow::COLUMN_NAMES,
-            place(1),
-            place(2)
+            placeholder(1),
+            placeholder(2)
         );
         let rows: Vec<ClaimedMailRow> = self.query(|conn| {
             diesel::sql_query(query)
-                .bind::<Moment, _>(At(now))
+                .bind::<SqlTimestamp, _>(DbTimestamp(now))
                 .bind::<BigInt, _>(i64::from(limit))
                 .get_results(conn)
         })?;
@@ -91,18 +95,21 @@ impl MailDeliveries for Unit<'_> {
         if !ids.is_empty() {
             self.query(|conn| {
                 diesel::update(mails::table.filter(mails::id.eq_any(&ids)))
-                    .set((mails::lease_id.eq(Some(Id(lease))), mails::next_attempt_at.eq(Some(At(until)))))
+                    .set((
+                        mails::lease_id.eq(Some(Id(lease))),
+                        mails::next_attempt_at.eq(Some(DbTimestamp(until))),
+                    ))
                     .execute(conn)
             })?;
         }
-        self.keep(rows.into_iter().map(ClaimedMailRow::read).collect())
+        self.record_failure(rows.into_iter().map(ClaimedMailRow::into_claimed_mail).collect())
     }
 
-    fn settle_mail(&mut self, id: Uuid, lease: Uuid, fate: MailFate) -> Result<(), StoreError> {
-        let (state, due) = match fate {
-            MailFate::Sent => (mail::SENT, None),
-            MailFate::RetryAt(at) => (mail::WAITING, Some(At(at))),
-            MailFate::GivenUp => (mail::GIVEN_UP, None),
+    fn settle_mail(&mut self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError> {
+        let (state, due) = match outcome {
+            MailOutcome::Sent => (mail_state::SENT, None),
+            MailOutcome::RetryAt(at) => (mail_state::WAITING, Some(DbTimestamp(at))),
+            MailOutcome::GivenUp => (mail_state::GIVEN_UP, None),
         };
         self.query(|conn| {
             diesel::update(mails::table.find(Id(id)))
@@ -119,8 +126,9 @@ impl MailDeliveries for Unit<'_> {
     }
 
     fn next_mail_due(&mut self) -> Result<Option<Timestamp>, StoreError> {
-        let query = sql::<Nullable<Moment>>("SELECT min(next_attempt_at) FROM mails WHERE ").sql(PENDING);
-        let found: Option<At> = self.query(|conn| query.get_result(conn))?;
+        let query =
+            sql::<Nullable<SqlTimestamp>>("SELECT min(next_attempt_at) FROM mails WHERE ").sql(PENDING);
+        let found: Option<DbTimestamp> = self.query(|conn| query.get_result(conn))?;
         Ok(found.map(|found| found.0))
     }
 }

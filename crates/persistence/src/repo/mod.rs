@@ -2,22 +2,22 @@
 //! compiled once for each database. What differs between the databases is in `super`, under the same names
 //! for both.
 
+mod account_entries;
 mod accounts;
 mod audit;
 mod audit_log;
 mod companies;
 mod corporations;
 mod deliveries;
+mod distribution_steps;
 mod erasure;
 mod events;
 mod feed;
-mod figures;
 mod idempotency;
 mod journal_entries;
 mod ledger;
 mod locks;
 mod mails;
-mod movements;
 mod occasions;
 mod providers;
 mod recognitions;
@@ -25,59 +25,59 @@ mod retention;
 mod saml;
 mod schedules;
 mod settings;
-mod steps;
+mod statistics;
 mod users;
 
 use diesel::result::QueryResult;
-use guerdon_domain::ports::{Ledger, Reads, StoreError, Tx};
+use guerdon_domain::ports::{LedgerTx, ReadTx, StoreError, Tx};
 
 use super::{Conn, UnitLimits};
-use crate::queued::Queued;
+use crate::queued_messages::QueuedMessages;
 
 /// One unit of work on one connection. It stores the first failure of the database, so that an error that the
 /// caller ignores still rolls the unit back; after a failure it executes no further statement.
 pub(crate) struct Unit<'a> {
     conn: &'a mut Conn,
     limits: &'a mut UnitLimits,
-    fault: Option<StoreError>,
-    queued: Queued,
+    failure: Option<StoreError>,
+    queued: QueuedMessages,
 }
 
 impl<'a> Unit<'a> {
     pub(crate) fn new(conn: &'a mut Conn, limits: &'a mut UnitLimits) -> Self {
-        Self { conn, limits, fault: None, queued: Queued::default() }
+        Self { conn, limits, failure: None, queued: QueuedMessages::default() }
     }
 
     /// The first failure, if any, and the queued events and mails.
-    pub(crate) fn end(self) -> (Option<StoreError>, Queued) {
-        (self.fault, self.queued)
+    pub(crate) fn into_outcome(self) -> (Option<StoreError>, QueuedMessages) {
+        (self.failure, self.queued)
     }
 
     /// Fails if the unit may not execute another statement or commit: after a failure, or when its time is
     /// over.
-    pub(crate) fn go_on(&mut self) -> Result<(), StoreError> {
-        if let Some(fault) = &self.fault {
-            return Err(fault.clone());
+    pub(crate) fn ensure_active(&mut self) -> Result<(), StoreError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
         }
-        let result = self.limits.go_on(self.conn);
-        self.keep(result)
+        let result = self.limits.enforce_deadline(self.conn);
+        self.record_failure(result)
     }
 
     /// Runs a query, and stores its failure.
     fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
-        self.go_on()?;
-        let result = query(self.conn).map_err(|e| super::classify(&e));
-        self.keep(result)
+        self.ensure_active()?;
+        let result = query(self.conn).map_err(|e| super::classify_error(&e));
+        self.record_failure(result)
     }
 
     /// Stores the failure of a result, such as that of reading a row.
-    fn keep<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    fn record_failure<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.inspect_err(|e| {
-            self.fault.get_or_insert_with(|| e.clone());
+            self.failure.get_or_insert_with(|| e.clone());
         })
     }
 }
 
-impl Reads for Unit<'_> {}
-impl Ledger for Unit<'_> {}
+impl ReadTx for Unit<'_> {}
+impl LedgerTx for Unit<'_> {}
 impl Tx for Unit<'_> {}

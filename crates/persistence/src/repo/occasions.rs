@@ -4,13 +4,13 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::occasions::Occasion;
 use guerdon_domain::ports::{Lookup, Occasions, ReadOccasions, StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, Line, OccasionId, Page, ProviderId};
+use guerdon_domain::values::{CompanyId, OccasionId, Page, ProviderId, SingleLine};
 
-use super::super::place;
+use super::super::placeholder;
 use super::Unit;
 use crate::rows::schema::{companies, occasions};
-use crate::rows::types::{At, Id, Identifier};
-use crate::rows::{OccasionRow, Reading};
+use crate::rows::types::{DbTimestamp, Id, Identifier};
+use crate::rows::{OccasionRow, RowReader};
 
 /// The oldest occasions of the company and the oldest global ones, each from the index, merged. Only those of
 /// the page are read.
@@ -19,22 +19,22 @@ fn page_query() -> String {
         format!(
             "SELECT * FROM (SELECT id, created_at FROM occasions WHERE company_id {condition} AND deleted_at IS NULL \
              ORDER BY created_at, id LIMIT {}) AS {name}",
-            place(2)
+            placeholder(2)
         )
     };
     format!(
         "SELECT occasions.* FROM (SELECT id FROM ({} UNION ALL {}) AS usable \
          ORDER BY created_at, id LIMIT {} OFFSET {}) AS page JOIN occasions ON occasions.id = page.id \
          ORDER BY occasions.created_at, occasions.id",
-        side(&format!("= {}", place(1)), "own"),
+        side(&format!("= {}", placeholder(1)), "own"),
         side("IS NULL", "everybodys"),
-        place(3),
-        place(4),
+        placeholder(3),
+        placeholder(4),
     )
 }
 
 impl ReadOccasions for Unit<'_> {
-    fn occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
+    fn find_occasion(&mut self, scope: ProviderId, id: OccasionId) -> Result<Lookup<Occasion>, StoreError> {
         let found: Option<(Option<Id<ProviderId>>, OccasionRow)> = self.query(|conn| {
             occasions::table
                 .left_join(companies::table.on(occasions::company_id.eq(companies::id.nullable())))
@@ -46,11 +46,11 @@ impl ReadOccasions for Unit<'_> {
         match found {
             None => Ok(Lookup::Absent),
             Some((Some(owner), _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
+            Some((_, row)) => self.record_failure(row.into_occasion()).map(Lookup::Own),
         }
     }
 
-    fn global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {
+    fn list_global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {
         let found: Vec<OccasionRow> = self.query(|conn| {
             occasions::table
                 .filter(occasions::company_id.is_null().and(occasions::deleted_at.is_null()))
@@ -58,10 +58,10 @@ impl ReadOccasions for Unit<'_> {
                 .select(OccasionRow::as_select())
                 .get_results(conn)
         })?;
-        self.keep(found.into_iter().map(OccasionRow::read).collect())
+        self.record_failure(found.into_iter().map(OccasionRow::into_occasion).collect())
     }
 
-    fn occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
+    fn list_occasions(&mut self, company: CompanyId, page: Page) -> Result<Vec<Occasion>, StoreError> {
         let end = page.offset().saturating_add(page.limit());
         let found: Vec<OccasionRow> = self.query(|conn| {
             diesel::sql_query(page_query())
@@ -71,37 +71,37 @@ impl ReadOccasions for Unit<'_> {
                 .bind::<BigInt, _>(page.offset())
                 .get_results(conn)
         })?;
-        self.keep(found.into_iter().map(OccasionRow::read).collect())
+        self.record_failure(found.into_iter().map(OccasionRow::into_occasion).collect())
     }
 
-    fn occasion_name(&mut self, id: OccasionId) -> Result<Option<Line>, StoreError> {
+    fn find_occasion_name(&mut self, id: OccasionId) -> Result<Option<SingleLine>, StoreError> {
         let found: Option<String> = self.query(|conn| {
             occasions::table.find(Id(id)).select(occasions::name).get_result(conn).optional()
         })?;
-        let reading = Reading { table: "occasions", id: &id };
-        self.keep(reading.parse_opt("name", found.as_deref(), Line::parse))
+        let reader = RowReader { table: "occasions", id: &id };
+        self.record_failure(reader.parse_nullable("name", found.as_deref(), SingleLine::parse))
     }
 
-    fn occasion_count(&mut self, company: CompanyId) -> Result<i64, StoreError> {
+    fn count_occasions(&mut self, company: CompanyId) -> Result<i64, StoreError> {
         let company = Id(company);
-        let kept = occasions::table.filter(occasions::deleted_at.is_null());
+        let active = occasions::table.filter(occasions::deleted_at.is_null());
         let own: i64 =
-            self.query(|conn| kept.filter(occasions::company_id.eq(company)).count().get_result(conn))?;
+            self.query(|conn| active.filter(occasions::company_id.eq(company)).count().get_result(conn))?;
         let global: i64 =
-            self.query(|conn| kept.filter(occasions::company_id.is_null()).count().get_result(conn))?;
+            self.query(|conn| active.filter(occasions::company_id.is_null()).count().get_result(conn))?;
         Ok(own.saturating_add(global))
     }
 }
 
 impl Occasions for Unit<'_> {
     fn insert_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
-        let row = OccasionRow::of(occasion);
+        let row = OccasionRow::from_occasion(occasion);
         self.query(|conn| diesel::insert_into(occasions::table).values(&row).execute(conn))?;
         Ok(())
     }
 
     fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
-        let row = OccasionRow::of(occasion);
+        let row = OccasionRow::from_occasion(occasion);
         let id = Id(occasion.id);
         self.query(|conn| diesel::update(occasions::table.find(id)).set(&row).execute(conn))?;
         Ok(())
@@ -110,7 +110,10 @@ impl Occasions for Unit<'_> {
     fn mark_occasion_deleted(&mut self, id: OccasionId, at: Timestamp) -> Result<(), StoreError> {
         self.query(|conn| {
             diesel::update(occasions::table.find(Id(id)))
-                .set((occasions::deleted_at.eq(Some(At(at))), occasions::updated_at.eq(At(at))))
+                .set((
+                    occasions::deleted_at.eq(Some(DbTimestamp(at))),
+                    occasions::updated_at.eq(DbTimestamp(at)),
+                ))
                 .execute(conn)
         })?;
         Ok(())

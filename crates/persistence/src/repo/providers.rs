@@ -8,10 +8,10 @@ use guerdon_domain::values::{ProviderId, Update};
 use super::Unit;
 use crate::rows::ProviderRow;
 use crate::rows::schema::providers;
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 
 impl ReadProviders for Unit<'_> {
-    fn provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
+    fn find_provider_by_api_key(&mut self, api_key: &str) -> Result<Option<Provider>, StoreError> {
         let found = self.query(|conn| {
             providers::table
                 .filter(providers::api_key.eq(api_key))
@@ -19,30 +19,30 @@ impl ReadProviders for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        Ok(found.map(ProviderRow::read))
+        Ok(found.map(ProviderRow::into_provider))
     }
 
-    fn provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
+    fn find_provider(&mut self, id: ProviderId) -> Result<Option<Provider>, StoreError> {
         let found = self.query(|conn| {
             providers::table.find(Id(id)).select(ProviderRow::as_select()).get_result(conn).optional()
         })?;
-        Ok(found.map(ProviderRow::read))
+        Ok(found.map(ProviderRow::into_provider))
     }
 
-    fn providers(&mut self) -> Result<Vec<Provider>, StoreError> {
+    fn list_providers(&mut self) -> Result<Vec<Provider>, StoreError> {
         let found = self.query(|conn| {
             providers::table
                 .order((providers::created_at, providers::id))
                 .select(ProviderRow::as_select())
                 .get_results(conn)
         })?;
-        Ok(found.into_iter().map(ProviderRow::read).collect())
+        Ok(found.into_iter().map(ProviderRow::into_provider).collect())
     }
 }
 
 #[derive(AsChangeset)]
 #[diesel(table_name = providers)]
-struct Changes<'a> {
+struct ProviderChangeset<'a> {
     name: Option<&'a str>,
     callback_url: Option<Option<&'a str>>,
     manages_all_domain_resources: Option<bool>,
@@ -50,15 +50,15 @@ struct Changes<'a> {
     api_secret_hash: Option<&'a [u8]>,
     shared_secret_sealed: Option<&'a [u8]>,
     former_api_secret_hash: Option<Option<&'a [u8]>>,
-    former_api_secret_until: Option<Option<At>>,
+    former_api_secret_until: Option<Option<DbTimestamp>>,
     former_shared_secret_sealed: Option<Option<&'a [u8]>>,
-    former_shared_secret_until: Option<Option<At>>,
-    updated_at: At,
+    former_shared_secret_until: Option<Option<DbTimestamp>>,
+    updated_at: DbTimestamp,
 }
 
 /// Converts an update (keep, clear or set) of a nullable column for diesel.
 #[expect(clippy::option_option, reason = "so diesel tells the three apart")]
-fn replaced<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> Option<Option<V>> {
+fn to_changeset<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> Option<Option<V>> {
     match update {
         Update::Keep => None,
         Update::Clear => Some(None),
@@ -68,7 +68,7 @@ fn replaced<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> 
 
 impl Providers for Unit<'_> {
     fn insert_provider(&mut self, provider: &Provider) -> Result<(), StoreError> {
-        let row = ProviderRow::of(provider);
+        let row = ProviderRow::from_provider(provider);
         self.query(|conn| diesel::insert_into(providers::table).values(&row).execute(conn))?;
         Ok(())
     }
@@ -79,20 +79,26 @@ impl Providers for Unit<'_> {
         change: &ProviderChange,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let changes = Changes {
+        let changes = ProviderChangeset {
             name: change.name.as_deref(),
-            callback_url: replaced(&change.callback_url, String::as_str),
+            callback_url: to_changeset(&change.callback_url, String::as_str),
             manages_all_domain_resources: change.manages_all_domain_resources,
             suspended: change.suspended,
             api_secret_hash: change.api_secret_hash.as_deref(),
             shared_secret_sealed: change.shared_secret_sealed.as_deref(),
-            former_api_secret_hash: replaced(&change.former_api_secret, |former| former.kept.as_slice()),
-            former_api_secret_until: replaced(&change.former_api_secret, |former| At(former.until)),
-            former_shared_secret_sealed: replaced(&change.former_shared_secret, |former| {
-                former.kept.as_slice()
+            former_api_secret_hash: to_changeset(&change.former_api_secret, |former| {
+                former.secret.as_slice()
             }),
-            former_shared_secret_until: replaced(&change.former_shared_secret, |former| At(former.until)),
-            updated_at: At(at),
+            former_api_secret_until: to_changeset(&change.former_api_secret, |former| {
+                DbTimestamp(former.valid_until)
+            }),
+            former_shared_secret_sealed: to_changeset(&change.former_shared_secret, |former| {
+                former.secret.as_slice()
+            }),
+            former_shared_secret_until: to_changeset(&change.former_shared_secret, |former| {
+                DbTimestamp(former.valid_until)
+            }),
+            updated_at: DbTimestamp(at),
         };
         let changed =
             self.query(|conn| diesel::update(providers::table.find(Id(id))).set(&changes).execute(conn))?;

@@ -1,20 +1,25 @@
 //! Recognitions.
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{ReadRecognitions, Recognitions, Role, StoreError};
+use guerdon_domain::ports::{Lookup, ReadRecognitions, Recognitions, Role, StoreError};
 use guerdon_domain::recognitions::Recognition;
-use guerdon_domain::values::{Message, Page, RecognitionId, UserId};
+use guerdon_domain::values::{Message, Page, ProviderId, RecognitionId, UserId};
 
 use super::Unit;
-use crate::rows::schema::{journal_entries, recognitions};
+use crate::rows::schema::{companies, journal_entries, recognitions};
 use crate::rows::types::Id;
 use crate::rows::{RecognitionRow, SendingRow};
 
-type Found = (RecognitionRow, SendingRow);
+type RecognitionColumns = (RecognitionRow, SendingRow);
 
 // No company has the id of a user, so the id alone finds what a user sent.
 impl ReadRecognitions for Unit<'_> {
-    fn recognitions(&mut self, user: UserId, role: Role, page: Page) -> Result<Vec<Recognition>, StoreError> {
+    fn list_recognitions(
+        &mut self,
+        user: UserId,
+        role: Role,
+        page: Page,
+    ) -> Result<Vec<Recognition>, StoreError> {
         let user = Id(user);
         let newest = (recognitions::created_at.desc(), recognitions::id.desc());
         let (limit, offset) = (page.limit(), page.offset());
@@ -24,15 +29,39 @@ impl ReadRecognitions for Unit<'_> {
             .limit(limit)
             .offset(offset)
             .select((RecognitionRow::as_select(), SendingRow::as_select()));
-        let found: Vec<Found> = self.query(|conn| match role {
+        let found: Vec<RecognitionColumns> = self.query(|conn| match role {
             Role::Receiver => all.filter(recognitions::receiver_id.eq(user)).get_results(conn),
             Role::Sender => all.filter(recognitions::sender_id.eq(user)).get_results(conn),
         })?;
-        self.keep(found.into_iter().map(|(row, sending)| row.read(sending)).collect())
+        self.record_failure(found.into_iter().map(|(row, sending)| row.into_recognition(sending)).collect())
     }
 
-    fn recognition(&mut self, id: RecognitionId) -> Result<Option<Recognition>, StoreError> {
-        let found: Option<Found> = self.query(|conn| {
+    fn find_recognition(
+        &mut self,
+        scope: ProviderId,
+        id: RecognitionId,
+    ) -> Result<Lookup<Recognition>, StoreError> {
+        let found: Option<(Id<ProviderId>, RecognitionColumns)> = self.query(|conn| {
+            recognitions::table
+                .inner_join(journal_entries::table)
+                .inner_join(companies::table.on(recognitions::company_id.eq(companies::id)))
+                .filter(recognitions::id.eq(Id(id)))
+                .select((companies::provider_id, (RecognitionRow::as_select(), SendingRow::as_select())))
+                .get_result(conn)
+                .optional()
+        })?;
+        match found {
+            None => Ok(Lookup::Absent),
+            Some((owner, _)) if owner.0 != scope => Ok(Lookup::Foreign),
+            Some((_, (row, sending))) => self.record_failure(row.into_recognition(sending)).map(Lookup::Own),
+        }
+    }
+
+    fn find_recognition_any_provider(
+        &mut self,
+        id: RecognitionId,
+    ) -> Result<Option<Recognition>, StoreError> {
+        let found: Option<RecognitionColumns> = self.query(|conn| {
             recognitions::table
                 .inner_join(journal_entries::table)
                 .filter(recognitions::id.eq(Id(id)))
@@ -40,10 +69,10 @@ impl ReadRecognitions for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        self.keep(found.map(|(row, sending)| row.read(sending)).transpose())
+        self.record_failure(found.map(|(row, sending)| row.into_recognition(sending)).transpose())
     }
 
-    fn recognition_count(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {
+    fn count_recognitions(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {
         let user = Id(user);
         self.query(|conn| match role {
             Role::Receiver => {

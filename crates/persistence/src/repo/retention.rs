@@ -6,31 +6,31 @@ use guerdon_domain::ports::{Retention, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EventId};
 
 use super::Unit;
-use super::events::first_id;
-use crate::rows::mail;
+use super::events::first_id_since;
+use crate::rows::mail_state;
 use crate::rows::schema::{
     attempts, deliveries, events, mails, occasion_statistics, provider_statistics, service_statistics,
 };
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 
-const HOUR: i64 = 3_600_000_000;
+const HOUR_MICROS: i64 = 3_600_000_000;
 /// How long statistics of hours and days are stored. A company's own days are never deleted.
-const HOURS_KEPT: i64 = 24 * 100;
-const DAYS_KEPT: i64 = 400;
+const HOUR_STATISTICS_RETENTION: i64 = 24 * 100;
+const DAY_STATISTICS_RETENTION: i64 = 400;
 
 impl Retention for Unit<'_> {
     fn prune_events(
         &mut self,
         before: Timestamp,
-        behind: Option<EventId>,
+        after: Option<EventId>,
         limit: i64,
     ) -> Result<(usize, Option<EventId>), StoreError> {
-        let behind = behind.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
+        let after = after.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
         // Ids increase with time, so the scan ends before the first event that may be too young.
-        let end = EventId::from_uuid(first_id(before));
+        let end = EventId::from_uuid(first_id_since(before));
         let seen: Vec<(Id<EventId>, i16)> = self.query(|conn| {
             deliveries::table
-                .filter(deliveries::event_id.gt(Id(behind)).and(deliveries::event_id.lt(Id(end))))
+                .filter(deliveries::event_id.gt(Id(after)).and(deliveries::event_id.lt(Id(end))))
                 .order(deliveries::event_id)
                 .limit(limit)
                 .select((deliveries::event_id, deliveries::state))
@@ -38,15 +38,15 @@ impl Retention for Unit<'_> {
         })?;
         let delivered =
             seen.iter().filter(|(_, state)| *state == EventState::Delivered.code()).map(|(id, _)| *id);
-        let gone = self.let_events_go(&delivered.collect::<Vec<_>>(), before)?;
-        Ok((gone, seen.last().map(|(id, _)| id.0)))
+        let deleted = self.delete_delivered(&delivered.collect::<Vec<_>>(), before)?;
+        Ok((deleted, seen.last().map(|(id, _)| id.0)))
     }
 
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
         let old: Vec<Id> = self.query(|conn| {
             mails::table
-                .filter(mails::state.eq(mail::SENT).and(mails::created_at.lt(At(before))))
-                .filter(mails::id.lt(Id(first_id(before)))) // ids increase with time
+                .filter(mails::state.eq(mail_state::SENT).and(mails::created_at.lt(DbTimestamp(before))))
+                .filter(mails::id.lt(Id(first_id_since(before)))) // ids increase with time
                 .order(mails::id)
                 .limit(limit)
                 .select(mails::id)
@@ -59,9 +59,10 @@ impl Retention for Unit<'_> {
     }
 
     fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
-        let hour = i32::try_from(now.unix_micros() / HOUR - HOURS_KEPT).unwrap_or(0);
-        let day = i32::try_from(now.unix_micros() / (24 * HOUR) - DAYS_KEPT).unwrap_or(0);
-        let mut gone = self.query(|conn| {
+        let hour = i32::try_from(now.unix_micros() / HOUR_MICROS - HOUR_STATISTICS_RETENTION).unwrap_or(0);
+        let day =
+            i32::try_from(now.unix_micros() / (24 * HOUR_MICROS) - DAY_STATISTICS_RETENTION).unwrap_or(0);
+        let mut deleted = self.query(|conn| {
             diesel::delete(service_statistics::table.filter(service_statistics::hour.lt(hour))).execute(conn)
         })?;
         let of_providers = provider_statistics::table.filter(provider_statistics::hour.lt(hour));
@@ -70,27 +71,30 @@ impl Retention for Unit<'_> {
         })?;
         if let Some(first) = first {
             let of_hour = provider_statistics::table.filter(provider_statistics::hour.eq(first));
-            gone += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
+            deleted += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
         }
-        Ok(gone + self.prune_occasion_statistics(day, limit)?)
+        Ok(deleted + self.prune_occasion_statistics(day, limit)?)
     }
 }
 
 impl Unit<'_> {
     /// Deletes those of the delivered events that were created before a time. Returns their number.
-    fn let_events_go(&mut self, ids: &[Id<EventId>], before: Timestamp) -> Result<usize, StoreError> {
+    fn delete_delivered(&mut self, ids: &[Id<EventId>], before: Timestamp) -> Result<usize, StoreError> {
         if ids.is_empty() {
             return Ok(0);
         }
-        let stays = self.query(super::super::kept_event)?;
-        let caused: Vec<(Id<EventId>, i64)> = self.query(|conn| {
+        let position_to_keep = self.query(super::super::last_event_to_keep)?;
+        let expired: Vec<(Id<EventId>, i64)> = self.query(|conn| {
             events::table
-                .filter(events::id.eq_any(ids).and(events::created_at.lt(At(before))))
+                .filter(events::id.eq_any(ids).and(events::created_at.lt(DbTimestamp(before))))
                 .select((events::id, events::position))
                 .get_results(conn)
         })?;
-        let old: Vec<Id<EventId>> =
-            caused.into_iter().filter(|(_, position)| Some(*position) != stays).map(|(id, _)| id).collect();
+        let old: Vec<Id<EventId>> = expired
+            .into_iter()
+            .filter(|(_, position)| Some(*position) != position_to_keep)
+            .map(|(id, _)| id)
+            .collect();
         if old.is_empty() {
             return Ok(0);
         }

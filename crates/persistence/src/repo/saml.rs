@@ -8,43 +8,43 @@ use guerdon_domain::values::CompanyId;
 use super::Unit;
 use crate::rows::SamlRow;
 use crate::rows::schema::saml_settings;
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 
 impl ReadSaml for Unit<'_> {
-    fn saml(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {
+    fn saml_settings(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError> {
         let found = self.query(|conn| {
             saml_settings::table.find(Id(company)).select(SamlRow::as_select()).get_result(conn).optional()
         })?;
-        let read = found.map_or_else(|| Ok(SamlSettings::default()), SamlRow::read);
-        self.keep(read)
+        let read = found.map_or_else(|| Ok(SamlSettings::default()), SamlRow::into_settings);
+        self.record_failure(read)
     }
 
-    fn with_active_saml(
+    fn list_active_saml_settings(
         &mut self,
-        behind: Option<CompanyId>,
+        after: Option<CompanyId>,
         limit: i64,
     ) -> Result<Vec<(CompanyId, SamlSettings)>, StoreError> {
-        let behind = Id(behind.unwrap_or_else(|| CompanyId::from_uuid(uuid::Uuid::nil())));
+        let after = Id(after.unwrap_or_else(|| CompanyId::from_uuid(uuid::Uuid::nil())));
         let found: Vec<(Id<CompanyId>, SamlRow)> = self.query(|conn| {
             saml_settings::table
-                .filter(saml_settings::active.eq(true).and(saml_settings::company_id.gt(behind)))
+                .filter(saml_settings::active.eq(true).and(saml_settings::company_id.gt(after)))
                 .order(saml_settings::company_id)
                 .limit(limit)
                 .select((saml_settings::company_id, SamlRow::as_select()))
                 .get_results(conn)
         })?;
-        self.keep(found.into_iter().map(|(id, row)| Ok((id.0, row.read()?))).collect())
+        self.record_failure(found.into_iter().map(|(id, row)| Ok((id.0, row.into_settings()?))).collect())
     }
 }
 
 impl Saml for Unit<'_> {
-    fn keep_saml(
+    fn store_saml_settings(
         &mut self,
         company: CompanyId,
         settings: &SamlSettings,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let row = SamlRow::of(company, settings, at);
+        let row = SamlRow::from_settings(company, settings, at);
         self.query(|conn| {
             diesel::insert_into(saml_settings::table)
                 .values(&row)
@@ -56,14 +56,14 @@ impl Saml for Unit<'_> {
         Ok(())
     }
 
-    fn note_end_told(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError> {
+    fn record_expiry_notice(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError> {
         let untold = saml_settings::notified_of_expiry
             .is_null()
-            .or(saml_settings::notified_of_expiry.ne(Some(At(end))));
+            .or(saml_settings::notified_of_expiry.ne(Some(DbTimestamp(end))));
         let changed = self.query(|conn| {
             diesel::update(saml_settings::table.find(Id(company)))
                 .filter(untold)
-                .set(saml_settings::notified_of_expiry.eq(Some(At(end))))
+                .set(saml_settings::notified_of_expiry.eq(Some(DbTimestamp(end))))
                 .execute(conn)
         })?;
         Ok(changed == 1)

@@ -10,18 +10,18 @@ use guerdon_domain::values::{CompanyId, ScheduleId};
 use super::super::lock_row;
 use super::Unit;
 use crate::rows::schema::{journal_entries, missed_dates, schedules};
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{MissedDateRow, ScheduleRow};
 
 impl ReadSchedules for Unit<'_> {
-    fn schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {
+    fn find_schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {
         let found: Option<ScheduleRow> = self.query(|conn| {
             schedules::table.find(Id(id)).select(ScheduleRow::as_select()).get_result(conn).optional()
         })?;
-        self.keep(found.map(ScheduleRow::read).transpose())
+        self.record_failure(found.map(ScheduleRow::into_schedule).transpose())
     }
 
-    fn next_due(
+    fn find_next_due_schedule(
         &mut self,
         now: Timestamp,
         passed_over: &[ScheduleId],
@@ -29,17 +29,17 @@ impl ReadSchedules for Unit<'_> {
         let passed_over: Vec<Id<ScheduleId>> = passed_over.iter().map(|id| Id(*id)).collect();
         let found: Option<ScheduleRow> = self.query(|conn| {
             schedules::table
-                .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(At(now))))
+                .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(DbTimestamp(now))))
                 .filter(schedules::id.ne_all(passed_over))
                 .order((schedules::due_at, schedules::id))
                 .select(ScheduleRow::as_select())
                 .first(conn)
                 .optional()
         })?;
-        self.keep(found.map(ScheduleRow::read).transpose())
+        self.record_failure(found.map(ScheduleRow::into_schedule).transpose())
     }
 
-    fn schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {
+    fn list_schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {
         let found: Vec<ScheduleRow> = self.query(|conn| {
             schedules::table
                 .filter(schedules::company_id.eq(Id(company)))
@@ -47,10 +47,10 @@ impl ReadSchedules for Unit<'_> {
                 .select(ScheduleRow::as_select())
                 .get_results(conn)
         })?;
-        self.keep(found.into_iter().map(ScheduleRow::read).collect())
+        self.record_failure(found.into_iter().map(ScheduleRow::into_schedule).collect())
     }
 
-    fn active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError> {
+    fn list_active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError> {
         let found: Vec<ScheduleRow> = self.query(|conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null())
@@ -67,14 +67,14 @@ impl ReadSchedules for Unit<'_> {
         let missed: std::collections::HashMap<ScheduleId, i64> =
             missed.into_iter().map(|(id, count)| (id.0, count)).collect();
         let found = found.into_iter().map(|row| {
-            let schedule = row.read()?;
+            let schedule = row.into_schedule()?;
             let count = missed.get(&schedule.id).copied().unwrap_or(0);
             Ok((schedule, count))
         });
-        self.keep(found.collect())
+        self.record_failure(found.collect())
     }
 
-    fn missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError> {
+    fn list_missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError> {
         let found: Vec<MissedDateRow> = self.query(|conn| {
             missed_dates::table
                 .inner_join(schedules::table)
@@ -83,7 +83,7 @@ impl ReadSchedules for Unit<'_> {
                 .select(MissedDateRow::as_select())
                 .get_results(conn)
         })?;
-        self.keep(found.into_iter().map(MissedDateRow::read).collect())
+        self.record_failure(found.into_iter().map(MissedDateRow::into_missed_date).collect())
     }
 }
 
@@ -91,7 +91,7 @@ impl Unit<'_> {
     /// Locks and reads a schedule.
     pub(super) fn schedule_facts(&mut self, id: ScheduleId) -> Result<Option<ScheduleFacts>, StoreError> {
         self.query(|conn| lock_row(conn, "schedules", Id(id)))?;
-        let Some(schedule) = self.schedule(id)? else { return Ok(None) };
+        let Some(schedule) = self.find_schedule(id)? else { return Ok(None) };
         let date = schedule.next_on.to_string();
         let is_next_date =
             journal_entries::subject_id.eq(Id(id.as_uuid())).and(journal_entries::due_on.eq(date));
@@ -104,20 +104,20 @@ impl Unit<'_> {
 
 impl Schedules for Unit<'_> {
     fn insert_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError> {
-        let row = ScheduleRow::of(schedule);
+        let row = ScheduleRow::from_schedule(schedule);
         self.query(|conn| diesel::insert_into(schedules::table).values(&row).execute(conn))?;
         Ok(())
     }
 
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError> {
-        let row = ScheduleRow::of(schedule);
+        let row = ScheduleRow::from_schedule(schedule);
         let id = Id(schedule.id);
         self.query(|conn| diesel::update(schedules::table.find(id)).set(&row).execute(conn))?;
         Ok(())
     }
 
     fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError> {
-        let row = MissedDateRow::of(missed);
+        let row = MissedDateRow::from_missed_date(missed);
         self.query(|conn| diesel::insert_into(missed_dates::table).values(&row).execute(conn))?;
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::Unit;
 use crate::rows::schema::settings;
 
 impl ReadSettings for Unit<'_> {
-    fn setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError> {
+    fn get_setting(&mut self, setting: Setting) -> Result<Option<String>, StoreError> {
         self.query(|conn| {
             settings::table.find(setting.name()).select(settings::value).get_result(conn).optional()
         })

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Lookup, ReadCompanies as _, ReadUsers, StoreError, Timestamp, Users, Wanted};
+use guerdon_domain::ports::{Lookup, ReadCompanies as _, ReadUsers, StoreError, Timestamp, UserQuery, Users};
 use guerdon_domain::users::{Person, User};
-use guerdon_domain::values::{CompanyId, EmailAddress, Line, Page, ProviderId, UserId};
+use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
 use super::super::Db;
 use super::Unit;
 use crate::rows::schema::{companies, users};
-use crate::rows::types::{At, Id};
-use crate::rows::{PersonRow, Reading, UserRow};
+use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{PersonRow, RowReader, UserRow};
 
 /// The maximum number of ids of one query. Its result is in memory twice for a short time.
-const SLICE: usize = 2_000;
+const IDS_PER_QUERY: usize = 2_000;
 
 impl Unit<'_> {
-    /// The rows of up to `SLICE` ids with the provider of each. A single id uses the cached statement.
+    /// The rows of up to `IDS_PER_QUERY` ids with the provider of each. A single id uses the cached statement.
     fn people_slice(&mut self, ids: &[UserId]) -> Result<Vec<(Id<ProviderId>, PersonRow)>, StoreError> {
         let found = users::table.inner_join(companies::table);
         let columns = (companies::provider_id, PersonRow::as_select());
@@ -32,9 +32,9 @@ impl Unit<'_> {
 }
 
 /// The users of a company that match.
-fn wanted(company: CompanyId, wanted: &Wanted) -> users::BoxedQuery<'_, Db> {
+fn users_matching(company: CompanyId, wanted: &UserQuery) -> users::BoxedQuery<'_, Db> {
     let mut found = users::table.filter(users::company_id.eq(Id(company))).into_boxed();
-    if !wanted.deleted {
+    if !wanted.include_deleted {
         found = found.filter(users::deleted_at.is_null());
     }
     if let Some(email) = &wanted.email {
@@ -44,13 +44,13 @@ fn wanted(company: CompanyId, wanted: &Wanted) -> users::BoxedQuery<'_, Db> {
         found = found.filter(users::employee_id.eq(employee_id.as_str()));
     }
     if let Some(since) = wanted.updated_since {
-        found = found.filter(users::updated_at.ge(At(since)));
+        found = found.filter(users::updated_at.ge(DbTimestamp(since)));
     }
     found
 }
 
 impl ReadUsers for Unit<'_> {
-    fn user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
+    fn find_user(&mut self, scope: ProviderId, id: UserId) -> Result<Lookup<User>, StoreError> {
         let found: Option<(Id<ProviderId>, UserRow)> = self.query(|conn| {
             users::table
                 .inner_join(companies::table)
@@ -62,7 +62,7 @@ impl ReadUsers for Unit<'_> {
         match found {
             None => Ok(Lookup::Absent),
             Some((owner, _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((_, row)) => self.keep(row.read()).map(Lookup::Own),
+            Some((_, row)) => self.record_failure(row.into_user()).map(Lookup::Own),
         }
     }
 
@@ -78,20 +78,28 @@ impl ReadUsers for Unit<'_> {
         Ok(found.map(|found| found.0))
     }
 
-    fn people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
+    fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
         let mut found = HashMap::with_capacity(ids.len());
-        for slice in ids.chunks(SLICE) {
+        for slice in ids.chunks(IDS_PER_QUERY) {
             for (owner, row) in self.people_slice(slice)? {
                 let id = row.id.0;
                 let foreign = owner.0 != scope;
-                let person = if foreign { Lookup::Foreign } else { Lookup::Own(self.keep(row.read())?) };
+                let person = if foreign {
+                    Lookup::Foreign
+                } else {
+                    Lookup::Own(self.record_failure(row.into_person())?)
+                };
                 found.insert(id, person);
             }
         }
         Ok(ids.iter().map(|id| found.remove(id).unwrap_or(Lookup::Absent)).collect())
     }
 
-    fn active_users(&mut self, company: CompanyId, managers_only: bool) -> Result<Vec<UserId>, StoreError> {
+    fn list_active_user_ids(
+        &mut self,
+        company: CompanyId,
+        managers_only: bool,
+    ) -> Result<Vec<UserId>, StoreError> {
         let active = users::table
             .filter(users::company_id.eq(Id(company)))
             .filter(users::deleted_at.is_null())
@@ -107,7 +115,11 @@ impl ReadUsers for Unit<'_> {
         Ok(found.into_iter().map(|id| id.0).collect())
     }
 
-    fn active_users_page(&mut self, company: CompanyId, page: Page) -> Result<Vec<UserId>, StoreError> {
+    fn list_active_user_ids_page(
+        &mut self,
+        company: CompanyId,
+        page: Page,
+    ) -> Result<Vec<UserId>, StoreError> {
         let found: Vec<Id<UserId>> = self.query(|conn| {
             users::table
                 .filter(users::company_id.eq(Id(company)).and(users::deleted_at.is_null()))
@@ -120,26 +132,31 @@ impl ReadUsers for Unit<'_> {
         Ok(found.into_iter().map(|id| id.0).collect())
     }
 
-    fn users(&mut self, company: CompanyId, which: &Wanted, page: Page) -> Result<Vec<User>, StoreError> {
+    fn list_users(
+        &mut self,
+        company: CompanyId,
+        which: &UserQuery,
+        page: Page,
+    ) -> Result<Vec<User>, StoreError> {
         let rows: Vec<UserRow> = self.query(|conn| {
-            wanted(company, which)
+            users_matching(company, which)
                 .order((users::created_at, users::id))
                 .limit(page.limit())
                 .offset(page.offset())
                 .select(UserRow::as_select())
                 .get_results(conn)
         })?;
-        self.keep(rows.into_iter().map(UserRow::read).collect())
+        self.record_failure(rows.into_iter().map(UserRow::into_user).collect())
     }
 
-    fn user_count(&mut self, company: CompanyId, which: &Wanted) -> Result<i64, StoreError> {
-        if *which == Wanted::default() {
-            return self.active_user_count(company);
+    fn count_users(&mut self, company: CompanyId, which: &UserQuery) -> Result<i64, StoreError> {
+        if *which == UserQuery::default() {
+            return self.count_active_users(company);
         }
-        self.query(|conn| wanted(company, which).count().get_result(conn))
+        self.query(|conn| users_matching(company, which).count().get_result(conn))
     }
 
-    fn active_user_by_email(
+    fn find_active_user_by_email(
         &mut self,
         company: CompanyId,
         email: &EmailAddress,
@@ -155,10 +172,10 @@ impl ReadUsers for Unit<'_> {
         Ok(found.map(|found| found.0))
     }
 
-    fn active_users_of(
+    fn find_active_users_by_keys(
         &mut self,
         company: CompanyId,
-        employee_ids: &[Line],
+        employee_ids: &[SingleLine],
         emails: &[EmailAddress],
     ) -> Result<Vec<User>, StoreError> {
         // Two queries instead of an OR: each is one index scan, whatever the statistics of the table.
@@ -168,7 +185,7 @@ impl ReadUsers for Unit<'_> {
         };
         let mut rows: Vec<UserRow> = Vec::new();
         if !employee_ids.is_empty() {
-            let ids: Vec<&str> = employee_ids.iter().map(Line::as_str).collect();
+            let ids: Vec<&str> = employee_ids.iter().map(SingleLine::as_str).collect();
             rows.extend(
                 self.query(|conn| active().filter(users::employee_id.eq_any(&ids)).get_results(conn))?,
             );
@@ -179,10 +196,10 @@ impl ReadUsers for Unit<'_> {
                 self.query(|conn| active().filter(users::email_folded.eq_any(&emails)).get_results(conn))?,
             );
         }
-        self.keep(rows.into_iter().map(UserRow::read).collect())
+        self.record_failure(rows.into_iter().map(UserRow::into_user).collect())
     }
 
-    fn admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
+    fn list_admin_emails(&mut self, company: CompanyId) -> Result<Vec<EmailAddress>, StoreError> {
         let found: Vec<(Id<UserId>, String)> = self.query(|conn| {
             users::table
                 .filter(users::company_id.eq(Id(company)))
@@ -192,15 +209,15 @@ impl ReadUsers for Unit<'_> {
                 .get_results(conn)
         })?;
         let read = |(id, email): (Id<UserId>, String)| {
-            Reading { table: "users", id: &id.0 }.parse("email", &email, EmailAddress::parse)
+            RowReader { table: "users", id: &id.0 }.parse_column("email", &email, EmailAddress::parse)
         };
-        self.keep(found.into_iter().map(read).collect())
+        self.record_failure(found.into_iter().map(read).collect())
     }
 }
 
 impl Users for Unit<'_> {
     fn insert_user(&mut self, user: &User) -> Result<bool, StoreError> {
-        let row = UserRow::of(user);
+        let row = UserRow::from_user(user);
         let inserted = self.query(|conn| {
             diesel::insert_into(users::table).values(&row).on_conflict_do_nothing().execute(conn)
         })?;
@@ -208,7 +225,7 @@ impl Users for Unit<'_> {
     }
 
     fn insert_users(&mut self, users: &[User]) -> Result<Vec<UserId>, StoreError> {
-        let rows: Vec<UserRow> = users.iter().map(UserRow::of).collect();
+        let rows: Vec<UserRow> = users.iter().map(UserRow::from_user).collect();
         let inserted: Vec<Id<UserId>> = self.query(|conn| {
             diesel::insert_into(users::table)
                 .values(&rows)
@@ -220,7 +237,7 @@ impl Users for Unit<'_> {
     }
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
-        let row = UserRow::of(user);
+        let row = UserRow::from_user(user);
         let id = Id(user.id);
         self.query(|conn| diesel::update(users::table.find(id)).set(&row).execute(conn))?;
         Ok(())
@@ -231,7 +248,7 @@ impl Users for Unit<'_> {
             diesel::update(users::table)
                 .filter(users::company_id.eq(Id(company)).and(users::corporation_admin.eq(true)))
                 .filter(users::deleted_at.is_null())
-                .set((users::corporation_admin.eq(false), users::updated_at.eq(At(at))))
+                .set((users::corporation_admin.eq(false), users::updated_at.eq(DbTimestamp(at))))
                 .execute(conn)
         })?;
         Ok(())

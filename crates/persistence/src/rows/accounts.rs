@@ -4,14 +4,14 @@ use diesel::prelude::*;
 use guerdon_domain::ledger::{AccountState, Transfer};
 use guerdon_domain::money::Amount;
 use guerdon_domain::ports::{StoreError, Timestamp};
-use guerdon_domain::values::{CompanyId, JournalEntryId, fit};
+use guerdon_domain::values::{CompanyId, JournalEntryId, checked_cast};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
-use super::Reading;
-use super::columns::row;
+use super::RowReader;
+use super::columns::declare_row;
 use super::companies::rate_column;
 use super::schema::{accounts, transfers};
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Insertable)]
 #[diesel(table_name = accounts, treat_none_as_default_value = false)]
@@ -23,21 +23,21 @@ pub(crate) struct AccountRow {
     spent: i64,
     entry_count: i64,
     rounding_shortfall: i64,
-    created_at: At,
+    created_at: DbTimestamp,
 }
 
 impl AccountRow {
     /// A new account with a balance of zero.
-    pub(crate) fn opened(company: CompanyId, account: Account, at: Timestamp) -> Self {
+    pub(crate) fn new_account(company: CompanyId, account: Account, at: Timestamp) -> Self {
         Self {
-            owner_id: Id(account.owner()),
+            owner_id: Id(account.owner_id()),
             kind: account.kind().code(),
             company_id: Id(company),
             balance: 0,
             spent: 0,
             entry_count: 0,
             rounding_shortfall: 0,
-            created_at: At(at),
+            created_at: DbTimestamp(at),
         }
     }
 }
@@ -57,18 +57,18 @@ impl WalletRow {
         self.owner_id
     }
 
-    pub(crate) fn read(self) -> Result<Wallet, StoreError> {
-        let reading = Reading { table: "accounts", id: &self.owner_id.0 };
+    pub(crate) fn into_wallet(self) -> Result<Wallet, StoreError> {
+        let reader = RowReader { table: "accounts", id: &self.owner_id.0 };
         let wallet_type = AccountKind::from_code(self.kind).and_then(WalletType::from_kind);
         Ok(Wallet {
-            wallet_type: reading.make("kind", wallet_type)?,
+            wallet_type: reader.require_valid("kind", wallet_type)?,
             balance: Amount::from_nanodollars(self.balance),
             spent: Amount::from_nanodollars(self.spent),
         })
     }
 }
 
-row! {
+declare_row! {
     /// An account as payments load and write it.
     #[derive(Queryable, Selectable)]
     struct AccountStateRow in accounts {
@@ -79,26 +79,26 @@ row! {
         entry_count: i64,
         rounding_shortfall: i64,
         alert_below: Option<i64>,
-        closed_at: Option<At>,
+        closed_at: Option<DbTimestamp>,
     }
 }
 
 impl AccountStateRow {
-    pub(crate) fn of((account, state): (Account, &AccountState)) -> Self {
+    pub(crate) fn from_state((account, state): (Account, &AccountState)) -> Self {
         Self {
-            owner_id: Id(account.owner()),
+            owner_id: Id(account.owner_id()),
             kind: account.kind().code(),
             balance: state.balance.nanodollars(),
             spent: state.spent.nanodollars(),
             entry_count: state.entry_count,
             rounding_shortfall: state.rounding_shortfall.nanodollars(),
             alert_below: state.alert_below.map(Amount::nanodollars),
-            closed_at: state.closed_at.map(At),
+            closed_at: state.closed_at.map(DbTimestamp),
         }
     }
 
     /// The key of the account, and its state.
-    pub(crate) fn read(self) -> ((Id, i16), AccountState) {
+    pub(crate) fn into_state(self) -> ((Id, i16), AccountState) {
         let state = AccountState {
             balance: Amount::from_nanodollars(self.balance),
             spent: Amount::from_nanodollars(self.spent),
@@ -111,7 +111,7 @@ impl AccountStateRow {
     }
 }
 
-row! {
+declare_row! {
     #[derive(Insertable, Queryable, Selectable)]
     struct TransferRow in transfers {
         journal_entry_id: Id<JournalEntryId>,
@@ -127,28 +127,28 @@ row! {
         points: i64,
         points_per_dollar: i32,
         reason: i16,
-        created_at: At,
+        created_at: DbTimestamp,
     }
 }
 
 impl TransferRow {
-    pub(crate) fn of(it: &Transfer) -> Self {
-        let ((debit, debit_sequence), (credit, credit_sequence)) = (it.debit, it.credit);
+    pub(crate) fn from_transfer(transfer: &Transfer) -> Self {
+        let ((debit, debit_sequence), (credit, credit_sequence)) = (transfer.debit, transfer.credit);
         Self {
-            journal_entry_id: Id(it.cause),
-            leg: fit(it.leg),
-            company_id: Id(it.company),
-            debit_owner: Id(debit.owner()),
+            journal_entry_id: Id(transfer.entry_id),
+            leg: checked_cast(transfer.leg),
+            company_id: Id(transfer.company),
+            debit_owner: Id(debit.owner_id()),
             debit_kind: debit.kind().code(),
             debit_sequence,
-            credit_owner: Id(credit.owner()),
+            credit_owner: Id(credit.owner_id()),
             credit_kind: credit.kind().code(),
             credit_sequence,
-            amount: it.amount.nanodollars(),
-            points: it.points.get(),
-            points_per_dollar: rate_column(it.rate),
-            reason: it.reason.code(),
-            created_at: At(it.at),
+            amount: transfer.amount.nanodollars(),
+            points: transfer.points.get(),
+            points_per_dollar: rate_column(transfer.rate),
+            reason: transfer.reason.code(),
+            created_at: DbTimestamp(transfer.at),
         }
     }
 }

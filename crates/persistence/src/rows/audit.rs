@@ -2,22 +2,22 @@
 //! them into domain types first.
 
 use diesel::prelude::*;
-use guerdon_domain::audit::{End, Held, Movement, Sent};
+use guerdon_domain::audit::{AccountKey, StoredAccount, StoredRecognition, StoredTransfer};
 use guerdon_domain::ports::PendingSeal;
 use guerdon_domain::values::{CompanyId, JournalEntryId, RecognitionId, UserId};
 
 use super::schema::{accounts, recognitions, seals};
-use super::seals::{Chain, FORMAT};
-use super::types::{At, Id};
+use super::seals::{FORMAT, SealChain};
+use super::types::{DbTimestamp, Id};
 use super::{JournalEntryRow, TransferRow};
 
 impl TransferRow {
-    pub(crate) fn movement(&self) -> Movement {
-        Movement {
+    pub(crate) fn to_stored_transfer(&self) -> StoredTransfer {
+        StoredTransfer {
             leg: self.leg,
             company: self.company_id.0,
-            debit: End { owner: self.debit_owner.0, kind: self.debit_kind },
-            credit: End { owner: self.credit_owner.0, kind: self.credit_kind },
+            debit: AccountKey { owner: self.debit_owner.0, kind: self.debit_kind },
+            credit: AccountKey { owner: self.credit_owner.0, kind: self.credit_kind },
             amount: self.amount,
             points: self.points,
             rate: self.points_per_dollar,
@@ -27,26 +27,26 @@ impl TransferRow {
     }
 
     /// Chains the row as a part of its journal entry.
-    pub(crate) fn seal(&self, chain: &mut Chain) {
-        chain.number(self.leg);
-        chain.bytes(Some(self.company_id.0.as_ref()));
-        chain.bytes(Some(self.debit_owner.0.as_bytes()));
-        chain.number(self.debit_kind);
-        chain.number(self.debit_sequence);
-        chain.bytes(Some(self.credit_owner.0.as_bytes()));
-        chain.number(self.credit_kind);
-        chain.number(self.credit_sequence);
-        chain.number(self.amount);
-        chain.number(self.points);
-        chain.number(self.points_per_dollar);
-        chain.number(self.reason);
-        chain.number(self.created_at.0.unix_micros());
+    pub(crate) fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_number(self.leg);
+        chain.add_bytes(Some(self.company_id.0.as_ref()));
+        chain.add_bytes(Some(self.debit_owner.0.as_bytes()));
+        chain.add_number(self.debit_kind);
+        chain.add_number(self.debit_sequence);
+        chain.add_bytes(Some(self.credit_owner.0.as_bytes()));
+        chain.add_number(self.credit_kind);
+        chain.add_number(self.credit_sequence);
+        chain.add_number(self.amount);
+        chain.add_number(self.points);
+        chain.add_number(self.points_per_dollar);
+        chain.add_number(self.reason);
+        chain.add_number(self.created_at.0.unix_micros());
     }
 }
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
-pub(crate) struct RecognitionFact {
+pub(crate) struct AuditedRecognitionRow {
     pub(crate) journal_entry_id: Id<JournalEntryId>,
     leg: i32,
     pub(crate) id: Id<RecognitionId>,
@@ -55,12 +55,12 @@ pub(crate) struct RecognitionFact {
     receiver_id: Id<UserId>,
     share: bool,
     message: Option<String>,
-    created_at: At,
+    created_at: DbTimestamp,
 }
 
-impl RecognitionFact {
-    pub(crate) fn sent(&self) -> Sent {
-        Sent {
+impl AuditedRecognitionRow {
+    pub(crate) fn to_stored_recognition(&self) -> StoredRecognition {
+        StoredRecognition {
             id: self.id.0,
             leg: self.leg,
             company: self.company_id.0,
@@ -83,32 +83,32 @@ impl RecognitionFact {
     }
 
     /// Chains the parts of the row that never change and are in no transfer, as a part of its journal entry.
-    pub(crate) fn seal(&self, chain: &mut Chain) {
-        chain.number(self.leg);
-        chain.bytes(Some(self.id.0.as_ref()));
-        chain.bytes(Some(self.receiver_id.0.as_ref()));
+    pub(crate) fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_number(self.leg);
+        chain.add_bytes(Some(self.id.0.as_ref()));
+        chain.add_bytes(Some(self.receiver_id.0.as_ref()));
     }
 
     /// Whether it matches the journal entry that sent it.
-    pub(crate) fn is_as_sent_by(&self, sending: &JournalEntryRow<'_>) -> bool {
-        self.message.is_none() && sending.shares() == Some(self.share)
+    pub(crate) fn matches_sending(&self, sending: &JournalEntryRow<'_>) -> bool {
+        self.message.is_none() && sending.is_shared() == Some(self.share)
     }
 }
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts)]
-pub(crate) struct AccountFact {
+pub(crate) struct AuditedAccountRow {
     pub(crate) owner_id: Id,
     pub(crate) kind: i16,
     balance: i64,
     spent: i64,
     entry_count: i64,
-    closed_at: Option<At>,
+    closed_at: Option<DbTimestamp>,
 }
 
-impl AccountFact {
-    pub(crate) fn held(&self) -> Held {
-        Held {
+impl AuditedAccountRow {
+    pub(crate) fn to_stored_account(&self) -> StoredAccount {
+        StoredAccount {
             owner: self.owner_id.0,
             kind: self.kind,
             balance: self.balance,
@@ -131,34 +131,34 @@ pub(crate) struct SealRow {
     pub(crate) events: i64,
     pub(crate) events_digest: Vec<u8>,
     pub(crate) head: Vec<u8>,
-    pub(crate) created_at: At,
+    pub(crate) created_at: DbTimestamp,
 }
 
 impl SealRow {
-    pub(crate) fn of(it: &PendingSeal) -> Self {
+    pub(crate) fn from_pending_seal(seal: &PendingSeal) -> Self {
         Self {
-            sequence: it.seal.sequence,
+            sequence: seal.seal.sequence,
             format: FORMAT,
-            journal_before: it.journal_entries.before,
-            journal_entries: it.journal_entries.count,
-            audit_before: it.entries.before,
-            audit_entries: it.entries.count,
-            events: it.events,
-            events_digest: it.events_digest.to_vec(),
-            head: it.seal.head.to_vec(),
-            created_at: At(it.seal.created_at),
+            journal_before: seal.journal_entries.end,
+            journal_entries: seal.journal_entries.count,
+            audit_before: seal.audit_entries.end,
+            audit_entries: seal.audit_entries.count,
+            events: seal.events,
+            events_digest: seal.events_digest.to_vec(),
+            head: seal.seal.head.to_vec(),
+            created_at: DbTimestamp(seal.seal.created_at),
         }
     }
 
     /// Chains the whole row, after the rows that the seal covers.
-    pub(crate) fn chain_to(&self, chain: &mut Chain) {
-        chain.number(self.sequence);
-        chain.number(self.journal_before);
-        chain.number(self.journal_entries);
-        chain.number(self.audit_before);
-        chain.number(self.audit_entries);
-        chain.number(self.events);
-        chain.bytes(Some(&self.events_digest));
-        chain.number(self.created_at.0.unix_micros());
+    pub(crate) fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_number(self.sequence);
+        chain.add_number(self.journal_before);
+        chain.add_number(self.journal_entries);
+        chain.add_number(self.audit_before);
+        chain.add_number(self.audit_entries);
+        chain.add_number(self.events);
+        chain.add_bytes(Some(&self.events_digest));
+        chain.add_number(self.created_at.0.unix_micros());
     }
 }

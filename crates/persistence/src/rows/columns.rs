@@ -1,5 +1,5 @@
 //! Rows whose columns are declared only once. The structs, the lists of columns and the arrays that insert
-//! many rows with one statement must agree, so the macro `row!` generates all of them from one declaration.
+//! many rows with one statement must agree, so the macro `declare_row!` generates all of them from one declaration.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use diesel::pg::Pg;
 use diesel::query_builder::AstPass;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
 
-use super::types::{At, Id, Identifier, Moment};
+use super::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
-/// A row that `row!` declares. Every list of its columns has the order of the declaration.
-pub(crate) trait Row: Sized {
+/// A row that `declare_row!` declares. Every list of its columns has the order of the declaration.
+pub(crate) trait DeclaredRow: Sized {
     /// An array for each column.
     type Arrays<'r>
     where
@@ -20,7 +20,7 @@ pub(crate) trait Row: Sized {
     /// Names of the columns, separated by commas.
     const COLUMN_NAMES: &'static str;
 
-    fn arrays(rows: &[Self]) -> Self::Arrays<'_>;
+    fn column_arrays(rows: &[Self]) -> Self::Arrays<'_>;
 
     /// Appends rows as a table expression. Its SQL is the same for any number of rows, so the statement stays
     /// prepared.
@@ -28,14 +28,14 @@ pub(crate) trait Row: Sized {
 }
 
 /// A row of a table.
-pub(crate) trait TableRow: Row {
+pub(crate) trait TableRow: DeclaredRow {
     type Table: 'static;
 
     const TABLE: &'static str;
 }
 
 /// A Rust type of columns, with its SQL type and the PostgreSQL name of its array type.
-pub(crate) trait Column {
+pub(crate) trait ColumnType {
     type Sql;
 
     const ARRAY: &'static str;
@@ -43,7 +43,7 @@ pub(crate) trait Column {
 
 macro_rules! columns {
     ($($rust:ty: $sql:ty = $array:literal),+ $(,)?) => {
-        $(impl Column for $rust {
+        $(impl ColumnType for $rust {
             type Sql = $sql;
 
             const ARRAY: &'static str = $array;
@@ -61,26 +61,26 @@ columns!(
     String: Text = "text[]",
     &[u8]: Binary = "bytea[]",
     Vec<u8>: Binary = "bytea[]",
-    At: Moment = "timestamptz[]",
+    DbTimestamp: SqlTimestamp = "timestamptz[]",
 );
 
-impl<T> Column for Id<T> {
+impl<T> ColumnType for Id<T> {
     type Sql = Identifier;
 
     const ARRAY: &'static str = "uuid[]";
 }
 
-impl<T: Column> Column for Option<T> {
+impl<T: ColumnType> ColumnType for Option<T> {
     type Sql = Nullable<T::Sql>;
 
     const ARRAY: &'static str = T::ARRAY;
 }
 
-/// Declares the struct of a row and implements `Row` for it: `#[derive(…)] struct Name in table { column:
+/// Declares the struct of a row and implements `DeclaredRow` for it: `#[derive(…)] struct Name in table { column:
 /// type, … }`. Without `in table`, the row belongs to no table.
-macro_rules! row {
+macro_rules! declare_row {
     ($(#[$meta:meta])* struct $row:ident $(<$life:lifetime>)? in $table:ident $columns:tt) => {
-        $crate::rows::columns::row! {
+        $crate::rows::columns::declare_row! {
             $(#[$meta])*
             #[diesel(table_name = $table, treat_none_as_default_value = false)]
             struct $row $(<$life>)? $columns
@@ -103,12 +103,12 @@ macro_rules! row {
             pub(crate) const COLUMNS: usize = [$(stringify!($column)),+].len();
         }
 
-        impl $(<$life>)? $crate::rows::Row for $row $(<$life>)? {
+        impl $(<$life>)? $crate::rows::DeclaredRow for $row $(<$life>)? {
             type Arrays<'r> = ($(Vec<&'r $type>,)+) where Self: 'r;
 
             const COLUMN_NAMES: &'static str = concat!($(", ", stringify!($column)),+).split_at(2).1;
 
-            fn arrays(rows: &[Self]) -> Self::Arrays<'_> {
+            fn column_arrays(rows: &[Self]) -> Self::Arrays<'_> {
                 ($(rows.iter().map(|row| &row.$column).collect(),)+)
             }
 
@@ -117,13 +117,13 @@ macro_rules! row {
                 mut out: diesel::query_builder::AstPass<'_, 'b, diesel::pg::Pg>,
             ) -> diesel::QueryResult<()> {
                 use diesel::pg::sql_types::Array;
-                use $crate::rows::columns::Column;
+                use $crate::rows::columns::ColumnType;
                 let mut left = Self::COLUMNS;
                 out.push_sql("unnest(");
                 $(
-                    out.push_bind_param::<Array<<$type as Column>::Sql>, _>($column)?;
+                    out.push_bind_param::<Array<<$type as ColumnType>::Sql>, _>($column)?;
                     out.push_sql("::");
-                    out.push_sql(<$type as Column>::ARRAY);
+                    out.push_sql(<$type as ColumnType>::ARRAY);
                     left -= 1;
                     out.push_sql(if left > 0 { ", " } else { ")" });
                 )+
@@ -133,4 +133,4 @@ macro_rules! row {
     };
 }
 
-pub(super) use row;
+pub(super) use declare_row;

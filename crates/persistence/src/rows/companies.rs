@@ -7,12 +7,12 @@ use guerdon_domain::companies::{Company, CompanyWithOwner};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{
-    CompanyId, CorporationId, DomainName, EmailAddress, Line, ProviderId, UserId, WebUrl, fit,
+    CompanyId, CorporationId, DomainName, EmailAddress, ProviderId, SingleLine, UserId, WebUrl, checked_cast,
 };
 
-use super::Reading;
+use super::RowReader;
 use super::schema::{companies, users};
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = companies, treat_none_as_default_value = false, treat_none_as_null = true)]
@@ -28,33 +28,33 @@ pub(crate) struct CompanyRow<'a> {
     reserve_alert: Option<i64>,
     reserve_bcc: Option<Cow<'a, str>>,
     allow_zero_points: bool,
-    created_at: At,
-    updated_at: At,
+    created_at: DbTimestamp,
+    updated_at: DbTimestamp,
 }
 
 impl<'a> CompanyRow<'a> {
-    pub(crate) fn of(it: &'a Company) -> Self {
+    pub(crate) fn from_company(company: &'a Company) -> Self {
         Self {
-            id: Id(it.id),
-            provider_id: Id(it.provider_id),
-            corporation_id: it.corporation_id.map(Id),
-            domain: it.domain.as_str().into(),
-            company_name: it.name.as_str().into(),
-            owner_id: Id(it.owner_id),
-            logo_url: it.logo_url.as_str().into(),
-            points_per_dollar: rate_column(it.rate),
-            reserve_alert: it.reserve_alert.map(Points::get),
-            reserve_bcc: it.reserve_bcc.as_ref().map(|reserve_bcc| reserve_bcc.as_str().into()),
-            allow_zero_points: it.allow_zero_points,
-            created_at: At(it.created_at),
-            updated_at: At(it.updated_at),
+            id: Id(company.id),
+            provider_id: Id(company.provider_id),
+            corporation_id: company.corporation_id.map(Id),
+            domain: company.domain.as_str().into(),
+            company_name: company.name.as_str().into(),
+            owner_id: Id(company.owner_id),
+            logo_url: company.logo_url.as_str().into(),
+            points_per_dollar: rate_column(company.rate),
+            reserve_alert: company.reserve_alert.map(Points::get),
+            reserve_bcc: company.reserve_bcc.as_ref().map(|reserve_bcc| reserve_bcc.as_str().into()),
+            allow_zero_points: company.allow_zero_points,
+            created_at: DbTimestamp(company.created_at),
+            updated_at: DbTimestamp(company.updated_at),
         }
     }
 }
 
 /// A rate as its column stores it; at most 10,000.
 pub(crate) fn rate_column(rate: PointsPerDollar) -> i32 {
-    fit(rate.get())
+    checked_cast(rate.get())
 }
 
 #[derive(Queryable, Selectable)]
@@ -66,24 +66,24 @@ pub(crate) struct OwnerRow {
 }
 
 impl CompanyRow<'_> {
-    pub(crate) fn company(self) -> Result<Company, StoreError> {
-        let reading = Reading { table: "companies", id: &self.id.0 };
+    pub(crate) fn into_company(self) -> Result<Company, StoreError> {
+        let reader = RowReader { table: "companies", id: &self.id.0 };
         let rate = PointsPerDollar::new(i64::from(self.points_per_dollar));
         let alert = self
             .reserve_alert
-            .map(|points| reading.make("reserve_alert", Points::new(points)))
+            .map(|points| reader.require_valid("reserve_alert", Points::new(points)))
             .transpose()?;
         Ok(Company {
             id: self.id.0,
             provider_id: self.provider_id.0,
             corporation_id: self.corporation_id.map(|corporation_id| corporation_id.0),
-            domain: reading.parse("domain", &self.domain, DomainName::parse)?,
-            name: reading.parse("company_name", &self.company_name, Line::parse)?,
+            domain: reader.parse_column("domain", &self.domain, DomainName::parse)?,
+            name: reader.parse_column("company_name", &self.company_name, SingleLine::parse)?,
             owner_id: self.owner_id.0,
-            logo_url: reading.parse("logo_url", &self.logo_url, WebUrl::parse)?,
-            rate: reading.make("points_per_dollar", rate)?,
+            logo_url: reader.parse_column("logo_url", &self.logo_url, WebUrl::parse)?,
+            rate: reader.require_valid("points_per_dollar", rate)?,
             reserve_alert: alert,
-            reserve_bcc: reading.parse_opt(
+            reserve_bcc: reader.parse_nullable(
                 "reserve_bcc",
                 self.reserve_bcc.as_deref(),
                 EmailAddress::parse,
@@ -94,13 +94,17 @@ impl CompanyRow<'_> {
         })
     }
 
-    pub(crate) fn read(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
-        let company = self.company()?;
-        let reading = Reading { table: "users", id: &company.owner_id };
+    pub(crate) fn into_company_with_owner(self, owner: OwnerRow) -> Result<CompanyWithOwner, StoreError> {
+        let company = self.into_company()?;
+        let reader = RowReader { table: "users", id: &company.owner_id };
         Ok(CompanyWithOwner {
-            owner_email: reading.parse("email", &owner.email, EmailAddress::parse)?,
-            owner_first_name: reading.parse("first_name", &owner.first_name, Line::parse)?,
-            owner_last_name: reading.parse_opt("last_name", owner.last_name.as_deref(), Line::parse)?,
+            owner_email: reader.parse_column("email", &owner.email, EmailAddress::parse)?,
+            owner_first_name: reader.parse_column("first_name", &owner.first_name, SingleLine::parse)?,
+            owner_last_name: reader.parse_nullable(
+                "last_name",
+                owner.last_name.as_deref(),
+                SingleLine::parse,
+            )?,
             company,
         })
     }

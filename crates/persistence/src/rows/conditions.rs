@@ -3,28 +3,28 @@
 
 /// Deliveries and mails that wait for an attempt (`deliveries_due`, `mails_due`).
 pub(crate) const PENDING: &str = "state = 1";
-/// Deliveries whose last attempt failed (`deliveries_exhausted`, `deliveries_exhausted_of`).
+/// Deliveries whose last attempt failed (`deliveries_exhausted`, `deliveries_exhausted_by_provider`).
 pub(crate) const EXHAUSTED: &str = "state = 3";
-/// Deliveries without a destination (`deliveries_unaddressed`, `deliveries_unaddressed_of`).
+/// Deliveries without a destination (`deliveries_unaddressed`, `deliveries_unaddressed_by_provider`).
 pub(crate) const UNADDRESSED: &str = "state = 4";
 /// Mails that were sent (`mails_sent`).
 pub(crate) const SENT: &str = "state = 2";
 /// Mails that were given up (`mails_given_up`).
 pub(crate) const GIVEN_UP: &str = "state = 3";
 
-/// Journal entries that change a company itself: its creation, its rate, its provider (`journal_entries_company`).
+/// Journal entries that change a company itself: its creation, its rate, its provider (`journal_entries_company_changes`).
 pub(crate) const CHANGES_COMPANY: &str = "kind <= 3";
 /// Journal entries that amend a recognition (`journal_entries_amended`).
-pub(crate) const AMENDS: &str = "kind = 5";
-/// Journal entries that can occur only once for their subject: refunds and deletions (`journal_entries_once`).
-pub(crate) const HAPPENS_ONCE: &str = "kind IN (9, 11)";
+pub(crate) const IS_AMENDMENT: &str = "kind = 5";
+/// Journal entries that can occur only once for their subject: refunds and deletions (`journal_entries_unique_subject`).
+pub(crate) const IS_ONCE_PER_SUBJECT: &str = "kind IN (9, 11)";
 
-/// Journal entries other than sendings, which are the most frequent kind (`journal_entries_others`).
-pub(crate) const NO_SENDING: &str = "kind <> 4";
-/// Journal entries that were not requested by a provider (`journal_entries_not_of_providers`).
-pub(crate) const OF_NO_PROVIDER: &str = "actor <> 1";
-/// Events other than received recognitions, which are the most frequent kind (`events_others`).
-pub(crate) const NOT_RECEIVED: &str = "kind <> 1";
+/// Journal entries other than sendings, which are the most frequent kind (`journal_entries_not_sendings`).
+pub(crate) const IS_NOT_SENDING: &str = "kind <> 4";
+/// Journal entries that were not requested by a provider (`journal_entries_not_by_provider`).
+pub(crate) const IS_NOT_BY_PROVIDER: &str = "actor <> 1";
+/// Events other than received recognitions, which are the most frequent kind (`events_not_received`).
+pub(crate) const IS_NOT_RECEIVED_EVENT: &str = "kind <> 1";
 
 /// Accounts that are wallets of users. All other accounts belong to the company itself.
 pub(crate) const IS_WALLET: &str = "kind <= 3";
@@ -35,25 +35,28 @@ mod tests {
     use guerdon_domain::journal::Actor;
     use guerdon_domain::wallets::AccountKind;
 
-    use super::super::{kind, mail};
+    use super::super::{kind, mail_state};
     use super::*;
 
     #[test]
-    fn a_condition_says_the_numbers_that_are_stored() {
+    fn conditions_match_the_stored_codes() {
         let state = |code: i16| format!("state = {code}");
         assert_eq!(PENDING, state(EventState::Pending.code()));
-        assert_eq!(PENDING, state(mail::WAITING));
-        assert_eq!(GIVEN_UP, state(mail::GIVEN_UP));
-        assert_eq!(SENT, state(mail::SENT));
+        assert_eq!(PENDING, state(mail_state::WAITING));
+        assert_eq!(GIVEN_UP, state(mail_state::GIVEN_UP));
+        assert_eq!(SENT, state(mail_state::SENT));
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
-        assert_eq!([kind::FOUNDING, kind::RATE, kind::MOVE, kind::SENDING], [1, 2, 3, 4]);
-        assert_eq!(NO_SENDING, format!("kind <> {}", kind::SENDING));
-        assert_eq!(OF_NO_PROVIDER, format!("actor <> {}", Actor::Provider.code()));
-        assert_eq!(NOT_RECEIVED, format!("kind <> {}", EventKind::RecognitionReceived.code()));
-        assert_eq!(CHANGES_COMPANY, format!("kind <= {}", kind::MOVE));
-        assert_eq!(AMENDS, format!("kind = {}", kind::AMENDMENT));
-        assert_eq!(HAPPENS_ONCE, format!("kind IN ({}, {})", kind::REFUND, kind::DELETION));
+        assert_eq!(
+            [kind::COMPANY_CREATION, kind::RATE_CHANGE, kind::COMPANY_TRANSFER, kind::SENDING],
+            [1, 2, 3, 4]
+        );
+        assert_eq!(IS_NOT_SENDING, format!("kind <> {}", kind::SENDING));
+        assert_eq!(IS_NOT_BY_PROVIDER, format!("actor <> {}", Actor::Provider.code()));
+        assert_eq!(IS_NOT_RECEIVED_EVENT, format!("kind <> {}", EventKind::RecognitionReceived.code()));
+        assert_eq!(CHANGES_COMPANY, format!("kind <= {}", kind::COMPANY_TRANSFER));
+        assert_eq!(IS_AMENDMENT, format!("kind = {}", kind::AMENDMENT));
+        assert_eq!(IS_ONCE_PER_SUBJECT, format!("kind IN ({}, {})", kind::REFUND, kind::DELETION));
         assert_eq!(IS_WALLET, format!("kind <= {}", AccountKind::ManagerWallet.code()));
         assert_eq!(AccountKind::Reserve.code(), AccountKind::ManagerWallet.code() + 1);
     }

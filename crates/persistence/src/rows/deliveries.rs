@@ -5,15 +5,17 @@ use std::time::Duration;
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, MadeAttempt, NewEvent, Settlement, StoreError};
-use guerdon_domain::values::{CompanyId, EventId, ProviderId, fit};
+use guerdon_domain::ports::{
+    Attempt, ClaimedEvent, DeliveryOutcome, NewEvent, RecordedAttempt, Settlement, StoreError,
+};
+use guerdon_domain::values::{CompanyId, EventId, ProviderId, checked_cast};
 
-use super::Reading;
-use super::columns::row;
+use super::RowReader;
+use super::columns::declare_row;
 use super::schema::{attempts, deliveries, events};
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
-row! {
+declare_row! {
     /// The delivery state of a new event.
     #[derive(Insertable)]
     struct DeliveryRow in deliveries {
@@ -23,21 +25,21 @@ row! {
         state: i16,
         attempts: i32,
         attempts_before_replay: i32,
-        next_attempt_at: Option<At>,
+        next_attempt_at: Option<DbTimestamp>,
     }
 }
 
 impl DeliveryRow {
-    pub(crate) fn of(it: &NewEvent) -> Self {
-        let state = if it.addressed { EventState::Pending } else { EventState::Unaddressed };
+    pub(crate) fn for_new_event(event: &NewEvent) -> Self {
+        let state = if event.addressed { EventState::Pending } else { EventState::Unaddressed };
         Self {
-            event_id: Id(it.id),
-            company_id: Id(it.company_id),
-            provider_id: Id(it.provider_id),
+            event_id: Id(event.id),
+            company_id: Id(event.company_id),
+            provider_id: Id(event.provider_id),
             state: state.code(),
             attempts: 0,
             attempts_before_replay: 0,
-            next_attempt_at: it.addressed.then_some(At(it.created_at)),
+            next_attempt_at: event.addressed.then_some(DbTimestamp(event.created_at)),
         }
     }
 }
@@ -45,10 +47,10 @@ impl DeliveryRow {
 /// The delivery state of an event.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = deliveries)]
-pub(crate) struct FareRow {
+pub(crate) struct DeliveryStateRow {
     pub(super) state: i16,
     pub(super) attempts: i32,
-    pub(super) next_attempt_at: Option<At>,
+    pub(super) next_attempt_at: Option<DbTimestamp>,
 }
 
 /// An event that was just claimed.
@@ -65,46 +67,46 @@ pub(crate) struct ClaimedEventRow {
 }
 
 impl ClaimedEventRow {
-    pub(crate) fn read(self) -> Result<ClaimedEvent, StoreError> {
-        let reading = Reading { table: "events", id: &self.id.0 };
+    pub(crate) fn into_claimed_event(self) -> Result<ClaimedEvent, StoreError> {
+        let reader = RowReader { table: "events", id: &self.id.0 };
         let before_replay = u32::try_from(self.attempts_before_replay).ok();
         Ok(ClaimedEvent {
             id: self.id.0,
             company_id: self.company_id.0,
             body: self.body,
-            attempts: reading.make("attempts", u32::try_from(self.attempts).ok())?,
-            attempts_before_replay: reading.make("attempts_before_replay", before_replay)?,
+            attempts: reader.require_valid("attempts", u32::try_from(self.attempts).ok())?,
+            attempts_before_replay: reader.require_valid("attempts_before_replay", before_replay)?,
         })
     }
 }
 
-row! {
+declare_row! {
     #[derive(Insertable)]
     struct AttemptRow<'a> in attempts {
         event_id: Id<EventId>,
         id: Id,
         company_id: Id<CompanyId>,
         number: i32,
-        started_at: At,
+        started_at: DbTimestamp,
         duration_micros: i64,
         status: Option<i16>,
-        cause: Option<&'a str>,
-        answer: &'a [u8],
+        failure: Option<&'a str>,
+        response: &'a [u8],
     }
 }
 
 impl<'a> AttemptRow<'a> {
-    pub(crate) fn of(event: EventId, it: &'a Attempt) -> Self {
+    pub(crate) fn from_attempt(event: EventId, attempt: &'a Attempt) -> Self {
         Self {
             event_id: Id(event),
-            id: Id(it.id),
-            company_id: Id(it.company_id),
-            number: fit(it.number),
-            started_at: At(it.started_at),
-            duration_micros: fit(it.duration.as_micros()),
-            status: it.status.and_then(|status| i16::try_from(status).ok()),
-            cause: it.cause.as_deref(),
-            answer: it.answer.get(..1_024).unwrap_or(&it.answer),
+            id: Id(attempt.id),
+            company_id: Id(attempt.company_id),
+            number: checked_cast(attempt.number),
+            started_at: DbTimestamp(attempt.started_at),
+            duration_micros: checked_cast(attempt.duration.as_micros()),
+            status: attempt.status.and_then(|status| i16::try_from(status).ok()),
+            failure: attempt.error.as_deref(),
+            response: attempt.response_body.get(..1_024).unwrap_or(&attempt.response_body),
         }
     }
 }
@@ -112,64 +114,67 @@ impl<'a> AttemptRow<'a> {
 /// A recorded attempt.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = attempts)]
-pub(crate) struct MadeAttemptRow {
+pub(crate) struct RecordedAttemptRow {
     event_id: Id<EventId>,
     number: i32,
-    started_at: At,
+    started_at: DbTimestamp,
     duration_micros: i64,
     status: Option<i16>,
-    cause: Option<String>,
+    failure: Option<String>,
 }
 
-impl MadeAttemptRow {
-    pub(crate) fn read(self) -> Result<MadeAttempt, StoreError> {
-        let reading = Reading { table: "attempts", id: &self.event_id.0 };
-        let micros = reading.make("duration_micros", u64::try_from(self.duration_micros).ok())?;
-        Ok(MadeAttempt {
-            number: reading.make("number", u32::try_from(self.number).ok())?,
+impl RecordedAttemptRow {
+    pub(crate) fn into_recorded_attempt(self) -> Result<RecordedAttempt, StoreError> {
+        let reader = RowReader { table: "attempts", id: &self.event_id.0 };
+        let micros = reader.require_valid("duration_micros", u64::try_from(self.duration_micros).ok())?;
+        Ok(RecordedAttempt {
+            number: reader.require_valid("number", u32::try_from(self.number).ok())?,
             started_at: self.started_at.0,
             duration: Duration::from_micros(micros),
             status: self.status.and_then(|status| u16::try_from(status).ok()),
-            cause: self.cause,
+            error: self.failure,
         })
     }
 }
 
-row! {
-    /// The state of a claimed event after its settlement and when it is due again. `state_back` and
-    /// `due_back` apply if the attempt was already recorded.
-    struct SettledRow {
+declare_row! {
+    /// The state of a claimed event after its settlement and when it is due again. `state_if_recorded` and
+    /// `due_if_recorded` apply if the attempt was already recorded.
+    struct SettlementRow {
         event_id: Id<EventId>,
         lease_id: Id,
         attempt_id: Option<Id>,
         state: i16,
-        due: Option<At>,
-        state_back: i16,
-        due_back: Option<At>,
+        due: Option<DbTimestamp>,
+        state_if_recorded: i16,
+        due_if_recorded: Option<DbTimestamp>,
     }
 }
 
-impl SettledRow {
-    pub(crate) fn of(it: &Settlement) -> Self {
-        let ((state, due), (state_back, due_back)) = (faring(it.fate), faring(it.given_back()));
+impl SettlementRow {
+    pub(crate) fn from_settlement(settlement: &Settlement) -> Self {
+        let ((state, due), (state_if_recorded, due_if_recorded)) =
+            (outcome_columns(settlement.outcome), outcome_columns(settlement.outcome_after_reclaim()));
         Self {
-            event_id: Id(it.event),
-            lease_id: Id(it.lease),
-            attempt_id: it.attempt.as_ref().map(|attempt| Id(attempt.id)),
+            event_id: Id(settlement.event),
+            lease_id: Id(settlement.lease),
+            attempt_id: settlement.attempt.as_ref().map(|attempt| Id(attempt.id)),
             state,
             due,
-            state_back,
-            due_back,
+            state_if_recorded,
+            due_if_recorded,
         }
     }
 }
 
-fn faring(fate: Fate) -> (i16, Option<At>) {
-    let (state, due) = match fate {
-        Fate::Delivered => (EventState::Delivered, None),
-        Fate::RetryAt(at) | Fate::Released(at) => (EventState::Pending, Some(At(at))),
-        Fate::Exhausted => (EventState::Exhausted, None),
-        Fate::Unaddressed => (EventState::Unaddressed, None),
+fn outcome_columns(outcome: DeliveryOutcome) -> (i16, Option<DbTimestamp>) {
+    let (state, due) = match outcome {
+        DeliveryOutcome::Delivered => (EventState::Delivered, None),
+        DeliveryOutcome::RetryAt(at) | DeliveryOutcome::Released(at) => {
+            (EventState::Pending, Some(DbTimestamp(at)))
+        }
+        DeliveryOutcome::Exhausted => (EventState::Exhausted, None),
+        DeliveryOutcome::Unaddressed => (EventState::Unaddressed, None),
     };
     (state.code(), due)
 }

@@ -6,13 +6,13 @@ use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
 use ring::digest::{SHA256, digest};
 
-use super::Reading;
-use super::columns::row;
-use super::deliveries::FareRow;
+use super::RowReader;
+use super::columns::declare_row;
+use super::deliveries::DeliveryStateRow;
 use super::schema::events;
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
-row! {
+declare_row! {
     #[derive(Insertable)]
     struct EventRow<'a> in events {
         id: Id<EventId>,
@@ -21,20 +21,20 @@ row! {
         kind: i16,
         journal_entry_id: Id<JournalEntryId>,
         body: &'a [u8],
-        created_at: At,
+        created_at: DbTimestamp,
     }
 }
 
 impl<'a> EventRow<'a> {
-    pub(crate) fn of(it: &'a NewEvent) -> Self {
+    pub(crate) fn from_event(event: &'a NewEvent) -> Self {
         Self {
-            id: Id(it.id),
-            company_id: Id(it.company_id),
-            provider_id: Id(it.provider_id),
-            kind: it.kind.code(),
-            journal_entry_id: Id(it.cause),
-            body: &it.body,
-            created_at: At(it.created_at),
+            id: Id(event.id),
+            company_id: Id(event.company_id),
+            provider_id: Id(event.provider_id),
+            kind: event.kind.code(),
+            journal_entry_id: Id(event.entry_id),
+            body: &event.body,
+            created_at: DbTimestamp(event.created_at),
         }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) struct StoredEventRow {
 
 impl StoredEventRow {
     /// The digest of the body as it was written.
-    pub(crate) fn digest(self) -> Vec<u8> {
+    pub(crate) fn into_original_digest(self) -> Vec<u8> {
         self.original_digest.unwrap_or_else(|| digest(&SHA256, &self.body).as_ref().to_vec())
     }
 }
@@ -64,20 +64,20 @@ pub(crate) struct QueuedEventRow {
     id: Id<EventId>,
     provider_id: Id<ProviderId>,
     kind: i16,
-    created_at: At,
+    created_at: DbTimestamp,
 }
 
 impl QueuedEventRow {
-    pub(crate) fn read(self, fare: FareRow) -> Result<QueuedEvent, StoreError> {
-        let reading = Reading { table: "events", id: &self.id.0 };
-        let faring = Reading { table: "deliveries", id: &self.id.0 };
+    pub(crate) fn into_queued_event(self, delivery: DeliveryStateRow) -> Result<QueuedEvent, StoreError> {
+        let reader = RowReader { table: "events", id: &self.id.0 };
+        let delivery_reader = RowReader { table: "deliveries", id: &self.id.0 };
         Ok(QueuedEvent {
             id: self.id.0,
             provider_id: self.provider_id.0,
-            kind: reading.make("kind", EventKind::from_code(self.kind))?,
-            state: faring.make("state", EventState::from_code(fare.state))?,
-            attempts: faring.make("attempts", u32::try_from(fare.attempts).ok())?,
-            next_attempt_at: fare.next_attempt_at.map(|next_attempt_at| next_attempt_at.0),
+            kind: reader.require_valid("kind", EventKind::from_code(self.kind))?,
+            state: delivery_reader.require_valid("state", EventState::from_code(delivery.state))?,
+            attempts: delivery_reader.require_valid("attempts", u32::try_from(delivery.attempts).ok())?,
+            next_attempt_at: delivery.next_attempt_at.map(|next_attempt_at| next_attempt_at.0),
             created_at: self.created_at.0,
         })
     }

@@ -14,12 +14,12 @@ struct StoredNotification<'a> {
     company_name: Cow<'a, str>,
     company_domain: Cow<'a, str>,
     #[serde(flatten)]
-    data: Data<'a>,
+    data: NotificationData<'a>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Data<'a> {
+enum NotificationData<'a> {
     ReserveLow {
         threshold: i64,
         balance: i64,
@@ -41,20 +41,22 @@ enum Data<'a> {
 pub(super) fn to_json(notification: &Notification) -> String {
     let (company, data) = match notification {
         Notification::ReserveLow { company, threshold, balance } => {
-            (company, Data::ReserveLow { threshold: threshold.get(), balance: balance.get() })
+            (company, NotificationData::ReserveLow { threshold: threshold.get(), balance: balance.get() })
         }
         Notification::DistributionRefused { company, due_on, points, wallet, reason } => {
-            let data = Data::DistributionRefused {
+            let data = NotificationData::DistributionRefused {
                 due_on: due_on.to_string().into(),
                 points: points.get(),
-                wallet: wallet.kind().code(),
+                wallet: wallet.account_kind().code(),
                 reason: reason.into(),
             };
             (company, data)
         }
-        Notification::CertificateEnding { company, ends_at, has_ended } => {
-            let data =
-                Data::CertificateEnding { ends_at_micros: ends_at.unix_micros(), has_ended: *has_ended };
+        Notification::CertificateExpiring { company, ends_at, has_ended } => {
+            let data = NotificationData::CertificateEnding {
+                ends_at_micros: ends_at.unix_micros(),
+                has_ended: *has_ended,
+            };
             (company, data)
         }
     };
@@ -72,23 +74,27 @@ pub(super) fn from_json(id: CompanyId, json: &str) -> Option<Notification> {
     let company =
         NotifiedCompany { id, name: company_name.into_owned(), domain: company_domain.into_owned() };
     Some(match data {
-        Data::ReserveLow { threshold, balance } => Notification::ReserveLow {
+        NotificationData::ReserveLow { threshold, balance } => Notification::ReserveLow {
             company,
             threshold: Points::new(threshold)?,
             balance: Points::new(balance)?,
         },
-        Data::DistributionRefused { due_on, points, wallet, reason } => Notification::DistributionRefused {
-            company,
-            due_on: IsoDate::parse(&due_on).ok()?,
-            points: Points::new(points)?,
-            wallet: AccountKind::from_code(wallet).and_then(WalletType::from_kind)?,
-            reason: reason.into_owned(),
-        },
-        Data::CertificateEnding { ends_at_micros, has_ended } => Notification::CertificateEnding {
-            company,
-            ends_at: Timestamp::from_unix_micros(ends_at_micros)?,
-            has_ended,
-        },
+        NotificationData::DistributionRefused { due_on, points, wallet, reason } => {
+            Notification::DistributionRefused {
+                company,
+                due_on: IsoDate::parse(&due_on).ok()?,
+                points: Points::new(points)?,
+                wallet: AccountKind::from_code(wallet).and_then(WalletType::from_kind)?,
+                reason: reason.into_owned(),
+            }
+        }
+        NotificationData::CertificateEnding { ends_at_micros, has_ended } => {
+            Notification::CertificateExpiring {
+                company,
+                ends_at: Timestamp::from_unix_micros(ends_at_micros)?,
+                has_ended,
+            }
+        }
     })
 }
 
@@ -97,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notifications_are_read_as_they_were_written() {
+    fn notifications_round_trip() {
         let id = CompanyId::from_uuid(uuid::Uuid::from_u128(7));
         let company = NotifiedCompany { id, name: "Bücher \"&\" Söhne".into(), domain: "b.example".into() };
         let points = |count| Points::new(count).unwrap();
@@ -110,7 +116,7 @@ mod tests {
                 wallet: WalletType::Peer,
                 reason: "Insufficient funds".into(),
             },
-            Notification::CertificateEnding { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true },
+            Notification::CertificateExpiring { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true },
         );
         for notification in [low, refused, ending] {
             assert_eq!(from_json(id, &to_json(&notification)), Some(notification));

@@ -3,11 +3,11 @@
 use diesel::prelude::*;
 use guerdon_domain::occasions::{Occasion, OccasionText};
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::values::{CompanyId, Line, Message, OccasionId};
+use guerdon_domain::values::{CompanyId, Message, OccasionId, SingleLine};
 
-use super::Reading;
+use super::RowReader;
 use super::schema::occasions;
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = occasions, treat_none_as_default_value = false, treat_none_as_null = true)]
@@ -19,33 +19,33 @@ pub(crate) struct OccasionRow {
     default_message: String,
     enabled: bool,
     visible: bool,
-    created_at: At,
-    updated_at: At,
-    deleted_at: Option<At>,
+    created_at: DbTimestamp,
+    updated_at: DbTimestamp,
+    deleted_at: Option<DbTimestamp>,
 }
 
 impl OccasionRow {
-    pub(crate) fn of(it: &Occasion) -> Self {
+    pub(crate) fn from_occasion(occasion: &Occasion) -> Self {
         Self {
-            id: Id(it.id),
-            company_id: it.company_id.map(Id),
-            name: it.text.name.as_str().to_owned(),
-            title: it.text.title.as_str().to_owned(),
-            default_message: it.text.default_message.as_str().to_owned(),
-            enabled: it.enabled,
-            visible: it.visible,
-            created_at: At(it.created_at),
-            updated_at: At(it.updated_at),
+            id: Id(occasion.id),
+            company_id: occasion.company_id.map(Id),
+            name: occasion.text.name.as_str().to_owned(),
+            title: occasion.text.title.as_str().to_owned(),
+            default_message: occasion.text.default_message.as_str().to_owned(),
+            enabled: occasion.enabled,
+            visible: occasion.visible,
+            created_at: DbTimestamp(occasion.created_at),
+            updated_at: DbTimestamp(occasion.updated_at),
             deleted_at: None,
         }
     }
 
-    pub(crate) fn read(self) -> Result<Occasion, StoreError> {
-        let reading = Reading { table: "occasions", id: &self.id.0 };
+    pub(crate) fn into_occasion(self) -> Result<Occasion, StoreError> {
+        let reader = RowReader { table: "occasions", id: &self.id.0 };
         let text = OccasionText {
-            name: reading.parse("name", &self.name, Line::parse)?,
-            title: reading.parse("title", &self.title, Line::parse)?,
-            default_message: reading.parse("default_message", &self.default_message, Message::parse)?,
+            name: reader.parse_column("name", &self.name, SingleLine::parse)?,
+            title: reader.parse_column("title", &self.title, SingleLine::parse)?,
+            default_message: reader.parse_column("default_message", &self.default_message, Message::parse)?,
         };
         Ok(Occasion {
             id: self.id.0,

@@ -1,11 +1,11 @@
 //! Providers.
 
 use diesel::prelude::*;
-use guerdon_domain::providers::{Former, Provider};
+use guerdon_domain::providers::{FormerSecret, Provider};
 use guerdon_domain::values::ProviderId;
 
 use super::schema::providers;
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = providers, treat_none_as_default_value = false)]
@@ -16,45 +16,57 @@ pub(crate) struct ProviderRow {
     api_secret_hash: Vec<u8>,
     shared_secret_sealed: Vec<u8>,
     former_api_secret_hash: Option<Vec<u8>>,
-    former_api_secret_until: Option<At>,
+    former_api_secret_until: Option<DbTimestamp>,
     former_shared_secret_sealed: Option<Vec<u8>>,
-    former_shared_secret_until: Option<At>,
+    former_shared_secret_until: Option<DbTimestamp>,
     callback_url: Option<String>,
     manages_all_domain_resources: bool,
     suspended: bool,
-    created_at: At,
-    updated_at: At,
+    created_at: DbTimestamp,
+    updated_at: DbTimestamp,
 }
 
 impl ProviderRow {
-    pub(crate) fn of(it: &Provider) -> Self {
+    pub(crate) fn from_provider(provider: &Provider) -> Self {
         Self {
-            id: Id(it.id),
-            name: it.name.clone(),
-            api_key: it.api_key.clone(),
-            api_secret_hash: it.api_secret_hash.clone(),
-            shared_secret_sealed: it.shared_secret_sealed.clone(),
-            former_api_secret_hash: it.former_api_secret.as_ref().map(|former| former.kept.clone()),
-            former_api_secret_until: it.former_api_secret.as_ref().map(|former| At(former.until)),
-            former_shared_secret_sealed: it.former_shared_secret.as_ref().map(|former| former.kept.clone()),
-            former_shared_secret_until: it.former_shared_secret.as_ref().map(|former| At(former.until)),
-            callback_url: it.callback_url.clone(),
-            manages_all_domain_resources: it.manages_all_domain_resources,
-            suspended: it.suspended,
-            created_at: At(it.created_at),
-            updated_at: At(it.created_at),
+            id: Id(provider.id),
+            name: provider.name.clone(),
+            api_key: provider.api_key.clone(),
+            api_secret_hash: provider.api_secret_hash.clone(),
+            shared_secret_sealed: provider.shared_secret_sealed.clone(),
+            former_api_secret_hash: provider.former_api_secret.as_ref().map(|former| former.secret.clone()),
+            former_api_secret_until: provider
+                .former_api_secret
+                .as_ref()
+                .map(|former| DbTimestamp(former.valid_until)),
+            former_shared_secret_sealed: provider
+                .former_shared_secret
+                .as_ref()
+                .map(|former| former.secret.clone()),
+            former_shared_secret_until: provider
+                .former_shared_secret
+                .as_ref()
+                .map(|former| DbTimestamp(former.valid_until)),
+            callback_url: provider.callback_url.clone(),
+            manages_all_domain_resources: provider.manages_all_domain_resources,
+            suspended: provider.suspended,
+            created_at: DbTimestamp(provider.created_at),
+            updated_at: DbTimestamp(provider.created_at),
         }
     }
 
-    pub(crate) fn read(self) -> Provider {
+    pub(crate) fn into_provider(self) -> Provider {
         Provider {
             id: self.id.0,
             name: self.name,
             api_key: self.api_key,
             api_secret_hash: self.api_secret_hash,
             shared_secret_sealed: self.shared_secret_sealed,
-            former_api_secret: former(self.former_api_secret_hash, self.former_api_secret_until),
-            former_shared_secret: former(self.former_shared_secret_sealed, self.former_shared_secret_until),
+            former_api_secret: previous_secret(self.former_api_secret_hash, self.former_api_secret_until),
+            former_shared_secret: previous_secret(
+                self.former_shared_secret_sealed,
+                self.former_shared_secret_until,
+            ),
             callback_url: self.callback_url,
             manages_all_domain_resources: self.manages_all_domain_resources,
             suspended: self.suspended,
@@ -63,6 +75,6 @@ impl ProviderRow {
     }
 }
 
-fn former(kept: Option<Vec<u8>>, until: Option<At>) -> Option<Former> {
-    Some(Former { kept: kept?, until: until?.0 })
+fn previous_secret(secret: Option<Vec<u8>>, valid_until: Option<DbTimestamp>) -> Option<FormerSecret> {
+    Some(FormerSecret { secret: secret?, valid_until: valid_until?.0 })
 }

@@ -6,13 +6,13 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Recognition;
 use guerdon_domain::values::{CompanyId, JournalEntryId, Message, OccasionId, RecognitionId, UserId};
 
-use super::Reading;
-use super::columns::row;
+use super::RowReader;
+use super::columns::declare_row;
 use super::journal_entries::sender_of;
 use super::schema::{journal_entries, recognitions};
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
-row! {
+declare_row! {
     #[derive(Insertable)]
     struct NewRecognitionRow in recognitions {
         journal_entry_id: Id<JournalEntryId>,
@@ -22,21 +22,21 @@ row! {
         sender_id: Id,
         receiver_id: Id<UserId>,
         share: bool,
-        created_at: At,
+        created_at: DbTimestamp,
     }
 }
 
 impl NewRecognitionRow {
-    pub(crate) fn of(cause: JournalEntryId, leg: i32, it: &Recognition) -> Self {
+    pub(crate) fn from_recognition(entry_id: JournalEntryId, leg: i32, recognition: &Recognition) -> Self {
         Self {
-            journal_entry_id: Id(cause),
+            journal_entry_id: Id(entry_id),
             leg,
-            id: Id(it.id),
-            company_id: Id(it.company_id),
-            sender_id: Id(it.sender.id()),
-            receiver_id: Id(it.receiver_id),
-            share: it.share,
-            created_at: At(it.created_at),
+            id: Id(recognition.id),
+            company_id: Id(recognition.company_id),
+            sender_id: Id(recognition.sender.id()),
+            receiver_id: Id(recognition.receiver_id),
+            share: recognition.share,
+            created_at: DbTimestamp(recognition.created_at),
         }
     }
 }
@@ -51,7 +51,7 @@ pub(crate) struct RecognitionRow {
     receiver_id: Id<UserId>,
     share: bool,
     message: Option<String>,
-    created_at: At,
+    created_at: DbTimestamp,
 }
 
 /// What the recognitions of one sending have in common.
@@ -64,17 +64,17 @@ pub(crate) struct SendingRow {
 }
 
 impl RecognitionRow {
-    pub(crate) fn read(self, sending: SendingRow) -> Result<Recognition, StoreError> {
-        let reading = Reading { table: "recognitions", id: &self.id.0 };
-        let message = reading.make("message", self.message.or(sending.message))?;
+    pub(crate) fn into_recognition(self, sending: SendingRow) -> Result<Recognition, StoreError> {
+        let reader = RowReader { table: "recognitions", id: &self.id.0 };
+        let message = reader.require_valid("message", self.message.or(sending.message))?;
         Ok(Recognition {
             id: self.id.0,
             receiver_id: self.receiver_id.0,
             sender: sender_of(self.sender_id, self.company_id),
-            message: reading.parse("message", &message, Message::parse)?,
-            points: reading.make("points", Points::new(sending.points))?,
+            message: reader.parse_column("message", &message, Message::parse)?,
+            points: reader.require_valid("points", Points::new(sending.points))?,
             share: self.share,
-            occasion_id: reading.make("occasion_id", sending.occasion_id)?.0,
+            occasion_id: reader.require_valid("occasion_id", sending.occasion_id)?.0,
             company_id: self.company_id.0,
             created_at: self.created_at.0,
         })

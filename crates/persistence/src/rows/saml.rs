@@ -5,9 +5,9 @@ use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::{CompanyId, EntityId, PemCertificate, WebUrl};
 
-use super::Reading;
+use super::RowReader;
 use super::schema::saml_settings;
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = saml_settings, primary_key(company_id))]
@@ -18,31 +18,31 @@ pub(crate) struct SamlRow {
     idp_url: Option<String>,
     idp_certificate: Option<String>,
     active: bool,
-    updated_at: At,
+    updated_at: DbTimestamp,
 }
 
 impl SamlRow {
-    pub(crate) fn of(company: CompanyId, it: &SamlSettings, at: Timestamp) -> Self {
+    pub(crate) fn from_settings(company: CompanyId, settings: &SamlSettings, at: Timestamp) -> Self {
         Self {
             company_id: Id(company),
-            idp_id: it.idp_id.as_ref().map(|idp_id| idp_id.as_str().to_owned()),
-            idp_url: it.idp_url.as_ref().map(|idp_url| idp_url.as_str().to_owned()),
-            idp_certificate: it
+            idp_id: settings.idp_id.as_ref().map(|idp_id| idp_id.as_str().to_owned()),
+            idp_url: settings.idp_url.as_ref().map(|idp_url| idp_url.as_str().to_owned()),
+            idp_certificate: settings
                 .idp_certificate
                 .as_ref()
                 .map(|idp_certificate| idp_certificate.as_str().to_owned()),
-            active: it.active,
-            updated_at: At(at),
+            active: settings.active,
+            updated_at: DbTimestamp(at),
         }
     }
 
-    pub(crate) fn read(self) -> Result<SamlSettings, StoreError> {
-        let reading = Reading { table: "saml_settings", id: &self.company_id.0 };
+    pub(crate) fn into_settings(self) -> Result<SamlSettings, StoreError> {
+        let reader = RowReader { table: "saml_settings", id: &self.company_id.0 };
         let certificate = self.idp_certificate.as_deref();
         Ok(SamlSettings {
-            idp_id: reading.parse_opt("idp_id", self.idp_id.as_deref(), EntityId::parse)?,
-            idp_url: reading.parse_opt("idp_url", self.idp_url.as_deref(), WebUrl::parse)?,
-            idp_certificate: reading.parse_opt("idp_certificate", certificate, PemCertificate::parse)?,
+            idp_id: reader.parse_nullable("idp_id", self.idp_id.as_deref(), EntityId::parse)?,
+            idp_url: reader.parse_nullable("idp_url", self.idp_url.as_deref(), WebUrl::parse)?,
+            idp_certificate: reader.parse_nullable("idp_certificate", certificate, PemCertificate::parse)?,
             active: self.active,
         })
     }

@@ -19,21 +19,21 @@ tables! {
         api_secret_hash -> Binary,
         shared_secret_sealed -> Binary,
         former_api_secret_hash -> Nullable<Binary>,
-        former_api_secret_until -> Nullable<Moment>,
+        former_api_secret_until -> Nullable<SqlTimestamp>,
         former_shared_secret_sealed -> Nullable<Binary>,
-        former_shared_secret_until -> Nullable<Moment>,
+        former_shared_secret_until -> Nullable<SqlTimestamp>,
         callback_url -> Nullable<Text>,
         manages_all_domain_resources -> Bool,
         suspended -> Bool,
-        created_at -> Moment,
-        updated_at -> Moment,
+        created_at -> SqlTimestamp,
+        updated_at -> SqlTimestamp,
     }
     corporations (id) {
         id -> Identifier,
         provider_id -> Identifier,
         name -> Text,
-        created_at -> Moment,
-        updated_at -> Moment,
+        created_at -> SqlTimestamp,
+        updated_at -> SqlTimestamp,
     }
     companies (id) {
         id -> Identifier,
@@ -47,8 +47,8 @@ tables! {
         reserve_alert -> Nullable<BigInt>,
         reserve_bcc -> Nullable<Text>,
         allow_zero_points -> Bool,
-        created_at -> Moment,
-        updated_at -> Moment,
+        created_at -> SqlTimestamp,
+        updated_at -> SqlTimestamp,
     }
     active_users (company_id, part) {
         company_id -> Identifier,
@@ -81,9 +81,9 @@ tables! {
         custom_field_3 -> Nullable<Text>,
         custom_field_4 -> Nullable<Text>,
         custom_field_5 -> Nullable<Text>,
-        created_at -> Moment,
-        updated_at -> Moment,
-        deleted_at -> Nullable<Moment>,
+        created_at -> SqlTimestamp,
+        updated_at -> SqlTimestamp,
+        deleted_at -> Nullable<SqlTimestamp>,
     }
     occasions (id) {
         id -> Identifier,
@@ -93,9 +93,9 @@ tables! {
         default_message -> Text,
         enabled -> Bool,
         visible -> Bool,
-        created_at -> Moment,
-        updated_at -> Moment,
-        deleted_at -> Nullable<Moment>,
+        created_at -> SqlTimestamp,
+        updated_at -> SqlTimestamp,
+        deleted_at -> Nullable<SqlTimestamp>,
     }
     schedules (id) {
         id -> Identifier,
@@ -105,18 +105,18 @@ tables! {
         period -> SmallInt,
         start_on -> Text,
         next_on -> Text,
-        due_at -> Moment,
-        failing_since -> Nullable<Moment>,
+        due_at -> SqlTimestamp,
+        failing_since -> Nullable<SqlTimestamp>,
         failure -> Nullable<Text>,
-        created_at -> Moment,
-        cancelled_at -> Nullable<Moment>,
+        created_at -> SqlTimestamp,
+        cancelled_at -> Nullable<SqlTimestamp>,
     }
     missed_dates (schedule_id, due_on) {
         schedule_id -> Identifier,
         due_on -> Text,
         company_id -> Identifier,
         reason -> Text,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     distributions_under_way (id) {
         id -> Identifier,
@@ -145,7 +145,7 @@ tables! {
         due_on -> Nullable<Text>,
         share -> Nullable<Bool>,
         message -> Nullable<Text>,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     recognitions (journal_entry_id, leg) {
         journal_entry_id -> Identifier,
@@ -156,7 +156,7 @@ tables! {
         receiver_id -> Identifier,
         share -> Bool,
         message -> Nullable<Text>,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     accounts (owner_id, kind) {
         owner_id -> Identifier,
@@ -167,8 +167,8 @@ tables! {
         entry_count -> BigInt,
         rounding_shortfall -> BigInt,
         alert_below -> Nullable<BigInt>,
-        created_at -> Moment,
-        closed_at -> Nullable<Moment>,
+        created_at -> SqlTimestamp,
+        closed_at -> Nullable<SqlTimestamp>,
     }
     transfers (journal_entry_id, leg) {
         journal_entry_id -> Identifier,
@@ -184,7 +184,7 @@ tables! {
         points -> BigInt,
         points_per_dollar -> Integer,
         reason -> SmallInt,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     seals (sequence) {
         sequence -> BigInt,
@@ -196,7 +196,7 @@ tables! {
         events -> BigInt,
         events_digest -> Binary,
         head -> Binary,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     events (id) {
         position -> BigInt,
@@ -207,7 +207,7 @@ tables! {
         journal_entry_id -> Identifier,
         body -> Binary,
         original_digest -> Nullable<Binary>,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     deliveries (event_id) {
         event_id -> Identifier,
@@ -216,7 +216,7 @@ tables! {
         state -> SmallInt,
         attempts -> Integer,
         attempts_before_replay -> Integer,
-        next_attempt_at -> Nullable<Moment>,
+        next_attempt_at -> Nullable<SqlTimestamp>,
         lease_id -> Nullable<Identifier>,
     }
     attempts (event_id, id) {
@@ -224,11 +224,11 @@ tables! {
         id -> Identifier,
         company_id -> Identifier,
         number -> Integer,
-        started_at -> Moment,
+        started_at -> SqlTimestamp,
         duration_micros -> BigInt,
         status -> Nullable<SmallInt>,
-        cause -> Nullable<Text>,
-        answer -> Binary,
+        failure -> Nullable<Text>,
+        response -> Binary,
     }
     mails (id) {
         id -> Identifier,
@@ -237,9 +237,9 @@ tables! {
         notification -> Text,
         state -> SmallInt,
         attempts -> SmallInt,
-        next_attempt_at -> Nullable<Moment>,
+        next_attempt_at -> Nullable<SqlTimestamp>,
         lease_id -> Nullable<Identifier>,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     saml_settings (company_id) {
         company_id -> Identifier,
@@ -247,8 +247,8 @@ tables! {
         idp_url -> Nullable<Text>,
         idp_certificate -> Nullable<Text>,
         active -> Bool,
-        updated_at -> Moment,
-        notified_of_expiry -> Nullable<Moment>,
+        updated_at -> SqlTimestamp,
+        notified_of_expiry -> Nullable<SqlTimestamp>,
     }
     idempotency_records (scope, idempotency_key) {
         scope -> Identifier,
@@ -256,8 +256,8 @@ tables! {
         request_hash -> Binary,
         status -> SmallInt,
         body -> Binary,
-        created_at -> Moment,
-        expires_at -> Moment,
+        created_at -> SqlTimestamp,
+        expires_at -> SqlTimestamp,
     }
     settings (name) {
         name -> Text,
@@ -275,7 +275,7 @@ tables! {
         object_id -> Nullable<Identifier>,
         detail -> Text,
         state_digest -> Nullable<Binary>,
-        created_at -> Moment,
+        created_at -> SqlTimestamp,
     }
     company_statistics (company_id, day) {
         company_id -> Identifier,
@@ -301,14 +301,14 @@ tables! {
         requests -> BigInt,
         client_errors -> BigInt,
         server_errors -> BigInt,
-        micros -> BigInt,
+        duration_micros -> BigInt,
     }
     provider_statistics (provider_id, hour) {
         provider_id -> Identifier,
         hour -> Integer,
         delivered -> BigInt,
         failed -> BigInt,
-        micros -> BigInt,
+        duration_micros -> BigInt,
     }
 }
 
@@ -317,6 +317,6 @@ diesel::joinable!(recognitions -> journal_entries (journal_entry_id));
 diesel::joinable!(missed_dates -> schedules (schedule_id));
 diesel::joinable!(deliveries -> events (event_id));
 diesel::allow_tables_to_appear_in_same_query!(companies, providers, users, occasions, accounts);
-diesel::allow_tables_to_appear_in_same_query!(journal_entries, recognitions);
+diesel::allow_tables_to_appear_in_same_query!(companies, journal_entries, recognitions);
 diesel::allow_tables_to_appear_in_same_query!(missed_dates, schedules);
 diesel::allow_tables_to_appear_in_same_query!(events, deliveries);

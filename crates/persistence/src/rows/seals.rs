@@ -1,7 +1,7 @@
 //! The chain of seals: SHA-256 over the previous head and all facts in their order, each field with its
 //! length, so that two different journals never have the same head.
 
-use guerdon_domain::values::fit;
+use guerdon_domain::values::checked_cast;
 use ring::digest::{Context, SHA256, digest};
 
 /// The version of the format: which facts are chained, and how. A new format gets a new number, so that seals
@@ -9,62 +9,62 @@ use ring::digest::{Context, SHA256, digest};
 pub(crate) const FORMAT: i16 = 1;
 
 /// The start of the chain.
-pub(crate) const BEGINNING: [u8; 32] = [0; 32];
+pub(crate) const FIRST_HEAD: [u8; 32] = [0; 32];
 
 /// The number of bytes that are buffered before they are digested.
-const GATHERED: usize = 16_384;
+const BUFFER_BYTES: usize = 16_384;
 
 /// A seal that is being computed.
-pub(crate) struct Chain {
-    digested: Context,
-    gathered: Vec<u8>,
+pub(crate) struct SealChain {
+    digest: Context,
+    buffer: Vec<u8>,
 }
 
-impl Chain {
+impl SealChain {
     /// Continues after a head.
-    pub(crate) fn after(head: [u8; 32]) -> Self {
+    pub(crate) fn continue_from(head: [u8; 32]) -> Self {
         let mut context = Context::new(&SHA256);
         context.update(&head);
-        let mut chain = Self { digested: context, gathered: Vec::with_capacity(GATHERED) };
-        chain.number(FORMAT);
+        let mut chain = Self { digest: context, buffer: Vec::with_capacity(BUFFER_BYTES) };
+        chain.add_number(FORMAT);
         chain
     }
 
-    fn gather(&mut self, bytes: &[u8]) {
-        if self.gathered.len() + bytes.len() > GATHERED {
-            self.digested.update(&self.gathered);
-            self.gathered.clear();
+    fn buffer_bytes(&mut self, bytes: &[u8]) {
+        if self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.digest.update(&self.buffer);
+            self.buffer.clear();
         }
-        self.gathered.extend_from_slice(bytes);
+        self.buffer.extend_from_slice(bytes);
     }
 
     /// Bytes of any length, or nothing.
-    pub(crate) fn bytes(&mut self, it: Option<&[u8]>) {
-        match it {
-            None => self.gather(&[0]),
+    pub(crate) fn add_bytes(&mut self, bytes: Option<&[u8]>) {
+        match bytes {
+            None => self.buffer_bytes(&[0]),
             Some(it) => {
-                self.gather(&[1]);
-                self.gather(&fit::<u64, _>(it.len()).to_be_bytes());
-                self.gather(it);
+                self.buffer_bytes(&[1]);
+                self.buffer_bytes(&checked_cast::<u64, _>(it.len()).to_be_bytes());
+                self.buffer_bytes(it);
             }
         }
     }
 
     /// Chains the digest of a string that may have to be erased later: the chain can be verified without the
     /// string.
-    pub(crate) fn digest(&mut self, it: Option<&[u8]>) {
-        self.bytes(it.map(|bytes| digest(&SHA256, bytes)).as_ref().map(AsRef::as_ref));
+    pub(crate) fn add_digest(&mut self, bytes: Option<&[u8]>) {
+        self.add_bytes(bytes.map(|bytes| digest(&SHA256, bytes)).as_ref().map(AsRef::as_ref));
     }
 
-    pub(crate) fn number(&mut self, it: impl Into<i64>) {
-        self.gather(&it.into().to_be_bytes());
+    pub(crate) fn add_number(&mut self, number: impl Into<i64>) {
+        self.buffer_bytes(&number.into().to_be_bytes());
     }
 
     /// The resulting head.
     pub(crate) fn finish(mut self) -> [u8; 32] {
-        self.digested.update(&self.gathered);
-        let mut head = BEGINNING;
-        head.copy_from_slice(self.digested.finish().as_ref());
+        self.digest.update(&self.buffer);
+        let mut head = FIRST_HEAD;
+        head.copy_from_slice(self.digest.finish().as_ref());
         head
     }
 }
@@ -74,11 +74,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_field_and_its_place_makes_another_head() {
+    fn every_field_and_its_position_changes_the_head() {
         let head = |fields: &[Option<&[u8]>], number: i64| {
-            let mut chain = Chain::after(BEGINNING);
-            fields.iter().for_each(|field| chain.bytes(*field));
-            chain.number(number);
+            let mut chain = SealChain::continue_from(FIRST_HEAD);
+            fields.iter().for_each(|field| chain.add_bytes(*field));
+            chain.add_number(number);
             chain.finish()
         };
         let all = [
@@ -92,6 +92,6 @@ mod tests {
         ];
         let distinct: std::collections::HashSet<_> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());
-        assert_ne!(Chain::after(BEGINNING).finish(), Chain::after(all[0]).finish());
+        assert_ne!(SealChain::continue_from(FIRST_HEAD).finish(), SealChain::continue_from(all[0]).finish());
     }
 }

@@ -20,7 +20,7 @@ pub struct Identifier;
 /// A time: `timestamptz` in PostgreSQL, microseconds since 1970 in SQLite.
 #[derive(SqlType, diesel::query_builder::QueryId)]
 #[diesel(postgres_type(oid = 1184, array_oid = 1185), sqlite_type(name = "Long"))]
-pub struct Moment;
+pub struct SqlTimestamp;
 
 /// An id in a statement: a domain id, or a UUID in columns that are shared by owners of several kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, AsExpression, FromSqlRow)]
@@ -29,13 +29,13 @@ pub struct Id<T = Uuid>(pub T);
 
 /// A time in a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, AsExpression, FromSqlRow)]
-#[diesel(sql_type = Moment)]
-pub struct At(pub Timestamp);
+#[diesel(sql_type = SqlTimestamp)]
+pub struct DbTimestamp(pub Timestamp);
 
 /// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
-const PG_EPOCH: i64 = 946_684_800_000_000;
+const PG_EPOCH_UNIX_MICROS: i64 = 946_684_800_000_000;
 
-const FAR: &str = "a moment out of range";
+const OUT_OF_RANGE: &str = "a moment out of range";
 impl<T: AsRef<[u8]> + Debug> ToSql<Identifier, Pg> for Id<T> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         out.write_all(self.0.as_ref())?;
@@ -62,31 +62,31 @@ impl<T: From<Uuid>> FromSql<Identifier, Sqlite> for Id<T> {
     }
 }
 
-impl ToSql<Moment, Pg> for At {
+impl ToSql<SqlTimestamp, Pg> for DbTimestamp {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        out.write_all(&(self.0.unix_micros() - PG_EPOCH).to_be_bytes())?;
+        out.write_all(&(self.0.unix_micros() - PG_EPOCH_UNIX_MICROS).to_be_bytes())?;
         Ok(IsNull::No)
     }
 }
 
-impl FromSql<Moment, Pg> for At {
+impl FromSql<SqlTimestamp, Pg> for DbTimestamp {
     fn from_sql(value: PgValue<'_>) -> deserialize::Result<Self> {
         let since_2000 = i64::from_be_bytes(value.as_bytes().try_into()?);
-        let at = since_2000.checked_add(PG_EPOCH).and_then(Timestamp::from_unix_micros);
-        Ok(Self(at.ok_or(FAR)?))
+        let at = since_2000.checked_add(PG_EPOCH_UNIX_MICROS).and_then(Timestamp::from_unix_micros);
+        Ok(Self(at.ok_or(OUT_OF_RANGE)?))
     }
 }
 
-impl ToSql<Moment, Sqlite> for At {
+impl ToSql<SqlTimestamp, Sqlite> for DbTimestamp {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
         out.set_value(self.0.unix_micros());
         Ok(IsNull::No)
     }
 }
 
-impl FromSql<Moment, Sqlite> for At {
+impl FromSql<SqlTimestamp, Sqlite> for DbTimestamp {
     fn from_sql(value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
         let micros = <i64 as FromSql<BigInt, Sqlite>>::from_sql(value)?;
-        Ok(Self(Timestamp::from_unix_micros(micros).ok_or(FAR)?))
+        Ok(Self(Timestamp::from_unix_micros(micros).ok_or(OUT_OF_RANGE)?))
     }
 }

@@ -4,11 +4,11 @@ use diesel::prelude::*;
 use guerdon_domain::person_details;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::users::{Details, Person, Profile, User};
-use guerdon_domain::values::{CompanyId, EmailAddress, Groups, Line, UserId};
+use guerdon_domain::values::{CompanyId, EmailAddress, Groups, SingleLine, UserId};
 
-use super::Reading;
+use super::RowReader;
 use super::schema::users;
-use super::types::{At, Id};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, Selectable, Insertable, AsChangeset)]
 #[diesel(table_name = users, treat_none_as_default_value = false, treat_none_as_null = true)]
@@ -30,9 +30,9 @@ pub(crate) struct UserRow {
     custom_field_3: Option<String>,
     custom_field_4: Option<String>,
     custom_field_5: Option<String>,
-    created_at: At,
-    updated_at: At,
-    deleted_at: Option<At>,
+    created_at: DbTimestamp,
+    updated_at: DbTimestamp,
+    deleted_at: Option<DbTimestamp>,
 }
 
 macro_rules! details {
@@ -44,12 +44,12 @@ macro_rules! details {
         }
 
         impl DetailsRow {
-            fn of(it: &Details) -> Self {
-                Self { $($name: it.$name.as_ref().map(ToString::to_string),)+ }
+            fn from_details(details: &Details) -> Self {
+                Self { $($name: details.$name.as_ref().map(ToString::to_string),)+ }
             }
 
-            fn read(&self, reading: &Reading<'_>) -> Result<Details, StoreError> {
-                $(let $name = reading.parse_opt(stringify!($name), self.$name.as_deref(), <$type>::parse)?;)+
+            fn to_details(&self, reader: &RowReader<'_>) -> Result<Details, StoreError> {
+                $(let $name = reader.parse_nullable(stringify!($name), self.$name.as_deref(), <$type>::parse)?;)+
                 Ok(Details { $($name,)+ })
             }
         }
@@ -58,50 +58,52 @@ macro_rules! details {
 
 person_details!(details);
 
-fn text(value: &Option<Line>) -> Option<String> {
+fn line_text(value: &Option<SingleLine>) -> Option<String> {
     value.as_ref().map(|value| value.as_str().to_owned())
 }
 
 impl UserRow {
-    pub(crate) fn of(user: &User) -> Self {
-        let it = &user.profile;
+    pub(crate) fn from_user(user: &User) -> Self {
+        let profile = &user.profile;
         let [custom_field_1, custom_field_2, custom_field_3, custom_field_4, custom_field_5] =
-            it.custom_fields.each_ref().map(text);
+            profile.custom_fields.each_ref().map(line_text);
         Self {
             id: Id(user.id),
             company_id: Id(user.company_id),
-            email: it.email.as_str().to_owned(),
-            email_folded: it.email.folded().to_owned(),
-            first_name: it.first_name.as_str().to_owned(),
-            last_name: text(&it.last_name),
-            details: DetailsRow::of(&it.details),
-            manager: it.manager,
-            company_admin: it.company_admin,
-            corporation_admin: it.corporation_admin,
-            group_names: it.groups.as_ref().map(|groups| groups.as_str().to_owned()),
+            email: profile.email.as_str().to_owned(),
+            email_folded: profile.email.folded().to_owned(),
+            first_name: profile.first_name.as_str().to_owned(),
+            last_name: line_text(&profile.last_name),
+            details: DetailsRow::from_details(&profile.details),
+            manager: profile.manager,
+            company_admin: profile.company_admin,
+            corporation_admin: profile.corporation_admin,
+            group_names: profile.groups.as_ref().map(|groups| groups.as_str().to_owned()),
             custom_field_1,
             custom_field_2,
             custom_field_3,
             custom_field_4,
             custom_field_5,
-            created_at: At(user.created_at),
-            updated_at: At(user.updated_at),
-            deleted_at: user.deleted_at.map(At),
+            created_at: DbTimestamp(user.created_at),
+            updated_at: DbTimestamp(user.updated_at),
+            deleted_at: user.deleted_at.map(DbTimestamp),
         }
     }
 
-    pub(crate) fn read(self) -> Result<User, StoreError> {
-        let reading = Reading { table: "users", id: &self.id.0 };
-        let line = |column, value: &Option<String>| reading.parse_opt(column, value.as_deref(), Line::parse);
+    pub(crate) fn into_user(self) -> Result<User, StoreError> {
+        let reader = RowReader { table: "users", id: &self.id.0 };
+        let line = |column, value: &Option<String>| {
+            reader.parse_nullable(column, value.as_deref(), SingleLine::parse)
+        };
         let groups = match self.group_names.as_deref() {
-            Some(groups) => reading.parse("group_names", groups, Groups::parse)?,
+            Some(groups) => reader.parse_column("group_names", groups, Groups::parse)?,
             None => None,
         };
         let profile = Profile {
-            email: reading.parse("email", &self.email, EmailAddress::parse)?,
-            first_name: reading.parse("first_name", &self.first_name, Line::parse)?,
+            email: reader.parse_column("email", &self.email, EmailAddress::parse)?,
+            first_name: reader.parse_column("first_name", &self.first_name, SingleLine::parse)?,
             last_name: line("last_name", &self.last_name)?,
-            details: self.details.read(&reading)?,
+            details: self.details.to_details(&reader)?,
             manager: self.manager,
             company_admin: self.company_admin,
             corporation_admin: self.corporation_admin,
@@ -135,18 +137,18 @@ pub(crate) struct PersonRow {
     first_name: String,
     last_name: Option<String>,
     manager: bool,
-    deleted_at: Option<At>,
+    deleted_at: Option<DbTimestamp>,
 }
 
 impl PersonRow {
-    pub(crate) fn read(self) -> Result<Person, StoreError> {
-        let reading = Reading { table: "users", id: &self.id.0 };
+    pub(crate) fn into_person(self) -> Result<Person, StoreError> {
+        let reader = RowReader { table: "users", id: &self.id.0 };
         Ok(Person {
             id: self.id.0,
             company_id: self.company_id.0,
-            first_name: reading.parse("first_name", &self.first_name, Line::parse)?,
-            last_name: reading.parse_opt("last_name", self.last_name.as_deref(), Line::parse)?,
-            email: reading.parse("email", &self.email, EmailAddress::parse)?,
+            first_name: reader.parse_column("first_name", &self.first_name, SingleLine::parse)?,
+            last_name: reader.parse_nullable("last_name", self.last_name.as_deref(), SingleLine::parse)?,
+            email: reader.parse_column("email", &self.email, EmailAddress::parse)?,
             manager: self.manager,
             active: self.deleted_at.is_none(),
         })

@@ -10,18 +10,18 @@ use guerdon_domain::wallets::Account;
 use super::{Conn, Db};
 use crate::engine::Locking;
 use crate::rows::schema::{accounts as table, transfers};
-use crate::rows::types::{At, Id, Identifier, Moment};
+use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 use crate::rows::{AccountStateRow, TransferRow};
 use crate::statement::statement;
 
 statement! {
     /// Updates an account.
-    Update -> Bool {
+    UpdateAccount -> Bool {
         balance: BigInt = i64,
         spent: BigInt = i64,
         entry_count: BigInt = i64,
         rounding_shortfall: BigInt = i64,
-        closed_at: Nullable<Moment> = Option<At>,
+        closed_at: Nullable<SqlTimestamp> = Option<DbTimestamp>,
         owner: Identifier = Id,
         kind: SmallInt = i16,
     }
@@ -36,18 +36,18 @@ pub(crate) fn load_accounts(
     book: &mut AccountBook,
 ) -> QueryResult<()> {
     for account in accounts {
-        let row = table::table.find((Id(account.owner()), account.kind().code()));
+        let row = table::table.find((Id(account.owner_id()), account.kind().code()));
         let row: Option<AccountStateRow> =
             row.select(AccountStateRow::as_select()).get_result(conn).optional()?;
-        book.load(*account, row.map(|row| row.read().1));
+        book.insert_loaded(*account, row.map(|row| row.into_state().1));
     }
     Ok(())
 }
 
 /// Writes the changed accounts, and the transfers.
 pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()> {
-    for row in book.changed().map(AccountStateRow::of) {
-        let update = Update {
+    for row in book.changed_accounts().map(AccountStateRow::from_state) {
+        let update = UpdateAccount {
             balance: row.balance,
             spent: row.spent,
             entry_count: row.entry_count,
@@ -59,7 +59,7 @@ pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()>
         update.execute(conn)?;
     }
     for transfer in book.transfers() {
-        diesel::insert_into(transfers::table).values(&TransferRow::of(transfer)).execute(conn)?;
+        diesel::insert_into(transfers::table).values(&TransferRow::from_transfer(transfer)).execute(conn)?;
     }
     Ok(())
 }

@@ -12,29 +12,31 @@ use diesel::sql_types::Text;
 use crate::access::OpenError;
 
 /// Older versions can lose committed writes when two connections checkpoint one WAL file.
-const OLDEST_SAFE: (u32, u32, u32) = (3, 51, 3);
+const VERSION_MIN: (u32, u32, u32) = (3, 51, 3);
 /// The page size of new databases. A commit writes each page that it changed, and most changes of a
 /// recognition are single index entries that are far apart, so smaller pages write less. With 1,024 bytes
 /// many event bodies would overflow.
 const PAGE_BYTES: i64 = 2_048;
 /// The number of pages after which the log should restart: 256 MiB. If a long read has made it longer, it is
 /// truncated then.
-pub(super) const LOG_MAX: i32 = 131_072;
+pub(super) const LOG_PAGES_MAX: i32 = 131_072;
 /// The writer's page cache in KiB. The pages that a recognition changes are far apart.
-const CACHED: u32 = 32_000;
+const WRITER_CACHE_KIB: u32 = 32_000;
 
 /// Fails if no file exists at the path. A file that may not be examined is not reported as absent.
-pub(crate) fn require(path: &Path) -> Result<(), OpenError> {
+pub(crate) fn require_file(path: &Path) -> Result<(), OpenError> {
     match path.try_exists() {
         Ok(true) => Ok(()),
         Ok(false) => Err(OpenError::no_file(path)),
-        Err(e) => Err(OpenError::failed(&format!("cannot look at {}", path.display()), &e)),
+        Err(e) => {
+            Err(OpenError::failed_because(&format!("cannot read the metadata of {}", path.display()), &e))
+        }
     }
 }
 
-pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
+pub(crate) fn connect_to_file(path: &Path) -> Result<SqliteConnection, OpenError> {
     let name = path.to_str().ok_or_else(|| OpenError::Url("the database's path is not UTF-8".into()))?;
-    let failed = |e: &dyn std::fmt::Display| OpenError::failed(&format!("cannot open {name}"), e);
+    let failed = |e: &dyn std::fmt::Display| OpenError::failed_because(&format!("cannot open {name}"), e);
     SqliteConnection::establish(name).map_err(|e| failed(&e))
 }
 
@@ -42,33 +44,34 @@ pub(crate) fn connect(path: &Path) -> Result<SqliteConnection, OpenError> {
 pub(crate) fn prepare_writer(conn: &mut SqliteConnection, wait_ms: u32) -> QueryResult<()> {
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = {wait_ms}; PRAGMA page_size = {PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_MAX}; PRAGMA trusted_schema = OFF; \
-         PRAGMA cache_size = -{CACHED}; PRAGMA journal_size_limit = {};",
-        i64::from(LOG_MAX) * PAGE_BYTES
+         PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = {LOG_PAGES_MAX}; PRAGMA trusted_schema = OFF; \
+         PRAGMA cache_size = -{WRITER_CACHE_KIB}; PRAGMA journal_size_limit = {};",
+        i64::from(LOG_PAGES_MAX) * PAGE_BYTES
     ))
 }
 
 pub(crate) fn assert_version(conn: &mut SqliteConnection) -> Result<(), OpenError> {
     let version: String = diesel::select(diesel::dsl::sql::<Text>("sqlite_version()"))
         .get_result(conn)
-        .map_err(|e| OpenError::failed("cannot ask SQLite for its version", &e))?;
+        .map_err(|e| OpenError::failed_because("cannot read SQLite's version", &e))?;
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0), parts.next().unwrap_or(0));
-    if found < OLDEST_SAFE {
+    if found < VERSION_MIN {
         return Err(OpenError::Failed(format!(
-            "SQLite {version} can lose committed writes; 3.51.3 is the oldest safe"
+            "SQLite {version} can lose committed writes; use 3.51.3 or later"
         )));
     }
     Ok(())
 }
 
 /// Opens a lock file next to the database.
-pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
+pub(crate) fn open_lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(purpose);
     let name = PathBuf::from(name);
-    let failed = |e: std::io::Error| OpenError::failed(&format!("cannot open {}", name.display()), &e);
+    let failed =
+        |e: std::io::Error| OpenError::failed_because(&format!("cannot open {}", name.display()), &e);
     // Do not create the target of a dangling symbolic link.
     let created = File::options().create_new(true).write(true).mode(0o600).open(&name);
     let opened = created.or_else(|e| match e.kind() {
@@ -79,21 +82,21 @@ pub(crate) fn lock_file(path: &Path, purpose: &str) -> Result<File, OpenError> {
 }
 
 /// Takes the lock file next to the database. The lock is held as long as the returned file is open.
-pub(crate) fn lock(path: &Path) -> Result<File, OpenError> {
-    let file = lock_file(path, "lock")?;
+pub(crate) fn lock_database(path: &Path) -> Result<File, OpenError> {
+    let file = open_lock_file(path, "lock")?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(OpenError::Locked(path.display().to_string())),
-        Err(TryLockError::Error(e)) => Err(OpenError::failed("cannot lock the database", &e)),
+        Err(TryLockError::Error(e)) => Err(OpenError::failed_because("cannot lock the database", &e)),
     }
 }
 
 /// A read-only connection with a page cache of this many KiB.
-pub(super) fn connect_reader(name: &str, cached: u32) -> ConnectionResult<SqliteConnection> {
+pub(super) fn connect_reader(name: &str, cache_kib: u32) -> ConnectionResult<SqliteConnection> {
     let mut conn = SqliteConnection::establish(name)?;
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; \
-         PRAGMA cache_size = -{cached};"
+         PRAGMA cache_size = -{cache_kib};"
     ))
     .map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)

@@ -19,28 +19,28 @@ use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
 use guerdon_domain::ports::{
-    Consistency, Deadlines, LedgerAccess, Reads, Store, StoreError, Tx, Verdict, Wakes,
+    Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
 };
 
-use super::catalog;
-use super::checkpoints::Checkpoints;
-use super::reading::read_on;
-use super::writer::{SavepointEnd, Writer};
-use super::{UnitLimits, lock};
+use super::checkpoint_thread::CheckpointThread;
+use super::read_unit::read_on;
+use super::schema_check;
+use super::writer::{UnitEnd, Writer};
+use super::{UnitLimits, lock_mutex};
 use crate::engine::{Backend, BatchError, Locking};
 use crate::pool::Pool;
-use crate::pool::waits::waited;
+use crate::pool::wait_metrics::record_wait;
 
 /// One writer, a few readers, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
     /// Held by the single unit that may write much.
-    turn: Mutex<()>,
+    large_unit_lock: Mutex<()>,
     /// The time limit of a unit; `None` if no client waits for it.
-    within: Option<Duration>,
+    time_limit: Option<Duration>,
     readers: Pool<SqliteConnection>,
-    checkpoints: Option<Checkpoints>,
+    checkpoint_thread: Option<CheckpointThread>,
     _lock: File,
 }
 
@@ -49,107 +49,115 @@ impl GroupCommit {
         writer: SqliteConnection,
         readers: Pool<SqliteConnection>,
         lock: File,
-        wakes: Wakes,
+        notifiers: Notifiers,
     ) -> Self {
-        let writer = Mutex::new(Writer::new(writer, wakes));
+        let writer = Mutex::new(Writer::new(writer, notifiers));
         Self {
             writer,
             waiting: AtomicUsize::new(0),
-            turn: Mutex::default(),
-            within: None,
+            large_unit_lock: Mutex::default(),
+            time_limit: None,
             readers,
-            checkpoints: None,
+            checkpoint_thread: None,
             _lock: lock,
         }
     }
 
     /// For the service: units have the deadline of requests, and another thread makes the checkpoints.
-    pub(crate) fn for_requests(mut self, checkpoints: Checkpoints) -> Result<Self, StoreError> {
-        lock(&self.writer).leave_checkpoints(checkpoints.due())?;
-        self.within = Some(Deadlines::REQUEST.commit);
-        self.checkpoints = Some(checkpoints);
+    pub(crate) fn for_requests(mut self, checkpoints: CheckpointThread) -> Result<Self, StoreError> {
+        lock_mutex(&self.writer).delegate_checkpoints(checkpoints.request_flag())?;
+        self.time_limit = Some(Deadlines::REQUEST.commit);
+        self.checkpoint_thread = Some(checkpoints);
         Ok(self)
     }
 
-    fn take_baton(&self) -> MutexGuard<'_, Writer> {
+    fn lock_writer(&self) -> MutexGuard<'_, Writer> {
         let since = Instant::now();
         self.waiting.fetch_add(1, Ordering::SeqCst);
-        let writer = lock(&self.writer);
+        let writer = lock_mutex(&self.writer);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
-        waited(since.elapsed());
+        record_wait(since.elapsed());
         writer
     }
 
-    fn run_within(
+    fn run_with_limit(
         &self,
-        within: Option<Duration>,
-        changes_much: bool,
+        time_limit: Option<Duration>,
+        is_large: bool,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> Result<(), StoreError> {
-        let _turn = changes_much.then(|| lock(&self.turn));
-        let mut limits = UnitLimits::new(within);
-        let mut writer = self.take_baton();
-        if changes_much {
-            writer.commit(); // units that wrote little do not wait for this one
+        let _large_unit_guard = is_large.then(|| lock_mutex(&self.large_unit_lock));
+        let mut limits = UnitLimits::new(time_limit);
+        let mut writer = self.lock_writer();
+        if is_large {
+            writer.commit_batch(); // units that wrote little do not wait for this one
         }
-        let fate = writer.join(changes_much)?;
+        let batch_result = writer.join_batch(is_large)?;
         let ended = writer.run_unit(&mut limits, work);
-        if let SavepointEnd::BatchLost(cause) = &ended {
-            writer.abandon(cause);
-        } else if self.waiting.load(Ordering::SeqCst) == 0 || changes_much || writer.is_full() {
-            writer.commit();
+        if let UnitEnd::BatchLost(cause) = &ended {
+            writer.abandon_batch(cause);
+        } else if self.waiting.load(Ordering::SeqCst) == 0 || is_large || writer.is_full() {
+            writer.commit_batch();
         }
         drop(writer);
-        let settled = fate.wait();
+        let committed = batch_result.wait_for_result();
         match ended {
-            SavepointEnd::Panicked(panic) => resume_unwind(panic),
-            SavepointEnd::Cleanly(result) => settled.and(result),
-            SavepointEnd::BatchLost(cause) => Err(cause),
+            UnitEnd::Panicked(panic) => resume_unwind(panic),
+            UnitEnd::Finished(result) => committed.and(result),
+            UnitEnd::BatchLost(cause) => Err(cause),
         }
     }
 }
 
 impl Store for GroupCommit {
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
-        let mut link = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
-        catalog::check(&mut link.conn)
-            .map_err(|cause| StoreError::Broken(format!("the schema cannot be judged: {cause}")))
+        let mut connection = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        schema_check::find_schema_differences(&mut connection.conn)
+            .map_err(|cause| StoreError::Broken(format!("the schema cannot be verified: {cause}")))
     }
 
-    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_within(self.within, false, work)
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.run_with_limit(self.time_limit, false, work)
     }
 
-    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+    fn run_read(
+        &self,
+        consistency: Consistency,
+        work: &mut dyn FnMut(&mut dyn ReadTx),
+    ) -> Result<(), StoreError> {
         read_on(&self.readers, consistency, work)
     }
 }
 
 /// The same database with separate readers: reads here do not wait for reads through the other store.
-pub(crate) struct Beside {
+pub(crate) struct BackgroundStore {
     pub(crate) store: Arc<GroupCommit>,
     pub(crate) readers: Pool<SqliteConnection>,
 }
 
-impl Store for Beside {
+impl Store for BackgroundStore {
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         self.store.check_schema()
     }
 
-    fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.store.run_within(None, false, work)
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.store.run_with_limit(None, false, work)
     }
 
-    fn read(&self, consistency: Consistency, work: &mut dyn FnMut(&mut dyn Reads)) -> Result<(), StoreError> {
+    fn run_read(
+        &self,
+        consistency: Consistency,
+        work: &mut dyn FnMut(&mut dyn ReadTx),
+    ) -> Result<(), StoreError> {
         read_on(&self.readers, consistency, work)
     }
 }
 
 impl Drop for GroupCommit {
     fn drop(&mut self) {
-        drop(self.checkpoints.take());
-        let mut writer = lock(&self.writer);
-        if let Err(e) = writer.execute("PRAGMA wal_checkpoint(TRUNCATE)") {
+        drop(self.checkpoint_thread.take());
+        let mut writer = lock_mutex(&self.writer);
+        if let Err(e) = writer.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)") {
             log::warn!("the database was closed without a checkpoint: {e}");
         }
     }
@@ -158,14 +166,14 @@ impl Drop for GroupCommit {
 impl Backend for Arc<GroupCommit> {
     const HAS_LOCKS: bool = false;
 
-    fn transact(
+    fn run_transaction(
         &self,
         _locking: Locking,
-        within: Duration,
-        changes_much: bool,
+        time_limit: Duration,
+        is_large: bool,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
-        self.run_within(Some(within), changes_much, &mut |tx| work(tx)).map_err(|cause| match cause {
+        self.run_with_limit(Some(time_limit), is_large, &mut |tx| work(tx)).map_err(|cause| match cause {
             StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => BatchError::Contended,
             StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),
             StoreError::Corrupt { .. } | StoreError::Broken(_) => BatchError::Failed(cause),

@@ -15,16 +15,16 @@ pub(crate) struct UnitLimits {
 
 impl UnitLimits {
     /// For a unit that may take this long, or has no deadline.
-    pub(crate) fn new(within: Option<Duration>) -> Self {
-        Self { deadline: within.map(|within| Instant::now() + within) }
+    pub(crate) fn new(time_limit: Option<Duration>) -> Self {
+        Self { deadline: time_limit.map(|time_limit| Instant::now() + time_limit) }
     }
 
     /// With a single writer there are no locks to wait for.
-    pub(crate) fn locking(&self) -> Locking {
+    pub(crate) fn locking_mode(&self) -> Locking {
         Locking::Wait
     }
 
-    pub(crate) fn go_on(&mut self, _conn: &mut SqliteConnection) -> Result<(), StoreError> {
+    pub(crate) fn enforce_deadline(&mut self, _conn: &mut SqliteConnection) -> Result<(), StoreError> {
         let is_over = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
         if is_over { Err(StoreError::DeadlineExceeded) } else { Ok(()) }
     }

@@ -10,29 +10,29 @@ use guerdon_domain::ports::Settlement;
 use guerdon_domain::values::{CompanyId, EventId, UserId};
 
 use crate::rows::schema::{attempts, events};
-use crate::rows::types::{At, Id, Identifier, Moment};
-use crate::rows::{AttemptRow, SettledRow};
+use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
+use crate::rows::{AttemptRow, SettlementRow};
 use crate::statement::statement;
 
 mod accounts;
-mod catalog;
-mod checkpoints;
+pub(crate) mod backup_copy;
+mod batch_write;
+mod checkpoint_thread;
 pub(crate) mod connect;
-pub(crate) mod copy;
-mod faults;
+mod error_classes;
 mod group_commit;
+mod integrity_check;
 mod limits;
 pub(crate) mod open;
-mod reading;
-mod storage;
+mod read_unit;
+mod schema_check;
 mod writer;
-mod writing;
 
 pub(crate) use accounts::load_accounts;
-pub(crate) use faults::classify;
+pub(crate) use batch_write::{load_records, lock_companies_and_claim_keys, write_changes};
+pub(crate) use error_classes::classify_error;
+pub(crate) use integrity_check::check_file as check_storage;
 pub(crate) use limits::UnitLimits;
-pub(crate) use storage::check as check_storage;
-pub(crate) use writing::{hold_companies_and_claim_keys, load_records, write_changes};
 
 #[path = "../repo/mod.rs"]
 pub(crate) mod repo;
@@ -40,48 +40,48 @@ pub(crate) mod repo;
 pub(crate) type Conn = SqliteConnection;
 pub(crate) type Db = diesel::sqlite::Sqlite;
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
 }
 
 /// The first created of several event ids.
-pub(crate) const OLDEST_ID: &str = "min(event_id)";
+pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id)";
 /// There is a single writer, so the event feed does not wait for transactions.
 pub(crate) const FEED_HELD_MICROS: &str = "0";
 /// The size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 /// Rows are looked up one by one: the statement for one row stays prepared.
-pub(crate) const READS_ONE_BY_ONE: bool = true;
+pub(crate) const READS_ROWS_SINGLY: bool = true;
 /// The maximum number of bound values of one statement.
-pub(crate) const BINDS: usize = 32_766;
+pub(crate) const BOUND_VALUES_MAX: usize = 32_766;
 /// Makes a claim skip rows that others are claiming. With a single writer there are none.
 pub(crate) const SKIP_LOCKED: &str = "";
 
 /// The placeholder of a bound value in hand-written SQL.
-pub(crate) fn place(number: u8) -> String {
+pub(crate) fn placeholder(number: u8) -> String {
     format!("?{number}")
 }
 
 /// The FROM item for the transfers `t` by one side of them, and the alias whose columns have the account and
 /// the entry number. The transfers are read through their index. An index entry that does not match its
 /// transfer is skipped, which leaves a gap in the numbers.
-pub(crate) fn movements(side: &str) -> (String, &'static str) {
+pub(crate) fn account_entries_from(side: &str) -> (String, &'static str) {
     let from = format!(
         "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \
          ON t.journal_entry_id = entry.journal_entry_id AND t.leg = entry.leg AND t.{side}_owner = entry.{side}_owner \
-         AND t.{side}_kind = entry.{side}_kind AND t.{side}_place = entry.{side}_place"
+         AND t.{side}_kind = entry.{side}_kind AND t.{side}_sequence = entry.{side}_sequence"
     );
     (from, "entry")
 }
 
 /// A time in hand-written SQL.
-pub(crate) fn moment_text(at: At) -> String {
+pub(crate) fn timestamp_literal(at: DbTimestamp) -> String {
     at.0.unix_micros().to_string()
 }
 
 /// An id column as readable text.
-pub(crate) fn id_text(column: &str) -> String {
+pub(crate) fn id_as_text(column: &str) -> String {
     let part = |from: u8, length: u8| format!("substr(hex({column}), {from}, {length})");
     let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
     format!("lower({})", parts.join(" || '-' || "))
@@ -112,18 +112,22 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
 
 /// Whether other transactions may hold the same lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum LockMode {
     Shared,
-    Alone,
+    Exclusive,
 }
 
 /// Does nothing: with a single writer no other transaction works on the company.
-pub(crate) fn hold_company(_conn: &mut Conn, _company: CompanyId, _hold: Hold) -> QueryResult<()> {
+pub(crate) fn lock_company_provider(
+    _conn: &mut Conn,
+    _company: CompanyId,
+    _hold: LockMode,
+) -> QueryResult<()> {
     Ok(())
 }
 
 /// The position before which the journal is complete: no distribution in steps is in progress there.
-pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
+pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let next = "(SELECT COALESCE(\
         (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)), \
         (SELECT max(position) + 1 FROM journal_entries), 1))";
@@ -143,16 +147,16 @@ pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
 }
 
 /// The last event. It must never be deleted, because the next number follows from it.
-pub(crate) fn kept_event(conn: &mut Conn) -> QueryResult<Option<i64>> {
+pub(crate) fn last_event_to_keep(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
 }
 
 statement! {
     /// Updates an event that is still under this lease.
-    Settle -> Bool {
+    SettleDelivery -> Bool {
         state: SmallInt = i16,
-        made: SmallInt = i16,
-        due: Nullable<Moment> = Option<At>,
+        new_attempts: SmallInt = i16,
+        due: Nullable<SqlTimestamp> = Option<DbTimestamp>,
         event: Identifier = Id<EventId>,
         lease: Identifier = Id,
     }
@@ -163,26 +167,28 @@ statement! {
 /// Writes the results of deliveries. An attempt that is already recorded is not counted again, and its event
 /// is released. They are written one by one: a statement for many would have to ignore every error to skip
 /// attempts that are already recorded.
-pub(crate) fn settle(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult<()> {
-    for it in settlements {
-        let settled = SettledRow::of(it);
-        let made = it.attempt.as_ref().map(|attempt| AttemptRow::of(it.event, attempt));
-        let is_new = made.as_ref().map(|made| -> QueryResult<bool> {
-            let insert = diesel::insert_into(attempts::table).values(made).on_conflict_do_nothing();
+pub(crate) fn write_settlements(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult<()> {
+    for settlement in settlements {
+        let settled = SettlementRow::from_settlement(settlement);
+        let attempt_row =
+            settlement.attempt.as_ref().map(|attempt| AttemptRow::from_attempt(settlement.event, attempt));
+        let is_new = attempt_row.as_ref().map(|attempt_row| -> QueryResult<bool> {
+            let insert = diesel::insert_into(attempts::table).values(attempt_row).on_conflict_do_nothing();
             Ok(insert.execute(conn)? > 0)
         });
         let is_new = is_new.transpose()?;
         let (state, due) = match is_new {
-            Some(false) => (settled.state_back, settled.due_back),
+            Some(false) => (settled.state_if_recorded, settled.due_if_recorded),
             Some(true) | None => (settled.state, settled.due),
         };
-        let made = i16::from(is_new == Some(true));
-        Settle { state, made, due, event: settled.event_id, lease: settled.lease_id }.execute(conn)?;
+        let new_attempts = i16::from(is_new == Some(true));
+        SettleDelivery { state, new_attempts, due, event: settled.event_id, lease: settled.lease_id }
+            .execute(conn)?;
     }
     Ok(())
 }
 
 /// Does nothing: no query has a time limit.
-pub(crate) fn lift_time_limit(_conn: &mut Conn) -> QueryResult<()> {
+pub(crate) fn disable_statement_timeout(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }

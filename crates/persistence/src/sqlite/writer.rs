@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use guerdon_domain::ports::{StoreError, Tx, Verdict, Wakes};
+use guerdon_domain::ports::{Notifiers, StoreError, Tx, Verdict};
 
-use super::checkpoints::{CHECKPOINT, Due};
+use super::checkpoint_thread::{CHECKPOINT, CheckpointRequest};
 use super::repo::Unit;
-use super::{Conn, Db, UnitLimits, classify, lock};
-use crate::queued::Queued;
+use super::{Conn, Db, UnitLimits, classify_error, lock_mutex};
+use crate::queued_messages::QueuedMessages;
 use crate::statement::statement;
 
 /// The maximum number of units in one commit.
 pub(super) const UNITS_MAX: usize = 64;
 /// How long a batch accepts more units: a unit that writes little does not wait for the commit of many units
 /// that write much.
-const BATCH_TIME: Duration = Duration::from_millis(20);
+const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
 
 statement! {
     /// Starts a unit.
@@ -33,49 +33,49 @@ statement! {
 
 /// The result of a batch, for all units in it.
 #[derive(Default)]
-pub(super) struct Fate {
-    settled: Mutex<Option<Result<(), StoreError>>>,
-    told: Condvar,
+pub(super) struct BatchResult {
+    result: Mutex<Option<Result<(), StoreError>>>,
+    result_ready: Condvar,
 }
 
-impl Fate {
-    fn settle(&self, result: Result<(), StoreError>) {
-        *lock(&self.settled) = Some(result);
-        self.told.notify_all();
+impl BatchResult {
+    fn publish_result(&self, result: Result<(), StoreError>) {
+        *lock_mutex(&self.result) = Some(result);
+        self.result_ready.notify_all();
     }
 
-    pub(super) fn wait(&self) -> Result<(), StoreError> {
-        let mut settled = lock(&self.settled);
+    pub(super) fn wait_for_result(&self) -> Result<(), StoreError> {
+        let mut slot = lock_mutex(&self.result);
         loop {
-            match &*settled {
+            match &*slot {
                 Some(result) => return result.clone(),
-                None => settled = self.told.wait(settled).unwrap_or_else(PoisonError::into_inner),
+                None => slot = self.result_ready.wait(slot).unwrap_or_else(PoisonError::into_inner),
             }
         }
     }
 }
 
 /// The open batch.
-struct Batch {
-    fate: Arc<Fate>,
+struct OpenBatch {
+    result: Arc<BatchResult>,
     units: usize,
-    since: Instant,
-    queued: Queued,
+    opened_at: Instant,
+    queued: QueuedMessages,
 }
 
 pub(super) struct Writer {
     conn: SqliteConnection,
-    batch: Option<Batch>,
+    batch: Option<OpenBatch>,
     /// Where the undo pages of savepoints are stored: in memory, unless there are very many.
     undo: &'static str,
-    wakes: Wakes,
-    checkpoint: Due,
+    notifiers: Notifiers,
+    checkpoint_request: CheckpointRequest,
 }
 
 /// How one unit ended, before its batch was committed.
-pub(super) enum SavepointEnd {
+pub(super) enum UnitEnd {
     /// Its savepoint was released or rolled back; the batch continues.
-    Cleanly(Result<(), StoreError>),
+    Finished(Result<(), StoreError>),
     /// It panicked and was rolled back; the batch continues.
     Panicked(Box<dyn std::any::Any + Send>),
     /// Its savepoint is lost, and with it the batch.
@@ -83,104 +83,104 @@ pub(super) enum SavepointEnd {
 }
 
 impl Writer {
-    pub(super) fn new(conn: SqliteConnection, wakes: Wakes) -> Self {
-        Self { conn, batch: None, undo: "", wakes, checkpoint: Due::default() }
+    pub(super) fn new(conn: SqliteConnection, notifiers: Notifiers) -> Self {
+        Self { conn, batch: None, undo: "", notifiers, checkpoint_request: CheckpointRequest::default() }
     }
 
-    /// Leaves checkpoints to another thread, except those that `due` requests.
-    pub(super) fn leave_checkpoints(&mut self, due: Due) -> Result<(), StoreError> {
-        self.checkpoint = due;
-        self.execute("PRAGMA wal_autocheckpoint = 0")
+    /// Leaves checkpoints to another thread, except those that `request` asks for.
+    pub(super) fn delegate_checkpoints(&mut self, request: CheckpointRequest) -> Result<(), StoreError> {
+        self.checkpoint_request = request;
+        self.execute_sql("PRAGMA wal_autocheckpoint = 0")
     }
 
-    pub(super) fn execute(&mut self, sql: &str) -> Result<(), StoreError> {
-        self.conn.batch_execute(sql).map_err(|e| classify(&e))
+    pub(super) fn execute_sql(&mut self, sql: &str) -> Result<(), StoreError> {
+        self.conn.batch_execute(sql).map_err(|e| classify_error(&e))
     }
 
     /// Joins the open batch, or opens one, for a unit that writes much or little.
-    pub(super) fn join(&mut self, writes_much: bool) -> Result<Arc<Fate>, StoreError> {
+    pub(super) fn join_batch(&mut self, is_large: bool) -> Result<Arc<BatchResult>, StoreError> {
         if let Some(batch) = &mut self.batch {
             batch.units += 1;
-            return Ok(Arc::clone(&batch.fate));
+            return Ok(Arc::clone(&batch.result));
         }
-        let undo = if writes_much { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
+        let undo = if is_large { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
         if self.undo != undo {
-            self.execute(undo)?;
+            self.execute_sql(undo)?;
             self.undo = undo;
         }
-        self.execute("BEGIN IMMEDIATE")?;
-        let fate = Arc::new(Fate::default());
-        self.batch = Some(Batch {
-            fate: Arc::clone(&fate),
+        self.execute_sql("BEGIN IMMEDIATE")?;
+        let result = Arc::new(BatchResult::default());
+        self.batch = Some(OpenBatch {
+            result: Arc::clone(&result),
             units: 1,
-            since: Instant::now(),
-            queued: Queued::default(),
+            opened_at: Instant::now(),
+            queued: QueuedMessages::default(),
         });
-        Ok(fate)
+        Ok(result)
     }
 
     pub(super) fn run_unit(
         &mut self,
         limits: &mut UnitLimits,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
-    ) -> SavepointEnd {
+    ) -> UnitEnd {
         // The first unit of a batch needs no savepoint, which would copy each page that it changes.
         let is_first = self.batch.as_ref().is_none_or(|batch| batch.units <= 1);
         if !is_first && let Err(e) = (Savepoint {}).execute(&mut self.conn) {
-            return SavepointEnd::BatchLost(classify(&e));
+            return UnitEnd::BatchLost(classify_error(&e));
         }
         let mut unit = Unit::new(&mut self.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let keep = matches!(verdict, Ok(Verdict::Commit)) && unit.go_on().is_ok();
-        let (fault, queued) = unit.end();
+        let keep = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
+        let (failure, queued) = unit.into_outcome();
         if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
             batch.queued |= queued;
         }
         let end = match (keep, is_first) {
             (true, true) => Ok(()),
-            (true, false) => (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify(&e)),
-            (false, true) => self.execute("ROLLBACK; BEGIN IMMEDIATE"),
-            (false, false) => self.execute("ROLLBACK TO unit; RELEASE unit"),
+            (true, false) => (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify_error(&e)),
+            (false, true) => self.execute_sql("ROLLBACK; BEGIN IMMEDIATE"),
+            (false, false) => self.execute_sql("ROLLBACK TO unit; RELEASE unit"),
         };
         match (end, verdict) {
             // A full disk rolls back the whole transaction, and the savepoint with it.
-            (Err(e), _) => SavepointEnd::BatchLost(fault.unwrap_or(e)),
-            (Ok(()), Err(panic)) => SavepointEnd::Panicked(panic),
-            (Ok(()), Ok(_)) => SavepointEnd::Cleanly(fault.map_or(Ok(()), Err)),
+            (Err(e), _) => UnitEnd::BatchLost(failure.unwrap_or(e)),
+            (Ok(()), Err(panic)) => UnitEnd::Panicked(panic),
+            (Ok(()), Ok(_)) => UnitEnd::Finished(failure.map_or(Ok(()), Err)),
         }
     }
 
-    pub(super) fn commit(&mut self) {
+    pub(super) fn commit_batch(&mut self) {
         let Some(batch) = self.batch.take() else { return };
-        let result = self.execute("COMMIT");
+        let result = self.execute_sql("COMMIT");
         if result.is_err() {
-            self.execute("ROLLBACK").unwrap_or_default(); // fails if the failed commit has already rolled back
+            self.execute_sql("ROLLBACK").unwrap_or_default(); // fails if the failed commit has already rolled back
         }
         let committed = result.is_ok();
-        batch.fate.settle(result.map_err(unavailable));
+        batch.result.publish_result(result.map_err(as_unavailable));
         if committed {
-            batch.queued.tell(&self.wakes);
-            if self.checkpoint.take() {
-                self.execute(CHECKPOINT).unwrap_or_default(); // the next checkpoint compensates for one that fails
+            batch.queued.notify_senders(&self.notifiers);
+            if self.checkpoint_request.take_request() {
+                self.execute_sql(CHECKPOINT).unwrap_or_default(); // the next checkpoint compensates for one that fails
             }
         }
     }
 
-    pub(super) fn abandon(&mut self, cause: &StoreError) {
+    pub(super) fn abandon_batch(&mut self, cause: &StoreError) {
         let Some(batch) = self.batch.take() else { return };
-        self.execute("ROLLBACK").unwrap_or_default(); // fails if no transaction is open any more
-        batch.fate.settle(Err(unavailable(cause.clone())));
+        self.execute_sql("ROLLBACK").unwrap_or_default(); // fails if no transaction is open any more
+        batch.result.publish_result(Err(as_unavailable(cause.clone())));
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.batch
             .as_ref()
-            .is_some_and(|batch| batch.units >= UNITS_MAX || batch.since.elapsed() >= BATCH_TIME)
+            .is_some_and(|batch| batch.units >= UNITS_MAX || batch.opened_at.elapsed() >= BATCH_DURATION_MAX)
     }
 }
 
 /// The error for a batch that failed: none of its units is the cause.
-fn unavailable(cause: StoreError) -> StoreError {
+fn as_unavailable(cause: StoreError) -> StoreError {
     match cause {
         StoreError::Unavailable(_)
         | StoreError::Busy

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::TestDatabase;
 use crate::rows::schema::{attempts, deliveries};
-use crate::rows::types::{At, Id};
+use crate::rows::types::{DbTimestamp, Id};
 use crate::url::DatabaseUrl;
 
 /// A row of `deliveries` and its rows of `attempts`.
@@ -28,11 +28,11 @@ pub struct StoredDelivery {
     pub recorded: Vec<(i32, Uuid)>,
 }
 
-type Row = (i16, i32, i32, Option<At>, Option<Id>);
+type DeliveryColumns = (i16, i32, i32, Option<DbTimestamp>, Option<Id>);
 
 impl TestDatabase {
     /// The delivery of an event, which must exist.
-    pub fn delivery(&self, event: EventId) -> StoredDelivery {
+    pub fn load_delivery(&self, event: EventId) -> StoredDelivery {
         let event = Id(event);
         let row = deliveries::table.find(event).select((
             deliveries::state,
@@ -41,18 +41,20 @@ impl TestDatabase {
             deliveries::next_attempt_at,
             deliveries::lease_id,
         ));
-        let made = attempts::table
+        let recorded = attempts::table
             .filter(attempts::event_id.eq(event))
             .order((attempts::number, attempts::id))
             .select((attempts::number, attempts::id));
-        let (row, made): (QueryResult<Row>, QueryResult<Vec<(i32, Id)>>) = match self.address() {
+        let (row, recorded): (QueryResult<DeliveryColumns>, QueryResult<Vec<(i32, Id)>>) = match self
+            .database_url()
+        {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
-                (row.get_result(&mut conn), made.get_results(&mut conn))
+                (row.get_result(&mut conn), recorded.get_results(&mut conn))
             }
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");
-                (row.get_result(&mut conn), made.get_results(&mut conn))
+                (row.get_result(&mut conn), recorded.get_results(&mut conn))
             }
         };
         let (state, attempts, attempts_before_replay, due, lease) = row.expect("the delivery");
@@ -62,7 +64,11 @@ impl TestDatabase {
             attempts_before_replay,
             next_attempt_at: due.map(|at| at.0),
             lease_id: lease.map(|id| id.0),
-            recorded: made.expect("the attempts").into_iter().map(|(number, id)| (number, id.0)).collect(),
+            recorded: recorded
+                .expect("the attempts")
+                .into_iter()
+                .map(|(number, id)| (number, id.0))
+                .collect(),
         }
     }
 }

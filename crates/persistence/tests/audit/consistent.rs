@@ -1,8 +1,8 @@
 //! Damage in which all dependent rows were adjusted, so that only the hash chain of seals reveals it.
 
-use guerdon_persistence::testing::each;
+use guerdon_persistence::testing::create_databases;
 
-use super::{check, eventful, unguard};
+use super::{assert_violations, create_sealed_ledger, drop_safeguards};
 
 /// Removes the second redemption, of two points, and all of its traces.
 const REDEMPTION_REMOVED: &str = "
@@ -45,14 +45,14 @@ fn consistent_changes_and_removals_break_the_seal() {
         FROM recognitions AS r WHERE r.id = recognitions.id \
         AND recognitions.journal_entry_id = (SELECT id FROM journal_entries WHERE kind = 4 AND points = 0)";
     for damage in [reference, key, provider, date, message, receiver, &redemption_removed()] {
-        check(damage, &["seal", "head"]);
+        assert_violations(damage, &["seal", "head"]);
     }
-    check(
+    assert_violations(
         "UPDATE seals SET head = (SELECT head FROM seals WHERE sequence = 1) WHERE sequence = 2",
         &["seal"],
     );
-    check("DELETE FROM seals WHERE sequence = 2", &["seal"]);
-    check("UPDATE seals SET journal_entries = journal_entries + 1 WHERE sequence = 2", &["seal"]);
+    assert_violations("DELETE FROM seals WHERE sequence = 2", &["seal"]);
+    assert_violations("UPDATE seals SET journal_entries = journal_entries + 1 WHERE sequence = 2", &["seal"]);
 }
 
 #[test]
@@ -60,12 +60,12 @@ fn new_seals_hide_consistent_damage_without_a_known_head() {
     for damage in
         [redemption_removed(), "UPDATE journal_entries SET reference = 'x' WHERE kind = 6".to_owned()]
     {
-        for database in each() {
-            let (world, head) = eventful(database);
-            unguard(&world.database);
-            world.database.tamper(&damage, &damage);
+        for database in create_databases() {
+            let (fixture, head) = create_sealed_ledger(database);
+            drop_safeguards(&fixture.database);
+            fixture.database.execute_sql(&damage, &damage);
             let of_the_ledger = |head| {
-                let found = world.audit_with(head);
+                let found = fixture.audit_with(head);
                 found
                     .into_iter()
                     .filter(|violation| violation.invariant != "schema")
@@ -74,9 +74,9 @@ fn new_seals_hide_consistent_damage_without_a_known_head() {
             };
             assert_eq!(of_the_ledger(None), ["seal"], "{damage}");
             let forged = "DELETE FROM seals";
-            world.database.tamper(forged, forged);
+            fixture.database.execute_sql(forged, forged);
             assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "deleting all seals hides the damage");
-            let new = world.seal();
+            let new = fixture.seal_all();
             assert_eq!(of_the_ledger(None), Vec::<&str>::new(), "new seals are valid");
             assert_eq!(of_the_ledger(Some(new)), Vec::<&str>::new());
             assert_eq!(of_the_ledger(Some(head)), ["head"], "but their head differs");
@@ -86,40 +86,40 @@ fn new_seals_hide_consistent_damage_without_a_known_head() {
 
 #[test]
 fn a_known_head_is_found_after_later_seals() {
-    for database in each() {
-        let (world, head) = eventful(database);
+    for database in create_databases() {
+        let (fixture, head) = create_sealed_ledger(database);
         for _ in 0..5 {
-            world.deposit(1);
-            world.seal();
+            fixture.deposit_points(1);
+            fixture.seal_all();
         }
-        assert_eq!(world.audit_with(Some(head)), []);
+        assert_eq!(fixture.audit_with(Some(head)), []);
         let mut other = head;
         other[0] ^= 1;
         let found: Vec<&str> =
-            world.audit_with(Some(other)).iter().map(|violation| violation.invariant).collect();
+            fixture.audit_with(Some(other)).iter().map(|violation| violation.invariant).collect();
         assert_eq!(found, ["head"]);
     }
 }
 
 #[test]
 fn recorded_pruning_explains_missing_delivered_events() {
-    for database in each() {
-        let (world, _) = eventful(database);
+    for database in create_databases() {
+        let (fixture, _) = create_sealed_ledger(database);
         let deliver = "UPDATE deliveries SET state = 2, next_attempt_at = NULL \
                        WHERE event_id IN (SELECT id FROM events WHERE kind = 1)";
-        world.database.tamper(deliver, deliver);
+        fixture.database.execute_sql(deliver, deliver);
         let prune = "DELETE FROM events WHERE kind = 1; \
                      DELETE FROM deliveries WHERE event_id NOT IN (SELECT id FROM events)";
-        world.database.tamper(prune, prune);
+        fixture.database.execute_sql(prune, prune);
         assert!(
-            world.audit().iter().all(|violation| violation.invariant == "told once"),
+            fixture.audit_ledger().iter().all(|violation| violation.invariant == "one event each"),
             "{:?}",
-            world.audit()
+            fixture.audit_ledger()
         );
-        assert!(!world.audit().is_empty());
-        let now = world.context().clock.now().unix_micros();
+        assert!(!fixture.audit_ledger().is_empty());
+        let now = fixture.context().clock.now().unix_micros();
         let note = format!("INSERT INTO settings VALUES ('events_pruned_before', '{now}')");
-        world.database.tamper(&note, &note);
-        assert_eq!(world.audit(), []);
+        fixture.database.execute_sql(&note, &note);
+        assert_eq!(fixture.audit_ledger(), []);
     }
 }

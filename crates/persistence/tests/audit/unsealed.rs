@@ -1,57 +1,66 @@
 //! Damage to tables outside the ledger: settings, schedules, the audit log, events, notes.
 
-use super::check;
+use super::assert_violations;
 
-const SCHEDULE: &str = "UPDATE schedules SET";
-const OPEN: &str = "WHERE cancelled_at IS NULL";
+const UPDATE_SCHEDULES: &str = "UPDATE schedules SET";
+const WHERE_ACTIVE: &str = "WHERE cancelled_at IS NULL";
 
 #[test]
-fn schedules() {
-    check(&format!("{SCHEDULE} points = 100000 {OPEN}"), &["audit log", "schedule"]);
-    check(&format!("{SCHEDULE} wallet = 1 {OPEN}"), &["audit log", "schedule"]);
-    check(&format!("{SCHEDULE} due_at = created_at {OPEN}"), &["schedule"]);
-    check(&format!("{SCHEDULE} next_on = '2027-01-01' {OPEN}"), &["schedule"]);
-    check(&format!("{SCHEDULE} cancelled_at = created_at"), &["schedule"]);
-    check(&format!("{SCHEDULE} cancelled_at = NULL"), &["schedule"]);
-    check("DELETE FROM schedules", &["audit log"]);
-    check("UPDATE journal_entries SET due_on = '2027-01-01' WHERE due_on IS NOT NULL", &["schedule", "seal"]);
+fn changed_schedules() {
+    assert_violations(
+        &format!("{UPDATE_SCHEDULES} points = 100000 {WHERE_ACTIVE}"),
+        &["audit log", "schedule"],
+    );
+    assert_violations(&format!("{UPDATE_SCHEDULES} wallet = 1 {WHERE_ACTIVE}"), &["audit log", "schedule"]);
+    assert_violations(&format!("{UPDATE_SCHEDULES} due_at = created_at {WHERE_ACTIVE}"), &["schedule"]);
+    assert_violations(&format!("{UPDATE_SCHEDULES} next_on = '2027-01-01' {WHERE_ACTIVE}"), &["schedule"]);
+    assert_violations(&format!("{UPDATE_SCHEDULES} cancelled_at = created_at"), &["schedule"]);
+    assert_violations(&format!("{UPDATE_SCHEDULES} cancelled_at = NULL"), &["schedule"]);
+    assert_violations("DELETE FROM schedules", &["audit log"]);
+    assert_violations(
+        "UPDATE journal_entries SET due_on = '2027-01-01' WHERE due_on IS NOT NULL",
+        &["schedule", "seal"],
+    );
 }
 
 #[test]
 fn the_audit_log() {
-    check("UPDATE audit_entries SET detail = 'nothing' WHERE action = 14", &["seal", "head"]);
-    check("UPDATE audit_entries SET reference = 'somebody' WHERE action = 1", &["seal", "head"]);
-    check("DELETE FROM audit_entries", &["seal", "head", "audit log"]);
-    check("DELETE FROM audit_entries WHERE action = 14", &["seal", "head", "audit log"]);
-    check("UPDATE audit_entries SET state_digest = NULL WHERE action = 1", &["seal", "audit log"]);
+    assert_violations("UPDATE audit_entries SET detail = 'nothing' WHERE action = 14", &["seal", "head"]);
+    assert_violations("UPDATE audit_entries SET reference = 'somebody' WHERE action = 1", &["seal", "head"]);
+    assert_violations("DELETE FROM audit_entries", &["seal", "head", "audit log"]);
+    assert_violations("DELETE FROM audit_entries WHERE action = 14", &["seal", "head", "audit log"]);
+    assert_violations(
+        "UPDATE audit_entries SET state_digest = NULL WHERE action = 1",
+        &["seal", "audit log"],
+    );
 }
 
 #[test]
 fn settings_that_only_audited_commands_and_requests_change() {
-    check("UPDATE providers SET shared_secret_sealed = api_secret_hash", &["audit log"]);
-    check("UPDATE providers SET api_secret_hash = shared_secret_sealed", &["audit log"]);
-    check("UPDATE providers SET callback_url = 'https://elsewhere.example.com/'", &["audit log"]);
-    check("UPDATE providers SET manages_all_domain_resources = 1 = 0", &["audit log"]);
-    check("UPDATE companies SET allow_zero_points = 1 = 0", &["audit log"]);
-    check("UPDATE saml_settings SET idp_id = 'https://other.example.com'", &["audit log"]);
-    check("DELETE FROM saml_settings", &["audit log"]);
-    check("UPDATE occasions SET default_message = 'x' WHERE company_id IS NULL", &["audit log"]);
-    check("DELETE FROM occasions WHERE company_id IS NULL", &["audit log"]);
+    assert_violations("UPDATE providers SET shared_secret_sealed = api_secret_hash", &["audit log"]);
+    assert_violations("UPDATE providers SET api_secret_hash = shared_secret_sealed", &["audit log"]);
+    assert_violations("UPDATE providers SET callback_url = 'https://elsewhere.example.com/'", &["audit log"]);
+    assert_violations("UPDATE providers SET manages_all_domain_resources = 1 = 0", &["audit log"]);
+    assert_violations("UPDATE companies SET allow_zero_points = 1 = 0", &["audit log"]);
+    assert_violations("UPDATE saml_settings SET idp_id = 'https://other.example.com'", &["audit log"]);
+    assert_violations("DELETE FROM saml_settings", &["audit log"]);
+    assert_violations("UPDATE occasions SET default_message = 'x' WHERE company_id IS NULL", &["audit log"]);
+    assert_violations("DELETE FROM occasions WHERE company_id IS NULL", &["audit log"]);
 }
 
 #[test]
 fn occasions_and_users() {
-    check("DELETE FROM occasions WHERE company_id IS NOT NULL", &["occasion of a recognition"]);
-    check(
+    assert_violations("DELETE FROM occasions WHERE company_id IS NOT NULL", &["occasion of a recognition"]);
+    assert_violations(
         "UPDATE occasions SET company_id = id WHERE company_id IS NOT NULL",
         &["occasion of a recognition"],
     );
     let undeleted = "UPDATE users SET deleted_at = NULL; UPDATE accounts SET closed_at = NULL";
-    check(undeleted, &["deletion of a user"]);
+    assert_violations(undeleted, &["deletion of a user"]);
     let deleted = "UPDATE users SET deleted_at = created_at WHERE first_name = 'bob'; \
                    UPDATE accounts SET closed_at = created_at WHERE owner_id = (SELECT id FROM users WHERE first_name = 'bob')";
-    check(deleted, &["deletion of a user"]);
-    check(
+    assert_violations(deleted, &["deletion of a user"]);
+    assert_violations(
         "UPDATE accounts SET created_at = (SELECT max(created_at) FROM journal_entries)",
         &["creation of an account"],
     );
@@ -59,17 +68,20 @@ fn occasions_and_users() {
 
 #[test]
 fn seals_have_consistent_times_and_ranges() {
-    check(
+    assert_violations(
         "UPDATE seals SET journal_before = journal_before + 1000000 WHERE sequence = (SELECT max(sequence) FROM seals)",
         &["seal"],
     );
-    check("UPDATE seals SET audit_before = audit_before + 1000000", &["seal"]);
-    check("UPDATE seals SET created_at = (SELECT min(created_at) FROM journal_entries)", &["seal"]);
-    check("UPDATE seals SET events_digest = head", &["seal"]);
+    assert_violations("UPDATE seals SET audit_before = audit_before + 1000000", &["seal"]);
+    assert_violations(
+        "UPDATE seals SET created_at = (SELECT min(created_at) FROM journal_entries)",
+        &["seal"],
+    );
+    assert_violations("UPDATE seals SET events_digest = head", &["seal"]);
 }
 
 #[test]
-fn events() {
+fn changed_event_bodies() {
     let replaced = |from: &str, to: &str| {
         let text = format!("replace(CAST(body AS TEXT), '{from}', '{to}')");
         (
@@ -81,26 +93,32 @@ fn events() {
         )
     };
     let (sqlite, postgres) = replaced(" 4", " 400");
-    super::check_each(&sqlite, &postgres, &["event's body", "sealed events"]);
-    super::check_each(
+    super::assert_violations_of_each(&sqlite, &postgres, &["event's body", "sealed events"]);
+    super::assert_violations_of_each(
         "UPDATE events SET body = x'7b7d'",
         "UPDATE events SET body = '{}'",
         &["event's body", "sealed events"],
     );
-    super::check_each(
+    super::assert_violations_of_each(
         "UPDATE events SET original_digest = zeroblob(32)",
         "UPDATE events SET original_digest = decode(repeat('00', 32), 'hex')",
         &["erased event", "sealed events"],
     );
-    check(
+    assert_violations(
         "UPDATE events SET created_at = (SELECT max(created_at) FROM journal_entries) WHERE kind = 3",
-        &["told once"],
+        &["one event each"],
     );
-    check("UPDATE deliveries SET state = 2, next_attempt_at = NULL", &["delivered by an attempt"]);
-    super::check_each(
+    assert_violations(
+        "UPDATE deliveries SET state = 2, next_attempt_at = NULL",
+        &["delivered by an attempt"],
+    );
+    super::assert_violations_of_each(
         "UPDATE deliveries SET next_attempt_at = next_attempt_at + 400000000000",
         "UPDATE deliveries SET next_attempt_at = next_attempt_at + interval '5 days'",
         &["due within days"],
     );
-    check("INSERT INTO settings VALUES ('events_pruned_before', '9000000000000000')", &["pruning"]);
+    assert_violations(
+        "INSERT INTO settings VALUES ('events_pruned_before', '9000000000000000')",
+        &["pruning"],
+    );
 }

@@ -2,17 +2,17 @@
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
-use guerdon_persistence::testing::{TestDatabase, check_with, migrate_with, postgres};
+use guerdon_persistence::testing::{TestDatabase, check_with, create_postgres, migrate_with};
 use guerdon_persistence::{DatabaseUrl, OpenError};
 
-use super::{FIRST, HALVES, HASTY, INDEX, SECOND, with_things};
+use super::{BATCHED_MIGRATION, FIRST_MIGRATION, INDEX, SECOND_MIGRATION, SHORT_RETRIES, with_things};
 
 /// A PostgreSQL database with `count` things. `None` if this run does not cover PostgreSQL.
 fn postgres_with_things(count: u32) -> Option<(TestDatabase, String)> {
     let covered = std::env::var_os("TEST_POSTGRES_URL").is_some()
         && std::env::var("TEST_ONLY").as_deref() != Ok("sqlite");
-    let database = covered.then(|| with_things(postgres(), count))?;
-    let DatabaseUrl::Postgres(url) = database.address() else { unreachable!() };
+    let database = covered.then(|| with_things(create_postgres(), count))?;
+    let DatabaseUrl::Postgres(url) = database.database_url() else { unreachable!() };
     Some((database, url))
 }
 
@@ -21,25 +21,28 @@ fn an_index_left_by_an_interrupted_run_is_rebuilt() {
     let Some((database, url)) = postgres_with_things(3) else { return };
     let mut conn = PgConnection::establish(&url).unwrap();
     // Duplicate rows: the unique index cannot be created, and its remains are dropped.
-    database.tamper("", "UPDATE things SET half = 1 WHERE id < 3");
-    let migrate = || migrate_with(&database.address(), &[FIRST, INDEX], HASTY);
+    database.execute_sql("", "UPDATE things SET half = 1 WHERE id < 3");
+    let migrate = || migrate_with(&database.database_url(), &[FIRST_MIGRATION, INDEX], SHORT_RETRIES);
     let refused = migrate().unwrap_err().to_string();
     assert!(refused.contains("0002_index") && refused.contains("things_half"), "{refused}");
-    assert_eq!(database.count("pg_class WHERE relname = 'things_half'"), 0);
-    assert_eq!(database.count("schema_migrations WHERE steps_done = 1 AND applied_at IS NULL"), 1);
-    assert!(matches!(check_with(&database.address(), &[FIRST, INDEX]), Err(OpenError::Older)));
+    assert_eq!(database.count_rows("pg_class WHERE relname = 'things_half'"), 0);
+    assert_eq!(database.count_rows("schema_migrations WHERE steps_done = 1 AND applied_at IS NULL"), 1);
+    assert!(matches!(check_with(&database.database_url(), &[FIRST_MIGRATION, INDEX]), Err(OpenError::Older)));
     // A killed process drops nothing.
     assert!(conn.batch_execute("CREATE UNIQUE INDEX CONCURRENTLY things_half ON things (half)").is_err());
     let invalid = "pg_index WHERE indexrelid = to_regclass('things_half') AND NOT indisvalid";
-    assert_eq!(database.count(invalid), 1);
-    database.tamper("", "UPDATE things SET half = id");
+    assert_eq!(database.count_rows(invalid), 1);
+    database.execute_sql("", "UPDATE things SET half = id");
     assert_eq!(migrate().unwrap(), ["0002_index"], "the first step is not repeated");
-    assert_eq!(database.count("pg_index WHERE indexrelid = to_regclass('things_half') AND indisvalid"), 1);
+    assert_eq!(
+        database.count_rows("pg_index WHERE indexrelid = to_regclass('things_half') AND indisvalid"),
+        1
+    );
     // The index was created, but the process was killed before it recorded that.
     let forget = "UPDATE schema_migrations SET steps_done = 1, applied_at = NULL WHERE version = '0002'";
-    database.tamper("", forget);
+    database.execute_sql("", forget);
     assert_eq!(migrate().unwrap(), ["0002_index"]);
-    check_with(&database.address(), &[FIRST, INDEX]).unwrap();
+    check_with(&database.database_url(), &[FIRST_MIGRATION, INDEX]).unwrap();
 }
 
 #[test]
@@ -48,13 +51,14 @@ fn interrupted_batches_resume_where_they_stopped() {
     let mut conn = PgConnection::establish(&url).unwrap();
     // Another session holds a row lock for longer than the migration's lock timeout.
     conn.batch_execute("BEGIN; SELECT FROM things WHERE id = 3001 FOR UPDATE").unwrap();
-    let migrate = || migrate_with(&database.address(), &[FIRST, HALVES], HASTY);
+    let migrate =
+        || migrate_with(&database.database_url(), &[FIRST_MIGRATION, BATCHED_MIGRATION], SHORT_RETRIES);
     let refused = migrate().unwrap_err().to_string();
     assert!(refused.contains("others hold what it must lock"), "{refused}");
-    assert_eq!(database.count("things WHERE half = id / 2"), 3_000);
+    assert_eq!(database.count_rows("things WHERE half = id / 2"), 3_000);
     conn.batch_execute("COMMIT").unwrap();
     assert_eq!(migrate().unwrap(), ["0002_halves"]);
-    assert_eq!(database.count("things WHERE half = id / 2"), 4_999);
+    assert_eq!(database.count_rows("things WHERE half = id / 2"), 4_999);
 }
 
 #[test]
@@ -62,7 +66,8 @@ fn a_lock_timeout_fails_the_migration_and_names_the_lock_holders() {
     let Some((database, url)) = postgres_with_things(1) else { return };
     let mut reader = PgConnection::establish(&url).unwrap();
     reader.batch_execute("SET application_name = 'report'; BEGIN; SELECT FROM things").unwrap();
-    let migrate = || migrate_with(&database.address(), &[FIRST, SECOND], HASTY);
+    let migrate =
+        || migrate_with(&database.database_url(), &[FIRST_MIGRATION, SECOND_MIGRATION], SHORT_RETRIES);
     let refused = migrate().unwrap_err().to_string();
     assert!(refused.contains("0002_second") && refused.contains("report"), "{refused}");
     reader.batch_execute("COMMIT").unwrap();

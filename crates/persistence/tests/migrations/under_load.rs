@@ -7,18 +7,18 @@ use diesel::connection::SimpleConnection as _;
 use diesel::sql_types::Bool;
 use diesel::{Connection as _, PgConnection, RunQueryDsl as _};
 use guerdon_persistence::DatabaseUrl;
-use guerdon_persistence::testing::{Migration, Patience, each, migrate_with};
+use guerdon_persistence::testing::{LockRetryPolicy, Migration, create_databases, migrate_with};
 
-use super::emptied;
+use super::empty_database;
 
 const ROWS: usize = 2_000_000;
-const BIG: Migration = Migration::new(
+const LARGE_MIGRATION: Migration = Migration::new(
     "0001_big",
     "CREATE UNLOGGED TABLE big (id bigint NOT NULL, n integer NOT NULL) WITH (fillfactor = 50);\n\
      INSERT INTO big SELECT id, id % 1000 FROM generate_series(1, 2000000) AS id;\n\
      ALTER TABLE big ADD PRIMARY KEY (id);",
 );
-const LATER: Migration = Migration::new(
+const LATER_MIGRATION: Migration = Migration::new(
     "0002_later",
     "-- guerdon: floor 0001\n\
      ALTER TABLE big ADD COLUMN half integer;\n\
@@ -33,22 +33,22 @@ const LATER: Migration = Migration::new(
 
 /// Results of the requests during the migration.
 #[derive(Default)]
-struct Seen {
+struct RequestResults {
     failed: Vec<String>,
     served: usize,
     longest: Duration,
 }
 
 /// Opens a connection with the limits that the service sets for requests.
-fn connection(url: &str) -> PgConnection {
+fn open_connection(url: &str) -> PgConnection {
     let mut conn = PgConnection::establish(url).unwrap();
     conn.batch_execute("SET statement_timeout = '5s'; SET lock_timeout = '2s'").unwrap();
     conn
 }
 
 /// Sends the requests of an older program one after the other: it reads, updates and inserts rows.
-fn requests(url: &str, client: usize, until: &AtomicBool) -> Seen {
-    let (mut conn, mut seen) = (connection(url), Seen::default());
+fn send_requests(url: &str, client: usize, until: &AtomicBool) -> RequestResults {
+    let (mut conn, mut seen) = (open_connection(url), RequestResults::default());
     while !until.load(Ordering::Relaxed) {
         let number = seen.served * 2 + client;
         let row = number * 7_919 % ROWS + 1;
@@ -62,7 +62,7 @@ fn requests(url: &str, client: usize, until: &AtomicBool) -> Seen {
         seen.served += 1;
         if let Err(cause) = served {
             seen.failed.push(cause.to_string());
-            conn = connection(url);
+            conn = open_connection(url);
         }
     }
     seen
@@ -71,7 +71,7 @@ fn requests(url: &str, client: usize, until: &AtomicBool) -> Seen {
 /// Runs two transactions that read for two seconds each. The first is in progress when `begun` is set. The second
 /// begins during the index build, which has to wait for it.
 fn read_for_long(url: &str, begun: &AtomicBool, is_over: &AtomicBool) {
-    let mut conn = connection(url);
+    let mut conn = open_connection(url);
     let read = "SELECT count(*) FROM big WHERE id < 1000";
     let begin = format!("BEGIN ISOLATION LEVEL REPEATABLE READ; {read}");
     let end = format!("SELECT pg_sleep(2); {read}; COMMIT");
@@ -89,21 +89,22 @@ fn read_for_long(url: &str, begun: &AtomicBool, is_over: &AtomicBool) {
 
 #[test]
 fn a_later_migration_of_a_big_table_fails_no_request() {
-    for database in each().into_iter().filter(|database| !database.is_embedded()) {
-        let address = emptied(&database);
+    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+        let address = empty_database(&database);
         let DatabaseUrl::Postgres(url) = &address else { unreachable!() };
-        migrate_with(&address, &[BIG], Patience::default()).unwrap();
-        database.tamper("", "ANALYZE big");
+        migrate_with(&address, &[LARGE_MIGRATION], LockRetryPolicy::default()).unwrap();
+        database.execute_sql("", "ANALYZE big");
         let (is_over, reads) = (AtomicBool::new(false), AtomicBool::new(false));
         let (seen, took) = std::thread::scope(|scope| {
-            let request = |client: usize| requests(url, client, &is_over);
+            let request = |client: usize| send_requests(url, client, &is_over);
             let clients = [0, 1].map(|client| scope.spawn(move || request(client)));
             scope.spawn(|| read_for_long(url, &reads, &is_over));
             while !reads.load(Ordering::Relaxed) {
                 std::thread::yield_now();
             }
             let begun = Instant::now();
-            let migrated = migrate_with(&address, &[BIG, LATER], Patience::default());
+            let migrated =
+                migrate_with(&address, &[LARGE_MIGRATION, LATER_MIGRATION], LockRetryPolicy::default());
             is_over.store(true, Ordering::Relaxed);
             let took = begun.elapsed();
             assert_eq!(migrated.unwrap(), ["0002_later"]);
@@ -115,8 +116,8 @@ fn a_later_migration_of_a_big_table_fails_no_request() {
             assert!(client.served > 100, "{}", client.served);
         }
         assert!(took > Duration::from_secs(4), "it must overlap both long reads");
-        assert_eq!(database.count("big WHERE half IS NULL"), 0);
-        assert!(database.count("big") > i64::try_from(ROWS).unwrap());
-        assert_eq!(database.count("pg_index WHERE indexrelid = to_regclass('big_n') AND indisvalid"), 1);
+        assert_eq!(database.count_rows("big WHERE half IS NULL"), 0);
+        assert!(database.count_rows("big") > i64::try_from(ROWS).unwrap());
+        assert_eq!(database.count_rows("pg_index WHERE indexrelid = to_regclass('big_n') AND indisvalid"), 1);
     }
 }

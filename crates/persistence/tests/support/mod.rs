@@ -1,7 +1,7 @@
-//! A minimal test world: a provider, a company, its users and one occasion, with a deterministic clock and
+//! A minimal test fixture: a provider, a company, its users and one occasion, with a deterministic clock and
 //! deterministic ids.
 
-pub mod overheard;
+pub mod recorded_statements;
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use guerdon_domain::audit::{self, Examination, Violation};
+use guerdon_domain::audit::{self, AuditOptions, Violation};
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::commands::{Command, CommandQueue, Commands, Done, Refusal, Surroundings};
+use guerdon_domain::commands::{BlockingCommandQueue, Command, CommandQueue, ContextSources, Done, Refusal};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{Distribution, Recipients, RunDistribution};
 use guerdon_domain::events::{Event, EventFacts};
@@ -20,20 +20,22 @@ use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::overrides::ReplaceBalance;
 use guerdon_domain::ports::{
-    Clock, Context, EventBodies, Ids, Reads, Store, StoreError, StoreExt as _, Timestamp, Unrenderable,
+    Clock, Context, EventBodies, IdGenerator, ReadTx, RenderError, Store, StoreError, StoreExt as _,
+    Timestamp,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::{Receivers, Recognition, SendError, SendRecognition, Sender};
 use guerdon_domain::redemptions::{Redeem, Redemption, Refund};
 use guerdon_domain::reserve::{self, ChangeReserve, ReserveChange};
-use guerdon_domain::scheduler::{self, Unfinished};
+use guerdon_domain::scheduler::{self, UnfinishedDistribution};
 use guerdon_domain::users::{self, DeleteUser, Profile};
 use guerdon_domain::values::{
-    CompanyId, DomainName, EmailAddress, Line, Message, OccasionId, ProviderId, RedemptionId, UserId, WebUrl,
+    CompanyId, DomainName, EmailAddress, Message, OccasionId, ProviderId, RedemptionId, SingleLine, UserId,
+    WebUrl,
 };
 use guerdon_domain::wallets::WalletType;
-use guerdon_persistence::Opened;
-use guerdon_persistence::testing::{TestDatabase, each};
+use guerdon_persistence::OpenDatabase;
+use guerdon_persistence::testing::{TestDatabase, create_databases};
 use uuid::Uuid;
 
 /// A clock that advances by one microsecond per call.
@@ -48,7 +50,7 @@ impl Clock for TestClock {
 
 impl TestClock {
     /// Sets the clock to another time.
-    pub fn jump(&self, to: Timestamp) {
+    pub fn set_time(&self, to: Timestamp) {
         let micros = to.unix_micros();
         self.0.store(micros, Ordering::Relaxed);
     }
@@ -57,8 +59,8 @@ impl TestClock {
 /// Sequential ids: 1, 2, 3, …
 pub struct TestIds(AtomicU64);
 
-impl Ids for TestIds {
-    fn next(&self) -> Uuid {
+impl IdGenerator for TestIds {
+    fn next_id(&self) -> Uuid {
         Uuid::from_u64_pair(0x0193_0000_0000_7000, self.0.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -69,25 +71,25 @@ pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some(
 pub struct TestBodies;
 
 /// Separates the facts in an erased body from the note on the erased fields.
-const ERASED: &str = " without ";
+const ERASURE_MARK: &str = " without ";
 
 impl EventBodies for TestBodies {
-    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
-        Ok(EventFacts::of(event).to_string().into_bytes())
+    fn render_event(&self, event: &Event<'_>) -> Result<Vec<u8>, RenderError> {
+        Ok(EventFacts::from_event(event).to_string().into_bytes())
     }
 
-    fn facts(&self, body: &[u8]) -> Option<EventFacts> {
+    fn parse_facts(&self, body: &[u8]) -> Option<EventFacts> {
         let text = std::str::from_utf8(body).ok()?;
-        text.split_once(ERASED).map_or(text, |(before, _)| before).parse().ok()
+        text.split_once(ERASURE_MARK).map_or(text, |(before, _)| before).parse().ok()
     }
 
-    fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
-        let erased = format!("{ERASED}{user}, now {}", email.as_str());
+    fn erase_user(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, RenderError> {
+        let erased = format!("{ERASURE_MARK}{user}, now {}", email.as_str());
         Ok([body, erased.as_bytes()].concat())
     }
 }
 
-pub struct World {
+pub struct LedgerFixture {
     pub database: TestDatabase,
     pub store: Arc<dyn Store>,
     pub commands: Arc<dyn CommandQueue>,
@@ -101,22 +103,22 @@ pub struct World {
 }
 
 /// Runs a test on every database of this run.
-pub fn on_each(test: impl Fn(&World)) {
-    for database in each() {
-        let world = World::new(database);
-        test(&world);
-        assert_eq!(world.audit(), [], "on {}", world.database.url);
-        let World { database, store, commands, background, .. } = world;
+pub fn on_each_database(test: impl Fn(&LedgerFixture)) {
+    for database in create_databases() {
+        let fixture = LedgerFixture::new(database);
+        test(&fixture);
+        assert_eq!(fixture.audit_ledger(), [], "on {}", fixture.database.url);
+        let LedgerFixture { database, store, commands, background, .. } = fixture;
         drop((store, commands, background)); // closing its sessions makes them report their counts
         if !database.is_embedded() {
             let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
-            assert_eq!(database.count(deadlocked), 0, "deadlocks despite retries");
+            assert_eq!(database.count_rows(deadlocked), 0, "deadlocks despite retries");
         }
     }
 }
 
 /// Runs `work(client)` concurrently on that many threads.
-pub fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
+pub fn run_concurrently(clients: usize, work: impl Fn(usize) + Sync) {
     let barrier = Barrier::new(clients);
     std::thread::scope(|scope| {
         for client in 0..clients {
@@ -129,29 +131,31 @@ pub fn at_once(clients: usize, work: impl Fn(usize) + Sync) {
     });
 }
 
-fn points_of(count: i64) -> Sum {
+fn points_sum(count: i64) -> Sum {
     Sum::Points(Points::new(count).unwrap())
 }
 
-impl World {
+impl LedgerFixture {
     pub fn new(database: TestDatabase) -> Self {
-        Self::at_rate(database, 50)
+        Self::with_rate(database, 50)
     }
 
-    pub fn at_rate(database: TestDatabase, rate: i64) -> Self {
-        let Opened { requests: store, commands, background } = database.opened();
+    pub fn with_rate(database: TestDatabase, rate: i64) -> Self {
+        let OpenDatabase { requests: store, commands, background } = database.open_for_service();
         let clock = Arc::new(TestClock(AtomicI64::new(1_795_000_000_000_000)));
         let ids = Arc::new(TestIds(AtomicU64::new(1)));
-        let provider = ProviderId::from_uuid(ids.next());
+        let provider = ProviderId::from_uuid(ids.next_id());
         let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, origin: ORIGIN };
         let (company, owner, occasion) = store
             .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
                 tx.insert_provider(&sample_provider(provider, clock.now()))?;
-                tx.note(&context.entry(Action::ProviderCreated).of_provider(provider))?;
+                tx.record_audit_entry(
+                    &context.new_audit_entry(Action::ProviderCreated).with_provider(provider),
+                )?;
                 let company = companies::create(tx, provider, &sample_company(rate), &context)?.company;
                 let text = OccasionText {
-                    name: Line::parse("Great job").unwrap(),
-                    title: Line::parse("You did a great job").unwrap(),
+                    name: SingleLine::parse("Great job").unwrap(),
+                    title: SingleLine::parse("You did a great job").unwrap(),
                     default_message: Message::parse("Thank you").unwrap(),
                 };
                 let occasion = occasions::create(tx, provider, company.id, &text, true, true, &context)?;
@@ -165,14 +169,17 @@ impl World {
         Context { clock: &*self.clock, ids: &*self.ids, bodies: &TestBodies, origin: ORIGIN }
     }
 
-    pub fn user(&self, name: &str) -> UserId {
-        self.user_with(name, |_| ())
+    pub fn create_user(&self, name: &str) -> UserId {
+        self.create_user_with(name, |_| ())
     }
 
-    pub fn user_with(&self, name: &str, change: impl FnOnce(&mut Profile)) -> UserId {
+    pub fn create_user_with(&self, name: &str, change: impl FnOnce(&mut Profile)) -> UserId {
         let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
-        let mut profile =
-            Profile::named(email, Line::parse(name).unwrap(), Some(Line::parse("Doe").unwrap()));
+        let mut profile = Profile::with_name(
+            email,
+            SingleLine::parse(name).unwrap(),
+            Some(SingleLine::parse("Doe").unwrap()),
+        );
         change(&mut profile);
         let create = |tx: &mut dyn guerdon_domain::ports::Tx| {
             users::create(tx, self.provider, self.company, &profile, &self.context())
@@ -180,82 +187,84 @@ impl World {
         self.store.transaction(create).unwrap().id
     }
 
-    pub fn deposit(&self, points: i64) {
+    pub fn deposit_points(&self, points: i64) {
         self.try_deposit(points).unwrap();
     }
 
     /// Returns the points in the reserve afterwards.
     pub fn try_deposit(&self, points: i64) -> Result<i64, Refusal> {
-        let (change, sum) = (ReserveChange::Deposit, points_of(points));
+        let (change, sum) = (ReserveChange::Deposit, points_sum(points));
         let command = ChangeReserve { company_id: self.company, change, sum };
-        match self.carry_out(Command::ChangeReserve(command))? {
+        match self.execute_command(Command::ChangeReserve(command))? {
             Done::ReserveChanged(changed) => Ok(changed.after.get()),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
 
-    pub fn redeem(&self, user_id: UserId, points: i64) -> Result<Redemption, Refusal> {
-        match self.carry_out(Command::Redeem(Redeem { user_id, sum: points_of(points) }))? {
+    pub fn redeem_points(&self, user_id: UserId, points: i64) -> Result<Redemption, Refusal> {
+        match self.execute_command(Command::Redeem(Redeem { user_id, sum: points_sum(points) }))? {
             Done::Redeemed(redemption, _) => Ok(redemption),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
 
     /// Returns the points at the current rate.
-    pub fn refund(&self, id: RedemptionId) -> Result<i64, Refusal> {
-        match self.carry_out(Command::Refund(Refund(id)))? {
+    pub fn refund_redemption(&self, id: RedemptionId) -> Result<i64, Refusal> {
+        match self.execute_command(Command::Refund(Refund(id)))? {
             Done::Refunded(_, wallet) => Ok(wallet.points.get()),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
 
     /// Overrides the points of a wallet.
-    pub fn put(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
-        let command = ReplaceBalance { user_id, wallet, sum: points_of(points) };
-        self.carry_out(Command::ReplaceBalance(command)).map(drop)
+    pub fn replace_balance(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
+        let command = ReplaceBalance { user_id, wallet, sum: points_sum(points) };
+        self.execute_command(Command::ReplaceBalance(command)).map(drop)
     }
 
-    pub fn distribute(
+    pub fn distribute_points(
         &self,
         wallet: WalletType,
         points: i64,
         recipients: Recipients,
     ) -> Result<Distribution, Refusal> {
-        let (company_id, sum) = (self.company, points_of(points));
+        let (company_id, sum) = (self.company, points_sum(points));
         let command = RunDistribution { company_id, wallet, sum, recipients, schedule: None };
-        match self.carry_out(Command::RunDistribution(command))? {
+        match self.execute_command(Command::RunDistribution(command))? {
             Done::Distributed(distribution) => Ok(distribution),
             other => Err(StoreError::Broken(format!("{other:?}")).into()),
         }
     }
 
     /// All active users or managers of the company.
-    pub fn everybody(&self, wallet: WalletType) -> Recipients {
-        self.reading(|reads| Recipients::all(reads, self.company, wallet))
+    pub fn all_recipients(&self, wallet: WalletType) -> Recipients {
+        self.read_snapshot(|reads| Recipients::all_active(reads, self.company, wallet))
     }
 
-    pub fn commands(&self) -> Commands {
-        Commands { queue: Arc::clone(&self.commands), surroundings: self.surroundings() }
+    pub fn command_queue(&self) -> BlockingCommandQueue {
+        BlockingCommandQueue { queue: Arc::clone(&self.commands), context_sources: self.context_sources() }
     }
 
     /// Submits a command and waits for its outcome.
-    pub fn carry_out(&self, command: Command) -> Result<Done, Refusal> {
-        self.commands().carry_out(self.provider, &ORIGIN.into(), command)
+    pub fn execute_command(&self, command: Command) -> Result<Done, Refusal> {
+        self.command_queue().execute_command(self.provider, &ORIGIN.into(), command)
     }
 
     /// Finishes the distributions that are executed in several steps.
-    pub fn finish(&self) -> Vec<Unfinished> {
-        scheduler::finish(self.background.as_ref(), &self.commands(), &mut |_| ControlFlow::Continue(()))
-            .unwrap()
+    pub fn finish_distributions(&self) -> Vec<UnfinishedDistribution> {
+        scheduler::finish_distributions(self.background.as_ref(), &self.command_queue(), &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap()
     }
 
     /// Adds points to a user's wallet.
-    pub fn fund(&self, wallet: WalletType, user: UserId, points: i64) {
-        self.deposit(points);
-        self.distribute(wallet, points, Recipients::Named(vec![user])).unwrap();
+    pub fn fund_wallet(&self, wallet: WalletType, user: UserId, points: i64) {
+        self.deposit_points(points);
+        self.distribute_points(wallet, points, Recipients::Named(vec![user])).unwrap();
     }
 
-    pub fn command(&self, sender: Sender, to: &[UserId], points: i64) -> SendRecognition {
+    pub fn send_command(&self, sender: Sender, to: &[UserId], points: i64) -> SendRecognition {
         let ids: Vec<String> = to.iter().map(ToString::to_string).collect();
         SendRecognition {
             occasion_id: self.occasion,
@@ -267,8 +276,13 @@ impl World {
         }
     }
 
-    pub fn send(&self, sender: Sender, to: &[UserId], points: i64) -> Result<Vec<Recognition>, SendError> {
-        match self.carry_out(Command::SendRecognition(self.command(sender, to, points))) {
+    pub fn send_recognition(
+        &self,
+        sender: Sender,
+        to: &[UserId],
+        points: i64,
+    ) -> Result<Vec<Recognition>, SendError> {
+        match self.execute_command(Command::SendRecognition(self.send_command(sender, to, points))) {
             Ok(Done::Sent(sent)) => Ok(sent),
             Err(Refusal::Send(refusal)) => Err(refusal),
             Err(Refusal::Store(cause)) => Err(cause.into()),
@@ -276,83 +290,84 @@ impl World {
         }
     }
 
-    pub fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    pub fn context_sources(&self) -> ContextSources {
+        ContextSources {
             clock: Arc::<TestClock>::clone(&self.clock),
             ids: Arc::<TestIds>::clone(&self.ids),
             bodies: Arc::new(TestBodies),
         }
     }
 
-    pub fn delete(&self, user: UserId) -> Result<(), users::DeleteUserError> {
-        match self.carry_out(Command::DeleteUser(DeleteUser(user))) {
+    pub fn delete_user(&self, user: UserId) -> Result<(), users::DeleteUserError> {
+        match self.execute_command(Command::DeleteUser(DeleteUser(user))) {
             Ok(_) => Ok(()),
             Err(Refusal::DeleteUser(refusal)) => Err(refusal),
             Err(refusal) => Err(refusal.into_failure().unwrap().into()),
         }
     }
 
-    pub fn rate(&self) -> PointsPerDollar {
-        let found = self.reading(|reads| reads.company(self.provider, self.company));
-        found.named("id").unwrap().company.rate
+    pub fn current_rate(&self) -> PointsPerDollar {
+        let found = self.read_snapshot(|reads| reads.find_company(self.provider, self.company));
+        found.or_denied("id").unwrap().company.rate
     }
 
     pub fn change_rate(&self, rate: PointsPerDollar) {
         let command = UpdateCompany { rate: Some(rate), ..UpdateCompany::default() };
-        self.update(&command).unwrap();
+        self.update_company(&command).unwrap();
     }
 
-    pub fn update(&self, command: &UpdateCompany) -> Result<CompanyWithOwner, UpdateCompanyError> {
+    pub fn update_company(&self, command: &UpdateCompany) -> Result<CompanyWithOwner, UpdateCompanyError> {
         self.store
             .transaction(|tx| companies::update(tx, self.provider, self.company, command, &self.context()))
     }
 
     /// The points of a wallet, and the points spent from it.
-    pub fn shows(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
-        let rate = self.rate();
-        let wallets = self.reading(|reads| reads.wallets(user));
+    pub fn wallet_points(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
+        let rate = self.current_rate();
+        let wallets = self.read_snapshot(|reads| reads.list_wallets(user));
         let found = wallets.iter().find(|row| row.wallet_type == wallet)?;
-        Some((found.points(rate).get(), found.points_spent(rate).get()))
+        Some((found.points_at(rate).get(), found.points_spent(rate).get()))
     }
 
-    pub fn reserve(&self) -> i64 {
-        self.store.snapshot(|reads| reserve::shown(reads, self.company)).unwrap().get()
+    pub fn reserve_points(&self) -> i64 {
+        self.store.read_snapshot(|reads| reserve::read_balance(reads, self.company)).unwrap().get()
     }
 
-    pub fn audit(&self) -> Vec<Violation> {
+    pub fn audit_ledger(&self) -> Vec<Violation> {
         self.audit_with(None)
     }
 
-    /// Like `audit`, and the chain of seals must contain this head.
+    /// Like `audit_ledger`, and the chain of seals must contain this head.
     pub fn audit_with(&self, head: Option<[u8; 32]>) -> Vec<Violation> {
-        verify(self.store.as_ref(), head, self.clock.now(), NonZero::<usize>::MIN)
+        verify_at(self.store.as_ref(), head, self.clock.now(), NonZero::<usize>::MIN)
     }
 
     /// Seals all committed entries and returns the head of the chain.
-    pub fn seal(&self) -> [u8; 32] {
+    pub fn seal_all(&self) -> [u8; 32] {
         let now = self.clock.now();
-        while self.reading(|reads| reads.has_unsealed()) {
+        while self.read_snapshot(|reads| reads.has_unsealed_rows()) {
             // Tests of other databases on the same server can delay a seal briefly.
-            if let Some(next) = self.reading(|reads| reads.next_seal(now, 3)) {
+            if let Some(next) = self.read_snapshot(|reads| reads.next_seal(now, 3)) {
                 assert!(self.store.transaction(|tx| tx.insert_seal(&next)).unwrap());
             }
         }
-        self.reading(|reads| reads.last_seal()).unwrap().head
+        self.read_snapshot(|reads| reads.last_seal()).unwrap().head
     }
 
-    pub fn reading<T>(&self, read: impl FnMut(&mut dyn Reads) -> Result<T, StoreError>) -> T {
-        self.store.snapshot(read).unwrap()
+    pub fn read_snapshot<T>(&self, read: impl FnMut(&mut dyn ReadTx) -> Result<T, StoreError>) -> T {
+        self.store.read_snapshot(read).unwrap()
     }
 }
 
 /// The violations that an audit at this time reports.
-pub fn verify(
+pub fn verify_at(
     store: &dyn Store,
     head: Option<[u8; 32]>,
     now: Timestamp,
     threads: NonZero<usize>,
 ) -> Vec<Violation> {
-    let asked = Examination { head, bodies: &TestBodies, now, longest_wait: Duration::from_secs(3 * 86_400) };
+    let asked =
+        AuditOptions { head, bodies: &TestBodies, now, longest_wait: Duration::from_secs(3 * 86_400) };
     audit::verify(store, &asked, threads).unwrap().violations
 }
 
@@ -375,10 +390,10 @@ fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {
 fn sample_company(rate: i64) -> CreateCompany {
     CreateCompany {
         domain: DomainName::parse("example.com").unwrap(),
-        name: Line::parse("Example").unwrap(),
+        name: SingleLine::parse("Example").unwrap(),
         owner_email: EmailAddress::parse("owner@example.com").unwrap(),
-        owner_first_name: Line::parse("Olive").unwrap(),
-        owner_last_name: Some(Line::parse("Owner").unwrap()),
+        owner_first_name: SingleLine::parse("Olive").unwrap(),
+        owner_last_name: Some(SingleLine::parse("Owner").unwrap()),
         logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
         corporation_id: None,
         rate: PointsPerDollar::new(rate).unwrap(),

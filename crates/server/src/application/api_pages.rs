@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
+use actix_web::http::header::HeaderValue;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use guerdon_domain::events::EventKind;
-use guerdon_http_api::{Page, Webhook, openapi};
+use guerdon_http_api::{PublicPage, Webhook, openapi};
 use serde_json::Value;
 
 /// The OpenAPI 3.1 description, as `GET /openapi.json` and `guerdon openapi` show it.
@@ -14,10 +15,10 @@ pub(crate) fn describe_api() -> Value {
 }
 
 /// The pages that need no credentials, each also in its compressed form.
-pub(super) fn render_api_pages() -> Vec<Page> {
+pub(super) fn render_api_pages() -> Vec<PublicPage> {
     let description = describe_api();
-    let handbook = guerdon_handbook::pages(&description);
-    let mut pages: Vec<Page> = handbook
+    let handbook = guerdon_handbook::render_pages(&description);
+    let mut pages: Vec<PublicPage> = handbook
         .into_iter()
         .map(|page| compress_page(page.path, page.content_type, page.body.into_bytes()))
         .collect();
@@ -26,11 +27,16 @@ pub(super) fn render_api_pages() -> Vec<Page> {
     pages
 }
 
-fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> Page {
+fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> PublicPage {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     // Writing to memory does not fail. If it did, only the compressed form would be empty.
     let gzipped = encoder.write_all(&body).and_then(|()| encoder.finish()).unwrap_or_default();
-    Page { path, content_type, body: body.into(), gzipped: gzipped.into() }
+    let content_security_policy = if content_type.starts_with("text/html") {
+        HeaderValue::try_from(guerdon_handbook::content_security_policy()).ok()
+    } else {
+        None
+    };
+    PublicPage { path, content_type, content_security_policy, body: body.into(), gzipped: gzipped.into() }
 }
 
 fn describe_webhook(kind: EventKind) -> Webhook {
@@ -39,7 +45,7 @@ fn describe_webhook(kind: EventKind) -> Webhook {
         EventKind::RecognitionUpdated => "The operator changed a recognition",
         EventKind::RedemptionCreated => "A user spent points on a reward",
     };
-    Webhook { name: kind.name(), summary, body: guerdon_webhook_dispatcher::schema(kind).to_value() }
+    Webhook { name: kind.name(), summary, body: guerdon_webhook_dispatcher::body_schema(kind).to_value() }
 }
 
 #[cfg(test)]

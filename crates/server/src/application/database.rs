@@ -4,22 +4,22 @@ use std::thread::sleep; // tidy: another process, a command, may hold the databa
 use std::time::Duration;
 
 use anyhow::Context as _;
-use guerdon_domain::ports::{Setting, Wakes};
-use guerdon_persistence::{Access, OpenError, Opened, kept_setting, migrate, open_waking};
+use guerdon_domain::ports::{Notifiers, Setting};
+use guerdon_persistence::{Access, OpenDatabase, OpenError, migrate, open_with_notifiers, stored_setting};
 
-use crate::command_socket::is_served;
+use crate::command_socket::is_service_listening;
 use crate::keys::require_matching_master_key;
 use crate::platform::files;
 use crate::settings::Settings;
 
 /// How often the start retries while a command holds the database.
-const ATTEMPTS: u32 = 20;
-const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
+const OPEN_ATTEMPTS_MAX: u32 = 20;
+const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Opens the database for the service. Creates it and applies pending migrations if `database.migrate` allows it, but
 /// never while another process has the embedded database open. If another `serve` has it open, the start fails at once;
 /// if a command has it open, the start waits for the command.
-pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Result<Opened> {
+pub(super) fn open_for_service(settings: &Settings, notifiers: &Notifiers) -> anyhow::Result<OpenDatabase> {
     if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
         && !database.try_exists().with_context(|| format!("cannot access {}", database.display()))?
     {
@@ -28,11 +28,11 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
     if settings.embedded_database().is_some() {
         prepare_folders(settings)?;
     }
-    let access = if settings.allow_unsafe_postgres { Access::Rehearse } else { Access::Serve };
-    let mut attempts = ATTEMPTS;
+    let access = if settings.allow_unsafe_postgres { Access::Unsafe } else { Access::Serve };
+    let mut attempts = OPEN_ATTEMPTS_MAX;
     loop {
         attempts -= 1;
-        let refused = match open_waking(&settings.database, access, wakes.clone()) {
+        let refused = match open_with_notifiers(&settings.database, access, notifiers.clone()) {
             Ok(opened) => return prepare_folders(settings).map(|()| opened),
             Err(cause @ (OpenError::Missing(_) | OpenError::Older | OpenError::Restored))
                 if !settings.migrate =>
@@ -40,23 +40,23 @@ pub(super) fn open_for_service(settings: &Settings, wakes: &Wakes) -> anyhow::Re
                 return Err(anyhow::Error::from(cause).context("database.migrate is false"));
             }
             Err(OpenError::Missing(_) | OpenError::Older | OpenError::Restored) if attempts > 0 => {
-                let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-                require_matching_master_key(settings, kept.as_deref())?; // before migrations change the database
-                migrate(&settings.database).map(|applied| told(&applied)).err()
+                let stored = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
+                require_matching_master_key(settings, stored.as_deref())?; // before migrations change the database
+                migrate(&settings.database).map(|applied| log_migrations(&applied)).err()
             }
             Err(cause) => Some(cause),
         };
         match refused {
             None => {}
-            Some(OpenError::Locked(_)) if attempts > 0 && !is_served(&settings.data_dir) => {
-                sleep(BETWEEN_ATTEMPTS);
+            Some(OpenError::Locked(_)) if attempts > 0 && !is_service_listening(&settings.data_dir) => {
+                sleep(OPEN_RETRY_INTERVAL);
             }
             Some(cause) => return Err(cause.into()),
         }
     }
 }
 
-fn told(applied: &[String]) {
+fn log_migrations(applied: &[String]) {
     if !applied.is_empty() {
         log::info!("applied the migrations {}", applied.join(", "));
     }
@@ -79,7 +79,7 @@ pub(crate) fn prepare_folders(settings: &Settings) -> anyhow::Result<()> {
 mod tests {
     use std::ffi::OsString;
 
-    use guerdon_domain::ports::Wakes;
+    use guerdon_domain::ports::Notifiers;
 
     use super::open_for_service;
     use crate::settings::Settings;
@@ -92,18 +92,15 @@ mod tests {
             let migrate = (OsString::from("GUERDON_DATABASE__MIGRATE"), OsString::from(migrate));
             [("GUERDON_DATA_DIR".into(), folder), migrate].into_iter()
         };
-        let by_hand = Settings::from_sources(None, environment("false")).unwrap();
-        let open = || open_for_service(&by_hand, &Wakes::default()).map(drop);
+        let manual = Settings::from_sources(None, environment("false")).unwrap();
+        let open = || open_for_service(&manual, &Notifiers::default()).map(drop);
         let line = format!("{:#}", open().unwrap_err());
         assert!(line.contains("database.migrate is false"), "{line}");
-        assert!(
-            line.contains("`guerdon migrate`") && !by_hand.data_dir.join("guerdon.db").exists(),
-            "{line}"
-        );
-        guerdon_persistence::migrate(&by_hand.database).unwrap();
+        assert!(line.contains("`guerdon migrate`") && !manual.data_dir.join("guerdon.db").exists(), "{line}");
+        guerdon_persistence::migrate(&manual.database).unwrap();
         open().unwrap();
-        let itself = Settings::from_sources(None, environment("true")).unwrap();
-        open_for_service(&itself, &Wakes::default()).unwrap();
+        let automatic = Settings::from_sources(None, environment("true")).unwrap();
+        open_for_service(&automatic, &Notifiers::default()).unwrap();
     }
 
     #[test]

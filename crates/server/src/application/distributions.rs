@@ -5,77 +5,81 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use guerdon_domain::commands::{CommandQueue, Commands};
+use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
-use guerdon_domain::scheduler::{DateEnd, Ran, StoodBack, Unfinished, finish, run_due};
+use guerdon_domain::scheduler::{
+    DateOutcome, ProcessedDate, SkippedSchedules, UnfinishedDistribution, finish_distributions,
+    pay_next_due_date,
+};
 use guerdon_domain::values::JournalEntryId;
 
-use crate::platform::surroundings;
+use crate::platform::context_sources;
 use crate::settings::Settings;
 
 /// How often dates that are due are searched for.
-pub(super) const EVERY: Duration = Duration::from_secs(1);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long one run may last: a shutdown waits for this time at most, and for one distribution.
-const AT_A_STRETCH: Duration = Duration::from_secs(4);
+const RUN_TIME_MAX: Duration = Duration::from_secs(4);
 
 /// How long a command or a start continues distributions that another process may be working on.
-const BESIDE_OTHERS_MAX: Duration = Duration::from_secs(10);
+const SHARED_RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Pays scheduled distributions when they are due.
 pub(super) struct DuePayments {
     store: Arc<dyn Store>,
-    commands: Commands,
-    has_failed: bool,
-    stood_back: StoodBack,
+    commands: BlockingCommandQueue,
+    previous_run_failed: bool,
+    stood_back: SkippedSchedules,
     /// The distributions that were logged as impossible to finish.
     reported: BTreeSet<JournalEntryId>,
 }
 
 impl DuePayments {
     pub(super) fn new(store: Arc<dyn Store>, queue: Arc<dyn CommandQueue>) -> Self {
-        let commands = Commands { queue, surroundings: surroundings() };
+        let commands = BlockingCommandQueue { queue, context_sources: context_sources() };
         Self {
             store,
             commands,
-            has_failed: false,
-            stood_back: StoodBack::default(),
+            previous_run_failed: false,
+            stood_back: SkippedSchedules::default(),
             reported: BTreeSet::new(),
         }
     }
 
     /// Pays the dates that are due, one after the other, and logs the outcome of each.
-    pub(super) fn run(&mut self) {
-        if let Some(cause) = self.pay() {
+    pub(super) fn pay_due_dates(&mut self) {
+        if let Some(cause) = self.try_pay_due_dates() {
             log::warn!("cannot read the schedules that are due: {cause}");
         }
     }
 
     /// Returns the failure that ended the run, unless the previous run failed as well: an outage is logged once.
-    fn pay(&mut self) -> Option<StoreError> {
+    fn try_pay_due_dates(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
-        while begun.elapsed() < AT_A_STRETCH {
+        while begun.elapsed() < RUN_TIME_MAX {
             match self
                 .finish_interrupted()
-                .and_then(|()| run_due(self.store.as_ref(), &self.commands, &mut self.stood_back))
+                .and_then(|()| pay_next_due_date(self.store.as_ref(), &self.commands, &mut self.stood_back))
             {
-                Ok(Some(ran)) => told(&ran),
+                Ok(Some(ran)) => log_date_outcome(&ran),
                 Ok(None) => break,
                 Err(cause) => {
-                    let failed_before = std::mem::replace(&mut self.has_failed, true);
+                    let failed_before = std::mem::replace(&mut self.previous_run_failed, true);
                     return (!failed_before).then_some(cause);
                 }
             }
         }
-        self.has_failed = false;
+        self.previous_run_failed = false;
         None
     }
 
     /// Continues the distributions in steps that are not finished.
     fn finish_interrupted(&mut self) -> Result<(), StoreError> {
-        let failed = finish(self.store.as_ref(), &self.commands, &mut |_| ControlFlow::Continue(()))?;
-        for failed in failed.into_iter().filter(Unfinished::is_lasting) {
-            if self.reported.insert(failed.cause) {
-                warn_of_unfinishable(&failed);
+        let failed =
+            finish_distributions(self.store.as_ref(), &self.commands, &mut |_| ControlFlow::Continue(()))?;
+        for failed in failed.into_iter().filter(UnfinishedDistribution::is_permanent) {
+            if self.reported.insert(failed.entry_id) {
+                warn_of_unfinished(&failed);
             }
         }
         Ok(())
@@ -86,37 +90,37 @@ impl DuePayments {
 /// logged, and `guerdon verify` reports it; it does not prevent the service or a command from using the database. On
 /// PostgreSQL another process may be finishing them, and each `serve` checks them once a second, so this stops after a
 /// limited time.
-pub(crate) fn finish_started(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
+pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
     let is_embedded = settings.embedded_database().is_some();
     let begun = Instant::now();
-    let mut go_on = |_| {
-        let is_over = !is_embedded && begun.elapsed() > BESIDE_OTHERS_MAX;
+    let mut continue_within_limit = |_| {
+        let is_over = !is_embedded && begun.elapsed() > SHARED_RECOVERY_TIME_MAX;
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let commands = Commands { queue: Arc::clone(queue), surroundings: surroundings() };
-    match finish(store, &commands, &mut go_on) {
-        Ok(failed) => failed.iter().filter(|failure| failure.is_lasting()).for_each(warn_of_unfinishable),
+    let commands = BlockingCommandQueue { queue: Arc::clone(queue), context_sources: context_sources() };
+    match finish_distributions(store, &commands, &mut continue_within_limit) {
+        Ok(failed) => failed.iter().filter(|failure| failure.is_permanent()).for_each(warn_of_unfinished),
         Err(cause) => log::warn!("cannot continue unfinished distributions: {cause}"),
     }
 }
 
-fn warn_of_unfinishable(Unfinished { cause, reason, .. }: &Unfinished) {
+fn warn_of_unfinished(UnfinishedDistribution { entry_id: cause, reason, .. }: &UnfinishedDistribution) {
     log::warn!(
         "distribution {cause} cannot be finished, its points stay in transit: {reason}; run `guerdon verify`"
     );
 }
 
-fn told(Ran { schedule, due_on, ended }: &Ran) {
+fn log_date_outcome(ProcessedDate { schedule, due_on, outcome: ended }: &ProcessedDate) {
     match ended {
-        DateEnd::Paid { users } => log::info!("schedule {schedule}: paid {due_on}, users: {users}"),
-        DateEnd::Refused { reason, again_at } => {
+        DateOutcome::Paid { users } => log::info!("schedule {schedule}: paid {due_on}, users: {users}"),
+        DateOutcome::Refused { reason, retry_at: again_at } => {
             let again_at = again_at.to_string();
             log::info!("schedule {schedule}: cannot pay {due_on} ({reason}), retrying at {again_at}");
         }
-        DateEnd::GivenUp { reason } => {
+        DateOutcome::GivenUp { reason } => {
             log::info!("schedule {schedule}: skipped {due_on} permanently ({reason})")
         }
-        DateEnd::Overtaken => {}
+        DateOutcome::ScheduleChanged => {}
     }
 }
 
@@ -124,34 +128,34 @@ fn told(Ran { schedule, due_on, ended }: &Ran) {
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use guerdon_domain::ports::{Consistency, Reads, Tx, Verdict, Wakes};
-    use guerdon_persistence::{Access, DatabaseUrl, migrate, open_waking};
+    use guerdon_domain::ports::{Consistency, Notifiers, ReadTx, Tx, Verdict};
+    use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
 
     use super::*;
 
-    struct Interrupted {
+    struct UnreliableStore {
         store: Arc<dyn Store>,
-        is_away: AtomicBool,
+        is_unavailable: AtomicBool,
     }
 
-    impl Store for Interrupted {
-        fn run(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-            self.store.run(work)
+    impl Store for UnreliableStore {
+        fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+            self.store.run_transaction(work)
         }
 
         fn check_schema(&self) -> Result<Vec<String>, StoreError> {
             self.store.check_schema()
         }
 
-        fn read(
+        fn run_read(
             &self,
             consistency: Consistency,
-            work: &mut dyn FnMut(&mut dyn Reads),
+            work: &mut dyn FnMut(&mut dyn ReadTx),
         ) -> Result<(), StoreError> {
-            if self.is_away.load(Ordering::Relaxed) {
+            if self.is_unavailable.load(Ordering::Relaxed) {
                 return Err(StoreError::Unavailable("connection refused".to_owned()));
             }
-            self.store.read(consistency, work)
+            self.store.run_read(consistency, work)
         }
     }
 
@@ -160,15 +164,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
         migrate(&url).unwrap();
-        let opened = open_waking(&url, Access::Command, Wakes::default()).unwrap();
-        let database = Arc::new(Interrupted { store: opened.requests, is_away: AtomicBool::new(true) });
-        let mut payments = DuePayments::new(Arc::<Interrupted>::clone(&database), opened.commands);
+        let opened = open_with_notifiers(&url, Access::Command, Notifiers::default()).unwrap();
+        let database =
+            Arc::new(UnreliableStore { store: opened.requests, is_unavailable: AtomicBool::new(true) });
+        let mut payments = DuePayments::new(Arc::<UnreliableStore>::clone(&database), opened.commands);
         for _outage in 0..2 {
-            database.is_away.store(true, Ordering::Relaxed);
-            let reported: Vec<bool> = (0..3).map(|_| payments.pay().is_some()).collect();
+            database.is_unavailable.store(true, Ordering::Relaxed);
+            let reported: Vec<bool> = (0..3).map(|_| payments.try_pay_due_dates().is_some()).collect();
             assert_eq!(reported, [true, false, false]);
-            database.is_away.store(false, Ordering::Relaxed);
-            assert!(payments.pay().is_none());
+            database.is_unavailable.store(false, Ordering::Relaxed);
+            assert!(payments.try_pay_due_dates().is_none());
         }
     }
 }

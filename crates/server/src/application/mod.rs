@@ -5,11 +5,11 @@ mod background;
 mod database;
 mod delivery;
 mod distributions;
-mod figures;
 mod metrics;
 mod operator;
 mod run_command;
 mod single_sign_on;
+mod statistics;
 mod stop;
 mod warnings;
 
@@ -23,31 +23,34 @@ use actix_web::dev::ServerHandle;
 use actix_web::{rt, web};
 use anyhow::{Context, bail};
 use guerdon_domain::commands::CommandQueue;
-use guerdon_domain::ports::{Store, Wakes};
-use guerdon_http_api::{Api, ConnectionLimits, Gate, Limits, Listening, Pulse, Traffic, Transport};
-use guerdon_mailer::Transport as MailTransport;
-use guerdon_persistence::Opened;
+use guerdon_domain::ports::{Notifiers, Store};
+use guerdon_http_api::{
+    Api, ConnectionLimits, DatabaseHealth, FeedSignal, ListeningServer, RateLimits, RequestStatistics,
+    ServiceState, Transport,
+};
+use guerdon_mailer::MailTransport;
+use guerdon_persistence::OpenDatabase;
 use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::timeout;
 
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::CommandEnvironment;
 use crate::keys::{Keys, open_or_create_keys, require_master_key};
-use crate::maintenance::Service;
-use crate::platform::build_info::{COMMIT, LONG, VERSION};
+use crate::maintenance::StatusSources;
+use crate::platform::build_info::{COMMIT, LONG_VERSION, VERSION};
 use crate::platform::{SystemClock, SystemIds, descriptors};
 use crate::settings::{Http, Retention, Settings, Tls};
-use crate::tls::{self, Reloading};
+use crate::tls::{self, ReloadingCertificate};
 
 pub(crate) use api_pages::describe_api;
 use api_pages::render_api_pages;
 pub(crate) use database::prepare_folders;
-use delivery::Delivery;
+use delivery::RunningDelivery;
 use distributions::DuePayments;
-pub(crate) use distributions::finish_started;
-use figures::Figures;
-use metrics::{Counting, Metrics};
+pub(crate) use distributions::resume_distributions;
+use metrics::{DeliveryCounters, Metrics};
 pub(crate) use run_command::run_command;
+use statistics::Statistics;
 
 /// Descriptors that are reserved for the operator's listener, the database, commands and deliveries.
 const RESERVED_DESCRIPTORS: usize = 256;
@@ -57,163 +60,197 @@ const MAX_CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
 
 /// A service whose listeners are open.
 pub(crate) struct Application {
-    api: Listening,
-    operator: operator::Listening,
-    gate: Arc<Gate>,
+    api: ListeningServer,
+    operator: operator::OperatorServer,
+    service_state: Arc<ServiceState>,
     /// How long load balancers have to notice that the service stops.
     drain: Duration,
     /// The database connections of background tasks.
     background: Arc<dyn Store>,
     retention: Retention,
-    pulse: Arc<Pulse>,
-    certificate: Option<Arc<Reloading>>,
+    database_health: Arc<DatabaseHealth>,
+    certificate: Option<Arc<ReloadingCertificate>>,
     metrics: Metrics,
-    unbalanced: Arc<AtomicI64>,
-    figures: Figures,
-    payments: DuePayments,
-    delivery: Delivery,
+    unbalanced_companies: Arc<AtomicI64>,
+    statistics: Statistics,
+    due_payments: DuePayments,
+    delivery: RunningDelivery,
     command_socket: Option<(CommandSocket, Arc<CommandHandler>)>,
 }
 
 impl Application {
     /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners. Mails are
-    /// sent by the transport that `wrap` returns for the configured one. Must be called within an actix system.
+    /// sent by the transport that `wrap_transport` returns for the configured one. Must be called within an actix
+    /// system.
     pub(crate) fn build(
         settings: &Settings,
-        wrap: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
+        wrap_transport: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
     ) -> anyhow::Result<Self> {
-        log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG}");
+        log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG_VERSION}");
         // These checks come first, so that a start that is refused creates nothing.
         require_master_key(settings)?;
-        tls::check(settings)?;
+        tls::check_certificate(settings)?;
         for (address, name) in
             [(settings.http.listen, "http.listen"), (settings.operator_listen, "operator.listen")]
         {
             TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({name})"))?;
         }
-        warnings::tell(settings);
-        let (metrics, wakes) = (Metrics::install()?, Wakes::default());
-        let Opened { requests, commands, background } = database::open_for_service(settings, &wakes)?;
+        warnings::log_warnings(settings);
+        let (metrics, notifiers) = (Metrics::install_recorder()?, Notifiers::default());
+        let OpenDatabase { requests, commands, background } =
+            database::open_for_service(settings, &notifiers)?;
         let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
-        finish_started(settings, background.as_ref(), &commands);
-        let gate = Gate::new();
-        let pulse = Arc::<Pulse>::default();
-        background::check_at_start(background.as_ref(), &gate, &pulse)?;
-        let payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
-        let command_socket = command_socket(settings, &background, &commands, &keys)?;
-        let terminated = tls::prepare(settings)?;
-        let (tls_config, certificate) = terminated.map(|tls| (tls.config, tls.certificate)).unzip();
+        resume_distributions(settings, background.as_ref(), &commands);
+        let service_state = ServiceState::new();
+        let database_health = Arc::<DatabaseHealth>::default();
+        background::check_at_start(background.as_ref(), &service_state, &database_health)?;
+        let due_payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
+        let command_socket = open_command_socket(settings, &background, &commands, &keys)?;
+        let listener_tls = tls::prepare_listener_tls(settings)?;
+        let (tls_config, certificate) = listener_tls.map(|tls| (tls.config, tls.certificate)).unzip();
         let address = settings.http.listen;
-        let (counting, traffic) = (Arc::<Counting>::default(), Arc::<Traffic>::default());
-        let api = guerdon_http_api::listen(
-            api(settings, requests, commands, Arc::clone(&keys), &gate, &pulse, &traffic),
-            address,
-            tls_config,
-        )
-        .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
-        let unbalanced = Arc::<AtomicI64>::default();
-        let service = Service {
+        let (delivery_counters, request_statistics) =
+            (Arc::<DeliveryCounters>::default(), Arc::<RequestStatistics>::default());
+        let api = build_api(
+            settings,
+            requests,
+            commands,
+            Arc::clone(&keys),
+            &service_state,
+            &database_health,
+            &request_statistics,
+        );
+        connect_event_feed(&notifiers, &api);
+        let api = guerdon_http_api::listen(api, address, tls_config)
+            .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
+        let unbalanced_companies = Arc::<AtomicI64>::default();
+        let service = StatusSources {
             listen: api.address,
             certificate: certificate.clone(),
-            unbalanced: Arc::clone(&unbalanced),
-            ..Service::of(settings, &background)
+            unbalanced_companies: Arc::clone(&unbalanced_companies),
+            ..StatusSources::from_settings(settings, &background)
         };
-        let operator = operator::listen(service, Arc::clone(&gate), Arc::clone(&pulse), metrics.clone())
-            .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
-        let delivery = Delivery::start(settings, &background, &keys, &wakes, &counting, wrap)?;
+        let operator = operator::start_listener(
+            service,
+            Arc::clone(&service_state),
+            Arc::clone(&database_health),
+            metrics.clone(),
+        )
+        .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
+        let delivery = RunningDelivery::start(
+            settings,
+            &background,
+            &keys,
+            &notifiers,
+            &delivery_counters,
+            wrap_transport,
+        )?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
-        let (listening, health, database) = (api.address, operator.address, settings.shown_database());
+        let (listening, health, database) = (api.address, operator.address, settings.masked_database_url());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
         let drain = settings.http.drain;
-        let figures = Figures { store: Arc::clone(&background), traffic, counting };
+        let statistics = Statistics {
+            store: Arc::clone(&background),
+            requests: request_statistics,
+            deliveries: delivery_counters,
+        };
         Ok(Self {
             api,
             operator,
-            gate,
+            service_state,
             drain,
             background,
             retention: settings.retention,
-            pulse,
+            database_health,
             certificate,
             metrics,
-            unbalanced,
-            figures,
-            payments,
+            unbalanced_companies,
+            statistics,
+            due_payments,
             delivery,
             command_socket,
         })
     }
 
     /// Serves until `stop` is ready, then shuts down in order. If `stop` becomes ready again, it shuts down faster.
-    pub(crate) async fn run<F: Future<Output = ()>>(self, mut stop: impl FnMut() -> F) -> anyhow::Result<()> {
+    pub(crate) async fn run_until_stopped<F: Future<Output = ()>>(
+        self,
+        mut stop: impl FnMut() -> F,
+    ) -> anyhow::Result<()> {
         let api: ServerHandle = self.api.server.handle();
         let operator = self.operator.server.handle();
-        let mut api_ends = rt::spawn(self.api.server);
+        let mut api_task = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
-        let (figures, mut payments) = (Arc::new(self.figures), self.payments);
-        let writing = Arc::clone(&figures);
+        let (statistics, mut due_payments) = (Arc::new(self.statistics), self.due_payments);
+        let periodic_statistics = Arc::clone(&statistics);
         let mut tasks = background::spawn_tasks(
             self.background,
             self.retention,
-            &self.gate,
-            self.pulse,
+            &self.service_state,
+            self.database_health,
             self.certificate,
             self.metrics,
-            self.unbalanced,
+            self.unbalanced_companies,
         );
-        tasks.push(rt::spawn(background::repeat_every(distributions::EVERY, move || payments.run())));
-        tasks.push(rt::spawn(background::repeat_every(figures::EVERY, move || writing.write())));
+        tasks.push(rt::spawn(background::repeat_every(distributions::CHECK_INTERVAL, move || {
+            due_payments.pay_due_dates()
+        })));
+        tasks.push(rt::spawn(background::repeat_every(statistics::STORE_INTERVAL, move || {
+            periodic_statistics.store_counts()
+        })));
         let handler = self.command_socket.map(|(command_socket, handler)| {
-            tasks.push(rt::spawn(command_socket.take(Arc::clone(&handler))));
+            tasks.push(rt::spawn(command_socket.accept_commands(Arc::clone(&handler))));
             handler
         });
-        let ended_early = tokio::select! {
+        let api_ended = tokio::select! {
             () = stop() => false,
-            _ = &mut api_ends => true,
+            _ = &mut api_task => true,
         };
         let delivery = self.delivery;
-        let delivered = delivery.stop(); // at the same time as requests in flight finish
-        if !ended_early {
-            stop::in_order(&self.gate, self.drain, &api, delivered, &mut stop).await;
+        let deliveries_stopped = delivery.stop(); // at the same time as requests in flight finish
+        if !api_ended {
+            stop::stop_in_order(&self.service_state, self.drain, &api, deliveries_stopped, &mut stop).await;
         }
         tasks.iter().for_each(rt::task::JoinHandle::abort);
         if let Some(handler) = handler {
-            handler.finish(stop::COMMANDS_WITHIN).await;
+            handler.wait_until_idle(stop::COMMANDS_TIMEOUT).await;
         }
         operator.stop(false).await;
         // An unavailable database must not delay the end; nothing depends on these statistics.
-        let _written = timeout(figures::LAST_WITHIN, web::block(move || figures.write())).await;
-        if ended_early { bail!("the provider API stopped unexpectedly") } else { Ok(()) }
+        let _written =
+            timeout(statistics::FINAL_STORE_TIMEOUT, web::block(move || statistics.store_counts())).await;
+        if api_ended { bail!("the provider API stopped unexpectedly") } else { Ok(()) }
     }
 }
 
-fn api(
+fn build_api(
     settings: &Settings,
     store: Arc<dyn Store>,
     commands: Arc<dyn CommandQueue>,
     keys: Arc<Keys>,
-    gate: &Arc<Gate>,
-    pulse: &Arc<Pulse>,
-    traffic: &Arc<Traffic>,
+    service_state: &Arc<ServiceState>,
+    database_health: &Arc<DatabaseHealth>,
+    request_statistics: &Arc<RequestStatistics>,
 ) -> Api {
     let limit = settings.rate_limit;
     Api {
         store,
-        commands,
+        command_queue: commands,
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
-        bodies: Arc::new(Bodies),
-        secrets: keys,
-        gate: Arc::clone(gate),
-        pulse: Arc::clone(pulse),
-        traffic: Arc::clone(traffic),
-        answers_kept: settings.retention.idempotency,
-        limits: Limits {
+        event_bodies: Arc::new(Bodies),
+        secret_verifier: keys,
+        service_state: Arc::clone(service_state),
+        feed_signal: FeedSignal::new(),
+        database_health: Arc::clone(database_health),
+        request_statistics: Arc::clone(request_statistics),
+        response_retention: settings.retention.idempotency,
+        rate_limits: RateLimits {
             requests_per_second: limit.requests_per_second,
             burst: limit.burst,
             failed_logins_per_minute: limit.failed_logins_per_minute,
         },
-        connections: connection_limits(&settings.http),
+        connection_limits: connection_limits(&settings.http),
         keep_alive: settings.http.keep_alive,
         transport: match &settings.http.tls {
             Tls::Proxy { trusted } => Transport::Proxy { trusted: trusted.clone() },
@@ -223,31 +260,40 @@ fn api(
         retired_versions: settings.http.retired_versions.clone(),
         sunsets: settings.http.sunsets.clone(),
         pages: LazyLock::new(render_api_pages),
-        request_lines: if settings.log.requests { log::Level::Info } else { log::Level::Debug },
+        request_log_level: if settings.log.requests { log::Level::Info } else { log::Level::Debug },
     }
+}
+
+/// Lets commits wake the requests that wait for new events.
+fn connect_event_feed(notifiers: &Notifiers, api: &Api) {
+    let feed_signal = Arc::clone(&api.feed_signal);
+    notifiers.event_feed.set_listener(move |committed| feed_signal.notify(committed));
 }
 
 /// Returns as many connections as descriptors and memory allow. A configured number may exceed the memory, but not the
 /// descriptors.
 fn connection_limits(http: &Http) -> ConnectionLimits {
-    let left = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
-    let wanted = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
-    if wanted > left {
-        log::warn!("http.max_connections is {wanted}, but the limit of descriptors allows only {left}");
-    }
-    if wanted > MAX_CONNECTIONS_IN_MEMORY {
+    let available = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
+    let configured = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
+    if configured > available {
         log::warn!(
-            "http.max_connections is {wanted}: more than {MAX_CONNECTIONS_IN_MEMORY} connections may take more memory than 256 MiB"
+            "http.max_connections is {configured}, but the limit of descriptors allows only {available}"
         );
     }
-    let in_all = if wanted == 0 { left.min(MAX_CONNECTIONS_IN_MEMORY) } else { wanted.min(left) };
-    let of_one_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
-    log::info!("up to {in_all} connections to the provider API, {of_one_address} per address");
-    ConnectionLimits { in_all, of_one_address }
+    if configured > MAX_CONNECTIONS_IN_MEMORY {
+        log::warn!(
+            "http.max_connections is {configured}: more than {MAX_CONNECTIONS_IN_MEMORY} connections may take more memory than 256 MiB"
+        );
+    }
+    let total =
+        if configured == 0 { available.min(MAX_CONNECTIONS_IN_MEMORY) } else { configured.min(available) };
+    let per_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
+    log::info!("up to {total} connections to the provider API, {per_address} per address");
+    ConnectionLimits { total, per_address }
 }
 
 /// The socket for commands: only the embedded database needs one.
-fn command_socket(
+fn open_command_socket(
     settings: &Settings,
     store: &Arc<dyn Store>,
     commands: &Arc<dyn CommandQueue>,
@@ -256,6 +302,6 @@ fn command_socket(
     let Some(database) = settings.embedded_database() else { return Ok(None) };
     let environment =
         CommandEnvironment::new(Arc::clone(store), Arc::clone(commands), Arc::clone(keys), settings);
-    let command_socket = CommandSocket::open(&settings.data_dir)?;
+    let command_socket = CommandSocket::open_in(&settings.data_dir)?;
     Ok(Some((command_socket, Arc::new(CommandHandler::new(environment, database)))))
 }

@@ -10,29 +10,29 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{Data, ServiceConfig, block, get};
 use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
-use guerdon_http_api::{Gate, Pulse};
+use guerdon_http_api::{DatabaseHealth, ServiceState};
 use serde::Serialize;
 
 use super::metrics::Metrics;
-use crate::console::{Shown, shown};
-use crate::maintenance::Service;
+use crate::console::{ConsolePage, render_page};
+use crate::maintenance::StatusSources;
 use crate::platform::build_info::{COMMIT, VERSION};
 
 /// The open listener.
-pub(super) struct Listening {
+pub(super) struct OperatorServer {
     pub(super) server: Server,
     pub(super) address: SocketAddr,
 }
 
 /// What readiness depends on.
-struct Health {
-    gate: Arc<Gate>,
-    pulse: Arc<Pulse>,
+struct HealthSources {
+    service_state: Arc<ServiceState>,
+    database_health: Arc<DatabaseHealth>,
     metrics: Metrics,
 }
 
 #[derive(Serialize)]
-struct State {
+struct StatusBody {
     status: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
@@ -40,93 +40,93 @@ struct State {
     commit: Option<&'static str>,
 }
 
-pub(super) fn listen(
-    service: Service,
-    gate: Arc<Gate>,
-    pulse: Arc<Pulse>,
+pub(super) fn start_listener(
+    service: StatusSources,
+    service_state: Arc<ServiceState>,
+    database_health: Arc<DatabaseHealth>,
     metrics: Metrics,
-) -> std::io::Result<Listening> {
+) -> std::io::Result<OperatorServer> {
     let address = service.operator_listen;
-    let health = Data::new(Health { gate, pulse, metrics });
+    let health = Data::new(HealthSources { service_state, database_health, metrics });
     let service = Data::new(service);
-    let told = service.clone();
+    let shared_service = service.clone();
     let app = move || {
         App::new()
             .app_data(health.clone())
             .app_data(service.clone())
-            .wrap(from_fn(by_own_name))
-            .configure(routes)
-            .default_service(get().to(console))
+            .wrap(from_fn(reject_foreign_host))
+            .configure(configure_routes)
+            .default_service(get().to(get_console_page))
     };
     let server = HttpServer::new(app).workers(1).disable_signals().shutdown_timeout(1).bind(address)?;
     let address = server.addrs().first().copied().unwrap_or(address);
-    let _first = told.operator_address.set(address);
-    Ok(Listening { server: server.run(), address })
+    let _first = shared_service.operator_address.set(address);
+    Ok(OperatorServer { server: server.run(), address })
 }
 
-fn routes(config: &mut ServiceConfig) {
+fn configure_routes(config: &mut ServiceConfig) {
     config
-        .route("/healthz", get().to(alive))
-        .route("/readyz", get().to(ready))
-        .route("/metrics", get().to(counted))
-        .route("/status", get().to(stands));
+        .route("/healthz", get().to(get_liveness))
+        .route("/readyz", get().to(get_readiness))
+        .route("/metrics", get().to(get_metrics))
+        .route("/status", get().to(get_status));
 }
 
 /// A listener on loopback accepts a request only if its host is an address or `localhost`. This prevents DNS rebinding:
 /// a page of another site cannot read it in the operator's browser. Health is available under any host name.
-async fn by_own_name(
+async fn reject_foreign_host(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let listen = request.app_data::<Data<Service>>().map(|service| service.operator_listen.ip());
+    let listen = request.app_data::<Data<StatusSources>>().map(|service| service.operator_listen.ip());
     let host = request.headers().get(HOST).and_then(|value| value.to_str().ok());
     let is_health = matches!(request.path(), "/healthz" | "/readyz");
-    if is_health || listen.is_none_or(|address| !address.is_loopback()) || host.is_none_or(is_own_name) {
+    if is_health || listen.is_none_or(|address| !address.is_loopback()) || host.is_none_or(is_local_host) {
         return Ok(next.call(request).await?.map_into_boxed_body());
     }
-    let told = "this listener is on loopback: use localhost or an address as the host\n";
-    Ok(request.into_response(HttpResponse::MisdirectedRequest().body(told)))
+    let explanation = "this listener is on loopback: use localhost or an address as the host\n";
+    Ok(request.into_response(HttpResponse::MisdirectedRequest().body(explanation)))
 }
 
-fn is_own_name(host: &str) -> bool {
+fn is_local_host(host: &str) -> bool {
     let name = host.rsplit_once(':').filter(|parts| !parts.1.ends_with(']')).map_or(host, |parts| parts.0);
     let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
     name.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
 }
 
 /// Liveness: reports that the process runs, without a query.
-async fn alive() -> HttpResponse {
+async fn get_liveness() -> HttpResponse {
     let mut response =
-        HttpResponse::Ok().json(State { status: "ok", version: Some(VERSION), commit: Some(COMMIT) });
+        HttpResponse::Ok().json(StatusBody { status: "ok", version: Some(VERSION), commit: Some(COMMIT) });
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
 /// Readiness: reports whether requests are accepted. They are not while the service stops, or while the database is
 /// unavailable or read-only. Maintenance mode does not affect it.
-async fn ready(health: Data<Health>) -> HttpResponse {
-    if health.gate.draining() {
-        answer(StatusCode::SERVICE_UNAVAILABLE, "draining")
-    } else if !health.pulse.is_fresh() {
-        answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer")
-    } else if !health.pulse.takes_writes() {
-        answer(StatusCode::SERVICE_UNAVAILABLE, "the database rejects writes")
+async fn get_readiness(health: Data<HealthSources>) -> HttpResponse {
+    if health.service_state.is_draining() {
+        status_response(StatusCode::SERVICE_UNAVAILABLE, "draining")
+    } else if !health.database_health.is_responsive() {
+        status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available")
+    } else if !health.database_health.accepts_writes() {
+        status_response(StatusCode::SERVICE_UNAVAILABLE, "the database rejects writes")
     } else {
-        answer(StatusCode::OK, "ok")
+        status_response(StatusCode::OK, "ok")
     }
 }
 
 /// Prometheus text.
-async fn counted(health: Data<Health>) -> HttpResponse {
+async fn get_metrics(health: Data<HealthSources>) -> HttpResponse {
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    HttpResponse::build(StatusCode::OK).insert_header((CONTENT_TYPE, text)).body(health.metrics.text())
+    HttpResponse::build(StatusCode::OK).insert_header((CONTENT_TYPE, text)).body(health.metrics.render_text())
 }
 
 /// The status of the service.
-async fn stands(service: Data<Service>) -> HttpResponse {
-    let told = block(move || service.status()).await;
-    let Ok(Ok(status)) = told else {
-        return answer(StatusCode::SERVICE_UNAVAILABLE, "the database does not answer");
+async fn get_status(service: Data<StatusSources>) -> HttpResponse {
+    let result = block(move || service.read_status()).await;
+    let Ok(Ok(status)) = result else {
+        return status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available");
     };
     let mut response = HttpResponse::Ok().json(status);
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -134,36 +134,40 @@ async fn stands(service: Data<Service>) -> HttpResponse {
 }
 
 /// The console, which serves every other path.
-async fn console(service: Data<Service>, request: HttpRequest) -> HttpResponse {
+async fn get_console_page(service: Data<StatusSources>, request: HttpRequest) -> HttpResponse {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut refused = answer(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; allowed: GET, HEAD");
+        let mut refused =
+            status_response(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; allowed: GET, HEAD");
         refused.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return refused;
     }
     let (path, query) = (request.path().to_owned(), request.query_string().to_owned());
-    let shown = block(move || shown(&service, &path, &query)).await;
-    shown.map_or_else(|_| answer(StatusCode::SERVICE_UNAVAILABLE, "try again"), Shown::into_response)
+    let page = block(move || render_page(&service, &path, &query)).await;
+    page.map_or_else(
+        |_| status_response(StatusCode::SERVICE_UNAVAILABLE, "try again"),
+        ConsolePage::into_response,
+    )
 }
 
-fn answer(code: StatusCode, status: &'static str) -> HttpResponse {
-    let mut response = HttpResponse::build(code).json(State { status, version: None, commit: None });
+fn status_response(code: StatusCode, status: &'static str) -> HttpResponse {
+    let mut response = HttpResponse::build(code).json(StatusBody { status, version: None, commit: None });
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_own_name;
+    use super::is_local_host;
 
     #[test]
     fn a_local_host_is_an_address_or_localhost() {
         for own in ["localhost", "LocalHost:9090", "127.0.0.1", "127.0.0.1:9090", "[::1]", "[::1]:9090"] {
-            assert!(is_own_name(own), "{own}");
+            assert!(is_local_host(own), "{own}");
         }
         for other in
             ["evil.example", "evil.example:9090", "localhost.evil.example", "127.0.0.1.evil.example", ""]
         {
-            assert!(!is_own_name(other), "{other}");
+            assert!(!is_local_host(other), "{other}");
         }
     }
 }

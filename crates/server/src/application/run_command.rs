@@ -7,12 +7,12 @@ use std::thread::sleep; // tidy: another process may hold the database briefly
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use guerdon_domain::ports::Wakes;
-use guerdon_persistence::{Access, OpenError, Wakeups, open_waking};
+use guerdon_domain::ports::Notifiers;
+use guerdon_persistence::{Access, CrossProcessNotifier, OpenError, open_with_notifiers};
 
-use super::finish_started;
-use crate::command_socket::{Sent, send_command};
-use crate::commands::{Command, CommandEnvironment, Output, Runnable as _};
+use super::resume_distributions;
+use crate::command_socket::{SendOutcome, send_command};
+use crate::commands::{Command, CommandEnvironment, CommandOutput, RunnableCommand as _};
 use crate::keys::{open_existing_keys, open_or_create_keys};
 use crate::platform::files;
 use crate::settings::Settings;
@@ -30,42 +30,44 @@ pub(crate) fn run_command(
     settings: &Settings,
     command: &Command,
     progress: &Progress,
-) -> anyhow::Result<Output> {
+) -> anyhow::Result<CommandOutput> {
     if settings.embedded_database().is_some() {
         files::require_own_folder(&settings.data_dir)?;
     }
     for _ in 0..ATTEMPTS_MAX {
         if let Some(database) = settings.embedded_database() {
             match send_command(&settings.data_dir, database, command) {
-                Sent::Done(output) => return Ok(output),
-                Sent::Refused(why) => bail!(why),
-                Sent::NotRun => bail!("the running guerdon did not accept the command; it was not run"),
-                Sent::Unknown => bail!(
+                SendOutcome::Done(output) => return Ok(output),
+                SendOutcome::Refused(why) => bail!(why),
+                SendOutcome::NotRun => {
+                    bail!("the running guerdon did not accept the command; it was not run")
+                }
+                SendOutcome::Unknown => bail!(
                     "the running guerdon did not respond: it is unknown whether the command ran; \
                      check the result before you retry, or retry with the same --key (an import can always be retried)"
                 ),
-                Sent::NotServed => {}
+                SendOutcome::NotServed => {}
             }
         }
-        let wakes = Wakes::default();
-        match open_waking(&settings.database, Access::Command, wakes.clone()) {
+        let notifiers = Notifiers::default();
+        match open_with_notifiers(&settings.database, Access::Command, notifiers.clone()) {
             Ok(opened) => {
                 let store = opened.requests;
-                let find_keys = if command.is_reading() { open_existing_keys } else { open_or_create_keys };
+                let find_keys = if command.is_read_only() { open_existing_keys } else { open_or_create_keys };
                 let keys = Arc::new(find_keys(settings, store.as_ref())?);
-                if !command.is_reading() {
-                    logging::start(settings.log);
-                    finish_started(settings, store.as_ref(), &opened.commands);
+                if !command.is_read_only() {
+                    logging::start_logging(settings.log);
+                    resume_distributions(settings, store.as_ref(), &opened.commands);
                 }
                 let progress = progress.clone();
                 let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-                let own = CommandEnvironment::new(store, opened.commands, keys, settings);
-                let environment = CommandEnvironment { progress, threads, in_service: false, ..own };
-                let done = command.run_logged(&environment);
-                if wakes.elsewhere.wait(Duration::ZERO) {
-                    Wakeups::tell_once(&settings.database);
+                let defaults = CommandEnvironment::new(store, opened.commands, keys, settings);
+                let environment = CommandEnvironment { progress, threads, in_service: false, ..defaults };
+                let result = command.execute_and_log(&environment);
+                if notifiers.other_processes.wait_timeout(Duration::ZERO) {
+                    CrossProcessNotifier::notify_once(&settings.database);
                 }
-                return Ok(done?);
+                return Ok(result?);
             }
             Err(OpenError::Locked(_)) => sleep(RETRY_INTERVAL),
             Err(cause) => return Err(cause.into()),

@@ -4,36 +4,36 @@ use std::future::Future;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
-use guerdon_http_api::Gate;
+use guerdon_http_api::ServiceState;
 use tokio::time::sleep;
 
 /// How long a new connection has to send its request after the listener stops accepting. Then the server closes idle
 /// connections, and would cut off a request that is on its way.
-const SETTLE: Duration = Duration::from_millis(500);
+const NEW_CONNECTION_GRACE: Duration = Duration::from_millis(500);
 /// How long commands from the socket may take to end.
-pub(super) const COMMANDS_WITHIN: Duration = Duration::from_secs(10);
+pub(super) const COMMANDS_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `again`
 /// becomes ready meanwhile, it stops immediately.
-pub(super) async fn in_order<F: Future<Output = ()>>(
-    gate: &Gate,
+pub(super) async fn stop_in_order<F: Future<Output = ()>>(
+    service_state: &ServiceState,
     drain: Duration,
     api: &ServerHandle,
-    delivered: impl Future,
-    again: &mut impl FnMut() -> F,
+    deliveries_stopped: impl Future,
+    stop_now: &mut impl FnMut() -> F,
 ) {
     log::info!("stopping: finishing requests in flight");
-    gate.set_draining(true);
-    let gentle = async {
+    service_state.set_draining(true);
+    let graceful = async {
         sleep(drain).await;
         api.pause().await;
-        sleep(SETTLE).await;
+        sleep(NEW_CONNECTION_GRACE).await;
         api.stop(true).await;
-        delivered.await;
+        deliveries_stopped.await;
     };
     tokio::select! {
-        () = gentle => {}
-        () = again() => {
+        () = graceful => {}
+        () = stop_now() => {
             log::warn!("stopping immediately");
             api.stop(false).await;
         }

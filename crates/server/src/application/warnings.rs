@@ -6,13 +6,13 @@ use std::path::Path;
 use crate::settings::{Settings, Tls};
 
 /// Logs each warning that applies.
-pub(super) fn tell(settings: &Settings) {
-    for line in of(settings) {
+pub(super) fn log_warnings(settings: &Settings) {
+    for line in collect_warnings(settings) {
         log::warn!("{line}");
     }
 }
 
-fn of(settings: &Settings) -> Vec<String> {
+fn collect_warnings(settings: &Settings) -> Vec<String> {
     let mut lines = Vec::new();
     if !settings.operator_listen.ip().is_loopback() {
         lines.push(format!(
@@ -29,7 +29,7 @@ fn of(settings: &Settings) -> Vec<String> {
         ));
     }
     for path in [settings.data_dir.clone(), settings.data_dir.join(crate::keys::MASTER_KEY_FILE)] {
-        if let Some(mode) = open_to_others(&path) {
+        if let Some(mode) = mode_if_open_to_others(&path) {
             let shown = path.display();
             lines.push(format!(
                 "{shown} is accessible to other users (mode {mode:o}): run `chmod go= {shown}`"
@@ -40,7 +40,7 @@ fn of(settings: &Settings) -> Vec<String> {
 }
 
 /// Returns the mode of a file or folder if users other than its owner have access.
-fn open_to_others(path: &Path) -> Option<u32> {
+fn mode_if_open_to_others(path: &Path) -> Option<u32> {
     let mode = path.metadata().ok()?.permissions().mode() & 0o777;
     (mode & 0o077 != 0).then_some(mode)
 }
@@ -52,7 +52,7 @@ mod tests {
 
     use super::*;
 
-    fn settings(variables: &[(&str, &str)]) -> Settings {
+    fn load_settings(variables: &[(&str, &str)]) -> Settings {
         let environment = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         Settings::from_sources(None, environment).unwrap()
     }
@@ -63,7 +63,7 @@ mod tests {
         let data = ("GUERDON_DATA_DIR", folder.path().to_str().unwrap());
         set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
         let check = |variables: &[(&str, &str)], expected: &[&str]| {
-            let lines = of(&settings(&[&[data], variables].concat()));
+            let lines = collect_warnings(&load_settings(&[&[data], variables].concat()));
             assert_eq!(lines.len(), expected.len(), "{lines:?}");
             assert!(lines.iter().zip(expected).all(|(line, part)| line.contains(part)), "{lines:?}");
         };

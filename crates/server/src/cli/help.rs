@@ -72,20 +72,20 @@ mod tests {
 
     #[test]
     fn every_command_has_an_example() {
-        fn look(command: &Command, path: &str) {
+        fn assert_examples(command: &Command, path: &str) {
             for subcommand in command
                 .get_subcommands()
                 .filter(|subcommand| subcommand.get_name() != "help" && !subcommand.is_hide_set())
             {
                 let path = format!("{path} {}", subcommand.get_name()).trim_start().to_owned();
                 if subcommand.has_subcommands() {
-                    look(subcommand, &path);
+                    assert_examples(subcommand, &path);
                     continue;
                 }
                 let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
                 assert!(help.contains(&path), "`guerdon {path}` has no example");
             }
         }
-        look(&prepare_help(Cli::command()), "");
+        assert_examples(&prepare_help(Cli::command()), "");
     }
 }

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::commands::{Command, Format, Runnable as _};
+use crate::commands::{Command, Format, RunnableCommand as _};
 use crate::dev;
-use crate::platform::build_info::LONG;
+use crate::platform::build_info::LONG_VERSION;
 use crate::tools::Tool;
 
 pub use run::main;
 
 /// Run and operate Guerdon, a service for rewards and recognition.
 #[derive(Parser)]
-#[command(name = "guerdon", version = LONG, arg_required_else_help = true, max_term_width = 80)]
+#[command(name = "guerdon", version = LONG_VERSION, arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
     /// Read settings from this TOML file; GUERDON_… environment variables override it.
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
@@ -33,7 +33,7 @@ pub(crate) struct Cli {
     )]
     pub(crate) output: Format,
     #[command(subcommand)]
-    pub(crate) what: What,
+    pub(crate) invocation: Invocation,
 }
 
 impl Cli {
@@ -46,11 +46,11 @@ impl Cli {
 
 /// The subcommand.
 #[derive(Subcommand)]
-pub(crate) enum What {
+pub(crate) enum Invocation {
     /// Run the service; create or migrate the database first.
     #[command(after_help = "Examples:\n  guerdon serve\n  guerdon --config /etc/guerdon/guerdon.toml serve")]
     Serve,
-    Dev(dev::Arguments),
+    Dev(dev::DevArguments),
     /// Create the database, or apply pending migrations.
     #[command(after_help = "Examples:\n  guerdon migrate\n  guerdon --output json migrate")]
     Migrate,
@@ -60,17 +60,17 @@ pub(crate) enum What {
     #[command(flatten)]
     Tool(Tool),
     #[command(flatten)]
-    Work(Command),
+    Database(Command),
 }
 
-impl What {
+impl Invocation {
     /// Returns whether the command is read-only.
-    pub(crate) fn is_reading(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         match self {
             Self::Serve | Self::Dev(_) | Self::Migrate => false,
             Self::Config(_) => true,
-            Self::Tool(tool) => tool.is_reading(),
-            Self::Work(command) => command.is_reading(),
+            Self::Tool(tool) => tool.is_read_only(),
+            Self::Database(command) => command.is_read_only(),
         }
     }
 }

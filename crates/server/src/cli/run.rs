@@ -14,9 +14,9 @@ use serde::Serialize;
 use tokio::sync::Mutex;
 
 use super::help::prepare_help;
-use super::{Cli, Config, What};
+use super::{Cli, Config, Invocation};
 use crate::application::{Application, prepare_folders, run_command};
-use crate::commands::{Command, Format, ImportCommand, Output, Runnable as _, View};
+use crate::commands::{Command, CommandOutput, CommandView, Format, ImportCommand, RunnableCommand as _};
 use crate::platform::clock;
 use crate::platform::signals::StopSignals;
 use crate::settings::Settings;
@@ -25,26 +25,26 @@ use crate::tools::check_config;
 use crate::{command_socket, dev};
 
 /// How long background work may take to end, after everything else has ended.
-const BACKGROUND_END_WITHIN: Duration = Duration::from_secs(5);
+const BACKGROUND_EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
     let cli = Cli::parse_or_exit();
-    match clock::require_sane().and_then(|()| run(&cli)) {
+    match clock::require_sane_clock().and_then(|()| dispatch_command(&cli)) {
         Ok(output) => print_output(&output, &cli),
         Err(cause) => {
             let line = format!("{cause:#}");
-            let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::one_line(&line));
+            let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::escape_line(&line));
             ExitCode::FAILURE
         }
     }
 }
 
-fn print_output(output: &Output, cli: &Cli) -> ExitCode {
+fn print_output(output: &CommandOutput, cli: &Cli) -> ExitCode {
     for note in &output.notes {
-        let _closed = writeln!(std::io::stderr(), "{}", printable::one_line(note));
+        let _closed = writeln!(std::io::stderr(), "{}", printable::escape_line(note));
     }
-    let text = printable::lines(output.in_format(cli.output));
+    let text = printable::escape_lines(output.in_format(cli.output));
     if text.is_empty() {
         return ExitCode::from(output.status);
     }
@@ -53,58 +53,59 @@ fn print_output(output: &Output, cli: &Cli) -> ExitCode {
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
         // A reader that closed the pipe has read enough, unless the command changed something.
-        Err(cause) if cli.what.is_reading() && cause.kind() == ErrorKind::BrokenPipe => ExitCode::FAILURE,
+        Err(cause) if cli.invocation.is_read_only() && cause.kind() == ErrorKind::BrokenPipe => {
+            ExitCode::FAILURE
+        }
         Err(cause) => {
-            let told = if cli.what.is_reading() {
+            let problem = if cli.invocation.is_read_only() {
                 format!("the output could not be written: {cause}")
             } else {
                 format!(
                     "the command succeeded, but its output could not be written ({cause}): check the result before you run it again"
                 )
             };
-            let _closed = writeln!(std::io::stderr(), "guerdon: {told}");
+            let _closed = writeln!(std::io::stderr(), "guerdon: {problem}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(cli: &Cli) -> anyhow::Result<Output> {
+fn dispatch_command(cli: &Cli) -> anyhow::Result<CommandOutput> {
     let settings = || Settings::load(cli.config.as_deref());
-    match &cli.what {
-        What::Serve => serve(&settings()?),
-        What::Dev(arguments) => dev::run(arguments),
-        What::Migrate => {
+    match &cli.invocation {
+        Invocation::Serve => run_service(&settings()?),
+        Invocation::Dev(arguments) => dev::run_sandbox(arguments),
+        Invocation::Migrate => {
             let settings = settings()?;
-            logging::start(settings.log); // it may have to wait, and says for whom
+            logging::start_logging(settings.log); // it may have to wait, and says for whom
             prepare_folders(&settings)?;
-            Ok(Migrated { applied: migrate(&settings.database)? }.output()?)
+            Ok(MigrationView { applied: migrate(&settings.database)? }.to_output()?)
         }
-        What::Config(Config::Show) => {
+        Invocation::Config(Config::Show) => {
             let settings = settings()?;
-            let shown = settings.shown();
-            Ok(Output {
-                text: shown.toml(),
-                json: serde_json::to_string(&shown)?,
+            let masked = settings.to_masked();
+            Ok(CommandOutput {
+                text: masked.to_toml(),
+                json: serde_json::to_string(&masked)?,
                 status: 0,
-                ..Output::default()
+                ..CommandOutput::default()
             })
         }
-        What::Config(Config::Check { connect }) => check_config(&settings()?, *connect),
-        What::Tool(tool) => run_with_progress(cli, tool.may_take_long(), |progress| {
-            tool.run(&settings()?, prepare_help(Cli::command()), progress)
+        Invocation::Config(Config::Check { connect }) => check_config(&settings()?, *connect),
+        Invocation::Tool(tool) => run_with_progress(cli, tool.may_take_long(), |progress| {
+            tool.run_tool(&settings()?, prepare_help(Cli::command()), progress)
         }),
-        What::Work(command) => run_with_progress(cli, command.may_take_long(), |progress| {
+        Invocation::Database(command) => run_with_progress(cli, command.may_take_long(), |progress| {
             let settings = settings()?;
             match command {
-                Command::Import(ImportCommand::Users(import)) if is_served(&settings) => {
-                    import.in_requests(progress, |part| {
+                Command::Import(ImportCommand::Users(import)) if is_served(&settings) => import
+                    .import_in_requests(progress, |part| {
                         run_command(
                             &settings,
                             &Command::Import(ImportCommand::Users(part)),
                             &Progress::default(),
                         )
-                    })
-                }
+                    }),
                 command => run_command(&settings, command, progress),
             }
         }),
@@ -113,15 +114,15 @@ fn run(cli: &Cli) -> anyhow::Result<Output> {
 
 /// Returns whether a running service holds the embedded database, and so runs the commands on it.
 fn is_served(settings: &Settings) -> bool {
-    settings.embedded_database().is_some() && command_socket::is_served(&settings.data_dir)
+    settings.embedded_database().is_some() && command_socket::is_service_listening(&settings.data_dir)
 }
 
 /// Runs a command, and shows its progress on the terminal if it may take long and prints text.
 fn run_with_progress(
     cli: &Cli,
     may_take_long: bool,
-    run: impl FnOnce(&Progress) -> anyhow::Result<Output>,
-) -> anyhow::Result<Output> {
+    run: impl FnOnce(&Progress) -> anyhow::Result<CommandOutput>,
+) -> anyhow::Result<CommandOutput> {
     let is_shown = cli.output == Format::Text && may_take_long;
     let progress = if is_shown { Progress::on_terminal() } else { Progress::default() };
     let done = run(&progress);
@@ -131,12 +132,12 @@ fn run_with_progress(
 
 /// The migrations that were applied.
 #[derive(Serialize)]
-struct Migrated {
+struct MigrationView {
     applied: Vec<String>,
 }
 
-impl View for Migrated {
-    fn text(&self) -> String {
+impl CommandView for MigrationView {
+    fn to_text(&self) -> String {
         if self.applied.is_empty() {
             "the database is up to date".to_owned()
         } else {
@@ -145,8 +146,8 @@ impl View for Migrated {
     }
 }
 
-fn serve(settings: &Settings) -> anyhow::Result<Output> {
-    logging::start(settings.log);
+fn run_service(settings: &Settings) -> anyhow::Result<CommandOutput> {
+    logging::start_logging(settings.log);
     System::new().block_on(async {
         let signals = Arc::new(Mutex::new(StopSignals::listen()?));
         let application = Application::build(settings, |transport| transport)?;
@@ -154,19 +155,19 @@ fn serve(settings: &Settings) -> anyhow::Result<Output> {
             let signals = Arc::clone(&signals);
             async move { signals.lock().await.next().await }
         };
-        let ended = application.run(stop).await;
+        let ended = application.run_until_stopped(stop).await;
         exit_after_grace(u8::from(ended.is_err()))?;
         ended
     })?;
     log::info!("stopped");
-    Ok(Output::default())
+    Ok(CommandOutput::default())
 }
 
 /// Ends the process after five seconds if background work is still running. Open transactions are rolled back, and work
 /// in steps continues after the next start.
 fn exit_after_grace(status: u8) -> anyhow::Result<()> {
     let wait = move || {
-        sleep(BACKGROUND_END_WITHIN);
+        sleep(BACKGROUND_EXIT_TIMEOUT);
         log::warn!("stopping while work is in progress: it continues after the next start");
         std::process::exit(status.into())
     };

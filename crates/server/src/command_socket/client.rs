@@ -5,23 +5,23 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Reply, Request, SOCKET, ShortPath, canonical_path};
-use crate::commands::{Command, Output, Runnable as _};
+use super::{CommandRequest, Reply, SOCKET_NAME, ShortPath, canonical_path};
+use crate::commands::{Command, CommandOutput, RunnableCommand as _};
 use crate::platform::build_info::VERSION;
 use crate::platform::user;
 
-const SEND_WITHIN: Duration = Duration::from_secs(10);
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long to wait for the reply to most commands, and to one that may take long.
-const REPLY_WITHIN: Duration = Duration::from_secs(60);
-const LONG_REPLY_WITHIN: Duration = Duration::from_secs(3_600);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
+const LONG_REPLY_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// The outcome of sending a command.
 #[derive(Debug)]
-pub(crate) enum Sent {
+pub(crate) enum SendOutcome {
     /// No `serve` runs on this database: the caller may open it.
     NotServed,
     /// The command ran.
-    Done(Output),
+    Done(CommandOutput),
     /// The command was refused.
     Refused(String),
     /// The request was not received completely; the command did not run.
@@ -31,33 +31,33 @@ pub(crate) enum Sent {
 }
 
 /// Sends a command to the `serve` that runs on this data folder and database, and waits for its reply.
-pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) -> Sent {
-    let Ok(short) = ShortPath::to(data_dir, SOCKET) else { return Sent::NotServed };
-    let Ok(stream) = UnixStream::connect(&short.path) else { return Sent::NotServed };
-    let request = Request {
+pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) -> SendOutcome {
+    let Ok(socket) = ShortPath::for_file(data_dir, SOCKET_NAME) else { return SendOutcome::NotServed };
+    let Ok(stream) = UnixStream::connect(&socket.path) else { return SendOutcome::NotServed };
+    let request = CommandRequest {
         version: VERSION.to_owned(),
         database: canonical_path(database),
         by: user::current_user(),
         command: command.clone(),
     };
-    let Ok(mut line) = serde_json::to_vec(&request) else { return Sent::NotServed };
+    let Ok(mut line) = serde_json::to_vec(&request) else { return SendOutcome::NotServed };
     line.push(b'\n');
     // A request without its final line feed is never run.
-    let sent = stream.set_write_timeout(Some(SEND_WITHIN)).and_then(|()| (&stream).write_all(&line));
+    let sent = stream.set_write_timeout(Some(SEND_TIMEOUT)).and_then(|()| (&stream).write_all(&line));
     if sent.is_err() {
-        return Sent::NotRun;
+        return SendOutcome::NotRun;
     }
-    match read_reply(&stream, if command.may_take_long() { LONG_REPLY_WITHIN } else { REPLY_WITHIN }) {
-        Ok(Reply::Done(output)) => Sent::Done(output),
-        Ok(Reply::Refused(why)) => Sent::Refused(why),
-        Ok(Reply::Elsewhere) => Sent::NotServed,
-        Err(_cause) => Sent::Unknown,
+    match read_reply(&stream, if command.may_take_long() { LONG_REPLY_TIMEOUT } else { REPLY_TIMEOUT }) {
+        Ok(Reply::Done(output)) => SendOutcome::Done(output),
+        Ok(Reply::Refused(why)) => SendOutcome::Refused(why),
+        Ok(Reply::Elsewhere) => SendOutcome::NotServed,
+        Err(_cause) => SendOutcome::Unknown,
     }
 }
 
-fn read_reply(stream: &UnixStream, within: Duration) -> std::io::Result<Reply> {
-    stream.set_read_timeout(Some(within))?;
-    let mut answer = String::new();
-    BufReader::new(stream).read_line(&mut answer)?;
-    Ok(serde_json::from_str(&answer)?)
+fn read_reply(stream: &UnixStream, timeout: Duration) -> std::io::Result<Reply> {
+    stream.set_read_timeout(Some(timeout))?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line)?;
+    Ok(serde_json::from_str(&line)?)
 }

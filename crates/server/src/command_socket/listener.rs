@@ -14,7 +14,9 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use super::{Envelope, Reply, Request, SOCKET, ShortPath, canonical_path, is_served};
+use super::{
+    CommandRequest, Reply, RequestVersion, SOCKET_NAME, ShortPath, canonical_path, is_service_listening,
+};
 use crate::commands::CommandEnvironment;
 use crate::platform::build_info::VERSION;
 use crate::platform::files::ensure_private_folder;
@@ -23,9 +25,9 @@ use crate::platform::random;
 const CLIENTS_MAX: u32 = 64;
 const LINE_LENGTH_MAX: u64 = 64 << 20;
 /// The longest time to read a request or write a reply, one line each: a slow client must not block others.
-const LINE_WITHIN: Duration = Duration::from_secs(10);
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-const REST_AFTER_ERROR: Duration = Duration::from_millis(100);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The open socket. Dropping it removes its file.
 pub(crate) struct CommandSocket {
@@ -53,43 +55,44 @@ pub(crate) struct CommandHandler {
 impl CommandSocket {
     /// Opens the socket in the data folder. It is bound in a new folder and then moved, so that it never has another
     /// mode than 0600, and replaces a socket that a crash left. Fails if another process serves there.
-    pub(crate) fn open(data_dir: &Path) -> anyhow::Result<Self> {
-        let path = data_dir.join(SOCKET);
-        if is_served(data_dir) {
+    pub(crate) fn open_in(data_dir: &Path) -> anyhow::Result<Self> {
+        let path = data_dir.join(SOCKET_NAME);
+        if is_service_listening(data_dir) {
             bail!("another guerdon serves with the data folder {}", data_dir.display());
         }
-        let folder = data_dir.join(random::name(".socket-")?);
+        let folder = data_dir.join(random::generate_name(".socket-")?);
         ensure_private_folder(&folder)?;
-        let bound = Self::bind(&folder, &path);
+        let opened = Self::bind_private(&folder, &path);
         let _gone = fs::remove_dir_all(&folder);
-        let (listener, user) = bound.with_context(|| format!("cannot open the socket {}", path.display()))?;
+        let (listener, user) =
+            opened.with_context(|| format!("cannot open the socket {}", path.display()))?;
         Ok(Self { listener, path, user })
     }
 
-    fn bind(folder: &Path, path: &Path) -> std::io::Result<(UnixListener, u32)> {
-        let listener = UnixListener::bind(&ShortPath::to(folder, SOCKET)?.path)?;
-        let first = folder.join(SOCKET);
-        fs::set_permissions(&first, Permissions::from_mode(0o600))?;
-        fs::rename(&first, path)?;
+    fn bind_private(folder: &Path, path: &Path) -> std::io::Result<(UnixListener, u32)> {
+        let listener = UnixListener::bind(&ShortPath::for_file(folder, SOCKET_NAME)?.path)?;
+        let temporary_path = folder.join(SOCKET_NAME);
+        fs::set_permissions(&temporary_path, Permissions::from_mode(0o600))?;
+        fs::rename(&temporary_path, path)?;
         listener.set_nonblocking(true)?;
         Ok((listener, fs::symlink_metadata(path)?.uid()))
     }
 
     /// Accepts commands while the future is polled.
-    pub(crate) async fn take(self, handler: Arc<CommandHandler>) {
+    pub(crate) async fn accept_commands(self, handler: Arc<CommandHandler>) {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
             Ok(listener) => listener,
             Err(cause) => return log::error!("cannot accept commands: {cause}"),
         };
         loop {
-            let Ok(place) = Arc::clone(&handler.clients).acquire_owned().await else { return };
+            let Ok(permit) = Arc::clone(&handler.clients).acquire_owned().await else { return };
             match listener.accept().await {
-                Ok((stream, _)) if is_of(&stream, self.user) => {
+                Ok((stream, _)) if is_from_user(&stream, self.user) => {
                     let handler = Arc::clone(&handler);
                     rt::spawn(async move {
-                        handler.attend(stream).await;
-                        drop(place);
+                        handler.serve_client(stream).await;
+                        drop(permit);
                     });
                 }
                 Ok((stream, _)) => {
@@ -97,26 +100,26 @@ impl CommandSocket {
                     rt::spawn(async move {
                         let refused = Reply::Refused("commands of another user are not accepted".to_owned());
                         write_reply(&mut BufReader::new(stream), &refused).await;
-                        drop(place);
+                        drop(permit);
                     });
                 }
                 Err(cause) => {
                     log::warn!("cannot accept a command: {cause}");
-                    sleep(REST_AFTER_ERROR).await;
+                    sleep(ACCEPT_RETRY_INTERVAL).await;
                 }
             }
         }
     }
 }
 
-fn is_of(stream: &UnixStream, user: u32) -> bool {
+fn is_from_user(stream: &UnixStream, user: u32) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == user)
 }
 
 async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
-    if !matches!(timeout(ANSWER_WITHIN, stream.write_all(&line)).await, Ok(Ok(()))) {
+    if !matches!(timeout(WRITE_TIMEOUT, stream.write_all(&line)).await, Ok(Ok(()))) {
         log::warn!("a client disconnected before the response");
     }
 }
@@ -129,43 +132,44 @@ impl CommandHandler {
     }
 
     /// Waits until no command runs, up to this time.
-    pub(crate) async fn finish(&self, within: Duration) {
-        let _all = timeout(within, self.clients.acquire_many(CLIENTS_MAX)).await;
+    pub(crate) async fn wait_until_idle(&self, max_wait: Duration) {
+        let _all = timeout(max_wait, self.clients.acquire_many(CLIENTS_MAX)).await;
     }
 
-    async fn attend(self: Arc<Self>, stream: UnixStream) {
+    async fn serve_client(self: Arc<Self>, stream: UnixStream) {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
         let read =
-            timeout(LINE_WITHIN, (&mut stream).take(LINE_LENGTH_MAX).read_until(b'\n', &mut line)).await;
+            timeout(READ_TIMEOUT, (&mut stream).take(LINE_LENGTH_MAX).read_until(b'\n', &mut line)).await;
         match read {
             Ok(Ok(0)) => return, // `is_served` connects and sends nothing
             Ok(Ok(_)) => {}
             Ok(Err(_)) | Err(_) => return log::warn!("received an incomplete command"),
         }
-        let reply = match actix_web::web::block(move || self.reply(&line)).await {
+        let reply = match actix_web::web::block(move || self.execute_request(&line)).await {
             Ok(reply) => reply,
             Err(_) => Reply::Refused("the command could not be run".to_owned()),
         };
         write_reply(&mut stream, &reply).await;
     }
 
-    fn reply(&self, line: &[u8]) -> Reply {
-        let version = serde_json::from_slice::<Envelope>(line).ok().and_then(|envelope| envelope.version);
+    fn execute_request(&self, line: &[u8]) -> Reply {
+        let version =
+            serde_json::from_slice::<RequestVersion>(line).ok().and_then(|envelope| envelope.version);
         if version.as_deref() != Some(VERSION) {
             return Reply::Refused(format!(
                 "the running guerdon has version {VERSION}, this command {}: use the same version, or restart the service",
                 version.as_deref().unwrap_or("another")
             ));
         }
-        let request: Request = match serde_json::from_slice(line) {
+        let request: CommandRequest = match serde_json::from_slice(line) {
             Ok(request) => request,
             Err(cause) => return Reply::Refused(format!("the running guerdon has no such command: {cause}")),
         };
         if request.database != self.database {
             return Reply::Elsewhere;
         }
-        match request.command.run_logged(&self.environment.with_user(request.by)) {
+        match request.command.execute_and_log(&self.environment.with_user(request.by)) {
             Ok(output) => Reply::Done(output),
             Err(cause) => Reply::Refused(cause.to_string()),
         }

@@ -12,18 +12,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::commands::{Command, Output};
+use crate::commands::{Command, CommandOutput};
 
-pub(crate) use client::{Sent, send_command};
+pub(crate) use client::{SendOutcome, send_command};
 pub(crate) use listener::{CommandHandler, CommandSocket};
 
-const SOCKET: &str = "guerdon.sock";
+const SOCKET_NAME: &str = "guerdon.sock";
 /// The longest path of a socket: Linux takes 107 bytes, other systems 103.
 const PATH_LENGTH_MAX: usize = 100;
 
 /// The request of a command.
 #[derive(Serialize, Deserialize)]
-struct Request {
+struct CommandRequest {
     /// The version of the program that sends the command: another version may read the same words differently.
     version: String,
     /// The database that the command is for; the running `serve` may have another.
@@ -35,7 +35,7 @@ struct Request {
 
 /// The part of a request that every version can read.
 #[derive(Deserialize)]
-struct Envelope {
+struct RequestVersion {
     version: Option<String>,
 }
 
@@ -44,7 +44,7 @@ struct Envelope {
 #[serde(rename_all = "snake_case")]
 enum Reply {
     /// The command ran.
-    Done(Output),
+    Done(CommandOutput),
     /// The command was refused or failed, for this reason.
     Refused(String),
     /// The running `serve` has another database.
@@ -60,7 +60,7 @@ struct ShortPath {
 }
 
 impl ShortPath {
-    fn to(folder: &Path, name: &str) -> std::io::Result<Self> {
+    fn for_file(folder: &Path, name: &str) -> std::io::Result<Self> {
         let path = folder.join(name);
         if path.as_os_str().len() <= PATH_LENGTH_MAX {
             return Ok(Self { path, _folder: None });
@@ -72,8 +72,8 @@ impl ShortPath {
 }
 
 /// Returns whether a `serve` accepts commands in this data folder.
-pub(crate) fn is_served(data_dir: &Path) -> bool {
-    ShortPath::to(data_dir, SOCKET).is_ok_and(|way| UnixStream::connect(&way.path).is_ok())
+pub(crate) fn is_service_listening(data_dir: &Path) -> bool {
+    ShortPath::for_file(data_dir, SOCKET_NAME).is_ok_and(|socket| UnixStream::connect(&socket.path).is_ok())
 }
 
 /// Returns the canonical path of a database file, by which two processes can compare it.

@@ -3,7 +3,7 @@
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::ports::StoreError;
 
-use crate::keys::SealedError;
+use crate::keys::SecretCipherError;
 
 /// Why a command failed or was refused.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl CommandError {
         Self::Refused(why.to_string())
     }
 
-    pub(super) fn failed(cause: &anyhow::Error) -> Self {
+    pub(super) fn from_anyhow(cause: &anyhow::Error) -> Self {
         Self::Failed(format!("{cause:#}"))
     }
 }
@@ -61,14 +61,14 @@ impl From<Refusal> for CommandError {
     }
 }
 
-impl From<SealedError> for CommandError {
-    fn from(cause: SealedError) -> Self {
+impl From<SecretCipherError> for CommandError {
+    fn from(cause: SecretCipherError) -> Self {
         Self::Failed(cause.to_string())
     }
 }
 
 /// Converts errors of use cases: `Store` is a failure, every other variant is a refusal.
-macro_rules! refusals {
+macro_rules! impl_from_errors {
     ($($error:ident),+) => {$(
         impl From<$error> for $crate::commands::CommandError {
             fn from(cause: $error) -> Self {
@@ -81,4 +81,4 @@ macro_rules! refusals {
     )+};
 }
 
-pub(super) use refusals;
+pub(super) use impl_from_errors;

@@ -1,37 +1,37 @@
 //! A row of a file as a record of a user.
 
-use guerdon_api_types::requests::{imported_changes, imported_profile};
-use guerdon_domain::users::{ImportRecord, Key, Profile, UpdateUser};
-use guerdon_domain::values::{CompanyId, EmailAddress, Line};
+use guerdon_api_types::requests::{parse_imported_changes, parse_imported_profile};
+use guerdon_domain::users::{ImportRecord, Profile, UpdateUser, UserKey};
+use guerdon_domain::values::{CompanyId, EmailAddress, SingleLine};
 use serde_json::{Map, Value};
 
-use super::import_file::Row;
+use super::import_file::ImportRow;
 
-impl Row {
-    fn fields(&self) -> Result<&Map<String, Value>, String> {
+impl ImportRow {
+    fn valid_fields(&self) -> Result<&Map<String, Value>, String> {
         self.fields.as_ref().map_err(Clone::clone)
     }
 }
 
-impl ImportRecord for Row {
-    fn key(&self) -> Result<Option<Key>, String> {
-        let fields = self.fields()?;
+impl ImportRecord for ImportRow {
+    fn user_key(&self) -> Result<Option<UserKey>, String> {
+        let fields = self.valid_fields()?;
         let text = |name| fields.get(name).and_then(Value::as_str).filter(|value| !value.is_empty());
         let (employee_id, email) = (text("employee_id"), text("email"));
         if employee_id.is_none() && email.is_none() {
             return Ok(None);
         }
-        Ok(Some(Key {
-            employee_id: employee_id.and_then(|id| Line::parse(id).ok()),
+        Ok(Some(UserKey {
+            employee_id: employee_id.and_then(|id| SingleLine::parse(id).ok()),
             email: email.and_then(|email| EmailAddress::parse(email).ok()),
         }))
     }
 
-    fn profile(&self, company: CompanyId) -> Result<Profile, String> {
-        imported_profile(company, self.fields()?)
+    fn to_profile(&self, company: CompanyId) -> Result<Profile, String> {
+        parse_imported_profile(company, self.valid_fields()?)
     }
 
-    fn changes(&self) -> Result<UpdateUser, String> {
-        imported_changes(self.fields()?)
+    fn to_changes(&self) -> Result<UpdateUser, String> {
+        parse_imported_changes(self.valid_fields()?)
     }
 }

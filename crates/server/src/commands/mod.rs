@@ -2,16 +2,16 @@
 //! holds the embedded database.
 //!
 //! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands
-//! share. To add a command, create a file with its arguments, examples and [`Runnable`], and add a line to the group of
+//! share. To add a command, create a file with its arguments, examples and [`RunnableCommand`], and add a line to the group of
 //! its noun.
 
 mod arguments;
+mod command_tree;
 mod company;
 mod distribution;
 mod error;
 mod event;
-mod group;
-mod groups;
+mod group_macro;
 mod import;
 mod import_file;
 mod import_record;
@@ -32,30 +32,30 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use guerdon_domain::audit_log::{Action, AuditEntry};
-use guerdon_domain::commands::{CommandQueue, Commands};
+use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
-use crate::platform::{SystemClock, SystemIds, surroundings, user::current_user};
+use crate::platform::{SystemClock, SystemIds, context_sources, user::current_user};
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
-pub(crate) use arguments::sum::format_dollars;
+pub(crate) use arguments::points_argument::format_dollars;
 pub(crate) use arguments::time::parse_time;
+pub(crate) use command_tree::{Command, ImportCommand};
 pub(crate) use error::CommandError;
 pub(crate) use event::send_example::SendExample;
-pub(crate) use groups::{Command, ImportCommand};
-pub(crate) use ledger::seal::{Seal, Sealed};
-pub(crate) use output::{Format, Output, View, counted, fields};
+pub(crate) use ledger::seal::{Seal, SealView};
+pub(crate) use output::{CommandOutput, CommandView, Format, format_count, format_fields};
 
 /// What a command needs to run.
 pub(crate) struct CommandEnvironment {
     /// The database.
     pub(crate) store: Arc<dyn Store>,
     /// Where commands that move points are submitted.
-    pub(crate) commands: Commands,
+    pub(crate) commands: BlockingCommandQueue,
     /// The keys that hash and encrypt secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
@@ -79,7 +79,7 @@ impl CommandEnvironment {
     ) -> Self {
         Self {
             store,
-            commands: Commands { queue, surroundings: surroundings() },
+            commands: BlockingCommandQueue { queue, context_sources: context_sources() },
             keys,
             settings: Arc::new(settings.clone()),
             user: current_user(),
@@ -116,28 +116,32 @@ impl CommandEnvironment {
 /// Appends an entry to the audit log in a separate transaction: for commands whose effect is outside the database.
 fn append_audit_entry(
     environment: &CommandEnvironment,
-    about: impl Fn(AuditEntry) -> AuditEntry,
+    add_details: impl Fn(AuditEntry) -> AuditEntry,
     action: Action,
 ) -> Result<(), CommandError> {
     let context = environment.context();
-    environment
-        .store
-        .transaction(|tx| -> Result<(), CommandError> { Ok(tx.note(&about(context.entry(action)))?) })
+    environment.store.transaction(|tx| -> Result<(), CommandError> {
+        Ok(tx.record_audit_entry(&add_details(context.new_audit_entry(action)))?)
+    })
 }
 
 impl Command {
     /// Runs the command, and logs it if it changed something.
-    pub(crate) fn run_logged(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let done = self.run(environment)?;
+    pub(crate) fn execute_and_log(
+        &self,
+        environment: &CommandEnvironment,
+    ) -> Result<CommandOutput, CommandError> {
+        let output = self.execute_in(environment)?;
         if self.is_logged() {
-            let (name, user) = (self.name(), environment.user.as_deref().unwrap_or("unknown user"));
+            let (name, user) =
+                (self.command_line_name(), environment.user.as_deref().unwrap_or("unknown user"));
             log::info!(command = name.as_str(), user; "{user} ran `{name}`");
         }
-        Ok(done)
+        Ok(output)
     }
 
     /// The name on the command line, such as `reserve deposit`.
-    fn name(&self) -> String {
+    fn command_line_name(&self) -> String {
         let mut words = Vec::new();
         let mut rest = serde_json::to_value(self).unwrap_or_default();
         while let serde_json::Value::Object(mut inner) = rest {
@@ -154,9 +158,9 @@ impl Command {
 }
 
 /// A command, with its arguments.
-pub(crate) trait Runnable {
+pub(crate) trait RunnableCommand {
     /// Runs the command and returns what it prints.
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError>;
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError>;
 
     /// Whether the command may take so long that a terminal should show its progress.
     fn may_take_long(&self) -> bool {
@@ -164,13 +168,13 @@ pub(crate) trait Runnable {
     }
 
     /// Whether the command changes nothing.
-    fn is_reading(&self) -> bool {
+    fn is_read_only(&self) -> bool {
         false
     }
 
     /// Whether the command is logged.
     fn is_logged(&self) -> bool {
-        !self.is_reading()
+        !self.is_read_only()
     }
 }
 

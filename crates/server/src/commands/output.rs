@@ -16,7 +16,7 @@ pub(crate) enum Format {
 
 /// The output and exit status of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Output {
+pub(crate) struct CommandOutput {
     /// The readable text.
     pub(crate) text: String,
     /// The JSON, on one line.
@@ -28,7 +28,7 @@ pub(crate) struct Output {
     pub(crate) notes: Vec<String>,
 }
 
-impl Output {
+impl CommandOutput {
     /// Returns the text or the JSON, without a final line feed.
     pub(crate) fn in_format(&self, format: Format) -> &str {
         match format {
@@ -39,12 +39,12 @@ impl Output {
 }
 
 /// The result of a command: its fields are the JSON, and `text` is the output for people.
-pub(crate) trait View: Serialize {
-    fn text(&self) -> String;
+pub(crate) trait CommandView: Serialize {
+    fn to_text(&self) -> String;
 
-    fn output(&self) -> Result<Output, CommandError> {
+    fn to_output(&self) -> Result<CommandOutput, CommandError> {
         let json = serde_json::to_string(self)?;
-        Ok(Output { text: self.text(), json, ..Output::default() })
+        Ok(CommandOutput { text: self.to_text(), json, ..CommandOutput::default() })
     }
 }
 
@@ -57,33 +57,33 @@ pub(super) struct WithText<T> {
     pub(super) text: String,
 }
 
-impl<T: Serialize> View for WithText<T> {
-    fn text(&self) -> String {
+impl<T: Serialize> CommandView for WithText<T> {
+    fn to_text(&self) -> String {
         self.text.clone()
     }
 }
 
 /// Formats a count with its noun: `1 user`, `12,345 users`.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    numbers::of(u64::try_from(count).unwrap_or(u64::MAX), one, many)
+pub(crate) fn format_count(count: usize, one: &str, many: &str) -> String {
+    numbers::count_with_noun(u64::try_from(count).unwrap_or(u64::MAX), one, many)
 }
 
 /// Formats names and values in two columns.
-pub(crate) fn fields(rows: &[(&str, &str)]) -> String {
+pub(crate) fn format_fields(rows: &[(&str, &str)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
     lines.join("\n")
 }
 
 /// Formats rows under a head, with aligned columns.
-pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
-    let head: Vec<String> = head.iter().map(|title| title.to_uppercase()).collect();
-    let all: Vec<&Vec<String>> = std::iter::once(&head).chain(rows).collect();
+pub(super) fn format_table(header: &[&str], rows: &[Vec<String>]) -> String {
+    let header: Vec<String> = header.iter().map(|title| title.to_uppercase()).collect();
+    let all: Vec<&Vec<String>> = std::iter::once(&header).chain(rows).collect();
     let width = |column: usize| {
         let cells = all.iter().filter_map(|row| row.get(column));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let widths: Vec<usize> = (0..header.len()).map(width).collect();
     let line = |row: &&Vec<String>| {
         let cells: Vec<String> =
             row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}", width = *width)).collect();
@@ -94,12 +94,12 @@ pub(super) fn table(head: &[&str], rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{fields, table};
+    use super::{format_fields, format_table};
 
     #[test]
     fn columns_are_aligned() {
         let rows = vec![vec!["1".to_owned(), "Ä".to_owned(), "x".to_owned()]];
-        assert_eq!(table(&["id", "name", "k"], &rows), "ID  NAME  K\n1   Ä     x");
-        assert_eq!(fields(&[("id", "1"), ("points", "2")]), "id      1\npoints  2");
+        assert_eq!(format_table(&["id", "name", "k"], &rows), "ID  NAME  K\n1   Ä     x");
+        assert_eq!(format_fields(&[("id", "1"), ("points", "2")]), "id      1\npoints  2");
     }
 }

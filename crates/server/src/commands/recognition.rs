@@ -7,11 +7,11 @@ use guerdon_domain::values::{Message, RecognitionId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::parse_id;
-use crate::commands::error::refusals;
-use crate::commands::group::command_group;
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::error::impl_from_errors;
+use crate::commands::group_macro::command_group;
+use crate::commands::output::format_fields;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 command_group! {
     enum RecognitionCommand {
@@ -40,7 +40,7 @@ pub(crate) struct Update {
 
 /// A recognition, as the API shows it (behaviour 15.1).
 #[derive(Serialize)]
-struct Updated<'a> {
+struct RecognitionView<'a> {
     id: Uuid,
     receiver_id: Uuid,
     sender_type: &'static str,
@@ -53,43 +53,43 @@ struct Updated<'a> {
     created_at: String,
 }
 
-impl<'a> Updated<'a> {
-    fn of(it: &'a Recognition) -> Self {
+impl<'a> RecognitionView<'a> {
+    fn from_recognition(recognition: &'a Recognition) -> Self {
         Self {
-            id: it.id.as_uuid(),
-            receiver_id: it.receiver_id.as_uuid(),
-            sender_type: it.sender.type_name(),
-            sender_id: it.sender.id(),
-            message: it.message.as_str(),
-            points: it.points.get(),
-            share: it.share,
-            occasion_id: it.occasion_id.as_uuid(),
-            company_id: it.company_id.as_uuid(),
-            created_at: it.created_at.to_string(),
+            id: recognition.id.as_uuid(),
+            receiver_id: recognition.receiver_id.as_uuid(),
+            sender_type: recognition.sender.type_name(),
+            sender_id: recognition.sender.id(),
+            message: recognition.message.as_str(),
+            points: recognition.points.get(),
+            share: recognition.share,
+            occasion_id: recognition.occasion_id.as_uuid(),
+            company_id: recognition.company_id.as_uuid(),
+            created_at: recognition.created_at.to_string(),
         }
     }
 }
 
-impl View for Updated<'_> {
-    fn text(&self) -> String {
+impl CommandView for RecognitionView<'_> {
+    fn to_text(&self) -> String {
         let share = if self.share { "public" } else { "private" };
-        fields(&[("id", &self.id.to_string()), ("message", self.message), ("share", share)])
+        format_fields(&[("id", &self.id.to_string()), ("message", self.message), ("share", share)])
     }
 }
 
-impl Runnable for Update {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let message = self.message.as_deref().map(message).transpose()?;
+impl RunnableCommand for Update {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let message = self.message.as_deref().map(parse_message).transpose()?;
         let command = UpdateRecognition { message, share: self.share };
         let id = RecognitionId::from_uuid(self.id);
         let recognition = environment.store.transaction(|tx| -> Result<_, CommandError> {
             Ok(update(tx, id, &command, &environment.context())?)
         })?;
-        Updated::of(&recognition).output()
+        RecognitionView::from_recognition(&recognition).to_output()
     }
 }
 
-fn message(text: &str) -> Result<Message, CommandError> {
+fn parse_message(text: &str) -> Result<Message, CommandError> {
     let message =
         Message::parse(text).map_err(|must_be| CommandError::Refused(format!("message {must_be}")))?;
     if message.is_blank() {
@@ -98,4 +98,4 @@ fn message(text: &str) -> Result<Message, CommandError> {
     Ok(message)
 }
 
-refusals!(UpdateRecognitionError);
+impl_from_errors!(UpdateRecognitionError);

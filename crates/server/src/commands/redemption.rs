@@ -7,13 +7,15 @@ use guerdon_domain::values::RedemptionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::{UserName, find_company_of_user, load_company, parse_id};
-use crate::commands::arguments::order::{PointsOrder, RepeatKey, carry_out, unexpected_outcome};
-use crate::commands::arguments::sum::format_worth;
-use crate::commands::error::refusals;
-use crate::commands::group::command_group;
+use crate::commands::arguments::identifiers::{UserArgument, find_company_of_user, load_company, parse_id};
+use crate::commands::arguments::payment::{
+    IdempotencyKeyArgument, PaymentArguments, execute_once, unexpected_outcome,
+};
+use crate::commands::arguments::points_argument::format_worth;
+use crate::commands::error::impl_from_errors;
+use crate::commands::group_macro::command_group;
 use crate::commands::output::WithText;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView as _, RunnableCommand};
 
 command_group! {
     enum RedemptionCommand {
@@ -33,10 +35,10 @@ command_group! {
 pub(crate) struct Create {
     #[command(flatten)]
     #[serde(flatten)]
-    user: UserName,
+    user: UserArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PointsOrder,
+    order: PaymentArguments,
 }
 
 /// Refund a redemption in full; a second refund is refused.
@@ -52,19 +54,19 @@ pub(crate) struct Refund {
 
 /// A redemption, or its refund.
 #[derive(Serialize)]
-struct Redeemed {
+struct RedemptionView {
     id: Uuid,
     user_id: Uuid,
     points: i64,
 }
 
-impl Runnable for Create {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Create {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let user = self.user.find_id(environment)?;
         let company = find_company_of_user(environment, user)?;
         let request = ("redemption create", user.as_uuid(), &self.order.sum);
-        let command = Command::Redeem(Redeem { user_id: user, sum: self.order.sum.read()? });
-        carry_out(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
+        let command = Command::Redeem(Redeem { user_id: user, sum: self.order.sum.to_sum()? });
+        execute_once(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
             let Done::Redeemed(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
             let [spent, before, now] =
                 [wallet.points, wallet.before, wallet.after].map(|points| format_worth(points, wallet.rate));
@@ -72,24 +74,24 @@ impl Runnable for Create {
             let text = format!(
                 "redemption {id}: {spent} of user {user} of {domain}; the user_wallet held {before}, now {now}"
             );
-            let fields = Redeemed { id, user_id: user.as_uuid(), points: wallet.points.get() };
-            WithText { fields, text }.output()
+            let fields = RedemptionView { id, user_id: user.as_uuid(), points: wallet.points.get() };
+            WithText { fields, text }.to_output()
         })
     }
 }
 
-impl Runnable for Refund {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Refund {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = RedemptionId::from_uuid(self.redemption_id);
-        let company = environment.store.snapshot(|reads| -> Result<_, CommandError> {
-            let found = reads.redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
+        let company = environment.store.read_snapshot(|reads| -> Result<_, CommandError> {
+            let found = reads.find_redemption(id)?.ok_or(RefundError::NoSuchRedemption)?;
             load_company(reads, found.company_id)
         })?;
         let command = Command::Refund(redemptions::Refund(id));
-        carry_out(
+        execute_once(
             environment,
             (company.provider_id, command),
-            &RepeatKey::default(),
+            &IdempotencyKeyArgument::default(),
             &id.as_uuid(),
             move |done| {
                 let Done::Refunded(redemption, wallet) = done else { return Err(unexpected_outcome(&done)) };
@@ -100,11 +102,11 @@ impl Runnable for Refund {
                     "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
                 );
                 let fields =
-                    Redeemed { id: id.as_uuid(), user_id: user.as_uuid(), points: wallet.points.get() };
-                WithText { fields, text }.output()
+                    RedemptionView { id: id.as_uuid(), user_id: user.as_uuid(), points: wallet.points.get() };
+                WithText { fields, text }.to_output()
             },
         )
     }
 }
 
-refusals!(RefundError);
+impl_from_errors!(RefundError);

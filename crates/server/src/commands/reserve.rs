@@ -2,17 +2,17 @@
 
 use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::reserve::{ChangeReserve, ReserveChange, ReserveError, shown};
+use guerdon_domain::reserve::{ChangeReserve, ReserveChange, ReserveError, read_balance};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::arguments::order::{PointsOrder, carry_out, unexpected_outcome};
-use crate::commands::arguments::sum::format_worth;
-use crate::commands::error::refusals;
-use crate::commands::group::command_group;
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::arguments::payment::{PaymentArguments, execute_once, unexpected_outcome};
+use crate::commands::arguments::points_argument::format_worth;
+use crate::commands::error::impl_from_errors;
+use crate::commands::group_macro::command_group;
 use crate::commands::output::WithText;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView as _, RunnableCommand};
 
 command_group! {
     enum ReserveCommand {
@@ -33,7 +33,7 @@ command_group! {
 pub(crate) struct Show {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
 }
 
 /// Deposit points into a company's reserve.
@@ -44,10 +44,10 @@ pub(crate) struct Show {
 pub(crate) struct Deposit {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PointsOrder,
+    order: PaymentArguments,
 }
 
 /// Withdraw points from a company's reserve, back to the account that deposits come from.
@@ -58,29 +58,31 @@ pub(crate) struct Deposit {
 pub(crate) struct Withdraw {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PointsOrder,
+    order: PaymentArguments,
 }
 
 /// A company's reserve.
 #[derive(Serialize)]
-struct Reserve {
+struct ReserveView {
     company_id: Uuid,
     points: i64,
 }
 
-impl Runnable for Show {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let company = self.company_id.load(environment)?;
+impl RunnableCommand for Show {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
         let id = company.id;
-        let points = environment.store.snapshot(|reads| -> Result<_, ReserveError> { shown(reads, id) })?;
+        let points = environment
+            .store
+            .read_snapshot(|reads| -> Result<_, ReserveError> { read_balance(reads, id) })?;
         let text = format_worth(points, company.rate);
-        WithText { fields: Reserve { company_id: id.as_uuid(), points: points.get() }, text }.output()
+        WithText { fields: ReserveView { company_id: id.as_uuid(), points: points.get() }, text }.to_output()
     }
 
-    fn is_reading(&self) -> bool {
+    fn is_read_only(&self) -> bool {
         true
     }
 }
@@ -88,36 +90,37 @@ impl Runnable for Show {
 /// Deposits or withdraws points, at most once per key.
 fn change_reserve(
     environment: &CommandEnvironment,
-    (company, order): (&CompanyName, &PointsOrder),
+    (company, order): (&CompanyArgument, &PaymentArguments),
     change: ReserveChange,
-) -> Result<Output, CommandError> {
-    let company = company.load(environment)?;
+) -> Result<CommandOutput, CommandError> {
+    let company = company.find_company(environment)?;
     let (id, domain) = (company.id, company.domain);
     let (name, verb) = match change {
         ReserveChange::Deposit => ("reserve deposit", "put into"),
         ReserveChange::Withdrawal => ("reserve withdraw", "taken out of"),
     };
     let request = (name, id.as_uuid(), &order.sum);
-    let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.read()? });
-    carry_out(environment, (company.provider_id, command), &order.key, &request, move |done| {
+    let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.to_sum()? });
+    execute_once(environment, (company.provider_id, command), &order.key, &request, move |done| {
         let Done::ReserveChanged(change) = done else { return Err(unexpected_outcome(&done)) };
         let [moved, before, after] =
             [change.points, change.before, change.after].map(|points| format_worth(points, change.rate));
         let text = format!("{moved} {verb} the reserve of {domain}: before {before}, now {after}");
-        WithText { fields: Reserve { company_id: id.as_uuid(), points: change.after.get() }, text }.output()
+        WithText { fields: ReserveView { company_id: id.as_uuid(), points: change.after.get() }, text }
+            .to_output()
     })
 }
 
-impl Runnable for Deposit {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Deposit {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         change_reserve(environment, (&self.company_id, &self.order), ReserveChange::Deposit)
     }
 }
 
-impl Runnable for Withdraw {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Withdraw {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         change_reserve(environment, (&self.company_id, &self.order), ReserveChange::Withdrawal)
     }
 }
 
-refusals!(ReserveError);
+impl_from_errors!(ReserveError);

@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
-use crate::commands::arguments::names::{UserName, find_company_of_user};
-use crate::commands::arguments::order::{PointsOrder, carry_out, unexpected_outcome};
-use crate::commands::arguments::sum::format_worth;
-use crate::commands::group::command_group;
+use crate::commands::arguments::identifiers::{UserArgument, find_company_of_user};
+use crate::commands::arguments::payment::{PaymentArguments, execute_once, unexpected_outcome};
+use crate::commands::arguments::points_argument::format_worth;
+use crate::commands::group_macro::command_group;
 use crate::commands::output::WithText;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView as _, RunnableCommand};
 
 command_group! {
     enum WalletCommand {
@@ -31,39 +31,39 @@ command_group! {
 pub(crate) struct Override {
     #[command(flatten)]
     #[serde(flatten)]
-    user: UserName,
+    user: UserArgument,
     /// The wallet
     #[arg(long, value_enum)]
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PointsOrder,
+    order: PaymentArguments,
 }
 
 /// The wallet after the change.
 #[derive(Serialize)]
-struct Replaced {
+struct WalletView {
     user_id: Uuid,
     wallet: WalletName,
     points: i64,
 }
 
-impl Runnable for Override {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Override {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (user, wallet) = (self.user.find_id(environment)?, self.wallet);
         let company = find_company_of_user(environment, user)?;
         let request = ("wallet override", user.as_uuid(), wallet, &self.order.sum);
         let kind = WalletType::from(wallet);
-        let sum = self.order.sum.read()?;
+        let sum = self.order.sum.to_sum()?;
         let command = Command::ReplaceBalance(ReplaceBalance { user_id: user, wallet: kind, sum });
-        carry_out(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
+        execute_once(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
             let Done::Replaced(replaced) = done else { return Err(unexpected_outcome(&done)) };
             let (before, now) =
                 (format_worth(replaced.before, replaced.rate), format_worth(replaced.after, replaced.rate));
             let (name, domain) = (kind.name(), &company.domain);
             let text = format!("the {name} of user {user} of {domain}: before {before}, now {now}");
-            let fields = Replaced { user_id: user.as_uuid(), wallet, points: replaced.points.get() };
-            WithText { fields, text }.output()
+            let fields = WalletView { user_id: user.as_uuid(), wallet, points: replaced.points.get() };
+            WithText { fields, text }.to_output()
         })
     }
 }

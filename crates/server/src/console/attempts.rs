@@ -1,17 +1,17 @@
 //! Attempts to deliver an event.
 
 use guerdon_console::model::Attempt;
-use guerdon_domain::ports::MadeAttempt;
+use guerdon_domain::ports::RecordedAttempt;
 
-use super::when;
+use super::to_utc;
 
-pub(super) fn attempt(it: &MadeAttempt, next_wait: Option<i64>) -> Attempt {
+pub(super) fn to_attempt(attempt: &RecordedAttempt, next_wait: Option<i64>) -> Attempt {
     Attempt {
-        number: it.number,
-        started_at: when(it.started_at),
-        status: it.status,
-        cause: it.cause.clone(),
-        duration: i64::try_from(it.duration.as_micros()).unwrap_or(i64::MAX),
+        number: attempt.number,
+        started_at: to_utc(attempt.started_at),
+        status: attempt.status,
+        cause: attempt.error.clone(),
+        duration: i64::try_from(attempt.duration.as_micros()).unwrap_or(i64::MAX),
         next_wait,
     }
 }

@@ -1,106 +1,109 @@
 //! Events and their delivery attempts.
 
-use guerdon_console::Place;
-use guerdon_console::model::{Event, EventRow, EventState as State, Events, Named, Stretch};
+use guerdon_console::LogPosition;
+use guerdon_console::model::{Event, EventRow, EventState as ConsoleState, Events, LogPage, ObjectReference};
 use guerdon_console::pages::events::EventFilter;
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::ports::{EventsWanted, MadeAttempt, QueuedEvent, StoreError, Timestamp};
+use guerdon_domain::ports::{EventQuery, QueuedEvent, RecordedAttempt, StoreError, Timestamp};
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::attempts::attempt;
-use super::{Look, named, providers, when};
+use super::attempts::to_attempt;
+use super::{PageContext, provider_reference, providers, to_utc};
 
-const PER_PAGE: i64 = 50;
+const PAGE_SIZE: i64 = 50;
 
-fn state(it: EventState) -> State {
-    match it {
-        EventState::Pending => State::Pending,
-        EventState::Delivered => State::Delivered,
-        EventState::Exhausted => State::Exhausted,
-        EventState::Unaddressed => State::Unaddressed,
+fn to_state(state: EventState) -> ConsoleState {
+    match state {
+        EventState::Pending => ConsoleState::Pending,
+        EventState::Delivered => ConsoleState::Delivered,
+        EventState::Exhausted => ConsoleState::Exhausted,
+        EventState::Unaddressed => ConsoleState::Unaddressed,
     }
 }
 
-fn wanted(look: &Look<'_>) -> EventsWanted {
-    let filter = EventFilter::read(look.query);
-    let place = Place::read(look.query);
+fn event_query(context: &PageContext<'_>) -> EventQuery {
+    let filter = EventFilter::from_query(context.query);
+    let position = LogPosition::from_query(context.query);
     let id = |text: &str| text.parse::<EventId>().ok();
-    EventsWanted {
+    EventQuery {
         provider: filter.provider.and_then(|id| id.parse::<ProviderId>().ok()),
         state: filter.state.and_then(|state| EventState::from_name(state.name())),
         kind: filter.kind.and_then(|kind| EventKind::from_name(&kind)),
         since: None,
-        before: if let Place::Before(cursor) = &place { id(cursor) } else { None },
-        after: if let Place::After(cursor) = &place { id(cursor) } else { None },
-        limit: PER_PAGE + 1, // one more than is shown, to know whether there are more
+        before: if let LogPosition::Before(cursor) = &position { id(cursor) } else { None },
+        after: if let LogPosition::After(cursor) = &position { id(cursor) } else { None },
+        limit: PAGE_SIZE + 1, // one more than is shown, to know whether there are more
     }
 }
 
-pub(super) fn events(mut look: Look<'_>) -> Result<Events, StoreError> {
-    let names = look.provider_names()?;
-    let wanted = wanted(&look);
-    let mut found = look.reads.events(&wanted)?;
-    let is_more = i64::try_from(found.len()).is_ok_and(|count| count > PER_PAGE);
-    if is_more {
-        let extra = if wanted.after.is_some() { 0 } else { found.len() - 1 };
-        found.remove(extra);
+pub(super) fn load_events(mut context: PageContext<'_>) -> Result<Events, StoreError> {
+    let names = context.provider_names()?;
+    let query = event_query(&context);
+    let mut events = context.reads.list_events(&query)?;
+    let has_more = i64::try_from(events.len()).is_ok_and(|count| count > PAGE_SIZE);
+    if has_more {
+        let extra = if query.after.is_some() { 0 } else { events.len() - 1 };
+        events.remove(extra);
     }
-    let begins_behind = wanted.before.is_some() || (wanted.after.is_some() && is_more);
-    let ends_before = wanted.after.is_some() || is_more;
-    let newer = found.first().filter(|_| begins_behind).map(|event| event.id.to_string());
-    let older = found.last().filter(|_| ends_before).map(|event| event.id.to_string());
+    let has_newer = query.before.is_some() || (query.after.is_some() && has_more);
+    let has_older = query.after.is_some() || has_more;
+    let newer = events.first().filter(|_| has_newer).map(|event| event.id.to_string());
+    let older = events.last().filter(|_| has_older).map(|event| event.id.to_string());
     let row = |event: &QueuedEvent| EventRow {
         id: event.id.to_string(),
         kind: event.kind.name().to_owned(),
-        state: state(event.state),
-        provider: named(&names, event.provider_id),
+        state: to_state(event.state),
+        provider: provider_reference(&names, event.provider_id),
         attempts: event.attempts,
-        created_at: when(event.created_at),
-        next_attempt_at: event.next_attempt_at.map(when),
+        created_at: to_utc(event.created_at),
+        next_attempt_at: event.next_attempt_at.map(to_utc),
     };
-    let mut providers: Vec<Named> =
-        names.iter().map(|(id, name)| Named { id: id.to_string(), name: name.clone() }).collect();
+    let mut providers: Vec<ObjectReference> =
+        names.iter().map(|(id, name)| ObjectReference { id: id.to_string(), name: name.clone() }).collect();
     providers.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Events {
-        list: Stretch { rows: found.iter().map(row).collect(), newer, older },
+        list: LogPage { rows: events.iter().map(row).collect(), newer, older },
         providers,
         types: EventKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
     })
 }
 
-pub(super) fn event(mut look: Look<'_>, id: &str) -> Result<Option<Event>, StoreError> {
+pub(super) fn load_event(mut context: PageContext<'_>, id: &str) -> Result<Option<Event>, StoreError> {
     let Ok(id) = id.parse::<EventId>() else { return Ok(None) };
-    let Some(told) = look.reads.anybodys_event(id)? else { return Ok(None) };
-    let Some(provider) = look.reads.provider(told.event.provider_id)? else { return Ok(None) };
-    let made = look.reads.attempts(id)?;
-    let company = look.reads.company_of_event(id)?;
+    let Some(found) = context.reads.find_event_any_provider(id)? else { return Ok(None) };
+    let Some(provider) = context.reads.find_provider(found.event.provider_id)? else { return Ok(None) };
+    let recorded = context.reads.list_attempts(id)?;
+    let company = context.reads.company_of_event(id)?;
     let company = match company {
-        Some(company) => look.company_name(company)?,
-        None => Named { id: String::new(), name: "unknown".to_owned() },
+        Some(company) => context.company_name(company)?,
+        None => ObjectReference { id: String::new(), name: "unknown".to_owned() },
     };
-    let waits = waits(&made, told.event.next_attempt_at);
-    let attempts = made.iter().zip(waits).map(|(made, wait)| attempt(made, wait));
+    let waits = waits_between_attempts(&recorded, found.event.next_attempt_at);
+    let attempts = recorded.iter().zip(waits).map(|(recorded, wait)| to_attempt(recorded, wait));
     Ok(Some(Event {
         id: id.to_string(),
-        kind: told.event.kind.name().to_owned(),
-        state: state(told.event.state),
-        provider: providers::shown(&provider),
+        kind: found.event.kind.name().to_owned(),
+        state: to_state(found.event.state),
+        provider: providers::to_provider(&provider),
         company,
-        created_at: when(told.event.created_at),
-        next_attempt_at: told.event.next_attempt_at.map(when),
+        created_at: to_utc(found.event.created_at),
+        next_attempt_at: found.event.next_attempt_at.map(to_utc),
         attempts: attempts.collect(),
-        body: String::from_utf8_lossy(&told.body).into_owned(),
+        body: String::from_utf8_lossy(&found.body).into_owned(),
     }))
 }
 
 /// For each attempt, oldest first, the wait in microseconds from its end to the next one: `None` after a confirmed
 /// attempt and after the last one. `next_attempt_at` is that of a pending event; it includes replays and
 /// `webhooks.time_scale`.
-fn waits(attempts: &[MadeAttempt], next_attempt_at: Option<Timestamp>) -> Vec<Option<i64>> {
+fn waits_between_attempts(
+    attempts: &[RecordedAttempt],
+    next_attempt_at: Option<Timestamp>,
+) -> Vec<Option<i64>> {
     let next_starts =
         attempts.iter().skip(1).map(|attempt| Some(attempt.started_at)).chain([next_attempt_at]);
-    let wait = |attempt: &MadeAttempt, next: Option<Timestamp>| {
-        attempt.cause.as_ref()?;
+    let wait = |attempt: &RecordedAttempt, next: Option<Timestamp>| {
+        attempt.error.as_ref()?;
         let end = attempt.started_at.saturating_add(attempt.duration);
         Some(i64::try_from((next? - end).whole_microseconds()).unwrap_or(0).max(0))
     };
@@ -115,37 +118,54 @@ mod tests {
 
     const SECOND: i64 = 1_000_000;
 
-    fn at(seconds: i64) -> Timestamp {
+    fn timestamp_at(seconds: i64) -> Timestamp {
         Timestamp::from_unix_micros(seconds * SECOND).unwrap()
     }
 
-    fn made(number: u32, started: i64, cause: Option<&str>) -> MadeAttempt {
-        MadeAttempt {
+    fn attempt_at(number: u32, started: i64, cause: Option<&str>) -> RecordedAttempt {
+        RecordedAttempt {
             number,
-            started_at: at(started),
+            started_at: timestamp_at(started),
             duration: Duration::from_secs(2),
             status: None,
-            cause: cause.map(str::to_owned),
+            error: cause.map(str::to_owned),
         }
     }
 
     #[test]
     fn the_wait_after_the_latest_attempt_ends_when_the_next_one_is_due() {
-        let (first, second) = (made(1, 100, Some("refused")), made(2, 117, Some("refused")));
-        assert_eq!(waits(std::slice::from_ref(&first), Some(at(117))), [Some(15 * SECOND)]);
-        assert_eq!(waits(&[first, second], Some(at(137))), [Some(15 * SECOND), Some(18 * SECOND)]);
+        let (first, second) = (attempt_at(1, 100, Some("refused")), attempt_at(2, 117, Some("refused")));
+        assert_eq!(
+            waits_between_attempts(std::slice::from_ref(&first), Some(timestamp_at(117))),
+            [Some(15 * SECOND)]
+        );
+        assert_eq!(
+            waits_between_attempts(&[first, second], Some(timestamp_at(137))),
+            [Some(15 * SECOND), Some(18 * SECOND)]
+        );
     }
 
     #[test]
     fn a_replay_shortens_the_wait_and_numbers_continue() {
-        let replayed = [made(11, 100, Some("refused")), made(12, 160, Some("refused"))];
-        assert_eq!(waits(&replayed, Some(at(177))), [Some(58 * SECOND), Some(15 * SECOND)]);
+        let replayed = [attempt_at(11, 100, Some("refused")), attempt_at(12, 160, Some("refused"))];
+        assert_eq!(
+            waits_between_attempts(&replayed, Some(timestamp_at(177))),
+            [Some(58 * SECOND), Some(15 * SECOND)]
+        );
     }
 
     #[test]
     fn no_wait_follows_a_confirmed_attempt_or_the_last_one() {
-        assert_eq!(waits(&[made(1, 100, None)], Some(at(200))), [None], "replayed after it was confirmed");
-        assert_eq!(waits(&[made(11, 100, Some("refused"))], None), [None]);
-        assert_eq!(waits(&[made(1, 100, Some("refused"))], Some(at(101))), [Some(0)], "replayed meanwhile");
+        assert_eq!(
+            waits_between_attempts(&[attempt_at(1, 100, None)], Some(timestamp_at(200))),
+            [None],
+            "replayed after it was confirmed"
+        );
+        assert_eq!(waits_between_attempts(&[attempt_at(11, 100, Some("refused"))], None), [None]);
+        assert_eq!(
+            waits_between_attempts(&[attempt_at(1, 100, Some("refused"))], Some(timestamp_at(101))),
+            [Some(0)],
+            "replayed meanwhile"
+        );
     }
 }

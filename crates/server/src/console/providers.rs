@@ -2,96 +2,114 @@
 
 use guerdon_console::Listing;
 use guerdon_console::model::{
-    Failure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Series, Step, Waiting,
+    BucketSize, DeliveryFailure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Series,
+    UndeliveredEvents,
 };
 use guerdon_console::pages::providers::ProviderColumn;
-use guerdon_domain::ports::{ProviderHour, StoreError, Undelivered};
-use guerdon_domain::providers::Provider as Whole;
+use guerdon_domain::ports::{ProviderHour, StoreError, UndeliveredCounts};
+use guerdon_domain::providers::Provider as ProviderRecord;
 use guerdon_domain::values::ProviderId;
 use url::Url;
 
-use super::attempts::attempt;
-use super::{Look, MOST, count, counted, hour_begins};
+use super::attempts::to_attempt;
+use super::{COUNT_MAX, PageContext, capped_count, start_of_hour, to_count};
 
-const HOURS: u16 = 24;
-const DAYS: u16 = 30;
+const CHART_HOURS: u16 = 24;
+const CHART_DAYS: u16 = 30;
 
 /// Returns scheme, host and port of a callback URL.
-fn origin(callback_url: &str) -> String {
+fn callback_origin(callback_url: &str) -> String {
     Url::parse(callback_url).map_or_else(|_| "set".to_owned(), |url| url.origin().ascii_serialization())
 }
 
-pub(super) fn shown(it: &Whole) -> Provider {
+pub(super) fn to_provider(provider: &ProviderRecord) -> Provider {
     Provider {
-        id: it.id.to_string(),
-        name: it.name.clone(),
-        callback_origin: it.callback_url.as_deref().map(origin),
-        is_designated: it.manages_all_domain_resources,
-        is_suspended: it.suspended,
+        id: provider.id.to_string(),
+        name: provider.name.clone(),
+        callback_origin: provider.callback_url.as_deref().map(callback_origin),
+        is_designated: provider.manages_all_domain_resources,
+        is_suspended: provider.suspended,
     }
 }
 
-fn waiting(it: Undelivered) -> Waiting {
-    Waiting {
-        pending: counted(it.pending),
-        exhausted: counted(it.exhausted),
-        unaddressed: counted(it.unaddressed),
+fn to_undelivered(provider: UndeliveredCounts) -> UndeliveredEvents {
+    UndeliveredEvents {
+        pending: capped_count(provider.pending),
+        exhausted: capped_count(provider.exhausted),
+        unaddressed: capped_count(provider.unaddressed),
     }
 }
 
 /// Sums up the attempts since the hour `from`.
-pub(super) fn performance(hours: &[ProviderHour], from: i32) -> Performance {
+pub(super) fn sum_performance(hours: &[ProviderHour], from: i32) -> Performance {
     let (mut confirmed, mut attempts, mut micros) = (0, 0, 0_i64);
     for hour in hours.iter().filter(|hour| hour.hour >= from) {
         confirmed += hour.delivered;
         attempts += hour.delivered + hour.failed;
-        micros = micros.saturating_add(hour.micros);
+        micros = micros.saturating_add(hour.duration_micros);
     }
     Performance {
-        attempts: count(attempts),
-        confirmed: count(confirmed),
+        attempts: to_count(attempts),
+        confirmed: to_count(confirmed),
         mean_latency: micros.checked_div(attempts),
     }
 }
 
-pub(super) fn providers(look: Look<'_>) -> Result<Providers, StoreError> {
-    let from = look.hours_back(i32::from(HOURS));
+pub(super) fn load_providers(context: PageContext<'_>) -> Result<Providers, StoreError> {
+    let from = context.hours_back(i32::from(CHART_HOURS));
     let mut rows = Vec::new();
-    for provider in look.reads.providers()? {
+    for provider in context.reads.list_providers()? {
         rows.push(ProviderRow {
-            provider: shown(&provider),
-            companies: count(look.reads.company_count(provider.id, None)?),
-            last_24h: performance(&look.reads.provider_hours(Some(provider.id), from)?, from),
-            waiting: waiting(look.reads.undelivered(Some(provider.id), MOST)?),
+            provider: to_provider(&provider),
+            companies: to_count(context.reads.count_companies(provider.id, None)?),
+            last_24h: sum_performance(&context.reads.provider_hours(Some(provider.id), from)?, from),
+            undelivered: to_undelivered(
+                context.reads.count_undelivered_events(Some(provider.id), COUNT_MAX)?,
+            ),
         });
     }
-    Ok(Providers { list: Listing::<ProviderColumn>::read(look.query).cut(rows) })
+    Ok(Providers { list: Listing::<ProviderColumn>::from_query(context.query).sort_and_paginate(rows) })
 }
 
-pub(super) fn provider(look: Look<'_>, id: &str) -> Result<Option<ProviderDetail>, StoreError> {
+pub(super) fn load_provider(
+    context: PageContext<'_>,
+    id: &str,
+) -> Result<Option<ProviderDetail>, StoreError> {
     let Ok(id) = id.parse::<ProviderId>() else { return Ok(None) };
-    let Some(provider) = look.reads.provider(id)? else { return Ok(None) };
-    let (recent, long) = (look.hours_back(i32::from(HOURS)), look.hours_back(i32::from(DAYS) * 24));
-    let hours = look.reads.provider_hours(Some(id), long)?;
+    let Some(provider) = context.reads.find_provider(id)? else { return Ok(None) };
+    let (recent, month) =
+        (context.hours_back(i32::from(CHART_HOURS)), context.hours_back(i32::from(CHART_DAYS) * 24));
+    let hours = context.reads.provider_hours(Some(id), month)?;
     let series = |step, number, of: fn(&ProviderHour) -> i64| {
-        Series::sums(step, look.time(), number, hours.iter().map(|hour| (hour_begins(hour.hour), of(hour))))
+        Series::from_sums(
+            step,
+            context.now_utc(),
+            number,
+            hours.iter().map(|hour| (start_of_hour(hour.hour), of(hour))),
+        )
     };
-    let (confirmed_by_hour, failed_by_hour) =
-        (series(Step::Hour, HOURS, |hour| hour.delivered), series(Step::Hour, HOURS, |hour| hour.failed));
-    let (confirmed_by_day, failed_by_day) =
-        (series(Step::Day, DAYS, |hour| hour.delivered), series(Step::Day, DAYS, |hour| hour.failed));
-    let last = look.reads.last_failure(id)?;
+    let (confirmed_by_hour, failed_by_hour) = (
+        series(BucketSize::Hour, CHART_HOURS, |hour| hour.delivered),
+        series(BucketSize::Hour, CHART_HOURS, |hour| hour.failed),
+    );
+    let (confirmed_by_day, failed_by_day) = (
+        series(BucketSize::Day, CHART_DAYS, |hour| hour.delivered),
+        series(BucketSize::Day, CHART_DAYS, |hour| hour.failed),
+    );
+    let last_failure = context.reads.last_failed_attempt(id)?;
     Ok(Some(ProviderDetail {
-        provider: shown(&provider),
-        companies: count(look.reads.company_count(id, None)?),
-        last_24h: performance(&hours, recent),
-        last_30d: performance(&hours, long),
+        provider: to_provider(&provider),
+        companies: to_count(context.reads.count_companies(id, None)?),
+        last_24h: sum_performance(&hours, recent),
+        last_30d: sum_performance(&hours, month),
         confirmed_by_hour,
         failed_by_hour,
         confirmed_by_day,
         failed_by_day,
-        waiting: waiting(look.reads.undelivered(Some(id), MOST)?),
-        last_failure: last
-            .map(|(event, made)| Failure { event_id: event.to_string(), attempt: attempt(&made, None) }),
+        undelivered: to_undelivered(context.reads.count_undelivered_events(Some(id), COUNT_MAX)?),
+        last_failure: last_failure.map(|(event, attempt)| DeliveryFailure {
+            event_id: event.to_string(),
+            attempt: to_attempt(&attempt, None),
+        }),
     }))
 }

@@ -1,36 +1,36 @@
 //! Prints each mail of the sandbox when it is sent.
 
 use guerdon_domain::ports::ClaimedMail;
-use guerdon_mailer::{Failure, Transport};
+use guerdon_mailer::{MailTransport, SendFailure};
 
-use super::paint::good;
+use super::style::success_line;
 use crate::terminal::{print_line, printable};
 
 /// How many lines of a mail are printed.
-const LINES_MAX: usize = 12;
+const PRINTED_LINES_MAX: usize = 12;
 
 /// Makes a transport print each mail that it has sent.
-pub(super) fn print_mails(transport: Box<dyn Transport>) -> Box<dyn Transport> {
+pub(super) fn print_sent_mails(transport: Box<dyn MailTransport>) -> Box<dyn MailTransport> {
     Box::new(PrintingTransport(transport))
 }
 
-struct PrintingTransport(Box<dyn Transport>);
+struct PrintingTransport(Box<dyn MailTransport>);
 
-impl Transport for PrintingTransport {
-    fn send(&mut self, mail: &ClaimedMail) -> Result<(), Failure> {
-        self.0.send(mail)?;
-        print_line(good("mail", &format!("to {}: {}", mail.recipient, mail.subject)));
-        for line in mail.body.lines().filter(|line| !line.trim().is_empty()).take(LINES_MAX) {
-            print_line(format_args!("      {}", printable::one_line(line)));
+impl MailTransport for PrintingTransport {
+    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+        self.0.send_mail(mail)?;
+        print_line(success_line("mail", &format!("to {}: {}", mail.recipient, mail.subject)));
+        for line in mail.body.lines().filter(|line| !line.trim().is_empty()).take(PRINTED_LINES_MAX) {
+            print_line(format_args!("      {}", printable::escape_line(line)));
         }
         Ok(())
     }
 
-    fn check(&mut self) -> Result<(), Failure> {
-        self.0.check()
+    fn check_connection(&mut self) -> Result<(), SendFailure> {
+        self.0.check_connection()
     }
 
-    fn rest(&mut self) {
-        self.0.rest();
+    fn close_connection(&mut self) {
+        self.0.close_connection();
     }
 }

@@ -1,9 +1,9 @@
 //! `guerdon dev`: a sandbox with temporary data and a receiver of its events.
 
 mod mails;
-mod paint;
 mod receiver;
 mod sandbox;
+mod style;
 
 use std::ffi::OsString;
 use std::net::TcpListener;
@@ -13,14 +13,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use actix_web::rt::System;
 use anyhow::{Context as _, Result};
 use data_encoding::HEXLOWER;
-use guerdon_webhook_dispatcher::Schedule;
+use guerdon_webhook_dispatcher::RetrySchedule;
 use rustix::process::{Signal, getpid, kill_process};
 
-use self::mails::print_mails;
-use self::receiver::Receiver;
+use self::mails::print_sent_mails;
+use self::receiver::SandboxReceiver;
 use self::sandbox::Sandbox;
 use crate::application::Application;
-use crate::commands::Output;
+use crate::commands::CommandOutput;
 use crate::platform::random;
 use crate::platform::signals::StopSignals;
 use crate::settings::Settings;
@@ -34,9 +34,9 @@ use crate::terminal::logging;
 #[command(after_help = r"Examples:
   guerdon dev
   guerdon dev --speed 10000")]
-pub(crate) struct Arguments {
+pub(crate) struct DevArguments {
     /// Divide every retry wait by this number, and send an event that is refused to show the whole schedule
-    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = speed)]
+    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = parse_speed)]
     speed: f64,
     /// Use this database instead of a temporary one; to use it again, set GUERDON_MASTER_KEY to the value printed the
     /// first time
@@ -47,43 +47,43 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-const MUST_BE_SPEED: &str = "must be a number from 0.001 to 1000000000, such as 60: no sign, no comma";
+const SPEED_FORMAT_ERROR: &str = "must be a number from 0.001 to 1000000000, such as 60: no sign, no comma";
 
-fn speed(text: &str) -> Result<f64, String> {
+fn parse_speed(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
-        .filter(|speed| Schedule::scaled(*speed).is_some())
-        .ok_or_else(|| MUST_BE_SPEED.to_owned())
+        .filter(|speed| RetrySchedule::with_time_scale(*speed).is_some())
+        .ok_or_else(|| SPEED_FORMAT_ERROR.to_owned())
 }
 
 /// Runs the sandbox until it is stopped.
-pub(crate) fn run(arguments: &Arguments) -> Result<Output> {
-    let schedule = Schedule::scaled(arguments.speed).context(MUST_BE_SPEED)?;
+pub(crate) fn run_sandbox(arguments: &DevArguments) -> Result<CommandOutput> {
+    let schedule = RetrySchedule::with_time_scale(arguments.speed).context(SPEED_FORMAT_ERROR)?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
-    let variables = variables(arguments, folder.path())?;
-    let settings = settings(&variables)?;
-    logging::start(settings.log);
-    let receiver = Receiver::start(schedule)?;
+    let variables = sandbox_variables(arguments, folder.path())?;
+    let settings = load_settings(&variables)?;
+    logging::start_logging(settings.log);
+    let receiver = SandboxReceiver::start(schedule)?;
     let sandbox = Sandbox { settings, variables, folder: folder.path().to_owned(), receiver };
-    let ended = Arc::new(Mutex::new(Ok(())));
-    System::new().block_on(serve(Arc::new(sandbox), arguments.check, Arc::clone(&ended)))?;
-    std::mem::replace(&mut *ended.lock().unwrap_or_else(PoisonError::into_inner), Ok(()))?;
-    Ok(Output::default())
+    let result = Arc::new(Mutex::new(Ok(())));
+    System::new().block_on(serve_sandbox(Arc::new(sandbox), arguments.check, Arc::clone(&result)))?;
+    std::mem::replace(&mut *result.lock().unwrap_or_else(PoisonError::into_inner), Ok(()))?;
+    Ok(CommandOutput::default())
 }
 
 /// Runs the service while another thread fills the sandbox and prints what to try. The program ends if that thread
 /// fails or has finished the self-test.
-async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
+async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
     let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
-    let application = Application::build(&sandbox.settings, print_mails)?;
-    let shown = Arc::clone(&sandbox);
+    let application = Application::build(&sandbox.settings, print_sent_mails)?;
+    let worker_sandbox = Arc::clone(&sandbox);
     std::thread::spawn(move || {
-        let outcome = shown.fill().and_then(|filled| {
-            filled.show();
-            if shown.is_sped() {
-                filled.fail()?;
+        let outcome = worker_sandbox.create_data().and_then(|filled| {
+            filled.print_instructions();
+            if worker_sandbox.is_accelerated() {
+                filled.send_refused_event()?;
             }
-            if is_check { filled.check() } else { Ok(()) }
+            if is_check { filled.run_self_test() } else { Ok(()) }
         });
         if outcome.is_ok() && !is_check {
             return; // a signal stops the sandbox
@@ -95,11 +95,11 @@ async fn serve(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()
         let signals = Arc::clone(&signals);
         async move { signals.lock().await.next().await }
     };
-    application.run(stop).await
+    application.run_until_stopped(stop).await
 }
 
 /// The settings of the sandbox, as environment variables. The variables of the actual environment are ignored.
-fn variables(arguments: &Arguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
+fn sandbox_variables(arguments: &DevArguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
     let port = free_port(8443)?;
     let mut variables = vec![
         ("GUERDON_DATA_DIR", folder.display().to_string()),
@@ -115,29 +115,29 @@ fn variables(arguments: &Arguments, folder: &Path) -> Result<Vec<(&'static str, 
     if let Some(url) = &arguments.database {
         let key = match std::env::var("GUERDON_MASTER_KEY") {
             Ok(key) => key,
-            Err(_unset) => HEXLOWER.encode(&random::bytes::<32>()?),
+            Err(_unset) => HEXLOWER.encode(&random::generate_bytes::<32>()?),
         };
         variables.extend([("GUERDON_DATABASE__URL", url.clone()), ("GUERDON_MASTER_KEY", key)]);
     }
-    if let Ok(unsafe_too) = std::env::var("GUERDON_ALLOW_UNSAFE_POSTGRES") {
-        variables.push(("GUERDON_ALLOW_UNSAFE_POSTGRES", unsafe_too));
+    if let Ok(value) = std::env::var("GUERDON_ALLOW_UNSAFE_POSTGRES") {
+        variables.push(("GUERDON_ALLOW_UNSAFE_POSTGRES", value));
     }
     Ok(variables)
 }
 
-fn settings(variables: &[(&'static str, String)]) -> Result<Settings> {
+fn load_settings(variables: &[(&'static str, String)]) -> Result<Settings> {
     let environment = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Settings::from_sources(None, environment)
 }
 
 /// Returns the wanted port if it is free, or one that the system chooses.
-fn free_port(wanted: u16) -> Result<u16> {
+fn free_port(preferred: u16) -> Result<u16> {
     let listener =
-        TcpListener::bind(("127.0.0.1", wanted)).or_else(|_taken| TcpListener::bind(("127.0.0.1", 0)));
+        TcpListener::bind(("127.0.0.1", preferred)).or_else(|_taken| TcpListener::bind(("127.0.0.1", 0)));
     Ok(listener.context("no free port")?.local_addr()?.port())
 }
 
 /// The path of the sandbox's self-signed certificate.
-fn certificate(folder: &Path) -> PathBuf {
+fn certificate_path(folder: &Path) -> PathBuf {
     folder.join("tls").join("certificate.pem")
 }

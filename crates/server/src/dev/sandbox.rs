@@ -12,8 +12,8 @@ use guerdon_client::{
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::certificate;
-use super::receiver::{REFUSED, Receiver};
+use super::certificate_path;
+use super::receiver::{REFUSED_PREFIX, SandboxReceiver};
 use crate::application::run_command;
 use crate::commands::{Command, Format};
 use crate::platform::random;
@@ -22,20 +22,20 @@ use crate::terminal::Progress;
 use crate::terminal::print_line;
 
 /// How long to wait for an event.
-const PATIENCE: Duration = Duration::from_secs(20);
+const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The variables with which other commands find the sandbox.
-const OF_COMMANDS: [&str; 5] = [
+const COMMAND_VARIABLES: [&str; 5] = [
     "GUERDON_DATA_DIR",
     "GUERDON_DATABASE__URL",
     "GUERDON_MASTER_KEY",
     "GUERDON_WEBHOOKS__ALLOW_HTTP",
     "GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS",
 ];
-const RESERVE: &str = "100000";
-const EACH: &str = "500";
+const RESERVE_POINTS: &str = "100000";
+const WALLET_POINTS: &str = "500";
 /// The points of one recognition.
-const GIFT: i64 = 10;
-const LISTEN: &str = "guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\" \\\n  \
+const RECOGNITION_POINTS: i64 = 10;
+const LISTEN_EXAMPLE: &str = "guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\" \\\n  \
                       --forward-to http://127.0.0.1:8080/hook --shared-secret gw_local";
 
 /// An empty sandbox.
@@ -44,20 +44,20 @@ pub(super) struct Sandbox {
     /// The settings as environment variables.
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) folder: PathBuf,
-    pub(super) receiver: Receiver,
+    pub(super) receiver: SandboxReceiver,
 }
 
 /// A sandbox with its data.
-pub(super) struct Filled<'a> {
+pub(super) struct FilledSandbox<'a> {
     sandbox: &'a Sandbox,
     client: Client,
     /// The variables that the examples in the documentation use.
     exports: Vec<(&'static str, String)>,
-    scene: Scene,
+    data: SampleData,
 }
 
 /// The ids of the created objects.
-struct Scene {
+struct SampleData {
     corporation: Uuid,
     company: Uuid,
     ada: Uuid,
@@ -70,28 +70,28 @@ struct Scene {
 
 /// A command line.
 #[derive(Parser)]
-struct Line {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
 
 impl Sandbox {
     /// Whether retries come sooner than in production.
-    pub(super) fn is_sped(&self) -> bool {
+    pub(super) fn is_accelerated(&self) -> bool {
         self.settings.webhooks.time_scale > 1.0
     }
 
-    fn command(&self, words: &[&str]) -> Result<Value> {
-        let line = Line::try_parse_from([&["guerdon"], words].concat())?;
+    fn run_for_json(&self, arguments: &[&str]) -> Result<Value> {
+        let line = CommandLine::try_parse_from([&["guerdon"], arguments].concat())?;
         let output = run_command(&self.settings, &line.command, &Progress::default())
-            .with_context(|| format!("guerdon {}", words.join(" ")))?;
+            .with_context(|| format!("guerdon {}", arguments.join(" ")))?;
         Ok(serde_json::from_str(output.in_format(Format::Json))?)
     }
 
     /// Creates the data, through the API if it has an endpoint for it.
-    pub(super) fn fill(&self) -> Result<Filled<'_>> {
+    pub(super) fn create_data(&self) -> Result<FilledSandbox<'_>> {
         let url = self.receiver.url();
-        let words = [
+        let arguments = [
             "provider",
             "create",
             "--name",
@@ -100,49 +100,61 @@ impl Sandbox {
             "--callback-url",
             url,
         ];
-        let provider = self.command(&words)?;
-        let told = |name: &str| provider.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        self.receiver.expect(&told("shared_secret"));
-        let credentials = Credentials { api_key: told("api_key"), api_secret: told("api_secret") };
-        let base = self.settings.service_url.clone();
-        let client = Client::trusting(&base, &credentials, &std::fs::read(certificate(&self.folder))?)?;
-        let scene = Scene::make(&client)?;
-        let company = scene.company.to_string();
-        self.command(&["reserve", "deposit", &company, "--points", RESERVE])?;
+        let provider = self.run_for_json(&arguments)?;
+        let field = |name: &str| provider.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        self.receiver.set_secret(&field("shared_secret"));
+        let credentials = Credentials { api_key: field("api_key"), api_secret: field("api_secret") };
+        let base_url = self.settings.service_url.clone();
+        let client = Client::with_root_certificates(
+            &base_url,
+            &credentials,
+            &std::fs::read(certificate_path(&self.folder))?,
+        )?;
+        let data = SampleData::create_objects(&client)?;
+        let company = data.company.to_string();
+        self.run_for_json(&["reserve", "deposit", &company, "--points", RESERVE_POINTS])?;
         for wallet in ["peer_wallet", "manager_wallet"] {
-            self.command(&["distribution", "run", &company, "--wallet", wallet, "--points", EACH])?;
+            self.run_for_json(&[
+                "distribution",
+                "run",
+                &company,
+                "--wallet",
+                wallet,
+                "--points",
+                WALLET_POINTS,
+            ])?;
         }
-        let verified = self.receiver.verified();
-        client.send_recognition(&scene.recognition()).send()?;
-        let event = verified.recv_timeout(PATIENCE).context("the first event did not arrive")?;
+        let verified = self.receiver.subscribe_verified();
+        client.send_recognition(&data.new_recognition()).send()?;
+        let event = verified.recv_timeout(EVENT_TIMEOUT).context("the first event did not arrive")?;
         let exports = vec![
-            ("BASE_URL", base.clone()),
-            ("URL", format!("{base}/v1")),
-            ("CERTIFICATE", certificate(&self.folder).display().to_string()),
+            ("BASE_URL", base_url.clone()),
+            ("URL", format!("{base_url}/v1")),
+            ("CERTIFICATE", certificate_path(&self.folder).display().to_string()),
             ("API_KEY", credentials.api_key.clone()),
             ("API_SECRET", credentials.api_secret.clone()),
-            ("SHARED_SECRET", told("shared_secret")),
+            ("SHARED_SECRET", field("shared_secret")),
             ("CALLBACK_URL", url.to_owned()),
-            ("PROVIDER_ID", told("id")),
-            ("CORPORATION_ID", scene.corporation.to_string()),
+            ("PROVIDER_ID", field("id")),
+            ("CORPORATION_ID", data.corporation.to_string()),
             ("COMPANY_ID", company),
-            ("USER_ID", scene.ada.to_string()),
-            ("RECEIVER_ID", scene.alan.to_string()),
-            ("OCCASION_ID", scene.occasion.to_string()),
-            ("EXTRA_USER_ID", scene.extra_user.to_string()),
-            ("EXTRA_OCCASION_ID", scene.extra_occasion.to_string()),
+            ("USER_ID", data.ada.to_string()),
+            ("RECEIVER_ID", data.alan.to_string()),
+            ("OCCASION_ID", data.occasion.to_string()),
+            ("EXTRA_USER_ID", data.extra_user.to_string()),
+            ("EXTRA_OCCASION_ID", data.extra_occasion.to_string()),
             ("EVENT_ID", event),
             ("GUERDON_API_KEY", credentials.api_key),
             ("GUERDON_API_SECRET", credentials.api_secret),
         ];
-        Ok(Filled { sandbox: self, client, exports, scene })
+        Ok(FilledSandbox { sandbox: self, client, exports, data })
     }
 }
 
-impl Scene {
-    fn make(client: &Client) -> Result<Self> {
+impl SampleData {
+    fn create_objects(client: &Client) -> Result<Self> {
         // A database that is used again contains the companies of an earlier sandbox.
-        let domain = format!("acme-{}.example", HEXLOWER.encode(&random::bytes::<3>()?));
+        let domain = format!("acme-{}.example", HEXLOWER.encode(&random::generate_bytes::<3>()?));
         let corporation = client.create_corporation("Acme Group").send()?.id;
         let company = |name: &str, domain: &str| {
             let company = NewCompany {
@@ -190,44 +202,45 @@ impl Scene {
     }
 
     /// A recognition from Ada to Alan.
-    fn recognition(&self) -> NewRecognition {
-        NewRecognition::new(self.occasion, Sender::User(self.ada), &[self.alan], GIFT)
+    fn new_recognition(&self) -> NewRecognition {
+        NewRecognition::new(self.occasion, Sender::User(self.ada), &[self.alan], RECOGNITION_POINTS)
     }
 }
 
-impl Filled<'_> {
+impl FilledSandbox<'_> {
     /// Prints the ids and credentials, and what to try.
-    pub(super) fn show(&self) {
-        let base = &self.sandbox.settings.service_url;
-        print_line(format_args!("\nThe sandbox is at {base}, its documentation at {base}/docs"));
+    pub(super) fn print_instructions(&self) {
+        let base_url = &self.sandbox.settings.service_url;
+        print_line(format_args!("\nThe sandbox is at {base_url}, its documentation at {base_url}/docs"));
         print_line("Your browser will warn about the self-signed certificate.");
         print_line(
             "\nPaste these lines into another terminal; the examples in the documentation use them:\n",
         );
-        let of_commands = self.sandbox.variables.iter().filter(|(name, _)| OF_COMMANDS.contains(name));
-        for (name, value) in self.exports.iter().chain(of_commands) {
-            print_line(format_args!("export {name}={}", quoted(value)));
+        let command_variables =
+            self.sandbox.variables.iter().filter(|(name, _)| COMMAND_VARIABLES.contains(name));
+        for (name, value) in self.exports.iter().chain(command_variables) {
+            print_line(format_args!("export {name}={}", shell_quote(value)));
         }
         if let Some(folder) = std::env::current_exe().ok().as_deref().and_then(Path::parent) {
-            print_line(format_args!("export PATH={}:\"$PATH\"", quoted(&folder.display().to_string())));
+            print_line(format_args!("export PATH={}:\"$PATH\"", shell_quote(&folder.display().to_string())));
         }
         print_line("\nThen try one of these, and watch the output here:\n");
-        print_line(format_args!("1. Send a recognition:\n\n{}\n", self.send("You made my day.")));
+        print_line(format_args!("1. Send a recognition:\n\n{}\n", self.curl_command("You made my day.")));
         print_line(format_args!(
             "2. See what happens when your receiver fails:\n\n{}\n",
-            self.send(&format!("{REFUSED} this one"))
+            self.curl_command(&format!("{REFUSED_PREFIX} this one"))
         ));
         print_line(
             "3. See the new balance:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
              \"$URL/users/$RECEIVER_ID/balances\"\n",
         );
-        print_line(format_args!("4. Forward the events to your own receiver as well:\n\n{LISTEN}\n"));
+        print_line(format_args!("4. Forward the events to your own receiver as well:\n\n{LISTEN_EXAMPLE}\n"));
         print_line(
             "Commands such as `guerdon company list` work there too. Ctrl-C here stops the sandbox.\n",
         );
     }
 
-    fn send(&self, message: &str) -> String {
+    fn curl_command(&self, message: &str) -> String {
         format!(
             "curl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \"$URL/recognitions\" \\\n  \
              -H 'Content-Type: application/json' \\\n  \
@@ -237,30 +250,30 @@ impl Filled<'_> {
     }
 
     /// Causes an event that the receiver refuses, to show the whole retry schedule.
-    pub(super) fn fail(&self) -> Result<()> {
-        self.client.send_recognition(&self.scene.recognition().with_message(REFUSED)).send()?;
+    pub(super) fn send_refused_event(&self) -> Result<()> {
+        self.client.send_recognition(&self.data.new_recognition().with_message(REFUSED_PREFIX)).send()?;
         Ok(())
     }
 
     /// Runs the first and the third example, and checks that the event and the points arrive.
-    pub(super) fn check(&self) -> Result<()> {
-        let (verified, before) = (self.sandbox.receiver.verified(), self.received()?);
-        self.client.send_recognition(&self.scene.recognition()).send()?;
-        verified.recv_timeout(PATIENCE).context("the event did not arrive")?;
-        let (expected, points) = (before + GIFT, self.received()?);
+    pub(super) fn run_self_test(&self) -> Result<()> {
+        let (verified, before) = (self.sandbox.receiver.subscribe_verified(), self.receiver_points()?);
+        self.client.send_recognition(&self.data.new_recognition()).send()?;
+        verified.recv_timeout(EVENT_TIMEOUT).context("the event did not arrive")?;
+        let (expected, points) = (before + RECOGNITION_POINTS, self.receiver_points()?);
         ensure!(points == expected, "the receiver should have {expected} points, but has {points}");
         print_line("All checks passed.");
         Ok(())
     }
 
     /// Returns the points of the receiver in the examples.
-    fn received(&self) -> Result<i64> {
-        let balances = self.client.balances(self.scene.alan).send()?;
+    fn receiver_points(&self) -> Result<i64> {
+        let balances = self.client.get_balances(self.data.alan).send()?;
         balances.points(WalletType::UserWallet).context("the receiver has no user wallet")
     }
 }
 
 /// Quotes a string for a shell.
-fn quoted(text: &str) -> String {
+fn shell_quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -18,9 +18,9 @@ pub(crate) const MASTER_KEY_FILE: &str = "master.key";
 /// data folder, which is created for a new database. Fails if the database was created with another master key.
 pub(crate) fn open_or_create_keys(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require_master_key(settings)?;
-    let master = match read_configured(settings)? {
+    let master = match read_configured_key(settings)? {
         Some(key) => key,
-        None => read_or_create(&settings.data_dir.join(MASTER_KEY_FILE), store)?,
+        None => read_or_create_key(&settings.data_dir.join(MASTER_KEY_FILE), store)?,
     };
     let keys = Keys::derive(&master)?;
     store_or_compare_fingerprint(store, &keys)?;
@@ -31,13 +31,13 @@ pub(crate) fn open_or_create_keys(settings: &Settings, store: &dyn Store) -> any
 /// created with another master key, or if there is none.
 pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require_master_key(settings)?;
-    let master = match read_configured(settings)? {
+    let master = match read_configured_key(settings)? {
         Some(key) => key,
         None => read_file(&settings.data_dir.join(MASTER_KEY_FILE))?,
     };
     let keys = Keys::derive(&master)?;
-    if let Some(kept) = stored_fingerprint(store)? {
-        compare_fingerprints(keys.fingerprint(), &kept)?;
+    if let Some(stored) = stored_fingerprint(store)? {
+        compare_fingerprints(keys.fingerprint(), &stored)?;
     }
     Ok(keys)
 }
@@ -45,7 +45,7 @@ pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyh
 /// Fails if the settings name no master key and the database is not the embedded one: each machine could have a
 /// different key in its data folder.
 pub(crate) fn require_master_key(settings: &Settings) -> anyhow::Result<()> {
-    if read_configured(settings)?.is_none() && settings.embedded_database().is_none() {
+    if read_configured_key(settings)?.is_none() && settings.embedded_database().is_none() {
         bail!(
             "master_key must be set for PostgreSQL (or master_key_file): 64 hex digits, the same for every process"
         )
@@ -54,7 +54,7 @@ pub(crate) fn require_master_key(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// Reads the master key from the settings or from the file that they name; `None` if they name neither.
-pub(crate) fn read_configured(settings: &Settings) -> anyhow::Result<Option<MasterKey>> {
+pub(crate) fn read_configured_key(settings: &Settings) -> anyhow::Result<Option<MasterKey>> {
     match &settings.master_key_file {
         Some(_) if settings.master_key.is_some() => {
             bail!("master_key and master_key_file are both set: keep one")
@@ -65,24 +65,23 @@ pub(crate) fn read_configured(settings: &Settings) -> anyhow::Result<Option<Mast
 }
 
 /// Reads the master key in a data folder; `None` if there is no file.
-pub(crate) fn read_from_data_folder(data_dir: &Path) -> anyhow::Result<Option<MasterKey>> {
+pub(crate) fn read_data_folder_key(data_dir: &Path) -> anyhow::Result<Option<MasterKey>> {
     let path = data_dir.join(MASTER_KEY_FILE);
-    let is_there = path.try_exists();
-    let is_there =
-        is_there.with_context(|| format!("cannot look for the master key in {}", path.display()))?;
-    is_there.then(|| read_file(&path)).transpose()
+    let exists = path.try_exists();
+    let exists = exists.with_context(|| format!("cannot look for the master key in {}", path.display()))?;
+    exists.then(|| read_file(&path)).transpose()
 }
 
-fn read_or_create(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
-    let is_there = path.try_exists();
-    if !is_there.with_context(|| format!("cannot look for the master key in {}", path.display()))? {
+fn read_or_create_key(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKey> {
+    let exists = path.try_exists();
+    if !exists.with_context(|| format!("cannot look for the master key in {}", path.display()))? {
         if stored_fingerprint(store)?.is_some() {
             bail!(
                 "the master key in {} is missing, and the secrets of this database cannot be read without it",
                 path.display()
             );
         }
-        let bytes = Zeroizing::new(random::bytes::<32>()?);
+        let bytes = Zeroizing::new(random::generate_bytes::<32>()?);
         let text = Zeroizing::new(format!("{}\n", HEXLOWER.encode(bytes.as_slice())));
         files::ensure_private_folder(path.parent().unwrap_or(path))?;
         files::create_private_file(path, text.as_bytes())?; // if another process was first, its key is read
@@ -100,47 +99,47 @@ fn read_file(path: &Path) -> anyhow::Result<MasterKey> {
 }
 
 fn stored_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
-    store.snapshot(|reads| reads.setting(Setting::MasterKeyFingerprint))
+    store.read_snapshot(|reads| reads.get_setting(Setting::MasterKeyFingerprint))
 }
 
 /// Checks that the master key of this machine is the one with this fingerprint. Returns `false` if the database stores
 /// no fingerprint yet; fails if the key is another one or is missing.
-pub(crate) fn check_master_key(settings: &Settings, kept: Option<&str>) -> anyhow::Result<bool> {
-    require_matching_master_key(settings, kept)?;
-    let found = read_configured(settings)?
-        .map_or_else(|| read_from_data_folder(&settings.data_dir), |key| Ok(Some(key)))?;
-    if kept.is_some() && found.is_none() {
+pub(crate) fn check_master_key(settings: &Settings, stored: Option<&str>) -> anyhow::Result<bool> {
+    require_matching_master_key(settings, stored)?;
+    let found = read_configured_key(settings)?
+        .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
+    if stored.is_some() && found.is_none() {
         bail!(
             "the database was created with a master key, but none is configured: set master_key or master_key_file"
         );
     }
-    Ok(kept.is_some())
+    Ok(stored.is_some())
 }
 
 /// Fails if the master key of this machine has another fingerprint than the database stores. Succeeds if either is
 /// missing.
-pub(crate) fn require_matching_master_key(settings: &Settings, kept: Option<&str>) -> anyhow::Result<()> {
-    let found = read_configured(settings)?
-        .map_or_else(|| read_from_data_folder(&settings.data_dir), |key| Ok(Some(key)))?;
-    match (found, kept) {
-        (Some(key), Some(kept)) => compare_fingerprints(&key.fingerprint(), kept),
+pub(crate) fn require_matching_master_key(settings: &Settings, stored: Option<&str>) -> anyhow::Result<()> {
+    let found = read_configured_key(settings)?
+        .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
+    match (found, stored) {
+        (Some(key), Some(stored)) => compare_fingerprints(&key.fingerprint(), stored),
         _ => Ok(()),
     }
 }
 
 /// Stores the fingerprint of the key on first use; fails if another one is stored.
 fn store_or_compare_fingerprint(store: &dyn Store, keys: &Keys) -> anyhow::Result<()> {
-    let kept = match stored_fingerprint(store)? {
-        Some(kept) => kept,
+    let stored = match stored_fingerprint(store)? {
+        Some(stored) => stored,
         None => store.transaction(|tx| store_fingerprint(tx, keys))?,
     };
-    compare_fingerprints(keys.fingerprint(), &kept)
+    compare_fingerprints(keys.fingerprint(), &stored)
 }
 
-fn compare_fingerprints(found: &str, kept: &str) -> anyhow::Result<()> {
-    if kept != found {
+fn compare_fingerprints(found: &str, stored: &str) -> anyhow::Result<()> {
+    if stored != found {
         bail!(
-            "this master key (fingerprint {found}) is not the one this database was created with (fingerprint {kept})"
+            "this master key (fingerprint {found}) is not the one this database was created with (fingerprint {stored})"
         );
     }
     Ok(())
@@ -148,8 +147,8 @@ fn compare_fingerprints(found: &str, kept: &str) -> anyhow::Result<()> {
 
 /// Stores the fingerprint unless another process has, and returns the one that is stored.
 fn store_fingerprint(tx: &mut dyn Tx, keys: &Keys) -> Result<String, StoreError> {
-    if let Some(kept) = tx.setting(Setting::MasterKeyFingerprint)? {
-        return Ok(kept);
+    if let Some(stored) = tx.get_setting(Setting::MasterKeyFingerprint)? {
+        return Ok(stored);
     }
     tx.set_setting(Setting::MasterKeyFingerprint, keys.fingerprint())?;
     Ok(keys.fingerprint().to_owned())

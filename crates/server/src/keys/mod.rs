@@ -4,9 +4,9 @@ mod derived;
 mod find;
 mod signing;
 
-pub(crate) use derived::{Keys, SealedError};
+pub(crate) use derived::{Keys, SecretCipherError};
 pub(crate) use find::{
-    MASTER_KEY_FILE, check_master_key, open_existing_keys, open_or_create_keys, read_configured,
-    read_from_data_folder, require_master_key, require_matching_master_key,
+    MASTER_KEY_FILE, check_master_key, open_existing_keys, open_or_create_keys, read_configured_key,
+    read_data_folder_key, require_master_key, require_matching_master_key,
 };
 pub(crate) use signing::SigningSecrets;

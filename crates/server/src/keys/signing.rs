@@ -4,18 +4,27 @@ use std::sync::Arc;
 
 use guerdon_domain::ports::Clock as _;
 use guerdon_domain::providers::Provider;
-use guerdon_webhook_dispatcher::{OpenSecret, UnreadableSecret};
+use guerdon_webhook_dispatcher::{OpenSecrets, SharedSecrets, UnreadableSecret};
 use zeroize::Zeroizing;
 
 use super::derived::Keys;
 use crate::platform::SystemClock;
 
-/// Decrypts the current shared secret of a provider.
+/// Decrypts the shared secrets of a provider.
 pub(crate) struct SigningSecrets(pub(crate) Arc<Keys>);
 
-impl OpenSecret for SigningSecrets {
-    fn open(&self, provider: &Provider) -> Result<Zeroizing<String>, UnreadableSecret> {
-        let opened = self.0.open(provider.id, provider.signing_secret_sealed(SystemClock.now()));
-        opened.map(|secret| Zeroizing::new(secret.expose().to_owned())).map_err(|_sealed| UnreadableSecret)
+impl OpenSecrets for SigningSecrets {
+    fn open_secrets(&self, provider: &Provider) -> Result<SharedSecrets, UnreadableSecret> {
+        let open = |sealed: &[u8]| {
+            let opened = self.0.decrypt_secret(provider.id, sealed);
+            opened
+                .map(|secret| Zeroizing::new(secret.expose().to_owned()))
+                .map_err(|_sealed| UnreadableSecret)
+        };
+        let former = provider.former_shared_secret_sealed(SystemClock.now());
+        Ok(SharedSecrets {
+            current: open(&provider.shared_secret_sealed)?,
+            former: former.map(open).transpose()?,
+        })
     }
 }

@@ -7,5 +7,5 @@ pub(crate) mod sealing;
 mod status;
 mod verification;
 
-pub(crate) use status::{Service, Status};
-pub(crate) use verification::verify;
+pub(crate) use status::{ServiceStatus, StatusSources};
+pub(crate) use verification::verify_database;

@@ -15,19 +15,25 @@ pub(crate) struct AdaptivePacer {
     first_size: i64,
     size: i64,
     sizes: RangeInclusive<i64>,
-    begun: Instant,
-    longest: Duration,
+    step_started_at: Instant,
+    longest_step_time: Duration,
 }
 
 impl AdaptivePacer {
     /// The first step of each phase has `first_size` rows, later ones a number within `sizes`.
     pub(crate) fn new(first_size: i64, sizes: RangeInclusive<i64>) -> Self {
-        Self { first_size, size: first_size, sizes, begun: Instant::now(), longest: Duration::ZERO }
+        Self {
+            first_size,
+            size: first_size,
+            sizes,
+            step_started_at: Instant::now(),
+            longest_step_time: Duration::ZERO,
+        }
     }
 
     /// How long the longest step took.
     pub(crate) fn longest_step(&self) -> Duration {
-        self.longest
+        self.longest_step_time
     }
 
     fn next_size(&self, took: Duration) -> i64 {
@@ -46,12 +52,12 @@ impl Pacer for AdaptivePacer {
     }
 
     fn begin_step(&mut self) {
-        self.begun = Instant::now();
+        self.step_started_at = Instant::now();
     }
 
     fn end_step(&mut self) {
-        let took = self.begun.elapsed();
-        self.longest = self.longest.max(took);
+        let took = self.step_started_at.elapsed();
+        self.longest_step_time = self.longest_step_time.max(took);
         self.size = self.next_size(took);
         sleep(took.min(STEP_TIME_MAX));
     }

@@ -15,18 +15,18 @@ pub(crate) fn prune(
     settings: &Retention,
     context: &Context<'_>,
 ) -> Result<(Pruned, Duration), StoreError> {
-    let mut pacer = pacer();
+    let mut pacer = new_pacer();
     let periods = RetentionPeriods { events: settings.events, mails: settings.mails };
-    let pruned = retention::prune(store, periods, &mut pacer, context)?;
+    let pruned = retention::prune_expired(store, periods, &mut pacer, context)?;
     Ok((pruned, pacer.longest_step()))
 }
 
 /// Deletes expired idempotency records.
 pub(crate) fn prune_expired_records(store: &dyn Store, now: Timestamp) -> Result<usize, StoreError> {
-    retention::prune_expired_records(store, now, &mut pacer())
+    retention::prune_expired_records(store, now, &mut new_pacer())
 }
 
 /// Steps of 20 to 200 rows: they are short even if none of the rows is in a cache.
-fn pacer() -> AdaptivePacer {
+fn new_pacer() -> AdaptivePacer {
     AdaptivePacer::new(50, 20..=200)
 }

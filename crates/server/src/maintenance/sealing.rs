@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::ports::{Clock, Seal, Store, StoreError, StoreExt, Timestamp};
-use guerdon_domain::sealing::{Sealed, seal_committed, seal_next};
+use guerdon_domain::sealing::{SealOutcome, seal_committed, seal_next};
 
 use super::pacer::AdaptivePacer;
 use crate::platform::SystemClock;
 
-const TRIES_MAX: u32 = 200;
+const ATTEMPTS_MAX: u32 = 200;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// How often the head is logged, so that a copy of the log proves the ledger up to that head.
 const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The background job.
-pub(crate) struct Sealing {
+pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
     logged_at: Option<Instant>,
     is_failing: bool,
 }
 
-impl Sealing {
+impl SealingTask {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, pacer: pacer(), logged_at: None, is_failing: false }
+        Self { store, pacer: new_pacer(), logged_at: None, is_failing: false }
     }
 
     /// Seals new journal entries, and logs the head once a day. Logs a failure once until sealing succeeds again.
-    pub(crate) fn seal(&mut self) {
+    pub(crate) fn seal_and_log(&mut self) {
         match self.seal_new() {
             Ok(()) => {
                 self.is_failing = false;
@@ -53,7 +53,7 @@ impl Sealing {
         if self.logged_at.is_some_and(|at| at.elapsed() < HEAD_LOG_INTERVAL) {
             return;
         }
-        let last = self.store.snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });
+        let last = self.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });
         if let Ok(Some(seal)) = last {
             log::info!(
                 "sealed the ledger up to seal {}, head {}",
@@ -68,8 +68,8 @@ impl Sealing {
 /// Seals everything that is committed, and returns the latest seal; `None` in a database without journal entries. Waits
 /// up to ten seconds for transactions in progress, because nothing after them can be sealed before they end.
 pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
-    for _ in 0..TRIES_MAX {
-        if let Sealed::UpTo(seal) = seal_committed(store, now, &mut pacer())? {
+    for _ in 0..ATTEMPTS_MAX {
+        if let SealOutcome::Complete(seal) = seal_committed(store, now, &mut new_pacer())? {
             return Ok(seal);
         }
         sleep(RETRY_INTERVAL);
@@ -80,6 +80,6 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
 }
 
 /// Seals of 200 to 20,000 journal entries. The statistics of each company that they concern are written with them.
-fn pacer() -> AdaptivePacer {
+fn new_pacer() -> AdaptivePacer {
     AdaptivePacer::new(2_000, 200..=20_000)
 }

@@ -11,32 +11,32 @@ use time::OffsetDateTime;
 use url::Url;
 
 use crate::platform::SystemClock;
-use crate::platform::build_info::LONG;
+use crate::platform::build_info::LONG_VERSION;
 use crate::settings::{Settings, Tls};
-use crate::tls::Reloading;
+use crate::tls::ReloadingCertificate;
 
 /// The sources of the status.
-pub(crate) struct Service {
+pub(crate) struct StatusSources {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) started: Instant,
+    pub(crate) started_at: Instant,
     /// The URL of the database, without passwords.
     pub(crate) database: String,
     pub(crate) listen: SocketAddr,
     /// The configured address; the actual one is set when the service listens.
     pub(crate) operator_listen: SocketAddr,
     pub(crate) operator_address: OnceLock<SocketAddr>,
-    pub(crate) certificate: Option<Arc<Reloading>>,
+    pub(crate) certificate: Option<Arc<ReloadingCertificate>>,
     /// Whether the certificate is self-signed.
     pub(crate) is_self_signed: bool,
     /// The host name by which clients reach the service.
     pub(crate) instance: String,
     /// How many companies have accounts that do not sum to zero, as of the last check.
-    pub(crate) unbalanced: Arc<AtomicI64>,
+    pub(crate) unbalanced_companies: Arc<AtomicI64>,
 }
 
 /// The status of a service, as JSON shows it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Status {
+pub(crate) struct ServiceStatus {
     pub(crate) version: String,
     pub(crate) uptime_seconds: u64,
     pub(crate) database: String,
@@ -71,45 +71,45 @@ pub(crate) struct SealStatus {
     pub(crate) at: String,
 }
 
-impl Service {
+impl StatusSources {
     /// Describes a service that starts now with these settings.
-    pub(crate) fn of(settings: &Settings, store: &Arc<dyn Store>) -> Self {
+    pub(crate) fn from_settings(settings: &Settings, store: &Arc<dyn Store>) -> Self {
         let url = Url::parse(&settings.service_url).ok();
         let host = url.and_then(|url| url.host_str().map(str::to_owned));
         Self {
             store: Arc::clone(store),
-            started: Instant::now(),
-            database: settings.shown_database(),
+            started_at: Instant::now(),
+            database: settings.masked_database_url(),
             listen: settings.http.listen,
             operator_listen: settings.operator_listen,
             operator_address: OnceLock::new(),
             certificate: None,
             is_self_signed: settings.http.tls == Tls::SelfSigned,
             instance: host.unwrap_or_else(|| settings.service_url.clone()),
-            unbalanced: Arc::default(),
+            unbalanced_companies: Arc::default(),
         }
     }
 
     /// Reads the current status. Fails if the database is unavailable.
-    pub(crate) fn status(&self) -> Result<Status, StoreError> {
+    pub(crate) fn read_status(&self) -> Result<ServiceStatus, StoreError> {
         let (maintenance, depth, seal, in_transit) =
-            self.store.snapshot(|reads| -> Result<_, StoreError> {
-                let maintenance = reads.setting(Setting::Maintenance)?;
-                Ok((maintenance, reads.outbox_depth()?, reads.last_seal()?, reads.in_transit()?))
+            self.store.read_snapshot(|reads| -> Result<_, StoreError> {
+                let maintenance = reads.get_setting(Setting::Maintenance)?;
+                Ok((maintenance, reads.queue_depth()?, reads.last_seal()?, reads.distributions_in_transit()?))
             })?;
         let now = SystemClock.now();
         let age = |at: Timestamp| (now - at).whole_seconds().max(0);
-        Ok(Status {
-            version: LONG.to_owned(),
-            uptime_seconds: self.started.elapsed().as_secs(),
+        Ok(ServiceStatus {
+            version: LONG_VERSION.to_owned(),
+            uptime_seconds: self.started_at.elapsed().as_secs(),
             database: self.database.clone(),
             listen: self.listen.to_string(),
             operator_listen: self.operator_address.get().unwrap_or(&self.operator_listen).to_string(),
             maintenance: maintenance.as_deref() == Some(Setting::ON),
             events_pending: depth.pending,
-            oldest_event_seconds: depth.oldest.map(age),
+            oldest_event_seconds: depth.oldest_created_at.map(age),
             mails_waiting: depth.mails_waiting,
-            certificate_expires_at: self.certificate_ends().map(|end| Timestamp::new(end).to_string()),
+            certificate_expires_at: self.certificate_expires_at().map(|end| Timestamp::new(end).to_string()),
             seal: seal
                 .map(|seal: Seal| SealStatus { sequence: seal.sequence, at: seal.created_at.to_string() }),
             in_transit: (!in_transit.distributions.is_empty()).then_some(InTransitStatus {
@@ -120,8 +120,8 @@ impl Service {
     }
 
     /// When the certificate expires; `None` behind a proxy.
-    pub(crate) fn certificate_ends(&self) -> Option<OffsetDateTime> {
-        let seconds = self.certificate.as_ref()?.ends_at()?;
+    pub(crate) fn certificate_expires_at(&self) -> Option<OffsetDateTime> {
+        let seconds = self.certificate.as_ref()?.expires_at()?;
         OffsetDateTime::from_unix_timestamp(seconds).ok()
     }
 }

@@ -3,10 +3,10 @@
 use std::num::NonZero;
 use std::time::Duration;
 
-use guerdon_domain::audit::{self, AuditReport, Examination, Violation};
+use guerdon_domain::audit::{self, AuditOptions, AuditReport, Violation};
 use guerdon_domain::ports::{Clock as _, Setting, Store, StoreError, StoreExt as _};
 use guerdon_domain::providers::Provider;
-use guerdon_webhook_dispatcher::{Bodies, Schedule};
+use guerdon_webhook_dispatcher::{Bodies, RetrySchedule};
 
 use crate::keys::Keys;
 use crate::platform::SystemClock;
@@ -16,26 +16,26 @@ use crate::settings::Settings;
 const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);
 
 /// Checks the whole database and, with the keys, that each stored secret can be read. Writes nothing.
-pub(crate) fn verify(
+pub(crate) fn verify_database(
     store: &dyn Store,
     keys: Option<&Keys>,
     head: Option<[u8; 32]>,
     settings: &Settings,
     threads: NonZero<usize>,
 ) -> Result<AuditReport, StoreError> {
-    let schedule = Schedule::scaled(settings.webhooks.time_scale).unwrap_or_default();
-    let longest_wait = schedule.waits().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
-    let asked = Examination { head, bodies: &Bodies, now: SystemClock.now(), longest_wait };
-    let mut report = audit::verify(store, &asked, threads)?;
+    let schedule = RetrySchedule::with_time_scale(settings.webhooks.time_scale).unwrap_or_default();
+    let longest_wait = schedule.max_waits().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
+    let request = AuditOptions { head, bodies: &Bodies, now: SystemClock.now(), longest_wait };
+    let mut report = audit::verify(store, &request, threads)?;
     if let Some(keys) = keys {
-        let (providers, fingerprint) = store.snapshot(|reads| -> Result<_, StoreError> {
-            Ok((reads.providers()?, reads.setting(Setting::MasterKeyFingerprint)?))
+        let (providers, fingerprint) = store.read_snapshot(|reads| -> Result<_, StoreError> {
+            Ok((reads.list_providers()?, reads.get_setting(Setting::MasterKeyFingerprint)?))
         })?;
         if fingerprint.is_none() && !providers.is_empty() {
             let detail = "the fingerprint of the master key is missing".to_owned();
             report.violations.push(Violation { invariant: "master key", detail });
         }
-        let unreadable = providers.iter().filter(|provider| !opens(keys, provider));
+        let unreadable = providers.iter().filter(|provider| !can_decrypt(keys, provider));
         report.violations.extend(unreadable.map(|provider| Violation {
             invariant: "secret",
             detail: format!(
@@ -47,10 +47,10 @@ pub(crate) fn verify(
     Ok(report)
 }
 
-fn opens(keys: &Keys, provider: &Provider) -> bool {
-    let former = provider.former_shared_secret.as_ref().map(|former| former.kept.as_slice());
+fn can_decrypt(keys: &Keys, provider: &Provider) -> bool {
+    let former = provider.former_shared_secret.as_ref().map(|former| former.secret.as_slice());
     [Some(provider.shared_secret_sealed.as_slice()), former]
         .into_iter()
         .flatten()
-        .all(|sealed| keys.open(provider.id, sealed).is_ok())
+        .all(|sealed| keys.decrypt_secret(provider.id, sealed).is_ok())
 }

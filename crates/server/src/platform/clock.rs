@@ -9,7 +9,7 @@ use guerdon_domain::ports::{Clock, Timestamp};
 const LATEST_SECONDS: u64 = 253_370_764_800;
 
 /// Fails if the system clock is before 1970 or after 9998.
-pub(crate) fn require_sane() -> anyhow::Result<()> {
+pub(crate) fn require_sane_clock() -> anyhow::Result<()> {
     #[expect(clippy::disallowed_methods, reason = "this checks the clock before the Clock port uses it")]
     let now = SystemTime::now();
     match now.duration_since(UNIX_EPOCH) {

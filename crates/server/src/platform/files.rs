@@ -31,8 +31,8 @@ pub(crate) fn read_bounded(path: &Path, bytes_max: u64) -> std::io::Result<Optio
 
 /// Creates a folder of mode 0700, with its parents. An existing folder keeps its mode.
 pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.with_context(|| format!("cannot create the folder {}", path.display()))
+    let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    created.with_context(|| format!("cannot create the folder {}", path.display()))
 }
 
 /// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes
@@ -40,13 +40,13 @@ pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
 pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
     // The caller reports a missing folder.
     let Ok(owner) = folder.metadata().map(|metadata| metadata.uid()) else { return Ok(()) };
-    let own = own_uid();
-    if owner != own {
+    let current_user = effective_uid();
+    if owner != current_user {
         bail!(
             "{} belongs to {}: run this command as that user, not as {}",
             folder.display(),
             user::name_of(owner),
-            user::name_of(own)
+            user::name_of(current_user)
         );
     }
     Ok(())
@@ -55,25 +55,25 @@ pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
 /// Creates an empty file of mode 0600. An existing file stays as it is, unless it is an empty one of another user, who
 /// could read what is written to it. Never creates the target of a symbolic link.
 pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
-    match create_new(path) {
+    match create_new_file(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
         created => return created.map(drop).with_context(|| format!("cannot create {}", path.display())),
     }
-    let found = path.metadata().with_context(|| format!("cannot access {}", path.display()))?;
-    if found.len() == 0 && found.uid() != own_uid() {
-        bail!("{} is empty and belongs to {}: remove it", path.display(), user::name_of(found.uid()));
+    let existing = path.metadata().with_context(|| format!("cannot access {}", path.display()))?;
+    if existing.len() == 0 && existing.uid() != effective_uid() {
+        bail!("{} is empty and belongs to {}: remove it", path.display(), user::name_of(existing.uid()));
     }
     Ok(())
 }
 
 /// Creates a file of mode 0600. Fails with `AlreadyExists` if anything has this name, even a symbolic link to nothing.
-pub(crate) fn create_new(path: &Path) -> std::io::Result<File> {
+pub(crate) fn create_new_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Opens a file that processes lock, and creates it with mode 0600 if it is missing.
-pub(crate) fn lock_file(path: &Path) -> std::io::Result<File> {
-    create_new(path).or_else(|cause| match cause.kind() {
+pub(crate) fn open_lock_file(path: &Path) -> std::io::Result<File> {
+    create_new_file(path).or_else(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(path),
         _ => Err(cause),
     })
@@ -81,22 +81,22 @@ pub(crate) fn lock_file(path: &Path) -> std::io::Result<File> {
 
 /// Writes a new file of mode 0600. Returns `false` if a file has this name already.
 pub(crate) fn create_private_file(path: &Path, content: &[u8]) -> anyhow::Result<bool> {
-    let beside = write_beside(path, content)?;
-    let placed = move_to_new_name(&beside, path);
-    let _gone = fs::remove_file(&beside);
-    placed
+    let temporary = write_temporary(path, content)?;
+    let linked = move_to_new_name(&temporary, path);
+    let _gone = fs::remove_file(&temporary);
+    linked
 }
 
 /// Moves a synced file to its final name and syncs the folder. Returns `false` if something has that name already.
-pub(crate) fn move_to_new_name(beside: &Path, path: &Path) -> anyhow::Result<bool> {
+pub(crate) fn move_to_new_name(temporary: &Path, path: &Path) -> anyhow::Result<bool> {
     // Unlike a rename, a hard link does not replace. Some file systems have none; there the kernel offers NOREPLACE.
-    let placed = fs::hard_link(beside, path).or_else(|cause| match cause.kind() {
+    let linked = fs::hard_link(temporary, path).or_else(|cause| match cause.kind() {
         ErrorKind::PermissionDenied | ErrorKind::Unsupported => {
-            Ok(renameat_with(CWD, beside, CWD, path, RenameFlags::NOREPLACE)?)
+            Ok(renameat_with(CWD, temporary, CWD, path, RenameFlags::NOREPLACE)?)
         }
         _ => Err(cause),
     });
-    match placed {
+    match linked {
         Ok(()) => sync_folder(path).map(|()| true),
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(cause) => Err(cause).with_context(|| format!("cannot write {}", path.display())),
@@ -105,8 +105,8 @@ pub(crate) fn move_to_new_name(beside: &Path, path: &Path) -> anyhow::Result<boo
 
 /// Writes a file of mode 0600, replacing one that may exist.
 pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let beside = write_beside(path, content)?;
-    fs::rename(&beside, path).with_context(|| format!("cannot write {}", path.display()))?;
+    let temporary = write_temporary(path, content)?;
+    fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))?;
     sync_folder(path)
 }
 
@@ -114,17 +114,17 @@ pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Resul
 /// process left is removed first, never written to. Fails if anything else has this name.
 pub(crate) fn create_locked(partial: &Path) -> std::io::Result<Option<File>> {
     loop {
-        let own = match create_new(partial) {
-            Ok(own) => own,
+        let file = match create_new_file(partial) {
+            Ok(file) => file,
             Err(cause) if cause.kind() == ErrorKind::AlreadyExists => match remove_abandoned(partial)? {
                 true => continue,
                 false => return Ok(None),
             },
             Err(cause) => return Err(cause),
         };
-        match own.try_lock() {
+        match file.try_lock() {
             // Before it was locked, another process may have removed it as abandoned.
-            Ok(()) if is_at(&own, partial) => return Ok(Some(own)),
+            Ok(()) if is_file_at(&file, partial) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(cause)) => return Err(cause),
@@ -141,16 +141,16 @@ fn remove_abandoned(partial: &Path) -> std::io::Result<bool> {
         ))
     };
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let found = match rustix::fs::open(partial, flags, Mode::empty()) {
-        Ok(found) => File::from(found),
+    let existing = match rustix::fs::open(partial, flags, Mode::empty()) {
+        Ok(existing) => File::from(existing),
         Err(Errno::NOENT) => return Ok(true),
         Err(_unreadable) => return Err(foreign()),
     };
-    if !found.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.uid() == own_uid()) {
+    if !existing.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.uid() == effective_uid()) {
         return Err(foreign());
     }
-    match found.try_lock() {
-        Ok(()) if is_at(&found, partial) => fs::remove_file(partial).map(|()| true),
+    match existing.try_lock() {
+        Ok(()) if is_file_at(&existing, partial) => fs::remove_file(partial).map(|()| true),
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
         Err(TryLockError::Error(cause)) => Err(cause),
@@ -158,20 +158,20 @@ fn remove_abandoned(partial: &Path) -> std::io::Result<bool> {
 }
 
 /// Whether `path` names the file that is open as `file`.
-pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+pub(crate) fn is_file_at(file: &File, path: &Path) -> bool {
     let (Ok(named), Ok(open)) = (path.symlink_metadata(), file.metadata()) else { return false };
     (named.dev(), named.ino()) == (open.dev(), open.ino())
 }
 
-fn own_uid() -> u32 {
+fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-fn write_beside(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
-    let beside = path.with_extension(random::name("new-")?);
-    let written =
-        create_new(&beside).and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()));
-    written.with_context(|| format!("cannot write {}", beside.display())).map(|()| beside)
+fn write_temporary(path: &Path, content: &[u8]) -> anyhow::Result<PathBuf> {
+    let temporary = path.with_extension(random::generate_name("new-")?);
+    let written = create_new_file(&temporary)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()));
+    written.with_context(|| format!("cannot write {}", temporary.display())).map(|()| temporary)
 }
 
 fn sync_folder(path: &Path) -> anyhow::Result<()> {
@@ -188,12 +188,12 @@ mod tests {
 
     #[test]
     fn a_folder_of_another_user_is_refused_by_name() {
-        let own = tempfile::tempdir().unwrap();
-        require_own_folder(own.path()).unwrap();
-        require_own_folder(&own.path().join("missing")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        require_own_folder(folder.path()).unwrap();
+        require_own_folder(&folder.path().join("missing")).unwrap();
         // Only root can give its folder to another user; for other users `/` is a folder of root.
-        let given = std::os::unix::fs::chown(own.path(), Some(65_534), None).is_ok();
-        let others = if given { own.path() } else { std::path::Path::new("/") };
+        let given = std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_ok();
+        let others = if given { folder.path() } else { std::path::Path::new("/") };
         let line = require_own_folder(others).unwrap_err().to_string();
         assert!(line.contains(" belongs to ") && line.contains("run this command as that user"), "{line}");
     }
@@ -219,16 +219,16 @@ mod tests {
         let (partial, other) = (folder.path().join("partial"), folder.path().join("other"));
         std::fs::write(&partial, b"left by a killed process").unwrap();
         std::fs::set_permissions(&partial, std::fs::Permissions::from_mode(0o666)).unwrap();
-        let left = std::fs::File::open(&partial).unwrap();
-        let own = create_locked(&partial).unwrap().unwrap();
+        let old_file = std::fs::File::open(&partial).unwrap();
+        let file = create_locked(&partial).unwrap().unwrap();
         assert!(
-            is_at(&own, &partial) && !is_at(&left, &partial),
+            is_file_at(&file, &partial) && !is_file_at(&old_file, &partial),
             "a process that has the old file open cannot read the new one"
         );
-        let metadata = own.metadata().unwrap();
+        let metadata = file.metadata().unwrap();
         assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));
         assert!(create_locked(&partial).unwrap().is_none(), "while it is locked");
-        drop(own);
+        drop(file);
         std::fs::remove_file(&partial).unwrap();
         std::fs::write(&other, b"kept").unwrap();
         let refused = || create_locked(&partial).unwrap_err().to_string();
@@ -249,7 +249,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (link, target) = (folder.path().join("link"), folder.path().join("target"));
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        assert!(ensure_private_file(&link).is_err() && lock_file(&link).is_err());
+        assert!(ensure_private_file(&link).is_err() && open_lock_file(&link).is_err());
         assert!(!target.exists());
         std::fs::write(&target, b"database").unwrap();
         ensure_private_file(&link).unwrap();

@@ -1,26 +1,26 @@
 //! New identifiers.
 
-use guerdon_domain::ports::Ids;
+use guerdon_domain::ports::IdGenerator;
 use uuid::Uuid;
 
 /// UUIDs of version 7, rising within the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SystemIds;
 
-impl Ids for SystemIds {
+impl IdGenerator for SystemIds {
     #[expect(clippy::disallowed_methods, reason = "this is the adapter behind the Ids port")]
-    fn next(&self) -> Uuid {
+    fn next_id(&self) -> Uuid {
         Uuid::now_v7()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use guerdon_domain::ports::Ids;
+    use guerdon_domain::ports::IdGenerator;
 
     #[test]
     fn ids_rise() {
-        let ids: Vec<_> = (0..10_000).map(|_| super::SystemIds.next()).collect();
+        let ids: Vec<_> = (0..10_000).map(|_| super::SystemIds.next_id()).collect();
         assert!(ids.is_sorted_by(|a, b| a < b));
         assert!(ids.iter().all(|id| id.get_version_num() == 7));
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::commands::Surroundings;
+use guerdon_domain::commands::ContextSources;
 use guerdon_webhook_dispatcher::Bodies;
 
 pub(crate) mod build_info;
@@ -21,6 +21,6 @@ pub(crate) use ids::SystemIds;
 pub(crate) use secret::SecretText;
 
 /// The clock, the ids and the bodies of events for commands that move points.
-pub(crate) fn surroundings() -> Surroundings {
-    Surroundings { clock: Arc::new(SystemClock), ids: Arc::new(SystemIds), bodies: Arc::new(Bodies) }
+pub(crate) fn context_sources() -> ContextSources {
+    ContextSources { clock: Arc::new(SystemClock), ids: Arc::new(SystemIds), bodies: Arc::new(Bodies) }
 }

@@ -8,20 +8,22 @@ use zeroize::Zeroizing;
 use crate::platform::SecretText;
 
 /// Random bytes.
-pub(crate) fn bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
+pub(crate) fn generate_bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
     let mut bytes = [0; N];
-    SystemRandom::new().fill(&mut bytes).map_err(|_unspecified| anyhow!("the system gives no randomness"))?;
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_unspecified| anyhow!("the operating system returned no random bytes"))?;
     Ok(bytes)
 }
 
 /// Returns the prefix followed by 128 random bits in hex, a name that cannot be guessed.
-pub(crate) fn name(prefix: &str) -> anyhow::Result<String> {
-    Ok(format!("{prefix}{}", HEXLOWER.encode(&bytes::<16>()?)))
+pub(crate) fn generate_name(prefix: &str) -> anyhow::Result<String> {
+    Ok(format!("{prefix}{}", HEXLOWER.encode(&generate_bytes::<16>()?)))
 }
 
 /// Returns the prefix followed by 256 random bits in hex.
-pub(crate) fn secret(prefix: &str) -> anyhow::Result<SecretText> {
-    let bytes = Zeroizing::new(bytes::<32>()?);
+pub(crate) fn generate_secret(prefix: &str) -> anyhow::Result<SecretText> {
+    let bytes = Zeroizing::new(generate_bytes::<32>()?);
     let digits = Zeroizing::new(HEXLOWER.encode(bytes.as_slice()));
     Ok(SecretText::new(format!("{prefix}{}", digits.as_str())))
 }

@@ -5,21 +5,21 @@ use std::os::unix::fs::MetadataExt;
 
 /// The login uid of a process that no login started.
 const NO_LOGIN: u32 = u32::MAX;
-const CHARS_MAX: usize = 255;
+const USER_LENGTH_MAX: usize = 255;
 
 /// Returns the user of this process, after the user who logged in if that is another one: `ann as guerdon`. Users
 /// without a name are shown by uid. `None` if the system does not report it.
 pub(crate) fn current_user() -> Option<String> {
-    let own = fs::metadata("/proc/self").ok()?.uid();
+    let process_user = fs::metadata("/proc/self").ok()?.uid();
     // The kernel keeps the login uid through `su` and `sudo`.
     let login = fs::read_to_string("/proc/self/loginuid").ok().and_then(|text| text.trim().parse().ok());
-    Some(join_names(login.filter(|uid| *uid != NO_LOGIN).map(name_of), name_of(own)))
+    Some(join_names(login.filter(|uid| *uid != NO_LOGIN).map(name_of), name_of(process_user)))
 }
 
-fn join_names(login: Option<String>, own: String) -> String {
-    match login.filter(|login| *login != own).map(|login| format!("{login} as {own}")) {
-        Some(both) if both.len() <= CHARS_MAX => both,
-        _ => own,
+fn join_names(login: Option<String>, process_user: String) -> String {
+    match login.filter(|login| *login != process_user).map(|login| format!("{login} as {process_user}")) {
+        Some(joined) if joined.len() <= USER_LENGTH_MAX => joined,
+        _ => process_user,
     }
 }
 
@@ -38,8 +38,8 @@ pub(super) fn name_of(id: u32) -> String {
 mod tests {
     #[test]
     fn login_user_and_process_user_are_joined() {
-        let check = |login: Option<&str>, own: &str, expected: &str| {
-            assert_eq!(super::join_names(login.map(str::to_owned), own.to_owned()), expected);
+        let check = |login: Option<&str>, process_user: &str, expected: &str| {
+            assert_eq!(super::join_names(login.map(str::to_owned), process_user.to_owned()), expected);
         };
         check(None, "guerdon", "guerdon");
         check(Some("guerdon"), "guerdon", "guerdon");

@@ -1,7 +1,7 @@
 //! The names of the settings.
 
 /// Every key, in the order in which `config show` prints them.
-pub(super) const KEYS: [&str; 34] = [
+pub(super) const SETTING_KEYS: [&str; 34] = [
     "data_dir",
     "database.url",
     "database.migrate",
@@ -42,19 +42,19 @@ pub(super) const KEYS: [&str; 34] = [
 pub(super) const ALLOW_UNSAFE_POSTGRES: &str = "allow_unsafe_postgres";
 
 /// The keys whose value is a list; comma-separated in the environment.
-const LISTS: [&str; 3] = ["http.trusted_proxies", "http.retired_versions", "http.sunsets"];
+const LIST_KEYS: [&str; 3] = ["http.trusted_proxies", "http.retired_versions", "http.sunsets"];
 
 /// Returns whether this is the name of a setting.
 pub(super) fn is_known(key: &str) -> bool {
-    KEYS.contains(&key)
+    SETTING_KEYS.contains(&key)
 }
 
 /// Returns whether this is the name of a section.
 pub(super) fn is_section(key: &str) -> bool {
-    KEYS.iter().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
+    SETTING_KEYS.iter().any(|known| known.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }
 
 /// Returns whether the value of this key is a list.
 pub(super) fn is_list(key: &str) -> bool {
-    LISTS.contains(&key)
+    LIST_KEYS.contains(&key)
 }

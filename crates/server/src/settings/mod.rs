@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use guerdon_http_api::Sunset;
 use guerdon_persistence::DatabaseUrl;
-use guerdon_webhook_dispatcher::Policy;
+use guerdon_webhook_dispatcher::EgressPolicy;
 use ipnet::IpNet;
 
 use crate::platform::SecretText;
 
 pub(crate) use master_key::MasterKey;
-pub(crate) use show::Shown;
+pub(crate) use show::MaskedSettings;
 
 /// The settings.
 #[derive(Clone)]
@@ -131,8 +131,8 @@ pub(crate) struct Retention {
 
 impl Webhooks {
     /// The egress policy for callbacks.
-    pub(crate) fn policy(&self) -> Policy {
-        Policy { allow_http: self.allow_http, allow_private_networks: self.allow_private_networks }
+    pub(crate) fn egress_policy(&self) -> EgressPolicy {
+        EgressPolicy { allow_http: self.allow_http, allow_private_networks: self.allow_private_networks }
     }
 }
 
@@ -177,18 +177,18 @@ impl Settings {
         file: Option<&std::path::Path>,
         environment: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
     ) -> anyhow::Result<Self> {
-        let config = sources::read(file, environment)?;
-        parse::settings(&parse::Source::new(&config))
+        let config = sources::merge_sources(file, environment)?;
+        parse::parse_settings(&parse::SettingsReader::new(&config))
     }
 
     /// Returns every key with its value, in the order of the reference; secrets are masked.
-    pub(crate) fn shown(&self) -> Shown {
-        show::shown(self)
+    pub(crate) fn to_masked(&self) -> MaskedSettings {
+        show::mask_settings(self)
     }
 
     /// Returns the URL of the database with secrets masked.
-    pub(crate) fn shown_database(&self) -> String {
-        show::masked(self.database_url.expose())
+    pub(crate) fn masked_database_url(&self) -> String {
+        show::mask_url(self.database_url.expose())
     }
 
     /// Returns the file of the embedded database; `None` for PostgreSQL.

@@ -11,7 +11,7 @@ use guerdon_domain::values::IsoDate;
 use guerdon_http_api::Sunset;
 use guerdon_mailer::{FromAddress, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
-use guerdon_webhook_dispatcher::Schedule;
+use guerdon_webhook_dispatcher::RetrySchedule;
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use url::Url;
@@ -21,13 +21,13 @@ use super::{Http, Log, LogFormat, Mail, MasterKey, RateLimit, Retention, Setting
 use crate::platform::SecretText;
 
 /// The type of a setting, and its name in messages.
-pub(super) trait Expected: DeserializeOwned {
+pub(super) trait SettingType: DeserializeOwned {
     const EXPECTED: &str;
 }
 
 macro_rules! expected {
     ($($type:ty: $text:literal,)+) => {
-        $(impl Expected for $type {
+        $(impl SettingType for $type {
             const EXPECTED: &str = $text;
         })+
     };
@@ -45,76 +45,79 @@ expected! {
 }
 
 /// The merged sources.
-pub(super) struct Source<'a>(&'a Config);
+pub(super) struct SettingsReader<'a>(&'a Config);
 
-impl<'a> Source<'a> {
+impl<'a> SettingsReader<'a> {
     pub(super) fn new(config: &'a Config) -> Self {
         Self(config)
     }
 
-    fn get<T: Expected>(&self, key: &str) -> anyhow::Result<Option<T>> {
+    fn get<T: SettingType>(&self, key: &str) -> anyhow::Result<Option<T>> {
         match self.0.get(key) {
             Ok(value) => Ok(Some(value)),
             Err(ConfigError::NotFound(_)) => Ok(None),
             Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the error would show the key
             Err(_) => {
                 // Only strings are secret, and every value can be read as a string.
-                let given =
+                let shown_value =
                     self.0.get_string(key).map_or_else(|_| String::new(), |value| format!(", not `{value}`"));
-                Err(anyhow!("{key} must be {}{given}", T::EXPECTED))
+                Err(anyhow!("{key} must be {}{shown_value}", T::EXPECTED))
             }
         }
     }
 
-    fn or<T: Expected>(&self, key: &str, default: T) -> anyhow::Result<T> {
+    fn get_or<T: SettingType>(&self, key: &str, default: T) -> anyhow::Result<T> {
         Ok(self.get(key)?.unwrap_or(default))
     }
 
-    fn address(&self, key: &str, default: &str) -> anyhow::Result<SocketAddr> {
-        let text = self.or(key, default.to_owned())?;
+    fn get_address(&self, key: &str, default: &str) -> anyhow::Result<SocketAddr> {
+        let text = self.get_or(key, default.to_owned())?;
         text.parse().map_err(|_no_address| {
             anyhow!("{key} must be an address and a port such as {default}, not `{text}`")
         })
     }
 }
 
-pub(super) fn settings(source: &Source<'_>) -> anyhow::Result<Settings> {
-    let data_dir: PathBuf = source.or("data_dir", "./guerdon-data".into())?;
-    let (database, database_url) = database(source, &data_dir)?;
+pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Settings> {
+    let data_dir: PathBuf = source.get_or("data_dir", "./guerdon-data".into())?;
+    let (database, database_url) = parse_database(source, &data_dir)?;
     Ok(Settings {
         database,
         database_url,
-        migrate: source.or("database.migrate", true)?,
-        allow_unsafe_postgres: source.or(ALLOW_UNSAFE_POSTGRES, false)?,
+        migrate: source.get_or("database.migrate", true)?,
+        allow_unsafe_postgres: source.get_or(ALLOW_UNSAFE_POSTGRES, false)?,
         http: Http {
-            listen: source.address("http.listen", "127.0.0.1:8443")?,
-            tls: tls(source)?,
-            retired_versions: retired_versions(source)?,
-            sunsets: sunsets(source)?,
-            max_connections: source.or("http.max_connections", 0)?,
-            max_connections_per_address: per_address(source)?,
-            keep_alive: seconds(source, "http.keep_alive_seconds", 75, 1..=3_600)?,
-            drain: seconds(source, "http.drain_seconds", 1, 0..=600)?,
+            listen: source.get_address("http.listen", "127.0.0.1:8443")?,
+            tls: parse_tls(source)?,
+            retired_versions: parse_retired_versions(source)?,
+            sunsets: parse_sunsets(source)?,
+            max_connections: source.get_or("http.max_connections", 0)?,
+            max_connections_per_address: parse_address_limit(source)?,
+            keep_alive: parse_seconds(source, "http.keep_alive_seconds", 75, 1..=3_600)?,
+            drain: parse_seconds(source, "http.drain_seconds", 1, 0..=600)?,
         },
-        operator_listen: source.address("operator.listen", "127.0.0.1:9090")?,
-        service_url: service_url(source)?,
+        operator_listen: source.get_address("operator.listen", "127.0.0.1:9090")?,
+        service_url: parse_service_url(source)?,
         rate_limit: RateLimit {
-            requests_per_second: source.or("rate_limit.requests_per_second", 200)?,
-            burst: source.or("rate_limit.burst", 400)?,
-            failed_logins_per_minute: source.or("rate_limit.failed_logins_per_minute", 20)?,
+            requests_per_second: source.get_or("rate_limit.requests_per_second", 200)?,
+            burst: source.get_or("rate_limit.burst", 400)?,
+            failed_logins_per_minute: source.get_or("rate_limit.failed_logins_per_minute", 20)?,
         },
-        webhooks: webhooks(source)?,
+        webhooks: parse_webhooks(source)?,
         webhook_roots: source.get("webhooks.extra_roots")?,
-        mail: mail(source)?,
-        retention: retention(source)?,
+        mail: parse_mail(source)?,
+        retention: parse_retention(source)?,
         master_key: source.get::<String>("master_key")?.map(|text| MasterKey::parse(&text)).transpose()?,
         master_key_file: source.get("master_key_file")?,
-        log: log(source)?,
+        log: parse_log(source)?,
         data_dir,
     })
 }
 
-fn database(source: &Source<'_>, data_dir: &std::path::Path) -> anyhow::Result<(DatabaseUrl, SecretText)> {
+fn parse_database(
+    source: &SettingsReader<'_>,
+    data_dir: &std::path::Path,
+) -> anyhow::Result<(DatabaseUrl, SecretText)> {
     match source.get::<String>("database.url")? {
         Some(text) => {
             let url = DatabaseUrl::parse(&text).map_err(|cause| anyhow!("database.url: {cause}"))?;
@@ -128,11 +131,11 @@ fn database(source: &Source<'_>, data_dir: &std::path::Path) -> anyhow::Result<(
     }
 }
 
-fn tls(source: &Source<'_>) -> anyhow::Result<Tls> {
-    let mode = source.or("http.tls.mode", "self-signed".to_owned())?;
+fn parse_tls(source: &SettingsReader<'_>) -> anyhow::Result<Tls> {
+    let mode = source.get_or("http.tls.mode", "self-signed".to_owned())?;
     let certificate = source.get::<PathBuf>("http.tls.certificate")?;
     let private_key = source.get::<PathBuf>("http.tls.private_key")?;
-    let trusted = trusted_proxies(source)?;
+    let trusted = parse_trusted_proxies(source)?;
     if mode != "files" && (certificate.is_some() || private_key.is_some()) {
         bail!("http.tls.certificate and http.tls.private_key need http.tls.mode = \"files\"");
     }
@@ -150,17 +153,17 @@ fn tls(source: &Source<'_>) -> anyhow::Result<Tls> {
     }
 }
 
-fn trusted_proxies(source: &Source<'_>) -> anyhow::Result<Vec<IpNet>> {
-    let one = |text: String| match (text.parse::<IpNet>(), text.parse::<IpAddr>()) {
+fn parse_trusted_proxies(source: &SettingsReader<'_>) -> anyhow::Result<Vec<IpNet>> {
+    let parse_network = |text: String| match (text.parse::<IpNet>(), text.parse::<IpAddr>()) {
         (Ok(range), _) => Ok(range),
         (Err(_), Ok(address)) => Ok(IpNet::from(address)),
         _ => Err(anyhow!("http.trusted_proxies must be addresses or CIDR ranges, not `{text}`")),
     };
-    source.or("http.trusted_proxies", Vec::new())?.into_iter().map(one).collect()
+    source.get_or("http.trusted_proxies", Vec::new())?.into_iter().map(parse_network).collect()
 }
 
-fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
-    let versions: Vec<String> = source.or("http.retired_versions", Vec::new())?;
+fn parse_retired_versions(source: &SettingsReader<'_>) -> anyhow::Result<Vec<String>> {
+    let versions: Vec<String> = source.get_or("http.retired_versions", Vec::new())?;
     match versions.iter().find(|version| !is_version(version)) {
         Some(wrong) => bail!("http.retired_versions must be names such as v0, not `{wrong}`"),
         None => Ok(versions),
@@ -168,14 +171,14 @@ fn retired_versions(source: &Source<'_>) -> anyhow::Result<Vec<String>> {
 }
 
 /// Parses a version with its end, such as `v1=2027-06-30`.
-fn sunsets(source: &Source<'_>) -> anyhow::Result<Vec<Sunset>> {
-    let listed: Vec<String> = source.or("http.sunsets", Vec::new())?;
-    let parsed = listed.iter().map(|entry| {
+fn parse_sunsets(source: &SettingsReader<'_>) -> anyhow::Result<Vec<Sunset>> {
+    let entries: Vec<String> = source.get_or("http.sunsets", Vec::new())?;
+    let parsed = entries.iter().map(|entry| {
         let (version, day) = entry.split_once('=')?;
-        let day = IsoDate::parse(day).ok()?.date();
+        let day = IsoDate::parse(day).ok()?.to_date();
         Some(Sunset { version: version.to_owned(), day }).filter(|_| is_version(version))
     });
-    let wrong = listed.iter().zip(parsed.clone()).find(|(_, parsed)| parsed.is_none());
+    let wrong = entries.iter().zip(parsed.clone()).find(|(_, parsed)| parsed.is_none());
     match wrong {
         Some((wrong, _)) => {
             bail!("http.sunsets must be versions with a date such as v1=2027-06-30, not `{wrong}`")
@@ -188,56 +191,57 @@ fn is_version(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-fn per_address(source: &Source<'_>) -> anyhow::Result<u32> {
-    match source.or("http.max_connections_per_address", 256)? {
+fn parse_address_limit(source: &SettingsReader<'_>) -> anyhow::Result<u32> {
+    match source.get_or("http.max_connections_per_address", 256)? {
         0 => bail!("http.max_connections_per_address must be at least 1"),
         count => Ok(count),
     }
 }
 
-fn seconds(
-    source: &Source<'_>,
+fn parse_seconds(
+    source: &SettingsReader<'_>,
     key: &str,
     default: u64,
-    within: RangeInclusive<u64>,
+    range: RangeInclusive<u64>,
 ) -> anyhow::Result<Duration> {
-    let seconds = source.or(key, default)?;
-    if !within.contains(&seconds) {
-        bail!("{key} must be from {} to {}, not {seconds}", within.start(), within.end());
+    let seconds = source.get_or(key, default)?;
+    if !range.contains(&seconds) {
+        bail!("{key} must be from {} to {}, not {seconds}", range.start(), range.end());
     }
     Ok(Duration::from_secs(seconds))
 }
 
-fn service_url(source: &Source<'_>) -> anyhow::Result<String> {
-    let text = source.or("service_url", "https://localhost:8443".to_owned())?;
-    let sound = Url::parse(&text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    if !sound {
+fn parse_service_url(source: &SettingsReader<'_>) -> anyhow::Result<String> {
+    let text = source.get_or("service_url", "https://localhost:8443".to_owned())?;
+    let is_valid =
+        Url::parse(&text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    if !is_valid {
         bail!("service_url must be an absolute https address, not `{text}`");
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-fn webhooks(source: &Source<'_>) -> anyhow::Result<Webhooks> {
-    let time_scale: f64 = source.or("webhooks.time_scale", 1.0)?;
-    if Schedule::scaled(time_scale).is_none() {
+fn parse_webhooks(source: &SettingsReader<'_>) -> anyhow::Result<Webhooks> {
+    let time_scale: f64 = source.get_or("webhooks.time_scale", 1.0)?;
+    if RetrySchedule::with_time_scale(time_scale).is_none() {
         bail!("webhooks.time_scale must be from 0.001 to 1000000000");
     }
     Ok(Webhooks {
-        allow_private_networks: source.or("webhooks.allow_private_networks", false)?,
-        allow_http: source.or("webhooks.allow_http", false)?,
+        allow_private_networks: source.get_or("webhooks.allow_private_networks", false)?,
+        allow_http: source.get_or("webhooks.allow_http", false)?,
         time_scale,
     })
 }
 
-fn retention(source: &Source<'_>) -> anyhow::Result<Retention> {
+fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {
     let days = |key: &str| -> anyhow::Result<Option<Duration>> {
-        let kept = seconds(source, key, 30, 0..=36_500)?;
-        Ok(Some(kept * 86_400).filter(|retention| !retention.is_zero()))
+        let days_as_seconds = parse_seconds(source, key, 30, 0..=36_500)?;
+        Ok(Some(days_as_seconds * 86_400).filter(|retention| !retention.is_zero()))
     };
     Ok(Retention {
         events: days("retention.events_days")?,
         mails: days("retention.mails_days")?,
-        idempotency: hours_or_ever(seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
+        idempotency: hours_or_ever(parse_seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
     })
 }
 
@@ -246,7 +250,7 @@ fn hours_or_ever(hours: Duration) -> Duration {
     if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
 }
 
-fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
+fn parse_mail(source: &SettingsReader<'_>) -> anyhow::Result<Mail> {
     let smtp_url = source.get::<String>("mail.smtp_url")?;
     let from = source.get::<String>("mail.from")?;
     if let Some(url) = &smtp_url {
@@ -261,9 +265,9 @@ fn mail(source: &Source<'_>) -> anyhow::Result<Mail> {
     Ok(Mail { smtp_url: smtp_url.map(SecretText::new), from, extra_roots: source.get("mail.extra_roots")? })
 }
 
-fn log(source: &Source<'_>) -> anyhow::Result<Log> {
-    let level = source.or("log.level", "info".to_owned())?;
-    let format = source.or("log.format", "text".to_owned())?;
+fn parse_log(source: &SettingsReader<'_>) -> anyhow::Result<Log> {
+    let level = source.get_or("log.level", "info".to_owned())?;
+    let format = source.get_or("log.format", "text".to_owned())?;
     Ok(Log {
         level: level.parse().map_err(|_no_level| {
             anyhow!("log.level must be off, error, warn, info, debug or trace, not `{level}`")
@@ -273,6 +277,6 @@ fn log(source: &Source<'_>) -> anyhow::Result<Log> {
             "json" => LogFormat::Json,
             _ => bail!("log.format must be text or json, not `{format}`"),
         },
-        requests: source.or("log.requests", false)?,
+        requests: source.get_or("log.requests", false)?,
     })
 }

@@ -6,16 +6,16 @@ use std::io::Write;
 use config::{File, FileFormat, Source, Value, ValueKind};
 
 use super::Settings;
-use super::keys::KEYS;
+use super::keys::SETTING_KEYS;
 
 const REFERENCE: &str = include_str!("../../../../docs/guerdon.toml");
 
 /// The default settings.
-fn defaults() -> Settings {
+fn default_settings() -> Settings {
     Settings::from_sources(None, std::iter::empty()).unwrap()
 }
 
-fn load(toml: &str) -> Settings {
+fn load_settings(toml: &str) -> Settings {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(toml.as_bytes()).unwrap();
     Settings::from_sources(Some(file.path()), std::iter::empty()).unwrap()
@@ -27,12 +27,12 @@ fn is_setting(line: &str) -> bool {
 }
 
 /// Returns the reference with the settings that `wanted` selects uncommented.
-fn in_force(wanted: impl Fn(&str) -> bool) -> String {
+fn uncomment_settings(is_selected: impl Fn(&str) -> bool) -> String {
     let uncomment = |section: &str, line: &str| {
         let setting = line.trim_start_matches('#');
         let name = setting.split(" = ").next().unwrap();
         let key = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
-        wanted(&key).then(|| setting.to_owned())
+        is_selected(&key).then(|| setting.to_owned())
     };
     let mut section = String::new();
     let mut lines = Vec::new();
@@ -50,12 +50,12 @@ fn in_force(wanted: impl Fn(&str) -> bool) -> String {
 }
 
 /// Returns every key of a TOML document with its value.
-fn values(toml: &str) -> Vec<(String, Value)> {
-    fn flat(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
+fn flatten_values(toml: &str) -> Vec<(String, Value)> {
+    fn flatten_into(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
         match value.kind {
             ValueKind::Table(inner) => {
                 for (name, value) in inner {
-                    flat(&format!("{prefix}{name}."), value, found);
+                    flatten_into(&format!("{prefix}{name}."), value, found);
                 }
             }
             _ => found.push((prefix.trim_end_matches('.').to_owned(), value)),
@@ -63,25 +63,26 @@ fn values(toml: &str) -> Vec<(String, Value)> {
     }
     let mut found = Vec::new();
     for (name, value) in File::from_str(toml, FileFormat::Toml).collect().unwrap() {
-        flat(&format!("{name}."), value, &mut found);
+        flatten_into(&format!("{name}."), value, &mut found);
     }
     found
 }
 
 fn is_unset(key: &str) -> bool {
-    serde_json::to_value(defaults().shown()).unwrap()[key].is_null()
+    serde_json::to_value(default_settings().to_masked()).unwrap()[key].is_null()
 }
 
 #[test]
 fn the_reference_as_written_changes_nothing() {
-    assert_eq!(load(REFERENCE).shown(), defaults().shown());
+    assert_eq!(load_settings(REFERENCE).to_masked(), default_settings().to_masked());
 }
 
 #[test]
 fn the_reference_has_exactly_the_known_keys() {
-    let mut keys: Vec<String> = values(&in_force(|_| true)).into_iter().map(|(key, _)| key).collect();
+    let mut keys: Vec<String> =
+        flatten_values(&uncomment_settings(|_| true)).into_iter().map(|(key, _)| key).collect();
     keys.sort_unstable();
-    let mut expected = KEYS;
+    let mut expected = SETTING_KEYS;
     expected.sort_unstable();
     assert_eq!(keys, expected);
 }
@@ -89,18 +90,18 @@ fn the_reference_has_exactly_the_known_keys() {
 #[test]
 fn every_shown_default_is_the_actual_one() {
     // Each key is checked separately, so that one error does not hide another and no key is left out.
-    for key in KEYS.into_iter().filter(|key| !is_unset(key)) {
-        let text = in_force(|name| name == key);
-        let shown = values(&text).pop().unwrap().1;
-        let other = load(&text).shown();
-        assert_eq!(other, defaults().shown(), "{key} is shown as {shown}");
+    for key in SETTING_KEYS.into_iter().filter(|key| !is_unset(key)) {
+        let text = uncomment_settings(|name| name == key);
+        let shown = flatten_values(&text).pop().unwrap().1;
+        let other = load_settings(&text).to_masked();
+        assert_eq!(other, default_settings().to_masked(), "{key} is shown as {shown}");
     }
 }
 
 #[test]
 fn a_key_without_a_default_is_marked_unset_with_a_valid_example() {
     let mut environment = vec![(OsString::from("GUERDON_HTTP__TLS__MODE"), OsString::from("files"))];
-    for (key, value) in values(&in_force(is_unset)) {
+    for (key, value) in flatten_values(&uncomment_settings(is_unset)) {
         let name = format!("GUERDON_{}", key.to_uppercase().replace('.', "__"));
         environment.push((name.into(), value.to_string().into()));
         let name = key.rsplit('.').next().unwrap();
@@ -109,8 +110,8 @@ fn a_key_without_a_default_is_marked_unset_with_a_valid_example() {
         assert!(comment.contains("Unset by default"), "{key}: {comment}");
     }
     let settings = Settings::from_sources(None, environment.into_iter()).unwrap();
-    let shown = serde_json::to_value(settings.shown()).unwrap();
-    assert!(KEYS.into_iter().filter(|key| is_unset(key)).all(|key| !shown[key].is_null()), "{shown}");
+    let shown = serde_json::to_value(settings.to_masked()).unwrap();
+    assert!(SETTING_KEYS.into_iter().filter(|key| is_unset(key)).all(|key| !shown[key].is_null()), "{shown}");
 }
 
 #[test]

@@ -8,16 +8,16 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use url::Url;
 
-use super::keys::KEYS;
+use super::keys::SETTING_KEYS;
 use super::{LogFormat, Settings, Tls};
 
 const MASK: &str = "***";
-const STAND_IN: &str = "several.invalid";
+const PLACEHOLDER_HOST: &str = "several.invalid";
 
 /// The value of a setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-enum Value {
+enum SettingValue {
     Text(String),
     Number(u32),
     Fraction(f64),
@@ -28,9 +28,9 @@ enum Value {
 
 /// Returns every key with its value.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown(Vec<(&'static str, Value)>);
+pub(crate) struct MaskedSettings(Vec<(&'static str, SettingValue)>);
 
-impl Serialize for Shown {
+impl Serialize for MaskedSettings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for (key, value) in &self.0 {
@@ -40,14 +40,14 @@ impl Serialize for Shown {
     }
 }
 
-impl Shown {
+impl MaskedSettings {
     /// Renders the settings as a TOML file, in which secrets are masked.
-    pub(crate) fn toml(&self) -> String {
+    pub(crate) fn to_toml(&self) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {
             // JSON's strings, numbers, booleans and flat lists are TOML's too. Writing to a string cannot fail.
             let _written = match value {
-                Value::Unset => writeln!(text, "# {key} is unset"),
+                SettingValue::Unset => writeln!(text, "# {key} is unset"),
                 _ => writeln!(text, "{key} = {}", serde_json::to_string(value).unwrap_or_default()),
             };
         }
@@ -55,96 +55,99 @@ impl Shown {
     }
 }
 
-pub(super) fn shown(settings: &Settings) -> Shown {
+pub(super) fn mask_settings(settings: &Settings) -> MaskedSettings {
     let tls = &settings.http.tls;
     let (mode, certificate, private_key, trusted) = match tls {
-        Tls::SelfSigned => ("self-signed", Value::Unset, Value::Unset, Vec::new()),
+        Tls::SelfSigned => ("self-signed", SettingValue::Unset, SettingValue::Unset, Vec::new()),
         Tls::Files { certificate, private_key } => {
-            ("files", text(certificate.display()), text(private_key.display()), Vec::new())
+            ("files", text_value(certificate.display()), text_value(private_key.display()), Vec::new())
         }
-        Tls::Proxy { trusted } => {
-            ("proxy", Value::Unset, Value::Unset, trusted.iter().map(ToString::to_string).collect())
-        }
+        Tls::Proxy { trusted } => (
+            "proxy",
+            SettingValue::Unset,
+            SettingValue::Unset,
+            trusted.iter().map(ToString::to_string).collect(),
+        ),
     };
     let (limit, webhooks, mail) = (&settings.rate_limit, &settings.webhooks, &settings.mail);
     let values = [
-        text(settings.data_dir.display()),
-        text(settings.shown_database()),
-        Value::Flag(settings.migrate),
-        text(settings.http.listen),
-        text(mode),
+        text_value(settings.data_dir.display()),
+        text_value(settings.masked_database_url()),
+        SettingValue::Flag(settings.migrate),
+        text_value(settings.http.listen),
+        text_value(mode),
         certificate,
         private_key,
-        Value::List(trusted),
-        Value::List(settings.http.retired_versions.clone()),
-        Value::List(
+        SettingValue::List(trusted),
+        SettingValue::List(settings.http.retired_versions.clone()),
+        SettingValue::List(
             settings.http.sunsets.iter().map(|sunset| format!("{}={}", sunset.version, sunset.day)).collect(),
         ),
-        Value::Number(settings.http.max_connections),
-        Value::Number(settings.http.max_connections_per_address),
-        seconds(settings.http.keep_alive),
-        seconds(settings.http.drain),
-        text(settings.operator_listen),
-        text(&settings.service_url),
-        Value::Number(limit.requests_per_second),
-        Value::Number(limit.burst),
-        Value::Number(limit.failed_logins_per_minute),
-        Value::Flag(webhooks.allow_private_networks),
-        Value::Flag(webhooks.allow_http),
-        Value::Fraction(webhooks.time_scale),
-        path(settings.webhook_roots.as_ref()),
-        mail.smtp_url.as_ref().map_or(Value::Unset, |url| text(masked(url.expose()))),
-        mail.from.as_ref().map_or(Value::Unset, text),
-        path(mail.extra_roots.as_ref()),
-        kept(settings.retention.events.unwrap_or_default(), 86_400),
-        kept(settings.retention.mails.unwrap_or_default(), 86_400),
-        kept(settings.retention.idempotency, 3_600),
-        settings.master_key.as_ref().map_or(Value::Unset, |_| text(MASK)),
-        path(settings.master_key_file.as_ref()),
-        text(settings.log.level.as_str().to_lowercase()),
-        text(match settings.log.format {
+        SettingValue::Number(settings.http.max_connections),
+        SettingValue::Number(settings.http.max_connections_per_address),
+        seconds_value(settings.http.keep_alive),
+        seconds_value(settings.http.drain),
+        text_value(settings.operator_listen),
+        text_value(&settings.service_url),
+        SettingValue::Number(limit.requests_per_second),
+        SettingValue::Number(limit.burst),
+        SettingValue::Number(limit.failed_logins_per_minute),
+        SettingValue::Flag(webhooks.allow_private_networks),
+        SettingValue::Flag(webhooks.allow_http),
+        SettingValue::Fraction(webhooks.time_scale),
+        path_value(settings.webhook_roots.as_ref()),
+        mail.smtp_url.as_ref().map_or(SettingValue::Unset, |url| text_value(mask_url(url.expose()))),
+        mail.from.as_ref().map_or(SettingValue::Unset, text_value),
+        path_value(mail.extra_roots.as_ref()),
+        duration_value(settings.retention.events.unwrap_or_default(), 86_400),
+        duration_value(settings.retention.mails.unwrap_or_default(), 86_400),
+        duration_value(settings.retention.idempotency, 3_600),
+        settings.master_key.as_ref().map_or(SettingValue::Unset, |_| text_value(MASK)),
+        path_value(settings.master_key_file.as_ref()),
+        text_value(settings.log.level.as_str().to_lowercase()),
+        text_value(match settings.log.format {
             LogFormat::Text => "text",
             LogFormat::Json => "json",
         }),
-        Value::Flag(settings.log.requests),
+        SettingValue::Flag(settings.log.requests),
     ];
-    Shown(KEYS.into_iter().zip(values).collect())
+    MaskedSettings(SETTING_KEYS.into_iter().zip(values).collect())
 }
 
-fn seconds(time: Duration) -> Value {
-    kept(time, 1)
+fn seconds_value(time: Duration) -> SettingValue {
+    duration_value(time, 1)
 }
 
 /// Converts a duration to units of `unit` seconds.
-fn kept(time: Duration, unit: u64) -> Value {
-    Value::Number(u32::try_from(time.as_secs() / unit).unwrap_or(u32::MAX))
+fn duration_value(time: Duration, unit: u64) -> SettingValue {
+    SettingValue::Number(u32::try_from(time.as_secs() / unit).unwrap_or(u32::MAX))
 }
 
-fn path(it: Option<&PathBuf>) -> Value {
-    it.map_or(Value::Unset, |path| text(path.display()))
+fn path_value(path: Option<&PathBuf>) -> SettingValue {
+    path.map_or(SettingValue::Unset, |path| text_value(path.display()))
 }
 
-fn text(value: impl ToString) -> Value {
-    Value::Text(value.to_string())
+fn text_value(value: impl ToString) -> SettingValue {
+    SettingValue::Text(value.to_string())
 }
 
 /// Returns the hosts of a URL: the part between the user information and the path.
-fn hosts(url: &str) -> Option<&str> {
-    let behind = url.split_once("://")?.1;
-    let authority = behind.split(['/', '?', '#']).next()?;
+fn url_hosts(url: &str) -> Option<&str> {
+    let after_scheme = url.split_once("://")?.1;
+    let authority = after_scheme.split(['/', '?', '#']).next()?;
     Some(authority.rsplit_once('@').map_or(authority, |parts| parts.1))
 }
 
 /// Masks the password in the authority or the query of a URL. Masks the whole URL if it cannot be parsed.
-pub(super) fn masked(url: &str) -> String {
+pub(super) fn mask_url(url: &str) -> String {
     if url.starts_with("sqlite:") {
         return url.to_owned();
     }
     // Only libpq accepts several hosts in a URL: a placeholder host replaces them while the URL is parsed.
-    let several = hosts(url).filter(|hosts| hosts.contains(','));
-    if let Some(several) = several {
-        let one = masked(&url.replacen(several, STAND_IN, 1));
-        return one.replacen(STAND_IN, several, 1);
+    let host_list = url_hosts(url).filter(|hosts| hosts.contains(','));
+    if let Some(host_list) = host_list {
+        let masked_single = mask_url(&url.replacen(host_list, PLACEHOLDER_HOST, 1));
+        return masked_single.replacen(PLACEHOLDER_HOST, host_list, 1);
     }
     let Ok(mut parsed) = Url::parse(url) else { return MASK.to_owned() };
     if parsed.password().is_some() && parsed.set_password(Some(MASK)).is_err() {

@@ -9,12 +9,12 @@ use config::{Config, File, FileFormat, Map, Source, Value, ValueKind};
 use super::keys::{ALLOW_UNSAFE_POSTGRES, is_known, is_list, is_section};
 use crate::platform::files;
 
-const PREFIX: &str = "GUERDON_";
+const VARIABLE_PREFIX: &str = "GUERDON_";
 /// Variables that `guerdon listen` reads from the environment; they are not settings.
-const CREDENTIALS: [&str; 2] = ["api_key", "api_secret"];
+const CREDENTIAL_KEYS: [&str; 2] = ["api_key", "api_secret"];
 
 /// Reads and merges both sources.
-pub(super) fn read(
+pub(super) fn merge_sources(
     file: Option<&Path>,
     environment: impl Iterator<Item = (OsString, OsString)>,
 ) -> anyhow::Result<Config> {
@@ -33,21 +33,21 @@ pub(super) fn read(
         builder = builder.add_source(source);
     }
     for (name, value) in environment {
-        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(VARIABLE_PREFIX)) else { continue };
         let key = name.to_lowercase().replace("__", ".");
         if key == ALLOW_UNSAFE_POSTGRES {
             builder = builder.set_override(&key, value == "1")?;
             continue;
         }
-        if CREDENTIALS.contains(&key.as_str()) {
+        if CREDENTIAL_KEYS.contains(&key.as_str()) {
             continue;
         }
         if !is_known(&key) {
-            bail!("unknown setting `{key}` (from the environment variable {PREFIX}{name})");
+            bail!("unknown setting `{key}` (from the environment variable {VARIABLE_PREFIX}{name})");
         }
-        let Some(value) = value.to_str() else { bail!("{PREFIX}{name} is not UTF-8") };
+        let Some(value) = value.to_str() else { bail!("{VARIABLE_PREFIX}{name} is not UTF-8") };
         builder = if is_list(&key) {
-            builder.set_override(&key, list(value))?
+            builder.set_override(&key, split_list(value))?
         } else if value.is_empty() {
             builder // an empty variable counts as unset
         } else {
@@ -57,7 +57,7 @@ pub(super) fn read(
     Ok(builder.build()?)
 }
 
-fn list(value: &str) -> Vec<String> {
+fn split_list(value: &str) -> Vec<String> {
     value.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 

@@ -5,19 +5,19 @@ use std::io::Write;
 
 use super::{Settings, Tls};
 
-fn load(toml: &str, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
+fn load_settings(toml: &str, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
     let mut file = tempfile::NamedTempFile::new()?;
     file.write_all(toml.as_bytes())?;
     let environment = environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     Settings::from_sources(Some(file.path()), environment)
 }
 
-fn shown(settings: &Settings) -> serde_json::Value {
-    serde_json::to_value(settings.shown()).unwrap()
+fn masked_json(settings: &Settings) -> serde_json::Value {
+    serde_json::to_value(settings.to_masked()).unwrap()
 }
 
-fn refused(toml: &str, environment: &[(&str, &str)], part: &str) {
-    let cause = load(toml, environment).err().expect("must be refused");
+fn assert_refused(toml: &str, environment: &[(&str, &str)], part: &str) {
+    let cause = load_settings(toml, environment).err().expect("must be refused");
     let line = format!("{cause:#}");
     assert!(line.contains(part), "`{line}` does not say `{part}`");
 }
@@ -26,7 +26,7 @@ fn refused(toml: &str, environment: &[(&str, &str)], part: &str) {
 fn every_key_has_the_documented_default() {
     let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
     assert_eq!(
-        settings.shown().toml(),
+        settings.to_masked().to_toml(),
         concat!(
             "data_dir = \"./guerdon-data\"\n",
             "database.url = \"sqlite://./guerdon-data/guerdon.db\"\n",
@@ -69,25 +69,26 @@ fn every_key_has_the_documented_default() {
 #[test]
 fn tests_alone_allow_a_server_that_loses_commits() {
     const VARIABLE: &str = "GUERDON_ALLOW_UNSAFE_POSTGRES";
-    assert!(load("", &[(VARIABLE, "1")]).unwrap().allow_unsafe_postgres);
+    assert!(load_settings("", &[(VARIABLE, "1")]).unwrap().allow_unsafe_postgres);
     for value in ["", "0", "true"] {
-        assert!(!load("", &[(VARIABLE, value)]).unwrap().allow_unsafe_postgres, "{value}");
+        assert!(!load_settings("", &[(VARIABLE, value)]).unwrap().allow_unsafe_postgres, "{value}");
     }
-    refused("allow_unsafe_postgres = true", &[], "unknown setting `allow_unsafe_postgres`");
+    assert_refused("allow_unsafe_postgres = true", &[], "unknown setting `allow_unsafe_postgres`");
 }
 
 #[test]
 fn shown_settings_can_be_parsed() {
-    let settings = load("data_dir = '/srv/g'\nwebhooks.time_scale = 60\n", &[]).unwrap();
-    let again = load(&settings.shown().toml(), &[]).unwrap();
-    assert_eq!(settings.shown(), again.shown());
+    let settings = load_settings("data_dir = '/srv/g'\nwebhooks.time_scale = 60\n", &[]).unwrap();
+    let again = load_settings(&settings.to_masked().to_toml(), &[]).unwrap();
+    assert_eq!(settings.to_masked(), again.to_masked());
 }
 
 #[test]
 fn the_environment_overrides_the_file() {
     let toml = "[rate_limit]\nburst = 7\n[log]\nlevel = 'debug'\n";
     let settings =
-        load(toml, &[("GUERDON_RATE_LIMIT__BURST", "9"), ("OTHER", "1"), ("GUERDON_DATA_DIR", "")]).unwrap();
+        load_settings(toml, &[("GUERDON_RATE_LIMIT__BURST", "9"), ("OTHER", "1"), ("GUERDON_DATA_DIR", "")])
+            .unwrap();
     assert_eq!(settings.rate_limit.burst, 9);
     assert_eq!(settings.log.level, log::LevelFilter::Debug);
     assert_eq!(settings.data_dir.to_str(), Some("./guerdon-data"));
@@ -97,7 +98,7 @@ fn the_environment_overrides_the_file() {
 fn a_list_is_comma_separated_in_the_environment() {
     let environment =
         [("GUERDON_HTTP__TRUSTED_PROXIES", "10.0.0.1, 192.168.0.0/16"), ("GUERDON_HTTP__TLS__MODE", "proxy")];
-    let settings = load("http.retired_versions = ['v0']", &environment).unwrap();
+    let settings = load_settings("http.retired_versions = ['v0']", &environment).unwrap();
     let trusted = vec!["10.0.0.1/32".parse().unwrap(), "192.168.0.0/16".parse().unwrap()];
     assert_eq!(settings.http.tls, Tls::Proxy { trusted });
     assert_eq!(settings.http.retired_versions, ["v0"]);
@@ -112,51 +113,51 @@ fn no_secret_is_shown() {
         ("GUERDON_MAIL__SMTP_URL", "smtps://mailer:hunter2@mail.example.com"),
         ("GUERDON_MAIL__FROM", "guerdon@example.com"),
     ];
-    let shown = shown(&load("", &environment).unwrap());
+    let shown = masked_json(&load_settings("", &environment).unwrap());
     assert_eq!(shown["master_key"], "***");
     assert_eq!(shown["database.url"], "postgres://guerdon:***@db.example.com/guerdon?sslmode=disable");
     assert_eq!(shown["mail.smtp_url"], "smtps://mailer:***@mail.example.com");
     let in_query = [("GUERDON_DATABASE__URL", "postgres://localhost/g?user=a&password=hunter2")];
-    let shown = self::shown(&load("", &in_query).unwrap());
+    let shown = self::masked_json(&load_settings("", &in_query).unwrap());
     assert_eq!(shown["database.url"], "postgres://localhost/g?user=a&password=***");
     let several =
         [("GUERDON_DATABASE__URL", "postgres://g:hunter2@a.example:5432,b.example:5433/g?sslmode=disable")];
-    let shown = self::shown(&load("", &several).unwrap());
+    let shown = self::masked_json(&load_settings("", &several).unwrap());
     let expected = "postgres://g:***@a.example:5432,b.example:5433/g?sslmode=disable";
     assert_eq!(shown["database.url"], expected);
 }
 
 #[test]
 fn an_unknown_key_is_named() {
-    refused("[http]\nlisen = '1'", &[], "unknown setting `http.lisen`");
-    refused("[wires]", &[], "unknown setting `wires`");
-    refused("http = 3", &[], "unknown setting `http`");
-    refused("[database.url]\nx = 1", &[], "unknown setting `database.url.x`");
-    refused("", &[("GUERDON_DATABASE_URL", "sqlite://x")], "GUERDON_DATABASE_URL");
+    assert_refused("[http]\nlisen = '1'", &[], "unknown setting `http.lisen`");
+    assert_refused("[wires]", &[], "unknown setting `wires`");
+    assert_refused("http = 3", &[], "unknown setting `http`");
+    assert_refused("[database.url]\nx = 1", &[], "unknown setting `database.url.x`");
+    assert_refused("", &[("GUERDON_DATABASE_URL", "sqlite://x")], "GUERDON_DATABASE_URL");
 }
 
 #[test]
 fn a_wrong_value_is_refused_by_name() {
-    refused("http.listen = 'here'", &[], "http.listen must be");
-    refused("http.tls.mode = 'none'", &[], "http.tls.mode must be");
-    refused("http.tls.mode = 'proxy'", &[], "http.trusted_proxies");
-    refused("http.tls.mode = 'files'", &[], "http.tls.certificate");
-    refused("http.tls.certificate = '/c'", &[], "http.tls.mode = \"files\"");
-    refused("rate_limit.burst = -1", &[], "rate_limit.burst");
-    refused("webhooks.time_scale = 0", &[], "webhooks.time_scale");
-    refused("service_url = 'here'", &[], "service_url");
-    refused("log.level = 'loud'", &[], "log.level");
-    refused("database.url = 'mysql://x'", &[], "database.url");
-    refused("database.migrate = 'later'", &[], "database.migrate");
-    refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
-    refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
-    refused("# settings\ndata_dir = \"x", &[], "is not valid TOML: line 2: ");
+    assert_refused("http.listen = 'here'", &[], "http.listen must be");
+    assert_refused("http.tls.mode = 'none'", &[], "http.tls.mode must be");
+    assert_refused("http.tls.mode = 'proxy'", &[], "http.trusted_proxies");
+    assert_refused("http.tls.mode = 'files'", &[], "http.tls.certificate");
+    assert_refused("http.tls.certificate = '/c'", &[], "http.tls.mode = \"files\"");
+    assert_refused("rate_limit.burst = -1", &[], "rate_limit.burst");
+    assert_refused("webhooks.time_scale = 0", &[], "webhooks.time_scale");
+    assert_refused("service_url = 'here'", &[], "service_url");
+    assert_refused("log.level = 'loud'", &[], "log.level");
+    assert_refused("database.url = 'mysql://x'", &[], "database.url");
+    assert_refused("database.migrate = 'later'", &[], "database.migrate");
+    assert_refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
+    assert_refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
+    assert_refused("# settings\ndata_dir = \"x", &[], "is not valid TOML: line 2: ");
 }
 
 #[test]
 fn error_messages_name_settings_and_not_libraries() {
     let check = |toml: &str, environment: &[(&str, &str)], expected: &str| {
-        let cause = load(toml, environment).err().expect("must be refused");
+        let cause = load_settings(toml, environment).err().expect("must be refused");
         assert_eq!(format!("{cause:#}"), expected);
     };
     check("log.level = 'loud'", &[], "log.level must be off, error, warn, info, debug or trace, not `loud`");
@@ -182,13 +183,13 @@ fn error_messages_name_settings_and_not_libraries() {
 
 #[test]
 fn a_syntax_error_names_the_line_without_its_text() {
-    let cause = load("# settings\nmaster_key = \"5e5e", &[]).err().unwrap();
+    let cause = load_settings("# settings\nmaster_key = \"5e5e", &[]).err().unwrap();
     let line = format!("{cause:#}");
     assert!(line.contains("line 2: ") && !line.contains("5e5e") && !line.contains('|'), "{line}");
 }
 
 #[test]
 fn an_invalid_master_key_is_not_printed() {
-    let cause = load("master_key = 'not-so-secret'", &[]).err().unwrap();
+    let cause = load_settings("master_key = 'not-so-secret'", &[]).err().unwrap();
     assert!(!format!("{cause:#}").contains("not-so-secret"));
 }

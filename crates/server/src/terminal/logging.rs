@@ -35,7 +35,7 @@ impl<'kvs> VisitSource<'kvs> for Fields {
 }
 
 /// Starts to log, at the level and in the format of the settings.
-pub(crate) fn start(log: Log) {
+pub(crate) fn start_logging(log: Log) {
     let mut builder = Builder::new();
     // Below info, records of other crates contain whole URLs with their queries.
     builder.filter_level(log.level.min(LevelFilter::Info));
@@ -47,25 +47,25 @@ pub(crate) fn start(log: Log) {
         builder.filter_module("r2d2", LevelFilter::Off);
     }
     match log.format {
-        LogFormat::Text => builder.format(text),
-        LogFormat::Json => builder.format(json),
+        LogFormat::Text => builder.format(write_text),
+        LogFormat::Json => builder.format(write_json),
     };
     let _second_start = builder.try_init(); // tests build several applications in one process
 }
 
-fn text(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
+fn write_text(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
     let message = record.args().to_string();
-    let message = printable::one_line(&message);
+    let message = printable::escape_line(&message);
     writeln!(out, "{} {:5} {}: {message}", out.timestamp_millis(), record.level(), record.target())
 }
 
-fn json(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
+fn write_json(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
     let timestamp = out.timestamp_millis().to_string();
-    let line = serde_json::to_string(&line(&timestamp, &record.args().to_string(), record))?;
-    writeln!(out, "{}", printable::one_line(&line))
+    let line = serde_json::to_string(&build_line(&timestamp, &record.args().to_string(), record))?;
+    writeln!(out, "{}", printable::escape_line(&line))
 }
 
-fn line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) -> LogLine<'a> {
+fn build_line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) -> LogLine<'a> {
     let mut fields = Fields::default();
     let _none_fails = record.key_values().visit(&mut fields);
     let level = match record.level() {
@@ -87,7 +87,7 @@ mod tests {
         let pairs = [("request_id", log::kv::Value::from("r-1")), ("status", log::kv::Value::from(201_u16))];
         let record = Record::builder().level(Level::Debug).target("t").key_values(&pairs).build();
         assert_eq!(
-            serde_json::to_string(&super::line("now", "done", &record)).unwrap(),
+            serde_json::to_string(&super::build_line("now", "done", &record)).unwrap(),
             r#"{"timestamp":"now","level":"debug","target":"t","message":"done","request_id":"r-1","status":201}"#
         );
     }

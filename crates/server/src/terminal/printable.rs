@@ -7,24 +7,24 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Escapes every character that does not print as itself, line breaks and tabs included.
-pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, |_| false)
+pub(crate) fn escape_line(text: &str) -> Cow<'_, str> {
+    escape_unless(text, |_| false)
 }
 
 /// Escapes every character that does not print as itself, except tabs and the ends of lines.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
-        let each = text.split("\r\n").map(|line| escaped(line, is_layout));
+        let each = text.split("\r\n").map(|line| escape_unless(line, is_layout));
         return Cow::Owned(each.collect::<Vec<_>>().join("\r\n"));
     }
-    escaped(text, is_layout)
+    escape_unless(text, is_layout)
 }
 
 fn is_layout(c: char) -> bool {
     matches!(c, '\n' | '\t')
 }
 
-fn escaped(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_unless(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     let must_escape = |c: char| !is_kept(c) && (c.is_control() || is_bidirectional(c));
     if !text.chars().any(must_escape) {
         return Cow::Borrowed(text);
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn unprintable_characters_are_escaped() {
-        let check = |text: &str, expected: &str| assert_eq!(one_line(text), expected);
+        let check = |text: &str, expected: &str| assert_eq!(escape_line(text), expected);
         check("plain ü 🎉 שלום", "plain ü 🎉 שלום");
         check("a\nb\r\tc", "a\\nb\\r\\tc");
         check("\u{1b}[31m\u{9b}1m\u{7f}\0", "\\u001b[31m\\u009b1m\\u007f\\u0000");
@@ -65,10 +65,10 @@ mod tests {
 
     #[test]
     fn line_ends_are_kept_and_json_is_unchanged() {
-        assert_eq!(lines("a\tb\nc\r\nd\re\u{1b}"), "a\tb\nc\r\nd\\re\\u001b");
-        assert!(matches!(lines("a\nb"), Cow::Borrowed(_)));
+        assert_eq!(escape_lines("a\tb\nc\r\nd\re\u{1b}"), "a\tb\nc\r\nd\\re\\u001b");
+        assert!(matches!(escape_lines("a\nb"), Cow::Borrowed(_)));
         let value = serde_json::json!({"name": "a\u{202e}b\u{9b}"});
-        let printed = lines(&value.to_string()).into_owned();
+        let printed = escape_lines(&value.to_string()).into_owned();
         assert!(printed.is_ascii());
         assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
     }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
-const BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
-const BAR_OF_ROWS: &str = "{wide_bar} {human_pos} of {human_len} rows";
-const BAR_OF_BYTES: &str = "{wide_bar} {bytes} of {total_bytes}";
+const USERS_BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
+const ROWS_BAR: &str = "{wide_bar} {human_pos} of {human_len} rows";
+const BYTES_BAR: &str = "{wide_bar} {bytes} of {total_bytes}";
 
 /// A spinner, and a bar as soon as the total is known. The default shows nothing.
 #[derive(Clone, Default)]
@@ -26,21 +26,21 @@ impl Progress {
     }
 
     /// Shows a bar with this total of users.
-    pub(crate) fn of(&self, all: usize) {
-        self.as_bar(all, BAR);
+    pub(crate) fn show_users(&self, all: usize) {
+        self.show_bar(all, USERS_BAR);
     }
 
     /// Shows a bar with this total of rows.
-    pub(crate) fn of_rows(&self, all: usize) {
-        self.as_bar(all, BAR_OF_ROWS);
+    pub(crate) fn show_rows(&self, all: usize) {
+        self.show_bar(all, ROWS_BAR);
     }
 
     /// Shows a bar with this total of bytes.
-    pub(crate) fn of_bytes(&self, all: usize) {
-        self.as_bar(all, BAR_OF_BYTES);
+    pub(crate) fn show_bytes(&self, all: usize) {
+        self.show_bar(all, BYTES_BAR);
     }
 
-    fn as_bar(&self, all: usize, style: &str) {
+    fn show_bar(&self, all: usize, style: &str) {
         if let Some(bar) = &self.0 {
             bar.set_length(u64::try_from(all).unwrap_or(u64::MAX));
             bar.set_style(
@@ -50,7 +50,7 @@ impl Progress {
     }
 
     /// Advances the progress.
-    pub(crate) fn advance(&self, by: usize) {
+    pub(crate) fn advance_by(&self, by: usize) {
         if let Some(bar) = &self.0 {
             bar.inc(u64::try_from(by).unwrap_or(0));
         }

@@ -13,36 +13,36 @@ use zeroize::Zeroizing;
 
 /// The paths of the two files.
 #[derive(Debug, Clone)]
-pub(super) struct Files {
+pub(super) struct CertificateFiles {
     pub(super) certificate: PathBuf,
     pub(super) private_key: PathBuf,
 }
 
 /// The contents of both files, to detect a change.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Contents {
+pub(super) struct FileContents {
     certificate: Vec<u8>,
     private_key: Zeroizing<Vec<u8>>,
 }
 
-impl Files {
+impl CertificateFiles {
     /// Reads both files.
-    pub(super) fn read(&self) -> anyhow::Result<Contents> {
-        Ok(Contents {
-            certificate: read(&self.certificate)?,
-            private_key: Zeroizing::new(read(&self.private_key)?),
+    pub(super) fn read_contents(&self) -> anyhow::Result<FileContents> {
+        Ok(FileContents {
+            certificate: read_file(&self.certificate)?,
+            private_key: Zeroizing::new(read_file(&self.private_key)?),
         })
     }
 
     /// Reads both files and checks that key and certificate belong together.
-    pub(super) fn load(&self) -> anyhow::Result<(Contents, CertifiedKey)> {
-        let contents = self.read()?;
-        let key = self.parse(&contents)?;
+    pub(super) fn load_key(&self) -> anyhow::Result<(FileContents, CertifiedKey)> {
+        let contents = self.read_contents()?;
+        let key = self.parse_key(&contents)?;
         Ok((contents, key))
     }
 
     /// Parses the contents for rustls.
-    pub(super) fn parse(&self, contents: &Contents) -> anyhow::Result<CertifiedKey> {
+    pub(super) fn parse_key(&self, contents: &FileContents) -> anyhow::Result<CertifiedKey> {
         let chain = CertificateDer::pem_slice_iter(&contents.certificate)
             .collect::<Result<Vec<_>, _>>()
             .ok()
@@ -58,10 +58,10 @@ impl Files {
 }
 
 /// Returns the first certificate of a chain, which is the server's.
-pub(super) fn leaf(key: &CertifiedKey) -> Option<X509Certificate<'_>> {
+pub(super) fn leaf_certificate(key: &CertifiedKey) -> Option<X509Certificate<'_>> {
     X509Certificate::from_der(key.cert.first()?).ok().map(|(_, certificate)| certificate)
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
     fs::read(path).with_context(|| format!("cannot read {}", path.display()))
 }

@@ -15,25 +15,25 @@ use time::OffsetDateTime;
 
 use crate::platform::SystemClock;
 use crate::settings::{Settings, Tls};
-use certificate::{Files, leaf};
+use certificate::{CertificateFiles, leaf_certificate};
 use guerdon_domain::ports::Clock;
 
-pub(crate) use reload::Reloading;
-use reload::Renew;
+pub(crate) use reload::ReloadingCertificate;
+use reload::RenewCertificate;
 
 /// The TLS configuration of the listener, and its certificate, which must be refreshed regularly.
 pub(crate) struct ListenerTls {
     /// TLS 1.2 and 1.3 with the certificate.
     pub(crate) config: ServerConfig,
-    pub(crate) certificate: Arc<Reloading>,
+    pub(crate) certificate: Arc<ReloadingCertificate>,
 }
 
 /// Prepares TLS according to the settings; `None` behind a proxy. Creates or renews the self-signed certificate.
-pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<ListenerTls>> {
+pub(crate) fn prepare_listener_tls(settings: &Settings) -> anyhow::Result<Option<ListenerTls>> {
     let (files, renew) = match &settings.http.tls {
         Tls::Proxy { .. } => return Ok(None),
         Tls::Files { certificate, private_key } => {
-            (Files { certificate: certificate.clone(), private_key: private_key.clone() }, None)
+            (CertificateFiles { certificate: certificate.clone(), private_key: private_key.clone() }, None)
         }
         Tls::SelfSigned => {
             let (data_dir, service_url) = (settings.data_dir.clone(), settings.service_url.clone());
@@ -41,11 +41,11 @@ pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<ListenerTls>
             let files = ensure()?;
             let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
             log::info!("the certificate is self-signed: let clients trust {}", shown.display());
-            let renew: Renew = Box::new(move || ensure().map(drop));
+            let renew: RenewCertificate = Box::new(move || ensure().map(drop));
             (files, Some(renew))
         }
     };
-    let certificate = Arc::new(Reloading::load(files, renew)?);
+    let certificate = Arc::new(ReloadingCertificate::load_files(files, renew)?);
     let resolver: Arc<dyn ResolvesServerCert> = certificate.clone();
     let config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_protocol_versions(&[&TLS13, &TLS12])
@@ -57,12 +57,13 @@ pub(crate) fn prepare(settings: &Settings) -> anyhow::Result<Option<ListenerTls>
 
 /// Checks the configured certificate and returns when it expires; `None` for a self-signed one, which `serve` creates,
 /// and behind a proxy.
-pub(crate) fn check(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime>> {
+pub(crate) fn check_certificate(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime>> {
     match &settings.http.tls {
         Tls::Files { certificate, private_key } => {
-            let files = Files { certificate: certificate.clone(), private_key: private_key.clone() };
-            let (_, key) = files.load()?;
-            Ok(leaf(&key).map(|certificate| certificate.validity().not_after.to_datetime()))
+            let files =
+                CertificateFiles { certificate: certificate.clone(), private_key: private_key.clone() };
+            let (_, key) = files.load_key()?;
+            Ok(leaf_certificate(&key).map(|certificate| certificate.validity().not_after.to_datetime()))
         }
         Tls::SelfSigned | Tls::Proxy { .. } => Ok(None),
     }

@@ -5,38 +5,41 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
-use super::certificate::{Contents, Files, leaf};
+use super::certificate::{CertificateFiles, FileContents, leaf_certificate};
 
 /// Gives each new connection the newest valid certificate.
-pub(crate) struct Reloading {
-    files: Files,
+pub(crate) struct ReloadingCertificate {
+    files: CertificateFiles,
     /// The files as they were last read, valid or not, so that an invalid certificate is logged once.
-    seen: Mutex<Option<Contents>>,
+    last_read: Mutex<Option<FileContents>>,
     current: RwLock<Arc<CertifiedKey>>,
-    renew: Option<Renew>,
+    renew: Option<RenewCertificate>,
 }
 
 /// Renews the files if the certificate expires soon.
-pub(super) type Renew = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
+pub(super) type RenewCertificate = Box<dyn Fn() -> anyhow::Result<()> + Send + Sync>;
 
-impl std::fmt::Debug for Reloading {
+impl std::fmt::Debug for ReloadingCertificate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Reloading").field("files", &self.files).finish_non_exhaustive()
     }
 }
 
-impl Reloading {
-    pub(super) fn load(files: Files, renew: Option<Renew>) -> anyhow::Result<Self> {
-        let (contents, key) = files.load()?;
+impl ReloadingCertificate {
+    pub(super) fn load_files(
+        files: CertificateFiles,
+        renew: Option<RenewCertificate>,
+    ) -> anyhow::Result<Self> {
+        let (contents, key) = files.load_key()?;
         let (seen, current) = (Mutex::new(Some(contents)), RwLock::new(Arc::new(key)));
-        Ok(Self { files, seen, current, renew })
+        Ok(Self { files, last_read: seen, current, renew })
     }
 
     /// Reads the files and uses a changed certificate if it is valid; otherwise the old one stays in use. Returns
     /// whether the certificate in use changed.
-    pub(crate) fn refresh(&self) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let contents = match self.files.read() {
+    pub(crate) fn reload_if_changed(&self) -> bool {
+        let mut seen = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
+        let contents = match self.files.read_contents() {
             Ok(contents) if seen.as_ref() == Some(&contents) => return false,
             Ok(contents) => contents,
             Err(cause) => {
@@ -46,7 +49,7 @@ impl Reloading {
                 return false;
             }
         };
-        let parsed = self.files.parse(&contents);
+        let parsed = self.files.parse_key(&contents);
         *seen = Some(contents);
         match parsed {
             Ok(key) => {
@@ -62,13 +65,13 @@ impl Reloading {
     }
 
     /// When the certificate in use expires, in seconds since 1970.
-    pub(crate) fn ends_at(&self) -> Option<i64> {
+    pub(crate) fn expires_at(&self) -> Option<i64> {
         let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
-        leaf(&current).map(|certificate| certificate.validity().not_after.timestamp())
+        leaf_certificate(&current).map(|certificate| certificate.validity().not_after.timestamp())
     }
 
     /// Renews a self-signed certificate that expires soon. Does nothing for a certificate of the operator.
-    pub(crate) fn renew(&self) {
+    pub(crate) fn renew_if_needed(&self) {
         if let Some(renew) = &self.renew
             && let Err(cause) = renew()
         {
@@ -77,15 +80,15 @@ impl Reloading {
     }
 }
 
-impl ResolvesServerCert for Reloading {
+impl ResolvesServerCert for ReloadingCertificate {
     fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
 #[cfg(test)]
-impl Reloading {
-    pub(super) fn current(&self) -> Arc<CertifiedKey> {
+impl ReloadingCertificate {
+    pub(super) fn current_key(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.current.read().unwrap())
     }
 }

@@ -13,12 +13,12 @@ use url::Url;
 use x509_parser::prelude::{GeneralName, X509Certificate};
 use zeroize::Zeroizing;
 
-use super::certificate::{Files, leaf};
-use crate::platform::files::{ensure_private_folder, lock_file, replace_private_file};
+use super::certificate::{CertificateFiles, leaf_certificate};
+use crate::platform::files::{ensure_private_folder, open_lock_file, replace_private_file};
 
-const FOLDER: &str = "tls";
-const VALID: Duration = Duration::days(365);
-const RENEWED_BEFORE: Duration = Duration::days(30);
+const TLS_FOLDER: &str = "tls";
+const VALIDITY_PERIOD: Duration = Duration::days(365);
+const RENEWAL_PERIOD: Duration = Duration::days(30);
 
 /// Returns the certificate in the data folder. Creates it if it is missing, expires soon, or lacks a name of the
 /// service.
@@ -26,22 +26,24 @@ pub(super) fn ensure_certificate(
     data_dir: &Path,
     service_url: &str,
     now: Timestamp,
-) -> anyhow::Result<Files> {
-    let folder = data_dir.join(FOLDER);
+) -> anyhow::Result<CertificateFiles> {
+    let folder = data_dir.join(TLS_FOLDER);
     ensure_private_folder(&folder)?;
-    let _one_at_a_time = lock(&folder)?;
-    let files =
-        Files { certificate: folder.join("certificate.pem"), private_key: folder.join("private_key.pem") };
+    let _one_at_a_time = lock_folder(&folder)?;
+    let files = CertificateFiles {
+        certificate: folder.join("certificate.pem"),
+        private_key: folder.join("private_key.pem"),
+    };
     let names = service_names(service_url);
     if !is_usable(&files, &names, now) {
-        write(&files, &names, now)?;
+        write_certificate(&files, &names, now)?;
         log::info!("created a self-signed certificate");
     }
     Ok(files)
 }
 
-fn lock(folder: &Path) -> anyhow::Result<File> {
-    let file = lock_file(&folder.join("lock"))?;
+fn lock_folder(folder: &Path) -> anyhow::Result<File> {
+    let file = open_lock_file(&folder.join("lock"))?;
     file.lock().with_context(|| format!("cannot lock {}", folder.display()))?;
     Ok(file)
 }
@@ -55,17 +57,17 @@ fn service_names(service_url: &str) -> Vec<String> {
     names
 }
 
-fn is_usable(files: &Files, names: &[String], now: Timestamp) -> bool {
-    let Ok((_, key)) = files.load() else { return false };
-    let Some(certificate) = leaf(&key) else { return false };
+fn is_usable(files: &CertificateFiles, names: &[String], now: Timestamp) -> bool {
+    let Ok((_, key)) = files.load_key() else { return false };
+    let Some(certificate) = leaf_certificate(&key) else { return false };
     let last = certificate.validity().not_after.timestamp();
     let first = certificate.validity().not_before.timestamp();
-    let in_time =
-        first <= now.utc().unix_timestamp() && last >= (now + RENEWED_BEFORE).utc().unix_timestamp();
-    in_time && names.iter().all(|name| is_named(&certificate, name))
+    let is_current =
+        first <= now.to_utc().unix_timestamp() && last >= (now + RENEWAL_PERIOD).to_utc().unix_timestamp();
+    is_current && names.iter().all(|name| covers_name(&certificate, name))
 }
 
-fn is_named(certificate: &X509Certificate<'_>, name: &str) -> bool {
+fn covers_name(certificate: &X509Certificate<'_>, name: &str) -> bool {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return false };
     extension.value.general_names.iter().any(|general| match general {
         GeneralName::DNSName(dns_name) => *dns_name == name,
@@ -77,14 +79,14 @@ fn is_named(certificate: &X509Certificate<'_>, name: &str) -> bool {
     })
 }
 
-fn write(files: &Files, names: &[String], now: Timestamp) -> anyhow::Result<()> {
+fn write_certificate(files: &CertificateFiles, names: &[String], now: Timestamp) -> anyhow::Result<()> {
     let mut params =
         CertificateParams::new(names).context("service_url has no host that a certificate can name")?;
     let mut subject = DistinguishedName::new();
     subject.push(DnType::CommonName, "guerdon");
     params.distinguished_name = subject;
-    params.not_before = (now - Duration::days(1)).utc().into(); // for clients whose clock is slow
-    params.not_after = (now + VALID).utc().into();
+    params.not_before = (now - Duration::days(1)).to_utc().into(); // for clients whose clock is slow
+    params.not_after = (now + VALIDITY_PERIOD).to_utc().into();
     params.is_ca = IsCa::ExplicitNoCa;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];

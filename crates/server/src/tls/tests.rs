@@ -7,19 +7,20 @@ use guerdon_domain::ports::Timestamp;
 use time::Duration;
 use time::macros::datetime;
 
-use super::certificate::Files;
-use super::{Reloading, self_signed};
+use super::certificate::CertificateFiles;
+use super::{ReloadingCertificate, self_signed};
 
 const NOW: Timestamp = Timestamp::new(datetime!(2026-11-20 20:01:02 UTC));
 
-fn bytes(files: &Files) -> Vec<u8> {
+fn read_certificate(files: &CertificateFiles) -> Vec<u8> {
     fs::read(&files.certificate).unwrap()
 }
 
 #[test]
 fn the_certificate_is_created_once_and_renewed_before_it_expires() {
     let folder = tempfile::tempdir().unwrap();
-    let ensure = |url: &str, now| bytes(&self_signed::ensure_certificate(folder.path(), url, now).unwrap());
+    let ensure =
+        |url: &str, now| read_certificate(&self_signed::ensure_certificate(folder.path(), url, now).unwrap());
     let first = ensure("https://guerdon.example.com", NOW);
     assert_eq!(first, ensure("https://guerdon.example.com/", NOW + Duration::days(334)));
     assert_eq!(first, ensure("https://localhost:8443", NOW));
@@ -44,7 +45,7 @@ fn a_broken_certificate_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let files = self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap();
     fs::write(&files.private_key, "gone").unwrap();
-    self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap().load().unwrap();
+    self_signed::ensure_certificate(folder.path(), "https://localhost", NOW).unwrap().load_key().unwrap();
 }
 
 #[test]
@@ -52,19 +53,19 @@ fn valid_changed_files_are_reloaded_and_invalid_ones_ignored() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let files = self_signed::ensure_certificate(one.path(), "https://localhost", NOW).unwrap();
     let others = self_signed::ensure_certificate(other.path(), "https://localhost", NOW).unwrap();
-    let reloading = Reloading::load(files.clone(), None).unwrap();
-    let first = reloading.current().cert.clone();
-    assert!(!reloading.refresh());
+    let reloading = ReloadingCertificate::load_files(files.clone(), None).unwrap();
+    let first = reloading.current_key().cert.clone();
+    assert!(!reloading.reload_if_changed());
 
     fs::copy(&others.certificate, &files.certificate).unwrap();
-    assert!(!reloading.refresh(), "the key does not match the new certificate yet");
-    assert_eq!(reloading.current().cert, first);
+    assert!(!reloading.reload_if_changed(), "the key does not match the new certificate yet");
+    assert_eq!(reloading.current_key().cert, first);
     fs::remove_file(&files.private_key).unwrap();
-    assert!(!reloading.refresh());
-    assert_eq!(reloading.current().cert, first);
+    assert!(!reloading.reload_if_changed());
+    assert_eq!(reloading.current_key().cert, first);
 
     fs::copy(&others.private_key, &files.private_key).unwrap();
-    assert!(reloading.refresh());
-    assert_ne!(reloading.current().cert, first);
-    assert!(!reloading.refresh());
+    assert!(reloading.reload_if_changed());
+    assert_ne!(reloading.current_key().cert, first);
+    assert!(!reloading.reload_if_changed());
 }

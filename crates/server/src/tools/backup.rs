@@ -10,13 +10,13 @@ use guerdon_persistence::copy_sqlite;
 use serde::Serialize;
 
 use crate::application::run_command;
-use crate::commands::{Command, Output, Seal, Sealed, View};
+use crate::commands::{Command, CommandOutput, CommandView, Seal, SealView};
 use crate::platform::files;
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
 /// How often the copy is synced: a large sync would delay the commits of the service on the same disk.
-const SYNCED_EVERY: Duration = Duration::from_millis(20);
+const SYNC_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Copy a consistent snapshot of the embedded database to a file while it is in use. The master key is not included.
 #[derive(Debug, Clone, clap::Args)]
@@ -30,15 +30,15 @@ pub(crate) struct Backup {
 }
 
 #[derive(Serialize)]
-struct Copied {
+struct BackupView {
     file: String,
     bytes: u64,
     /// The head of the hash chain, which the copy contains as well; `None` before the first seal.
     head: Option<String>,
 }
 
-impl View for Copied {
-    fn text(&self) -> String {
+impl CommandView for BackupView {
+    fn to_text(&self) -> String {
         let proof = self.head.as_ref().map_or_else(String::new, |head| {
             format!("\nOnce restored, `guerdon verify --head {head}` proves that nothing is missing.")
         });
@@ -53,7 +53,7 @@ impl View for Copied {
 impl Backup {
     /// Seals everything in the process that holds the database, then copies the file in this process: a service that is
     /// confined to its data folder needs no access to the target.
-    pub(super) fn run(&self, settings: &Settings, progress: &Progress) -> Result<Output> {
+    pub(super) fn write_backup(&self, settings: &Settings, progress: &Progress) -> Result<CommandOutput> {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows");
         };
@@ -62,10 +62,10 @@ impl Backup {
             bail!("{} already exists", file.display());
         }
         let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
-        let sealed: Option<Sealed> = serde_json::from_str(&sealed.json).context("reading the seal")?;
+        let sealed: Option<SealView> = serde_json::from_str(&sealed.json).context("reading the seal")?;
         let bytes = write_copy(database, &file, progress)?;
         let head = sealed.map(|seal| seal.head);
-        Ok(Copied { file: file.display().to_string(), bytes, head }.output()?)
+        Ok(BackupView { file: file.display().to_string(), bytes, head }.to_output()?)
     }
 }
 
@@ -76,39 +76,39 @@ fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> 
     partial.push(".partial");
     let partial = PathBuf::from(partial);
     let failed = |cause: std::io::Error| anyhow!("cannot write {}: {cause}", file.display());
-    let own = files::create_locked(&partial).map_err(failed)?;
-    let Some(own) = own else {
+    let partial_file = files::create_locked(&partial).map_err(failed)?;
+    let Some(partial_file) = partial_file else {
         bail!("another backup is writing {}", file.display());
     };
-    let done = copy_and_sync(database, (&own, &partial), progress);
-    let kept = done.and_then(|()| {
-        own.sync_all().map_err(failed)?;
-        if !files::is_at(&own, &partial) {
+    let done = copy_and_sync(database, (&partial_file, &partial), progress);
+    let bytes = done.and_then(|()| {
+        partial_file.sync_all().map_err(failed)?;
+        if !files::is_file_at(&partial_file, &partial) {
             bail!("{} was replaced while it was written", partial.display());
         }
         if !files::move_to_new_name(&partial, file)? {
             bail!("{} already exists", file.display());
         }
-        Ok(own.metadata().map_err(failed)?.len())
+        Ok(partial_file.metadata().map_err(failed)?.len())
     });
     let _gone = fs::remove_file(&partial);
-    kept
+    bytes
 }
 
 /// Copies the database, while another thread syncs the copy and shows the progress.
-fn copy_and_sync(database: &Path, (own, to): (&File, &Path), progress: &Progress) -> Result<()> {
+fn copy_and_sync(database: &Path, (partial_file, to): (&File, &Path), progress: &Progress) -> Result<()> {
     let size =
         |path: &Path| usize::try_from(path.metadata().map_or(0, |metadata| metadata.len())).unwrap_or(0);
-    progress.of_bytes(size(database));
+    progress.show_bytes(size(database));
     scope(|scope| {
         let copying = scope.spawn(|| copy_sqlite(database, to));
-        let (mut there, mut faults) = (0, Vec::new());
+        let (mut copied, mut faults) = (0, Vec::new());
         while !copying.is_finished() {
-            faults.extend(own.sync_data().err()); // the system reports such a failure once: a later sync may succeed
+            faults.extend(partial_file.sync_data().err()); // the system reports such a failure once: a later sync may succeed
             let now = size(to);
-            progress.advance(now.saturating_sub(there));
-            there = now;
-            sleep(SYNCED_EVERY);
+            progress.advance_by(now.saturating_sub(copied));
+            copied = now;
+            sleep(SYNC_INTERVAL);
         }
         copying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         match faults.into_iter().next() {

@@ -5,12 +5,12 @@ use std::fs;
 
 use anyhow::{Context, Result, anyhow, bail};
 use guerdon_domain::ports::{Clock as _, Setting};
-use guerdon_persistence::{Access, OpenError, kept_setting, open};
+use guerdon_persistence::{Access, OpenError, open, stored_setting};
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::command_socket::is_served;
-use crate::commands::{Output, View};
+use crate::command_socket::is_service_listening;
+use crate::commands::{CommandOutput, CommandView};
 use crate::keys::{check_master_key, require_master_key};
 use crate::platform::{SystemClock, files, random};
 use crate::settings::Settings;
@@ -19,33 +19,38 @@ use crate::transports::{build_mail_transport, describe_mail_destination, read_we
 
 /// The result of the check.
 #[derive(Serialize)]
-struct Checked {
+struct ConfigCheckView {
     ok: bool,
     /// The outcome of each connection that was tried.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tried: Vec<String>,
 }
 
-impl View for Checked {
-    fn text(&self) -> String {
+impl CommandView for ConfigCheckView {
+    fn to_text(&self) -> String {
         let lines = self.tried.iter().map(|line| format!("{line}\n")).collect::<String>();
         format!("{lines}the settings are valid")
     }
 }
 
-pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Output> {
-    let certificate = tls::check(settings)?;
+pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<CommandOutput> {
+    let certificate = tls::check_certificate(settings)?;
     require_master_key(settings)?;
     read_webhook_roots(settings)?;
-    let tried = if connects { try_all(settings, certificate)? } else { Vec::new() };
-    Ok(Checked { ok: true, tried }.output()?)
+    let tried = if connects { check_connections(settings, certificate)? } else { Vec::new() };
+    Ok(ConfigCheckView { ok: true, tried }.to_output()?)
 }
 
 /// Tries everything that the settings refer to. Fails with all faults, if there are any.
-fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
-    let all = [try_folder(settings), try_database(settings), try_mail(settings), check_end(certificate)];
+fn check_connections(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
+    let results = [
+        check_folder(settings),
+        check_database(settings),
+        check_mail(settings),
+        check_certificate_expiry(certificate),
+    ];
     let (mut tried, mut faults) = (Vec::new(), Vec::new());
-    for result in all {
+    for result in results {
         match result {
             Ok(line) => tried.push(line),
             Err(cause) => faults.push(format!("{cause:#}")),
@@ -55,44 +60,44 @@ fn try_all(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<V
 }
 
 /// Checks that the configured certificate has not expired.
-fn check_end(certificate: Option<OffsetDateTime>) -> Result<String> {
+fn check_certificate_expiry(certificate: Option<OffsetDateTime>) -> Result<String> {
     match certificate {
         None => Ok("certificate: none configured".to_owned()),
-        Some(end) if end <= SystemClock.now().utc() => bail!("certificate: expired on {}", end.date()),
+        Some(end) if end <= SystemClock.now().to_utc() => bail!("certificate: expired on {}", end.date()),
         Some(end) => Ok(format!("certificate: expires on {}", end.date())),
     }
 }
 
 /// Checks that files can be created in the data folder.
-fn try_folder(settings: &Settings) -> Result<String> {
+fn check_folder(settings: &Settings) -> Result<String> {
     let folder = &settings.data_dir;
     let shown = folder.display();
     if !folder.try_exists().with_context(|| format!("cannot access {shown}"))? {
         return Ok(format!("data folder: {shown} does not exist yet, `guerdon serve` creates it"));
     }
     files::require_own_folder(folder)?;
-    let file = folder.join(random::name(".check-")?);
-    files::create_new(&file).with_context(|| format!("cannot write to {shown}"))?;
+    let file = folder.join(random::generate_name(".check-")?);
+    files::create_new_file(&file).with_context(|| format!("cannot write to {shown}"))?;
     fs::remove_file(&file).with_context(|| format!("cannot delete files in {shown}"))?;
     Ok(format!("data folder: {shown} is writable"))
 }
 
 /// Checks that the database is available and was created with this master key.
-fn try_database(settings: &Settings) -> Result<String> {
-    let shown = settings.shown_database();
+fn check_database(settings: &Settings) -> Result<String> {
+    let shown = settings.masked_database_url();
     match open(&settings.database, Access::Command) {
         Ok(_store) => {
-            let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-            let key = if check_master_key(settings, kept.as_deref())? {
+            let fingerprint = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
+            let key = if check_master_key(settings, fingerprint.as_deref())? {
                 "and the master key matches"
             } else {
                 "and has no master key yet: `guerdon serve` sets it"
             };
             Ok(format!("database: {shown} is available, {key}"))
         }
-        Err(OpenError::Locked(_)) if is_served(&settings.data_dir) => {
-            let kept = kept_setting(&settings.database, Setting::MasterKeyFingerprint);
-            check_master_key(settings, kept.as_deref()).context("database")?;
+        Err(OpenError::Locked(_)) if is_service_listening(&settings.data_dir) => {
+            let fingerprint = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
+            check_master_key(settings, fingerprint.as_deref()).context("database")?;
             Ok(format!("database: {shown} is in use by the running guerdon, and the master key matches"))
         }
         Err(OpenError::Missing(_)) => {
@@ -109,11 +114,11 @@ fn try_database(settings: &Settings) -> Result<String> {
 }
 
 /// Checks that the mail server accepts the connection and the credentials.
-fn try_mail(settings: &Settings) -> Result<String> {
-    let way = describe_mail_destination(settings);
+fn check_mail(settings: &Settings) -> Result<String> {
+    let destination = describe_mail_destination(settings);
     if settings.mail.smtp_url.is_none() {
-        return Ok(format!("mail: {way}"));
+        return Ok(format!("mail: {destination}"));
     }
-    build_mail_transport(settings)?.check().map_err(|cause| anyhow!("mail server: {cause}"))?;
-    Ok(format!("mail: {way}, which accepts the connection"))
+    build_mail_transport(settings)?.check_connection().map_err(|cause| anyhow!("mail server: {cause}"))?;
+    Ok(format!("mail: {destination}, which accepts the connection"))
 }

@@ -1,6 +1,6 @@
 //! `guerdon listen`: forwards a provider's events to a receiver on this machine.
 
-mod place;
+mod position;
 mod target;
 
 use std::io::Write as _;
@@ -13,9 +13,9 @@ use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, S
 use guerdon_domain::ports::Clock as _;
 use url::Url;
 
-use self::place::Place;
-use self::target::{Answer, Target};
-use crate::commands::{Output, parse_time};
+use self::position::FeedPosition;
+use self::target::{ForwardOutcome, ForwardTarget};
+use crate::commands::{CommandOutput, parse_time};
 use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
@@ -23,9 +23,9 @@ use crate::terminal::printable;
 /// The most bytes of a response, which has one event: far more than any event needs.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
 /// How often to poll while there are no events.
-const EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long to wait before retrying a receiver or a service that is unavailable.
-const AWAY: Duration = Duration::from_secs(2);
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Forward a provider's events to a receiver on this machine.
 #[derive(Debug, clap::Args)]
@@ -55,75 +55,80 @@ pub(crate) struct Listen {
 impl Listen {
     /// Forwards events until the process is stopped. The position is stored before the first event and after each
     /// event: the next run sends only the event that was in flight again.
-    pub(super) fn run(&self) -> Result<Output> {
-        let credentials =
-            Credentials { api_key: secret("GUERDON_API_KEY")?, api_secret: secret("GUERDON_API_SECRET")? };
-        let base_url = check("--base-url", &self.base_url)?;
-        check("--forward-to", &self.forward_to)?;
+    pub(super) fn forward_events(&self) -> Result<CommandOutput> {
+        let credentials = Credentials {
+            api_key: read_variable("GUERDON_API_KEY")?,
+            api_secret: read_variable("GUERDON_API_SECRET")?,
+        };
+        let base_url = check_url("--base-url", &self.base_url)?;
+        check_url("--forward-to", &self.forward_to)?;
         if base_url.scheme() == "http" {
             warn_of_plain_http(&self.base_url);
         }
-        let client = self.client(&credentials)?.with_response_max_bytes(RESPONSE_MAX_BYTES);
-        let (base, target) = (client.base(), Target::new(&self.forward_to, self.shared_secret.as_deref()));
-        let mut place = Place::find(&[base, &credentials.api_key, &self.forward_to])?;
+        let client = self.build_client(&credentials)?.with_response_max_bytes(RESPONSE_MAX_BYTES);
+        let (base, target) =
+            (client.base_url(), ForwardTarget::new(&self.forward_to, self.shared_secret.as_deref()));
+        let mut position = FeedPosition::load_for(&[base, &credentials.api_key, &self.forward_to])?;
         let now = SystemClock.now();
         let since = self.since.as_deref().map(|since| parse_time(since, now)).transpose();
         match since.map_err(|error| anyhow!("--since {error}"))? {
-            Some(since) => place.begin(since)?,
-            None if place.is_begun() => {}
-            None => place.begin(now)?,
+            Some(since) => position.start_at(since)?,
+            None if position.is_stored() => {}
+            None => position.start_at(now)?,
         }
-        let mut part = next_event(&client, place.start()).map_err(explain)?;
-        tell(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
-        let mut is_told = false;
+        let mut page = next_event(&client, position.feed_start()).map_err(with_hint)?;
+        print_escaped(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
+        let mut is_hint_shown = false;
         loop {
-            for event in part.events.iter().filter(|event| place.wants(event)) {
-                is_told |= self.forward(&target, event, is_told)?;
+            for event in page.events.iter().filter(|event| position.is_wanted(event)) {
+                is_hint_shown |= self.forward_event(&target, event, is_hint_shown)?;
             }
-            place.advance(&part.next)?;
-            if part.events.is_empty() {
-                sleep(EVERY);
+            position.advance_to(&page.next)?;
+            if page.events.is_empty() {
+                sleep(POLL_INTERVAL);
             }
-            part = retry_until_response(|| next_event(&client, place.start()))?;
+            page = retry_until_response(|| next_event(&client, position.feed_start()))?;
         }
     }
 
-    fn client(&self, credentials: &Credentials) -> Result<Client> {
+    fn build_client(&self, credentials: &Credentials) -> Result<Client> {
         let Some(file) = &self.cacert else { return Ok(Client::new(&self.base_url, credentials)) };
         let pem = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-        Client::trusting(&self.base_url, credentials, &pem)
+        Client::with_root_certificates(&self.base_url, credentials, &pem)
             .with_context(|| format!("--cacert {}", file.display()))
     }
 
     /// Sends an event and prints the outcome. Returns whether the event was skipped: that happens if the receiver
     /// refuses it or responds too late, not if no receiver listens.
-    fn forward(&self, target: &Target, event: &Event, is_told: bool) -> Result<bool> {
+    fn forward_event(&self, target: &ForwardTarget, event: &Event, is_hint_shown: bool) -> Result<bool> {
         let mut is_waiting = false;
         loop {
             let began = Instant::now();
-            let answer = target.send(event)?;
-            let (took, what) = (began.elapsed(), format!("{} {}", event.r#type, event.id));
-            match answer {
-                Answer::Taken => {
-                    tell(&format!("ok {what} 200 in {took:.0?}"));
+            let outcome = target.send_event(event)?;
+            let (duration, subject) = (began.elapsed(), format!("{} {}", event.r#type, event.id));
+            match outcome {
+                ForwardOutcome::Accepted => {
+                    print_escaped(&format!("ok {subject} 200 in {duration:.0?}"));
                     return Ok(false);
                 }
-                Answer::Refused(status, said) if said.is_empty() => {
-                    tell(&format!("!! {what} {status} in {took:.0?}"));
+                ForwardOutcome::Refused(status, line) if line.is_empty() => {
+                    print_escaped(&format!("!! {subject} {status} in {duration:.0?}"));
                 }
-                Answer::Refused(status, said) => tell(&format!("!! {what} {status} in {took:.0?}: {said}")),
-                Answer::Silent(cause) => tell(&format!("!! {what} {cause}")),
-                Answer::Away(cause) => {
+                ForwardOutcome::Refused(status, line) => {
+                    print_escaped(&format!("!! {subject} {status} in {duration:.0?}: {line}"))
+                }
+                ForwardOutcome::NoResponse(cause) => print_escaped(&format!("!! {subject} {cause}")),
+                ForwardOutcome::Unreachable(cause) => {
                     if !is_waiting {
-                        tell(&format!("no receiver at {}: {cause}; waiting", self.forward_to));
+                        print_escaped(&format!("no receiver at {}: {cause}; waiting", self.forward_to));
                     }
                     is_waiting = true;
-                    sleep(AWAY);
+                    sleep(RETRY_INTERVAL);
                     continue;
                 }
             }
-            if !is_told {
-                tell(
+            if !is_hint_shown {
+                print_escaped(
                     "   Not retried; restart with an earlier --since, such as --since 10m, to receive it again.",
                 );
             }
@@ -134,28 +139,28 @@ impl Listen {
 
 /// Fetches the next event, if there is one, and the cursor after it.
 fn next_event(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
-    client.event_page(&EventQuery { start, limit: Some(1), ..EventQuery::default() }).send()
+    client.get_event_page(&EventQuery { start, limit: Some(1), ..EventQuery::default() }).send()
 }
 
 /// Retries until the service responds. A refusal or an untrusted certificate is returned at once.
-fn retry_until_response(ask: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
-    let mut is_told = false;
+fn retry_until_response(request: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
+    let mut is_announced = false;
     loop {
-        match ask() {
+        match request() {
             Err(cause @ Error::Refused { status, .. }) if status < 429 => return Err(cause.into()),
-            Err(cause @ Error::Untrusted(_)) => return Err(explain(cause)),
+            Err(cause @ Error::Untrusted(_)) => return Err(with_hint(cause)),
             Err(cause @ (Error::TooLarge(_) | Error::Unreadable(_))) => return Err(cause.into()),
-            Err(_) if is_told => {}
-            Err(cause) => tell(&format!("the service is unavailable: {cause}; waiting")),
+            Err(_) if is_announced => {}
+            Err(cause) => print_escaped(&format!("the service is unavailable: {cause}; waiting")),
             Ok(events) => return Ok(events),
         }
-        is_told = true;
-        sleep(AWAY);
+        is_announced = true;
+        sleep(RETRY_INTERVAL);
     }
 }
 
 /// Adds a hint to an error.
-fn explain(error: Error) -> anyhow::Error {
+fn with_hint(error: Error) -> anyhow::Error {
     match error {
         Error::Untrusted(_) => anyhow!("{error}; pass the service's certificate with --cacert FILE"),
         other => other.into(),
@@ -163,22 +168,22 @@ fn explain(error: Error) -> anyhow::Error {
 }
 
 /// Prints a line that may contain text of the service or the receiver.
-fn tell(line: &str) {
-    print_line(printable::one_line(line));
+fn print_escaped(line: &str) {
+    print_line(printable::escape_line(line));
 }
 
 /// Warns on standard error that the credentials are sent unencrypted.
 fn warn_of_plain_http(base: &str) {
     let warning = format!("warning: {base} is not https: the API key and secret are sent unencrypted");
-    let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::one_line(&warning));
+    let _closed = writeln!(std::io::stderr(), "guerdon: {}", printable::escape_line(&warning));
 }
 
-fn check(option: &str, url: &str) -> Result<Url> {
+fn check_url(option: &str, url: &str) -> Result<Url> {
     let url_or_none = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     url_or_none.with_context(|| format!("{option} must be an http or https URL, not {url}"))
 }
 
-fn secret(name: &str) -> Result<String> {
+fn read_variable(name: &str) -> Result<String> {
     match std::env::var(name) {
         Ok(value) if !value.is_empty() => Ok(value),
         _ => bail!("{name} is not set: use the value that the operator gave you"),

@@ -13,7 +13,7 @@ use anyhow::Result;
 use clap::{Command, Subcommand};
 
 use crate::application::run_command;
-use crate::commands::{Command as Work, Output, SendExample};
+use crate::commands::{Command as Work, CommandOutput, SendExample};
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
@@ -74,7 +74,7 @@ impl Tool {
     }
 
     /// Whether the command changes nothing and sends nothing.
-    pub(crate) fn is_reading(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         !matches!(
             self,
             Self::Backup(_) | Self::Restore(_) | Self::Listen(_) | Self::Webhook(Webhook::SendExample(_))
@@ -82,20 +82,25 @@ impl Tool {
     }
 
     /// Runs the command; `program` is the command line that completions and the manual page describe.
-    pub(crate) fn run(&self, settings: &Settings, program: Command, progress: &Progress) -> Result<Output> {
+    pub(crate) fn run_tool(
+        &self,
+        settings: &Settings,
+        program: Command,
+        progress: &Progress,
+    ) -> Result<CommandOutput> {
         match self {
-            Self::Webhook(Webhook::Verify(command)) => command.run(),
+            Self::Webhook(Webhook::Verify(command)) => command.verify_delivery(),
             Self::Webhook(Webhook::SendExample(command)) => {
                 run_command(settings, &Work::SendExample(command.clone()), &Progress::default())
             }
-            Self::Listen(command) => command.run(),
-            Self::Backup(command) => command.run(settings, progress),
-            Self::Restore(command) => command.run(settings),
-            Self::Status => status::run(settings),
-            Self::Healthcheck => healthcheck::run(settings),
-            Self::Openapi => pages::openapi(),
-            Self::Completions(command) => command.run(program),
-            Self::Man => pages::manual(program),
+            Self::Listen(command) => command.forward_events(),
+            Self::Backup(command) => command.write_backup(settings, progress),
+            Self::Restore(command) => command.restore_backup(settings),
+            Self::Status => status::show_status(settings),
+            Self::Healthcheck => healthcheck::check_readiness(settings),
+            Self::Openapi => pages::render_openapi(),
+            Self::Completions(command) => command.render_completions(program),
+            Self::Man => pages::render_manual(program),
         }
     }
 }

@@ -8,7 +8,7 @@ use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
 use crate::application::describe_api;
-use crate::commands::Output;
+use crate::commands::CommandOutput;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum ShellName {
@@ -28,7 +28,7 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(&self, mut program: Command) -> Result<Output> {
+    pub(super) fn render_completions(&self, mut program: Command) -> Result<CommandOutput> {
         let shell = match self.shell {
             ShellName::Bash => Shell::Bash,
             ShellName::Zsh => Shell::Zsh,
@@ -36,23 +36,23 @@ impl Completions {
         };
         let mut text = Vec::new();
         generate(shell, &mut program, "guerdon", &mut text);
-        printed(text)
+        text_output(text)
     }
 }
 
 /// Prints the OpenAPI description.
-pub(super) fn openapi() -> Result<Output> {
+pub(super) fn render_openapi() -> Result<CommandOutput> {
     let description = describe_api();
-    Ok(Output {
+    Ok(CommandOutput {
         text: format!("{description:#}"),
         json: description.to_string(),
         status: 0,
-        ..Output::default()
+        ..CommandOutput::default()
     })
 }
 
 /// Renders the manual page of the program, with a section for each command.
-pub(super) fn manual(mut program: Command) -> Result<Output> {
+pub(super) fn render_manual(mut program: Command) -> Result<CommandOutput> {
     program.build();
     let mut text = Vec::new();
     let page = Man::new(program.clone());
@@ -65,7 +65,7 @@ pub(super) fn manual(mut program: Command) -> Result<Output> {
         render_command(command, "guerdon", &mut text)?;
     }
     page.render_version_section(&mut text)?;
-    printed(text)
+    text_output(text)
 }
 
 /// Renders the section of a command, or of each command in a group.
@@ -92,7 +92,7 @@ fn render_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<
     Ok(())
 }
 
-fn printed(text: Vec<u8>) -> Result<Output> {
+fn text_output(text: Vec<u8>) -> Result<CommandOutput> {
     let text = String::from_utf8(text)?;
-    Ok(Output { json: serde_json::to_string(&text)?, text, ..Output::default() })
+    Ok(CommandOutput { json: serde_json::to_string(&text)?, text, ..CommandOutput::default() })
 }

@@ -8,12 +8,12 @@ use std::thread::available_parallelism; // tidy: the parts of an audit run in pa
 
 use anyhow::{Context, Result, bail};
 use guerdon_domain::ports::{Setting, StoreError, StoreExt};
-use guerdon_persistence::{Access, DatabaseUrl, kept_setting, migrate, open};
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open, stored_setting};
 use serde::Serialize;
 
-use crate::commands::{Output, View};
-use crate::keys::{read_configured, read_from_data_folder};
-use crate::maintenance::verify;
+use crate::commands::{CommandOutput, CommandView};
+use crate::keys::{read_configured_key, read_data_folder_key};
+use crate::maintenance::verify_database;
 use crate::platform::files;
 use crate::settings::Settings;
 
@@ -29,7 +29,7 @@ pub(crate) struct Restore {
 }
 
 #[derive(Serialize)]
-struct Restored {
+struct RestoreView {
     database: String,
     /// The fingerprint of the master key that the backup needs.
     master_key: Option<String>,
@@ -37,8 +37,8 @@ struct Restored {
     has_master_key: bool,
 }
 
-impl View for Restored {
-    fn text(&self) -> String {
+impl CommandView for RestoreView {
+    fn to_text(&self) -> String {
         let key = match (&self.master_key, self.has_master_key) {
             (None, _) => String::new(),
             (Some(_), true) => "\nThe master key matches the backup.".to_owned(),
@@ -56,21 +56,21 @@ impl View for Restored {
 }
 
 impl Restore {
-    pub(super) fn run(&self, settings: &Settings) -> Result<Output> {
+    pub(super) fn restore_backup(&self, settings: &Settings) -> Result<CommandOutput> {
         let Some(database) = settings.embedded_database() else {
             bail!("the database is PostgreSQL: use pg_restore, as docs/operating.md shows");
         };
         if database.try_exists().with_context(|| format!("cannot access {}", database.display()))? {
             bail!("{} already exists: restore the backup into an empty data folder", database.display());
         }
-        for left in ["-wal", "-shm", "-journal"] {
-            let name = with_ending(database, left);
+        for suffix in ["-wal", "-shm", "-journal"] {
+            let name = with_suffix(database, suffix);
             if name.try_exists().with_context(|| format!("cannot access {}", name.display()))? {
                 bail!("{} is left from a deleted database: move it away first", name.display());
             }
         }
-        for log in ["-wal", "-journal"] {
-            let name = with_ending(&self.file, log);
+        for suffix in ["-wal", "-journal"] {
+            let name = with_suffix(&self.file, suffix);
             if name.metadata().is_ok_and(|metadata| metadata.len() > 0) {
                 bail!(
                     "{} is not a backup but a database whose log {} is not merged: put both into a data folder as \
@@ -85,50 +85,50 @@ impl Restore {
         if let Some(folder) = database.parent() {
             files::ensure_private_folder(folder)?;
         }
-        let partial = with_ending(database, ".restoring");
-        let own =
+        let partial = with_suffix(database, ".restoring");
+        let partial_file =
             files::create_locked(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
-        let Some(own) = own else {
+        let Some(partial_file) = partial_file else {
             bail!("another restore is writing {}", partial.display());
         };
-        let restored = self.restore(settings, database, (own, &partial));
-        for left in ["", "-wal", "-shm", ".lock", ".migrating"] {
-            let _gone = fs::remove_file(with_ending(&partial, left));
+        let restored = self.restore_into(settings, database, (partial_file, &partial));
+        for suffix in ["", "-wal", "-shm", ".lock", ".migrating"] {
+            let _gone = fs::remove_file(with_suffix(&partial, suffix));
         }
-        Ok(restored?.output()?)
+        Ok(restored?.to_output()?)
     }
 
-    fn restore(
+    fn restore_into(
         &self,
         settings: &Settings,
         database: &Path,
-        (mut own, partial): (File, &Path),
-    ) -> Result<Restored> {
+        (mut partial_file, partial): (File, &Path),
+    ) -> Result<RestoreView> {
         let is_plain = self.file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
         if self.file.exists() && !is_plain {
             bail!("{} is not a backup: it is empty or not a file", self.file.display());
         }
-        let copied = File::open(&self.file).and_then(|mut file| io::copy(&mut file, &mut own));
+        let copied = File::open(&self.file).and_then(|mut file| io::copy(&mut file, &mut partial_file));
         copied.with_context(|| format!("cannot read {}", self.file.display()))?;
-        own.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
+        partial_file.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint = migrate_and_verify(partial, settings)
             .with_context(|| format!("cannot restore {}", self.file.display()))?;
-        let found = read_configured(settings)?
-            .map_or_else(|| read_from_data_folder(&settings.data_dir), |key| Ok(Some(key)))?;
-        let fits = found.map(|key| Some(key.fingerprint()) == fingerprint);
-        if fits == Some(false) && fingerprint.is_some() {
+        let master_key = read_configured_key(settings)?
+            .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
+        let is_matching = master_key.map(|key| Some(key.fingerprint()) == fingerprint);
+        if is_matching == Some(false) && fingerprint.is_some() {
             bail!("the configured master key is not the one that the backup was created with");
         }
         if !files::move_to_new_name(partial, database)? {
             bail!("{} already exists", database.display());
         }
         let database = database.display().to_string();
-        Ok(Restored { database, master_key: fingerprint, has_master_key: fits == Some(true) })
+        Ok(RestoreView { database, master_key: fingerprint, has_master_key: is_matching == Some(true) })
     }
 }
 
 /// Appends an ending to the name of a file.
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
+fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
@@ -136,7 +136,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 
 /// Returns the length of an SQLite database, and the length according to its header. `None` for another kind of file,
 /// or if the header has no length.
-fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
+fn database_length(file: &Path) -> Result<Option<(u64, u64)>> {
     let mut header = [0; 100];
     let mut opened = File::open(file)?;
     if opened.read_exact(&mut header).is_err() || !header.starts_with(b"SQLite format 3\0") {
@@ -151,21 +151,21 @@ fn whole_length(file: &Path) -> Result<Option<(u64, u64)>> {
         [0, 1] => 65_536,
         size => u64::from(u16::from_be_bytes(size)),
     };
-    let whole = u64::from(pages) * page_bytes;
-    Ok((pages > 0 && changes == valid_for).then_some((opened.metadata()?.len(), whole)))
+    let expected = u64::from(pages) * page_bytes;
+    Ok((pages > 0 && changes == valid_for).then_some((opened.metadata()?.len(), expected)))
 }
 
 /// Migrates and verifies the copy, and returns the fingerprint of its master key. Fails if it is not a database of
 /// guerdon, is newer than this program, or is damaged. No write-ahead log remains.
 fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
-    let whole = whole_length(copy)?;
-    if let Some((length, whole)) = whole.filter(|(length, whole)| length < whole) {
-        bail!("it is incomplete: {length} of {whole} bytes");
+    let expected = database_length(copy)?;
+    if let Some((length, expected)) = expected.filter(|(length, expected)| length < expected) {
+        bail!("it is incomplete: {length} of {expected} bytes");
     }
-    if kept_setting(&url, Setting::MasterKeyFingerprint).is_none() {
+    if stored_setting(&url, Setting::MasterKeyFingerprint).is_none() {
         // A database of guerdon has a master key from its first start on.
-        bail!("it is {}not a Guerdon backup", if whole.is_some() { "damaged, or " } else { "" });
+        bail!("it is {}not a Guerdon backup", if expected.is_some() { "damaged, or " } else { "" });
     }
     let store = match open(&url, Access::Command) {
         Err(guerdon_persistence::OpenError::Older) => {
@@ -175,11 +175,12 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
         opened => opened?,
     };
     let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    if let Some(first) = verify(store.as_ref(), None, None, settings, threads)?.violations.first() {
+    if let Some(first) = verify_database(store.as_ref(), None, None, settings, threads)?.violations.first() {
         bail!("it is damaged ({}): {}", first.invariant, first.detail);
     }
-    let fingerprint =
-        store.snapshot(|reads| -> Result<_, StoreError> { reads.setting(Setting::MasterKeyFingerprint) })?;
+    let fingerprint = store.read_snapshot(|reads| -> Result<_, StoreError> {
+        reads.get_setting(Setting::MasterKeyFingerprint)
+    })?;
     drop(store);
     Ok(fingerprint)
 }

@@ -7,7 +7,7 @@ use guerdon_domain::ports::Clock as _;
 use guerdon_webhooks::{Delivery, Diagnosis, diagnose};
 use serde::Serialize;
 
-use crate::commands::{Output, View};
+use crate::commands::{CommandOutput, CommandView};
 use crate::platform::SystemClock;
 
 /// Verify the signature of a delivery.
@@ -29,7 +29,7 @@ pub(crate) struct Verify {
 
 /// The result of the verification.
 #[derive(Serialize)]
-struct Judged {
+struct SignatureView {
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'static str>,
@@ -37,8 +37,8 @@ struct Judged {
     hint: Option<String>,
 }
 
-impl View for Judged {
-    fn text(&self) -> String {
+impl CommandView for SignatureView {
+    fn to_text(&self) -> String {
         match (&self.part, &self.hint) {
             (Some(part), Some(hint)) => format!("invalid, {part}: {hint}"),
             _ => "valid".to_owned(),
@@ -47,47 +47,50 @@ impl View for Judged {
 }
 
 impl Verify {
-    pub(super) fn run(&self) -> Result<Output> {
-        let headers = String::from_utf8(read(&self.headers)?)
+    pub(super) fn verify_delivery(&self) -> Result<CommandOutput> {
+        let headers = String::from_utf8(read_file(&self.headers)?)
             .with_context(|| format!("{} is not text", self.headers.display()))?;
-        let body = read(&self.body)?;
-        let judged = match self.judge(&headers, &body) {
-            Ok(()) => Judged { valid: true, part: None, hint: None },
-            Err(Diagnosis { part, hint }) => Judged { valid: false, part: Some(part), hint: Some(hint) },
+        let body = read_file(&self.body)?;
+        let view = match self.diagnose_delivery(&headers, &body) {
+            Ok(()) => SignatureView { valid: true, part: None, hint: None },
+            Err(Diagnosis { part, hint }) => {
+                SignatureView { valid: false, part: Some(part), hint: Some(hint) }
+            }
         };
-        let output = judged.output()?;
-        Ok(Output { status: u8::from(!judged.valid), ..output })
+        let output = view.to_output()?;
+        Ok(CommandOutput { status: u8::from(!view.valid), ..output })
     }
 
-    fn judge(&self, headers: &str, body: &[u8]) -> Result<(), Diagnosis> {
+    fn diagnose_delivery(&self, headers: &str, body: &[u8]) -> Result<(), Diagnosis> {
         let [timestamp, nonce, signature] = [
             ("timestamp", "x-service-timestamp"),
             ("nonce", "x-service-nonce"),
             ("signature", "x-service-signature"),
         ]
-        .map(|(part, name)| value(headers, part, name));
+        .map(|(part, name)| header_value(headers, part, name));
         let delivery =
             Delivery { url: &self.url, timestamp: timestamp?, nonce: nonce?, signature: signature?, body };
-        let content_length = values(headers, "content-length").next().and_then(|text| text.parse().ok());
+        let content_length =
+            header_values(headers, "content-length").next().and_then(|text| text.parse().ok());
         diagnose(&self.shared_secret, &delivery, content_length, SystemClock.now().into())
     }
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
+fn read_file(file: &Path) -> Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }
 
-fn value<'a>(headers: &'a str, part: &'static str, name: &'static str) -> Result<&'a str, Diagnosis> {
-    values(headers, name).next().ok_or_else(|| {
+fn header_value<'a>(headers: &'a str, part: &'static str, name: &'static str) -> Result<&'a str, Diagnosis> {
+    header_values(headers, name).next().ok_or_else(|| {
         let hint = format!("the header {name} is missing; a proxy or a framework may have removed it");
         Diagnosis { part, hint }
     })
 }
 
-fn values<'a>(headers: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
+fn header_values<'a>(headers: &'a str, name: &'static str) -> impl Iterator<Item = &'a str> {
     headers.lines().filter_map(move |line| {
         // `curl -v` marks request and response lines.
-        let (its, value) = line.trim_start_matches(['<', '>', ' ']).split_once(':')?;
-        its.trim().eq_ignore_ascii_case(name).then(|| value.trim())
+        let (header_name, value) = line.trim_start_matches(['<', '>', ' ']).split_once(':')?;
+        header_name.trim().eq_ignore_ascii_case(name).then(|| value.trim())
     })
 }

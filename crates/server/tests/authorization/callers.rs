@@ -2,29 +2,29 @@
 
 use base64::Engine as _;
 
-use super::{rows, send};
-use crate::support::on_each_with;
-use crate::support::service::{Provider, Service, basic};
-use crate::support::world::World;
+use super::{list_requests, send_request};
+use crate::support::for_each_database_with;
+use crate::support::provider_fixture::ProviderFixture;
+use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
 
 /// Disables the limit on failed logins, which these tests would exceed.
 const UNLIMITED: [(&str, &str); 1] = [("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0")];
 
 /// Every kind of missing or invalid credentials.
-fn bad_credentials(service: &Service, owner: &Provider) -> Vec<Option<String>> {
-    let suspended = service.provider("Suspended", true);
-    service.json(&["provider", "set", &suspended.id, "--suspended", "true"]);
+fn invalid_credentials(service: &TestService, owner: &ProviderCredentials) -> Vec<Option<String>> {
+    let suspended = service.create_provider("Suspended", true);
+    service.run_json_command(&["provider", "set", &suspended.id, "--suspended", "true"]);
     let encode = |text: &[u8]| base64::engine::general_purpose::STANDARD.encode(text);
     let of =
         |key: &str, secret: &str| Some(format!("Basic {}", encode(format!("{key}:{secret}").as_bytes())));
     let (key, secret) = (owner.api_key.as_str(), owner.api_secret.as_str());
-    let good = basic(owner);
+    let good = basic_authorization(owner);
     let mut last_letter_wrong = secret.to_owned();
     let last = last_letter_wrong.pop().unwrap();
     last_letter_wrong.push(if last == 'a' { 'b' } else { 'a' });
     vec![
         None,
-        Some(basic(&suspended)),
+        Some(basic_authorization(&suspended)),
         of(key, &last_letter_wrong),
         of(key, &secret[1..]),
         of(key, &format!("{secret}x")),
@@ -52,53 +52,53 @@ fn bad_credentials(service: &Service, owner: &Provider) -> Vec<Option<String>> {
 
 #[test]
 fn invalid_credentials_are_refused_on_every_route() {
-    on_each_with(&UNLIMITED, |service| {
-        let world = World::make(service, "zebra");
-        let credentials = bad_credentials(service, world.provider());
-        let before = world.picture(service);
+    for_each_database_with(&UNLIMITED, |service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let credentials = invalid_credentials(service, fixture.provider());
+        let before = fixture.take_snapshot(service);
         let mut bodies = std::collections::BTreeSet::new();
         for bad in credentials {
-            for row in rows(&world) {
+            for row in list_requests(&fixture) {
                 let body = row.body.as_ref().map(ToString::to_string);
-                let answer = send(service, bad.as_deref(), row.method, &row.path, body.as_deref());
-                assert_eq!(answer.status, 401, "{bad:?} {} {}: {}", row.method, row.path, answer.body);
-                let challenge = answer.header("www-authenticate");
+                let response = send_request(service, bad.as_deref(), row.method, &row.path, body.as_deref());
+                assert_eq!(response.status, 401, "{bad:?} {} {}: {}", row.method, row.path, response.body);
+                let challenge = response.header("www-authenticate");
                 assert_eq!(challenge, Some("Basic realm=\"guerdon\", charset=\"UTF-8\""), "{}", row.path);
-                answer.error(401);
-                bodies.insert(answer.body);
+                response.expect_error(401);
+                bodies.insert(response.body);
             }
         }
         assert_eq!(bodies.len(), 1, "all causes have the same body: {bodies:?}");
-        assert_eq!(world.picture(service), before);
+        assert_eq!(fixture.take_snapshot(service), before);
     });
 }
 
 #[test]
 fn credentials_are_checked_before_anything_else() {
-    on_each_with(&UNLIMITED, |service| {
-        let world = World::make(service, "zebra");
+    for_each_database_with(&UNLIMITED, |service| {
+        let fixture = ProviderFixture::create(service, "zebra");
         let check = |method: &str, path: &str, body: Option<&str>| {
-            assert_eq!(send(service, None, method, path, body).status, 401, "{method} {path}");
+            assert_eq!(send_request(service, None, method, path, body).status, 401, "{method} {path}");
         };
         check("GET", "/v1/nowhere", None);
         check("GET", "/v1/", None);
-        check("PATCH", &format!("/v1/companies/{}", world.sample.company), None);
+        check("PATCH", &format!("/v1/companies/{}", fixture.sample.company), None);
         check("GET", "/v1/companies/no-id", None);
         check("GET", "/v1/companies?page=x", None);
         check("POST", "/v1/users", Some("{"));
         check("POST", "/v1/users", Some("{\"a\":1,\"a\":1}"));
-        check("HEAD", &format!("/v1/users/{}", world.owner), None);
+        check("HEAD", &format!("/v1/users/{}", fixture.owner), None);
     });
 }
 
 #[test]
 fn the_authorization_scheme_is_case_insensitive() {
-    on_each_with(&UNLIMITED, |service| {
-        let provider = service.provider("Acme", false);
+    for_each_database_with(&UNLIMITED, |service| {
+        let provider = service.create_provider("Acme", false);
         for scheme in ["Basic", "basic", "BASIC"] {
-            let authorization = basic(&provider).replace("Basic", scheme);
+            let authorization = basic_authorization(&provider).replace("Basic", scheme);
             assert_eq!(
-                send(service, Some(&authorization), "GET", "/v1/companies", None).status,
+                send_request(service, Some(&authorization), "GET", "/v1/companies", None).status,
                 200,
                 "{scheme}"
             );

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::support::service::{Provider, Service};
-use crate::support::world::World;
-use crate::support::{created, on_each};
+use crate::support::provider_fixture::ProviderFixture;
+use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::{created_id, for_each_database};
 
-fn list(service: &Service, provider: &Provider, path: &str) -> (i64, Vec<String>) {
-    let answer = service.get(provider, path);
-    assert_eq!(answer.status, 200, "{path}: {}", answer.body);
-    let json = answer.json();
+fn fetch_list(service: &TestService, provider: &ProviderCredentials, path: &str) -> (i64, Vec<String>) {
+    let response = service.get(provider, path);
+    assert_eq!(response.status, 200, "{path}: {}", response.body);
+    let json = response.json();
     let ids: Vec<String> = json["results"]
         .as_array()
         .unwrap()
@@ -22,28 +22,29 @@ fn list(service: &Service, provider: &Provider, path: &str) -> (i64, Vec<String>
 
 #[test]
 fn a_provider_without_objects_gets_empty_lists() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let empty = service.provider("Empty", false);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let empty = service.create_provider("Empty", false);
         for path in ["/v1/companies", "/v1/corporations"] {
-            assert_eq!(list(service, &empty, path), (0, vec![]));
-            let answer = service.get(&empty, path);
-            world.is_secret_in(&answer, path);
+            assert_eq!(fetch_list(service, &empty, path), (0, vec![]));
+            let response = service.get(&empty, path);
+            fixture.assert_not_revealed(&response, path);
         }
     });
 }
 
 #[test]
 fn lists_return_and_count_only_own_rows() {
-    on_each(|service| {
-        let (one, two) = (World::make(service, "zebra"), World::make(service, "okapi"));
+    for_each_database(|service| {
+        let (one, two) =
+            (ProviderFixture::create(service, "zebra"), ProviderFixture::create(service, "okapi"));
         for (mine, other) in [(&one, &two), (&two, &one)] {
             let company = &mine.sample.company;
             let check = |path: &str, expected: &[&String]| {
-                let (total, ids) = list(service, mine.provider(), path);
+                let (total, ids) = fetch_list(service, mine.provider(), path);
                 assert_eq!(ids.iter().collect::<Vec<_>>(), expected, "{path}");
                 assert_eq!(usize::try_from(total), Ok(expected.len()), "{path}");
-                other.is_secret_in(&service.get(mine.provider(), path), path);
+                other.assert_not_revealed(&service.get(mine.provider(), path), path);
             };
             check("/v1/companies", &[company]);
             check(&format!("/v1/companies?corporation_id={}", mine.corporation), &[company]);
@@ -54,49 +55,54 @@ fn lists_return_and_count_only_own_rows() {
             let path = format!("/v1/companies/{company}/users/balances");
             let balances = service.get(mine.provider(), &path);
             assert_eq!(balances.json()["users"].as_array().map(Vec::len), Some(5));
-            other.is_secret_in(&balances, &path);
+            other.assert_not_revealed(&balances, &path);
         }
     });
 }
 
 #[test]
 fn corporation_lists_exclude_foreign_companies() {
-    on_each(|service| {
-        let (mine, theirs) = (World::make(service, "okapi"), World::make(service, "zebra"));
+    for_each_database(|service| {
+        let (mine, theirs) =
+            (ProviderFixture::create(service, "okapi"), ProviderFixture::create(service, "zebra"));
         let forge = "UPDATE companies SET corporation_id = (SELECT id FROM corporations WHERE name = 'okapi group') \
                      WHERE domain = 'zebra.example.com'";
-        service.database.tamper(forge, forge);
+        service.database.execute_sql(forge, forge);
         for path in [
             "/v1/companies".to_owned(),
             format!("/v1/companies?corporation_id={}", mine.corporation),
             format!("/v1/corporations/{}/companies", mine.corporation),
         ] {
             assert_eq!(
-                list(service, mine.provider(), &path),
+                fetch_list(service, mine.provider(), &path),
                 (1, vec![mine.sample.company.clone()]),
                 "{path}"
             );
-            theirs.is_secret_in(&service.get(mine.provider(), &path), &path);
+            theirs.assert_not_revealed(&service.get(mine.provider(), &path), &path);
         }
     });
 }
 
 #[test]
 fn a_companys_lists_exclude_other_companies_of_the_provider() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
         let body = crate::support::company_body("second.example.com");
-        let second = created(service.post(world.provider(), "/v1/companies", &body));
-        let (total, _) = list(service, world.provider(), &format!("/v1/companies/{second}/occasions"));
+        let second = created_id(service.post(fixture.provider(), "/v1/companies", &body));
+        let (total, _) =
+            fetch_list(service, fixture.provider(), &format!("/v1/companies/{second}/occasions"));
         assert_eq!(total, 0);
         let balances =
-            service.get(world.provider(), &format!("/v1/companies/{second}/users/balances")).json();
+            service.get(fixture.provider(), &format!("/v1/companies/{second}/users/balances")).json();
         assert_eq!(balances["users"].as_array().map(Vec::len), Some(1));
-        let in_corporation = format!("/v1/corporations/{}/companies", world.corporation);
-        assert_eq!(list(service, world.provider(), &in_corporation), (1, vec![world.sample.company.clone()]));
-        let all = list(service, world.provider(), "/v1/companies");
-        assert_eq!(all, (2, vec![world.sample.company.clone(), second.clone()]));
-        let saml = service.get(world.provider(), &format!("/v1/companies/{second}/saml")).json();
+        let in_corporation = format!("/v1/corporations/{}/companies", fixture.corporation);
+        assert_eq!(
+            fetch_list(service, fixture.provider(), &in_corporation),
+            (1, vec![fixture.sample.company.clone()])
+        );
+        let all = fetch_list(service, fixture.provider(), "/v1/companies");
+        assert_eq!(all, (2, vec![fixture.sample.company.clone(), second.clone()]));
+        let saml = service.get(fixture.provider(), &format!("/v1/companies/{second}/saml")).json();
         assert_eq!(
             saml,
             json!({"idp_id": Value::Null, "idp_url": Value::Null, "active": false,

@@ -1,22 +1,22 @@
 //! Authorization: every route without credentials, with wrong credentials, by a suspended or undesignated provider,
 //! and with ids that are foreign, absent, deleted or malformed. The rows are compared with the route table.
 
-mod assignment;
 mod callers;
+mod designation;
 mod lists;
-mod named;
+mod mass_assignment;
 mod objects;
-mod rights;
+mod referenced_ids;
 
 use serde_json::{Value, json};
 
-use crate::support::service::{Answer, Provider, Service, basic};
-use crate::support::world::{self, World};
+use crate::support::provider_fixture::{self, ProviderFixture};
+use crate::support::service::{ApiResponse, ProviderCredentials, TestService, basic_authorization};
 
-const ABSENT: &str = "0193a5c0-0000-7000-8000-000000000001";
+const ABSENT_ID: &str = "0193a5c0-0000-7000-8000-000000000001";
 
 /// A request to one route that the owner of the objects may send.
-struct Row {
+struct RouteRequest {
     method: &'static str,
     pattern: &'static str,
     path: String,
@@ -76,20 +76,21 @@ const USER: &[&str] = &[
     "custom_field_5",
 ];
 
-/// One request to each route, for the objects of `world` (behaviour 10.1).
-fn rows(world: &World) -> Vec<Row> {
+/// One request to each route, for the objects of `fixture` (behaviour 10.1).
+fn list_requests(fixture: &ProviderFixture) -> Vec<RouteRequest> {
     let mut rows = Vec::new();
     let mut row = |method, pattern: &'static str, id: &str, body: Option<Value>, fields| {
         let path = match pattern {
             "/v1/users/{id}/transactions" => pattern.replace("{id}", id) + "?type=peer_wallet",
             _ => pattern.replace("{id}", id),
         };
-        rows.push(Row { method, pattern, path, body, fields });
+        rows.push(RouteRequest { method, pattern, path, body, fields });
     };
-    let sample = &world.sample;
+    let sample = &fixture.sample;
     let (company, occasion, user) = (&sample.company, &sample.occasion, &sample.users[0]);
     let none: &[&str] = &[];
-    let another = world::company("another", "another.example.com", &world.corporation);
+    let another =
+        provider_fixture::marked_company_body("another", "another.example.com", &fixture.corporation);
     row("POST", "/v1/companies", "", Some(another), COMPANY);
     row("GET", "/v1/companies", "", None, none);
     row("GET", "/v1/companies/{id}", company, None, none);
@@ -105,46 +106,53 @@ fn rows(world: &World) -> Vec<Row> {
     row("POST", "/v1/companies/{id}/rate_preview", company, Some(rate), &["points_per_dollar"]);
     row("POST", "/v1/corporations", "", Some(json!({"name": "Another"})), &["name"]);
     row("GET", "/v1/corporations", "", None, none);
-    row("GET", "/v1/corporations/{id}", &world.corporation, None, none);
-    row("GET", "/v1/corporations/{id}/companies", &world.corporation, None, none);
-    row("PUT", "/v1/corporations/{id}", &world.corporation, Some(json!({"name": "Changed"})), &["name"]);
-    row("POST", "/v1/occasions", "", Some(world::occasion(company, "another")), OCCASION);
+    row("GET", "/v1/corporations/{id}", &fixture.corporation, None, none);
+    row("GET", "/v1/corporations/{id}/companies", &fixture.corporation, None, none);
+    row("PUT", "/v1/corporations/{id}", &fixture.corporation, Some(json!({"name": "Changed"})), &["name"]);
+    row(
+        "POST",
+        "/v1/occasions",
+        "",
+        Some(provider_fixture::marked_occasion_body(company, "another")),
+        OCCASION,
+    );
     row("GET", "/v1/occasions/{id}", occasion, None, none);
     row("PUT", "/v1/occasions/{id}", occasion, Some(json!({"title": "Changed"})), OCCASION);
-    row("DELETE", "/v1/occasions/{id}", &world.spare_occasion, None, none);
-    let recognition = sample.recognition("company", company, &[user], 1);
+    row("DELETE", "/v1/occasions/{id}", &fixture.spare_occasion, None, none);
+    let recognition = sample.recognition_body("company", company, &[user], 1);
     row("POST", "/v1/recognitions", "", Some(recognition.clone()), RECOGNITION);
     row("POST", "/v1/recognitions/dry_run", "", Some(recognition), RECOGNITION);
-    row("POST", "/v1/users", "", Some(world::user(company, "another", "new")), USER);
+    row("GET", "/v1/recognitions/{id}", &fixture.recognition, None, none);
+    row("POST", "/v1/users", "", Some(provider_fixture::marked_user_body(company, "another", "new")), USER);
     row("GET", "/v1/users/{id}", user, None, none);
     row("PUT", "/v1/users/{id}", user, Some(json!({"title": "Changed"})), USER);
-    row("DELETE", "/v1/users/{id}", &world.spare_user, None, none);
+    row("DELETE", "/v1/users/{id}", &fixture.spare_user, None, none);
     row("GET", "/v1/users/{id}/balances", user, None, none);
     row("GET", "/v1/users/{id}/transactions", user, None, none);
     row("GET", "/v1/users/{id}/recognitions_received", user, None, none);
     row("GET", "/v1/users/{id}/recognitions_sent", user, None, none);
     row("GET", "/v1/events", "", None, none);
     row("POST", "/v1/events/replay", "", Some(json!({"state": "exhausted"})), &["since", "state"]);
-    row("GET", "/v1/events/{id}", &world.event, None, none);
-    row("POST", "/v1/events/{id}/replay", &world.event, None, none);
+    row("GET", "/v1/events/{id}", &fixture.event, None, none);
+    row("POST", "/v1/events/{id}/replay", &fixture.event, None, none);
     rows
 }
 
-impl Row {
+impl RouteRequest {
     /// The id in the path.
-    fn id(&self) -> Option<&str> {
+    fn path_id(&self) -> Option<&str> {
         self.pattern.contains("{id}").then(|| self.path.split('/').nth(3)?.split('?').next()).flatten()
     }
 
     /// The same path with another id.
-    fn about(&self, id: &str) -> String {
-        self.path.replace(self.id().unwrap(), id)
+    fn path_for_id(&self, id: &str) -> String {
+        self.path.replace(self.path_id().unwrap(), id)
     }
 
     /// The status of a successful response.
-    fn success(&self) -> u16 {
+    fn success_status(&self) -> u16 {
         match self.method {
-            "POST" if self.makes_nothing() => 200,
+            "POST" if self.creates_nothing() => 200,
             "POST" => 201,
             "DELETE" => 204,
             _ => 200,
@@ -152,7 +160,7 @@ impl Row {
     }
 
     /// Whether a successful request creates no object.
-    fn makes_nothing(&self) -> bool {
+    fn creates_nothing(&self) -> bool {
         ["/dry_run", "/rate_preview", "/replay"].iter().any(|suffix| self.pattern.ends_with(suffix))
     }
 
@@ -167,46 +175,66 @@ impl Row {
         )
     }
 
-    fn call(&self, service: &Service, provider: &Provider) -> Answer {
-        call(service, provider, self.method, &self.path, self.body.as_ref())
+    fn send_as(&self, service: &TestService, provider: &ProviderCredentials) -> ApiResponse {
+        send_as_provider(service, provider, self.method, &self.path, self.body.as_ref())
     }
 }
 
-fn call(service: &Service, provider: &Provider, method: &str, path: &str, body: Option<&Value>) -> Answer {
-    send(service, Some(&basic(provider)), method, path, body.map(Value::to_string).as_deref())
+fn send_as_provider(
+    service: &TestService,
+    provider: &ProviderCredentials,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> ApiResponse {
+    send_request(
+        service,
+        Some(&basic_authorization(provider)),
+        method,
+        path,
+        body.map(Value::to_string).as_deref(),
+    )
 }
 
-fn send(
-    service: &Service,
+fn send_request(
+    service: &TestService,
     authorization: Option<&str>,
     method: &str,
     path: &str,
     body: Option<&str>,
-) -> Answer {
+) -> ApiResponse {
     let mut headers: Vec<(&str, &str)> =
         authorization.map(|value| ("Authorization", value)).into_iter().collect();
     if body.is_some() {
         headers.push(("Content-Type", "application/json"));
     }
-    service.running.request(method, path, &headers, body)
+    service.running.send_request(method, path, &headers, body)
 }
 
 #[test]
 fn every_route_has_a_row() {
-    let nobody = Provider { id: String::new(), api_key: String::new(), api_secret: String::new() };
-    let [company, occasion] = [ABSENT.to_owned(), ABSENT.to_owned()];
-    let world = World {
-        sample: crate::support::Sample { provider: nobody, company, occasion, users: vec![ABSENT.into(); 3] },
-        corporation: ABSENT.into(),
-        owner: ABSENT.into(),
+    let nobody = ProviderCredentials { id: String::new(), api_key: String::new(), api_secret: String::new() };
+    let [company, occasion] = [ABSENT_ID.to_owned(), ABSENT_ID.to_owned()];
+    let fixture = ProviderFixture {
+        sample: crate::support::SampleCompany {
+            provider: nobody,
+            company,
+            occasion,
+            users: vec![ABSENT_ID.into(); 3],
+        },
+        corporation: ABSENT_ID.into(),
+        owner: ABSENT_ID.into(),
         domain: "example.com".into(),
         mark: "nobody".into(),
-        spare_user: ABSENT.into(),
-        spare_occasion: ABSENT.into(),
-        event: ABSENT.into(),
+        spare_user: ABSENT_ID.into(),
+        spare_occasion: ABSENT_ID.into(),
+        recognition: ABSENT_ID.into(),
+        event: ABSENT_ID.into(),
     };
-    let mut rows: Vec<(&str, &str, bool)> =
-        rows(&world).iter().map(|row| (row.method, row.pattern, row.needs_designation())).collect();
+    let mut rows: Vec<(&str, &str, bool)> = list_requests(&fixture)
+        .iter()
+        .map(|row| (row.method, row.pattern, row.needs_designation()))
+        .collect();
     let mut routes: Vec<(&str, &str, bool)> = guerdon_http_api::ROUTES
         .iter()
         .map(|route| (route.method, route.pattern, route.needs_designation))

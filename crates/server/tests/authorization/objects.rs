@@ -2,91 +2,113 @@
 
 use serde_json::{Value, json};
 
-use super::{ABSENT, Row, call, rows, send};
-use crate::support::on_each;
-use crate::support::service::{Service, basic};
-use crate::support::world::World;
+use super::{ABSENT_ID, RouteRequest, list_requests, send_as_provider, send_request};
+use crate::support::for_each_database;
+use crate::support::provider_fixture::ProviderFixture;
+use crate::support::service::{TestService, basic_authorization};
 
-fn with_object(world: &World) -> Vec<Row> {
-    rows(world).into_iter().filter(|row| row.id().is_some()).collect()
+fn with_path_id(fixture: &ProviderFixture) -> Vec<RouteRequest> {
+    list_requests(fixture).into_iter().filter(|row| row.path_id().is_some()).collect()
 }
 
 #[test]
 fn foreign_objects_are_403_and_reveal_nothing() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let strangers = [service.provider("Designated", true), service.provider("Undesignated", false)];
-        let before = world.picture(service);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let strangers =
+            [service.create_provider("Designated", true), service.create_provider("Undesignated", false)];
+        let before = fixture.take_snapshot(service);
         for stranger in &strangers {
-            let told_by = |method: &str, path: &str, body: Option<&str>| {
-                let answer = send(service, Some(&basic(stranger)), method, path, body);
-                assert_eq!(answer.status, 403, "{method} {path}: {}", answer.body);
-                world.is_secret_in(&answer, path);
-                answer
+            let send_checked = |method: &str, path: &str, body: Option<&str>| {
+                let response =
+                    send_request(service, Some(&basic_authorization(stranger)), method, path, body);
+                assert_eq!(response.status, 403, "{method} {path}: {}", response.body);
+                fixture.assert_not_revealed(&response, path);
+                response
             };
-            for row in with_object(&world) {
+            for row in with_path_id(&fixture) {
                 let body = row.body.as_ref().map(ToString::to_string);
-                let message = told_by(row.method, &row.path, body.as_deref()).error(403);
+                let message = send_checked(row.method, &row.path, body.as_deref()).expect_error(403);
                 assert!(!message.contains("designated"), "the object is checked first: {message}");
                 if row.method == "PUT" {
                     for garbage in ["", "{", "[]", r#"{"name": 1}"#] {
-                        told_by(row.method, &row.path, Some(garbage)).error(403); // checked before the body
+                        send_checked(row.method, &row.path, Some(garbage)).expect_error(403); // checked before the body
                     }
                 }
                 if row.method == "GET" {
                     let with_bad_query = format!("{}?page=x&type=x", row.path.split('?').next().unwrap());
-                    told_by("GET", &with_bad_query, None).error(403); // checked before the query
-                    told_by("HEAD", &row.path, None);
+                    send_checked("GET", &with_bad_query, None).expect_error(403); // checked before the query
+                    send_checked("HEAD", &row.path, None);
                 }
             }
-            told_by("GET", &format!("/v1/companies/{}", world.domain), None);
-            told_by("GET", &format!("/v1/companies/{}", world.domain.to_uppercase()), None);
+            send_checked("GET", &format!("/v1/companies/{}", fixture.domain), None);
+            send_checked("GET", &format!("/v1/companies/{}", fixture.domain.to_uppercase()), None);
         }
-        assert_eq!(world.picture(service), before);
+        assert_eq!(fixture.take_snapshot(service), before);
     });
 }
 
 #[test]
 fn absent_objects_are_404() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let undesignated = service.provider("Undesignated", false);
-        let before = world.picture(service);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let undesignated = service.create_provider("Undesignated", false);
+        let before = fixture.take_snapshot(service);
         let kinds = [
-            ("/v1/companies", &world.sample.company),
-            ("/v1/corporations", &world.corporation),
-            ("/v1/occasions", &world.sample.occasion),
-            ("/v1/users", &world.owner),
+            ("/v1/companies", &fixture.sample.company),
+            ("/v1/corporations", &fixture.corporation),
+            ("/v1/occasions", &fixture.sample.occasion),
+            ("/v1/users", &fixture.owner),
         ];
         let absent = [
-            ABSENT,
+            ABSENT_ID,
             "00000000-0000-0000-0000-000000000000",
             "ffffffff-ffff-ffff-ffff-ffffffffffff",
             "6fa459ea-ee8a-4ca4-894e-db77e160355e",
             "6FA459EA-EE8A-3CA4-894E-DB77E160355E",
         ];
-        for row in with_object(&world) {
-            for caller in [world.provider(), &undesignated] {
+        for row in with_path_id(&fixture) {
+            for caller in [fixture.provider(), &undesignated] {
                 for id in absent {
-                    let answer = call(service, caller, row.method, &row.about(id), row.body.as_ref());
-                    assert_eq!(answer.status, 404, "{} {}: {}", row.method, row.about(id), answer.body);
-                    answer.error(404);
+                    let response = send_as_provider(
+                        service,
+                        caller,
+                        row.method,
+                        &row.path_for_id(id),
+                        row.body.as_ref(),
+                    );
+                    assert_eq!(
+                        response.status,
+                        404,
+                        "{} {}: {}",
+                        row.method,
+                        row.path_for_id(id),
+                        response.body
+                    );
+                    response.expect_error(404);
                 }
             }
             for (kind, id) in kinds.iter().filter(|(kind, _)| !row.pattern.starts_with(kind)) {
-                for caller in [world.provider(), &undesignated] {
-                    let answer = call(service, caller, row.method, &row.about(id), row.body.as_ref());
-                    assert_eq!(answer.status, 404, "{} {} is in {kind}", row.method, row.about(id));
+                for caller in [fixture.provider(), &undesignated] {
+                    let response = send_as_provider(
+                        service,
+                        caller,
+                        row.method,
+                        &row.path_for_id(id),
+                        row.body.as_ref(),
+                    );
+                    assert_eq!(response.status, 404, "{} {} is in {kind}", row.method, row.path_for_id(id));
                 }
             }
         }
-        call(service, world.provider(), "GET", "/v1/companies/absent.example.com", None).error(404);
-        assert_eq!(world.picture(service), before);
+        send_as_provider(service, fixture.provider(), "GET", "/v1/companies/absent.example.com", None)
+            .expect_error(404);
+        assert_eq!(fixture.take_snapshot(service), before);
     });
 }
 
 /// Values that can be mistaken for an id.
-fn malformed(id: &str) -> Vec<String> {
+fn malformed_ids(id: &str) -> Vec<String> {
     let bare = id.replace('-', "");
     let mut forms = vec![
         bare.clone(),
@@ -138,127 +160,140 @@ fn malformed(id: &str) -> Vec<String> {
 
 #[test]
 fn a_malformed_id_in_a_path_is_404() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let before = world.picture(service);
-        for row in with_object(&world) {
-            for form in malformed(row.id().unwrap()) {
-                let path = row.about(&form);
-                let answer = call(service, world.provider(), row.method, &path, row.body.as_ref());
-                assert_eq!(answer.status, 404, "{} {path}: {}", row.method, answer.body);
-                answer.error(404);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let before = fixture.take_snapshot(service);
+        for row in with_path_id(&fixture) {
+            for form in malformed_ids(row.path_id().unwrap()) {
+                let path = row.path_for_id(&form);
+                let response =
+                    send_as_provider(service, fixture.provider(), row.method, &path, row.body.as_ref());
+                assert_eq!(response.status, 404, "{} {path}: {}", row.method, response.body);
+                response.expect_error(404);
             }
             let slash = row.path.split('?').next().unwrap().to_owned() + "/";
-            call(service, world.provider(), row.method, &slash, row.body.as_ref()).error(404);
+            send_as_provider(service, fixture.provider(), row.method, &slash, row.body.as_ref())
+                .expect_error(404);
         }
-        assert_eq!(world.picture(service), before);
+        assert_eq!(fixture.take_snapshot(service), before);
     });
 }
 
 #[test]
 fn an_id_in_upper_case_names_the_same_object() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        for row in with_object(&world) {
-            let upper = row.about(&row.id().unwrap().to_uppercase());
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        for row in with_path_id(&fixture) {
+            let upper = row.path_for_id(&row.path_id().unwrap().to_uppercase());
             let body = match row.method {
                 "PUT" => Some(json!({})),
                 _ => row.body.clone(),
             };
-            let answer = call(service, world.provider(), row.method, &upper, body.as_ref());
-            assert_eq!(answer.status, row.success(), "{} {upper}: {}", row.method, answer.body);
+            let response = send_as_provider(service, fixture.provider(), row.method, &upper, body.as_ref());
+            assert_eq!(response.status, row.success_status(), "{} {upper}: {}", row.method, response.body);
             if row.method == "GET" {
-                assert_eq!(answer.body, call(service, world.provider(), "GET", &row.path, None).body);
+                assert_eq!(
+                    response.body,
+                    send_as_provider(service, fixture.provider(), "GET", &row.path, None).body
+                );
             }
-            assert!(!answer.body.contains(&row.id().unwrap().to_uppercase()), "{}", answer.body);
+            assert!(!response.body.contains(&row.path_id().unwrap().to_uppercase()), "{}", response.body);
         }
     });
 }
 
 #[test]
 fn a_deleted_user_is_still_shown_and_never_changed() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let (stranger, gone) = (service.provider("Stranger", true), &world.spare_user);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let (stranger, gone) = (service.create_provider("Stranger", true), &fixture.spare_user);
         let path = format!("/v1/users/{gone}");
-        assert_eq!(service.delete(world.provider(), &path).status, 204);
-        let before = world.picture(service);
-        for row in with_object(&world).iter().filter(|row| row.pattern.starts_with("/v1/users")) {
-            let answer = call(service, world.provider(), row.method, &row.about(gone), row.body.as_ref());
-            let expected = if row.method == "PUT" { 400 } else { row.success() };
-            assert_eq!(answer.status, expected, "{} {}: {}", row.method, row.pattern, answer.body);
-            let answer = call(service, &stranger, row.method, &row.about(gone), row.body.as_ref());
-            answer.error(403);
-            world.is_secret_in(&answer, &row.about(gone));
+        assert_eq!(service.delete(fixture.provider(), &path).status, 204);
+        let before = fixture.take_snapshot(service);
+        for row in with_path_id(&fixture).iter().filter(|row| row.pattern.starts_with("/v1/users")) {
+            let response = send_as_provider(
+                service,
+                fixture.provider(),
+                row.method,
+                &row.path_for_id(gone),
+                row.body.as_ref(),
+            );
+            let expected = if row.method == "PUT" { 400 } else { row.success_status() };
+            assert_eq!(response.status, expected, "{} {}: {}", row.method, row.pattern, response.body);
+            let response =
+                send_as_provider(service, &stranger, row.method, &row.path_for_id(gone), row.body.as_ref());
+            response.expect_error(403);
+            fixture.assert_not_revealed(&response, &row.path_for_id(gone));
         }
-        assert!(service.get(world.provider(), &path).json()["deleted_at"].is_string());
+        assert!(service.get(fixture.provider(), &path).json()["deleted_at"].is_string());
         for sender in [false, true] {
             let (from, to) =
-                if sender { (gone, &world.sample.users[0]) } else { (&world.sample.users[0], gone) };
-            let message = world.sample.send(service, from, &[to], 1).error(400);
+                if sender { (gone, &fixture.sample.users[0]) } else { (&fixture.sample.users[0], gone) };
+            let message = fixture.sample.send_recognition(service, from, &[to], 1).expect_error(400);
             assert!(message.contains(if sender { "sender_id" } else { "receiver_ids" }), "{message}");
         }
-        assert_eq!(world.picture(service), before);
+        assert_eq!(fixture.take_snapshot(service), before);
     });
 }
 
 #[test]
 fn a_deleted_occasion_does_not_exist() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let (stranger, gone) = (service.provider("Stranger", true), &world.spare_occasion);
-        assert_eq!(service.delete(world.provider(), &format!("/v1/occasions/{gone}")).status, 204);
-        let before = world.picture(service);
-        for row in with_object(&world).iter().filter(|row| row.pattern.starts_with("/v1/occasions")) {
-            for caller in [world.provider(), &stranger] {
-                call(service, caller, row.method, &row.about(gone), row.body.as_ref()).error(404);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let (stranger, gone) = (service.create_provider("Stranger", true), &fixture.spare_occasion);
+        assert_eq!(service.delete(fixture.provider(), &format!("/v1/occasions/{gone}")).status, 204);
+        let before = fixture.take_snapshot(service);
+        for row in with_path_id(&fixture).iter().filter(|row| row.pattern.starts_with("/v1/occasions")) {
+            for caller in [fixture.provider(), &stranger] {
+                send_as_provider(service, caller, row.method, &row.path_for_id(gone), row.body.as_ref())
+                    .expect_error(404);
             }
         }
-        let sample = &world.sample;
-        let mut body = sample.recognition("company", &sample.company, &[&sample.users[0]], 1);
+        let sample = &fixture.sample;
+        let mut body = sample.recognition_body("company", &sample.company, &[&sample.users[0]], 1);
         body["occasion_id"] = json!(gone);
-        let message = service.post(world.provider(), "/v1/recognitions", &body).error(404);
+        let message = service.post(fixture.provider(), "/v1/recognitions", &body).expect_error(404);
         assert!(message.contains("occasion_id"), "{message}");
-        let list = service.get(world.provider(), &format!("/v1/companies/{}/occasions", sample.company));
+        let list = service.get(fixture.provider(), &format!("/v1/companies/{}/occasions", sample.company));
         assert!(!list.body.contains(gone.as_str()), "{}", list.body);
-        assert_eq!(world.picture(service), before);
+        assert_eq!(fixture.take_snapshot(service), before);
     });
 }
 
 /// Creates a global occasion.
-fn global_occasion(service: &Service) -> String {
+fn create_global_occasion(service: &TestService) -> String {
     let words = ["--name", "Global", "--title", "For all", "--default-message", "Hello"];
-    let made = service.json(&[["occasion", "create-global"].as_slice(), &words].concat());
-    made["id"].as_str().unwrap().to_owned()
+    let occasion = service.run_json_command(&[["occasion", "create-global"].as_slice(), &words].concat());
+    occasion["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn every_provider_may_use_and_none_may_change_a_global_occasion() {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let undesignated = service.provider("Undesignated", false);
-        let global = global_occasion(service);
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let undesignated = service.create_provider("Undesignated", false);
+        let global = create_global_occasion(service);
         let path = format!("/v1/occasions/{global}");
-        let shown = service.get(world.provider(), &path);
+        let shown = service.get(fixture.provider(), &path);
         assert_eq!(shown.status, 200);
         let json = shown.json();
         assert_eq!((&json["company_id"], &json["global"]), (&Value::Null, &json!(true)));
-        let before = world.picture(service);
-        for caller in [world.provider(), &undesignated] {
+        let before = fixture.take_snapshot(service);
+        for caller in [fixture.provider(), &undesignated] {
             assert_eq!(service.get(caller, &path).body, shown.body);
             for body in [json!({"title": "Mine"}), json!({}), json!({"name": 1})] {
-                service.put(caller, &path, &body).error(403);
+                service.put(caller, &path, &body).expect_error(403);
             }
-            service.delete(caller, &path).error(403);
+            service.delete(caller, &path).expect_error(403);
         }
-        assert_eq!(world.picture(service), before);
-        let sample = &world.sample;
+        assert_eq!(fixture.take_snapshot(service), before);
+        let sample = &fixture.sample;
         let list =
-            service.get(world.provider(), &format!("/v1/companies/{}/occasions", sample.company)).json();
+            service.get(fixture.provider(), &format!("/v1/companies/{}/occasions", sample.company)).json();
         assert_eq!(list["total_count"], 3);
         assert!(list["results"].as_array().unwrap().contains(&json));
-        let mut body = sample.recognition("company", &sample.company, &[&sample.users[0]], 1);
+        let mut body = sample.recognition_body("company", &sample.company, &[&sample.users[0]], 1);
         body["occasion_id"] = json!(global);
-        assert_eq!(service.post(world.provider(), "/v1/recognitions", &body).status, 201);
+        assert_eq!(service.post(fixture.provider(), "/v1/recognitions", &body).status, 201);
     });
 }

@@ -2,31 +2,37 @@
 
 use serde_json::{Value, json};
 
-use super::endpoints::{Endpoint, add};
-use super::{Bench, on_bench};
-use crate::support::wire::{Dialer, Said};
+use super::endpoints::{Endpoint, append_member};
+use super::{InputFixture, for_each_input_fixture};
+use crate::support::tls_connection::{RawResponse, TlsConnector};
 
 /// Sends bytes as a body on a new connection and returns the response. The connection must close.
-fn sent(bench: &Bench<'_>, dialer: &Dialer, endpoint: &Endpoint, body: &[u8]) -> Said {
-    let mut bytes = head(bench, endpoint, &format!("Connection: close\r\nContent-Length: {}", body.len()));
+fn send_body(
+    fixture: &InputFixture<'_>,
+    connector: &TlsConnector,
+    endpoint: &Endpoint,
+    body: &[u8],
+) -> RawResponse {
+    let mut bytes =
+        request_head(fixture, endpoint, &format!("Connection: close\r\nContent-Length: {}", body.len()));
     bytes.extend_from_slice(body);
-    only(dialer, &bytes)
+    send_and_expect_one(connector, &bytes)
 }
 
-fn head(bench: &Bench<'_>, endpoint: &Endpoint, lines: &str) -> Vec<u8> {
-    let (method, path, authorization) = (endpoint.method, &endpoint.path, &bench.authorization);
+fn request_head(fixture: &InputFixture<'_>, endpoint: &Endpoint, lines: &str) -> Vec<u8> {
+    let (method, path, authorization) = (endpoint.method, &endpoint.path, &fixture.authorization);
     let first = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}");
     format!("{first}\r\nContent-Type: application/json\r\n{lines}\r\n\r\n").into_bytes()
 }
 
 /// The only response to these bytes, after which the connection must close.
-fn only(dialer: &Dialer, bytes: &[u8]) -> Said {
-    let mut answers = dialer.dial().unwrap().finish(bytes);
-    assert_eq!(answers.len(), 1, "{answers:?}");
-    answers.remove(0)
+fn send_and_expect_one(connector: &TlsConnector, bytes: &[u8]) -> RawResponse {
+    let mut responses = connector.connect_tls().unwrap().send_and_read_to_end(bytes);
+    assert_eq!(responses.len(), 1, "{responses:?}");
+    responses.remove(0)
 }
 
-fn is_refused(said: &Said, what: &str) {
+fn assert_is_refused(said: &RawResponse, what: &str) {
     assert_eq!(said.status, 400, "{what}: {}", said.body);
     let error: Value = serde_json::from_str(&said.body).unwrap();
     assert_eq!(error["error"]["status"], 400, "{what}");
@@ -34,14 +40,14 @@ fn is_refused(said: &Said, what: &str) {
     assert!(said.head.contains("content-type: application/json"), "{}", said.head);
 }
 
-fn utf_16(text: &str, little: bool, mark: bool) -> Vec<u8> {
+fn encode_utf_16(text: &str, little: bool, mark: bool) -> Vec<u8> {
     let units = mark.then_some(0xfeff).into_iter().chain(text.encode_utf16());
     units.flat_map(|unit: u16| if little { unit.to_le_bytes() } else { unit.to_be_bytes() }).collect()
 }
 
 /// Invalid variants of a valid body.
 #[expect(clippy::too_many_lines, reason = "a table of texts")]
-fn spoilt(good: &str) -> Vec<Vec<u8>> {
+fn malformed_bodies(good: &str) -> Vec<Vec<u8>> {
     let inside = &good[1..good.len() - 1];
     let comma = if inside.is_empty() { "" } else { "," };
     let texts = [
@@ -58,7 +64,7 @@ fn spoilt(good: &str) -> Vec<Vec<u8>> {
         "-1.5e3".into(),
         "true".into(),
         "\"\"".into(),
-        text(good),
+        json_string(good),
         "x".into(),
         good[..good.len() - 1].into(),
         format!("{good}}}"),
@@ -90,8 +96,8 @@ fn spoilt(good: &str) -> Vec<Vec<u8>> {
         format!("{{{inside}{comma}\"\\ud800\":1}}"),
         format!("{{{inside}{comma}\"x\":\"\\ud800\"}}"),
         format!("{{{inside}{comma}\"x\":\"\u{1}\"}}"),
-        format!("{{{inside}{comma}\"x\":{}}}", nested(128)),
-        format!("{{{inside}{comma}\"x\":{}}}", nested(100_000)),
+        format!("{{{inside}{comma}\"x\":{}}}", nested_arrays(128)),
+        format!("{{{inside}{comma}\"x\":{}}}", nested_arrays(100_000)),
         format!("{{{inside}{comma}\"x\":{}", "[".repeat(1_000_000)),
         format!("{{{inside}{comma}{}", "\"x\":{".repeat(100_000)),
         format!("%7B%7D{good}"),
@@ -101,7 +107,7 @@ fn spoilt(good: &str) -> Vec<Vec<u8>> {
     ];
     let mut all: Vec<Vec<u8>> = texts.into_iter().map(String::into_bytes).collect();
     for (little, mark) in [(true, true), (false, true), (true, false), (false, false)] {
-        all.push(utf_16(good, little, mark));
+        all.push(encode_utf_16(good, little, mark));
     }
     for bad in
         [b"\xff".as_slice(), b"\xc0\x80", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82", b"\xf0\x9f"]
@@ -115,25 +121,25 @@ fn spoilt(good: &str) -> Vec<Vec<u8>> {
     all
 }
 
-fn text(value: &str) -> String {
+fn json_string(value: &str) -> String {
     json!(value).to_string()
 }
 
 /// `depth` nested arrays.
-fn nested(depth: usize) -> String {
+fn nested_arrays(depth: usize) -> String {
     format!("{}{}", "[".repeat(depth), "]".repeat(depth))
 }
 
 #[test]
 fn a_body_that_is_not_a_json_object_in_utf_8_is_400() {
-    on_bench(|bench| {
-        let dialer = Dialer::new(bench.service);
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
-                for body in spoilt(&endpoint.body().to_string()) {
+    for_each_input_fixture(|fixture| {
+        let connector = TlsConnector::new(fixture.service);
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
+                for body in malformed_bodies(&endpoint.valid_body().to_string()) {
                     let start = String::from_utf8_lossy(&body[..body.len().min(300)]).into_owned();
-                    is_refused(
-                        &sent(bench, &dialer, &endpoint, &body),
+                    assert_is_refused(
+                        &send_body(fixture, &connector, &endpoint, &body),
                         &format!("{} {start}", endpoint.path),
                     );
                 }
@@ -144,49 +150,53 @@ fn a_body_that_is_not_a_json_object_in_utf_8_is_400() {
 
 #[test]
 fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
-    on_bench(|bench| {
-        let dialer = Dialer::new(bench.service);
+    for_each_input_fixture(|fixture| {
+        let connector = TlsConnector::new(fixture.service);
         let whole = |endpoint: &Endpoint, length: usize| {
-            let body = endpoint.body();
-            add(&body, &format!("\"x\":\"{}\"", "x".repeat(length - add(&body, "\"x\":\"\"").len())))
+            let body = endpoint.valid_body();
+            append_member(
+                &body,
+                &format!("\"x\":\"{}\"", "x".repeat(length - append_member(&body, "\"x\":\"\"").len())),
+            )
         };
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
-                let declared = head(bench, &endpoint, "Content-Length: 1048577");
-                let vast = head(bench, &endpoint, "Content-Length: 9223372036854775807");
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
+                let declared = request_head(fixture, &endpoint, "Content-Length: 1048577");
+                let vast = request_head(fixture, &endpoint, "Content-Length: 9223372036854775807");
                 for bytes in [declared, vast] {
-                    let said = only(&dialer, &bytes);
-                    is_refused(&said, &endpoint.path);
-                    assert!(said.head.contains("connection: close"), "{}", said.head);
+                    let response = send_and_expect_one(&connector, &bytes);
+                    assert_is_refused(&response, &endpoint.path);
+                    assert!(response.head.contains("connection: close"), "{}", response.head);
                 }
                 let body = whole(&endpoint, (1 << 20) + 1);
-                let mut bytes = head(bench, &endpoint, "Transfer-Encoding: chunked");
+                let mut bytes = request_head(fixture, &endpoint, "Transfer-Encoding: chunked");
                 for chunk in body.as_bytes().chunks(60_000) {
                     bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
                     bytes.extend_from_slice(chunk);
                     bytes.extend_from_slice(b"\r\n");
                 }
-                let said = only(&dialer, &bytes);
-                is_refused(&said, &endpoint.path);
-                assert!(said.head.contains("connection: close"), "{}", said.head);
+                let response = send_and_expect_one(&connector, &bytes);
+                assert_is_refused(&response, &endpoint.path);
+                assert!(response.head.contains("connection: close"), "{}", response.head);
             });
-            let answer = bench.send(&endpoint, &whole(&endpoint, 1 << 20));
-            assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);
+            let response = fixture.send_to_endpoint(&endpoint, &whole(&endpoint, 1 << 20));
+            assert_eq!(response.status, endpoint.success_status(), "{}: {}", endpoint.path, response.body);
         }
     });
 }
 
 #[test]
 fn depth_of_127_and_a_hundred_thousand_names_are_accepted() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         let many: Vec<String> = (0..90_000).map(|number| format!("\"{number}\":1")).collect();
-        for endpoint in bench.endpoints() {
-            let deep = add(&endpoint.body(), &format!("\"deep\":{}", nested(126)));
-            let answer = bench.send(&endpoint, &deep);
-            assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);
-            assert_eq!(answer.header("x-ignored-fields"), Some("deep"));
-            let wide = bench.send(&endpoint, &add(&endpoint.body(), &many.join(",")));
-            assert_eq!(wide.status, endpoint.success(), "{}: {}", endpoint.path, wide.body);
+        for endpoint in fixture.endpoints() {
+            let deep = append_member(&endpoint.valid_body(), &format!("\"deep\":{}", nested_arrays(126)));
+            let response = fixture.send_to_endpoint(&endpoint, &deep);
+            assert_eq!(response.status, endpoint.success_status(), "{}: {}", endpoint.path, response.body);
+            assert_eq!(response.header("x-ignored-fields"), Some("deep"));
+            let wide =
+                fixture.send_to_endpoint(&endpoint, &append_member(&endpoint.valid_body(), &many.join(",")));
+            assert_eq!(wide.status, endpoint.success_status(), "{}: {}", endpoint.path, wide.body);
             assert_eq!(wide.header("x-ignored-fields").unwrap().split(", ").count(), 20);
         }
     });
@@ -194,34 +204,35 @@ fn depth_of_127_and_a_hundred_thousand_names_are_accepted() {
 
 #[test]
 fn unknown_fields_are_ignored_and_listed_if_their_names_are_plain() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         let long = "x".repeat(64);
         let names = ["id", "created_at", "b.c", "x-y_Z", "0", &long];
         let unnamed = ["a b", "", "ü", "a\r\nb: c", "a,b", &"x".repeat(65), "a:b", "a\"b"];
-        for endpoint in bench.endpoints() {
+        for endpoint in fixture.endpoints() {
             let more: Vec<String> = names
                 .iter()
                 .chain(unnamed.iter())
-                .map(|name| format!("{}:{{\"any\":[null,\"x\"]}}", text(name)))
+                .map(|name| format!("{}:{{\"any\":[null,\"x\"]}}", json_string(name)))
                 .collect();
-            let answer = bench.send(&endpoint, &add(&endpoint.body(), &more.join(",")));
-            assert_eq!(answer.status, endpoint.success(), "{}: {}", endpoint.path, answer.body);
-            let mut told: Vec<&str> = answer.header("x-ignored-fields").unwrap().split(", ").collect();
-            told.sort_unstable();
+            let response =
+                fixture.send_to_endpoint(&endpoint, &append_member(&endpoint.valid_body(), &more.join(",")));
+            assert_eq!(response.status, endpoint.success_status(), "{}: {}", endpoint.path, response.body);
+            let mut ignored: Vec<&str> = response.header("x-ignored-fields").unwrap().split(", ").collect();
+            ignored.sort_unstable();
             let mut expected = names;
             expected.sort_unstable();
-            assert_eq!(told, expected, "{} {}", endpoint.method, endpoint.path);
-            let plain = bench.send(&endpoint, &endpoint.body().to_string());
-            assert_eq!((plain.status, plain.header("x-ignored-fields")), (endpoint.success(), None));
+            assert_eq!(ignored, expected, "{} {}", endpoint.method, endpoint.path);
+            let plain = fixture.send_to_endpoint(&endpoint, &endpoint.valid_body().to_string());
+            assert_eq!((plain.status, plain.header("x-ignored-fields")), (endpoint.success_status(), None));
         }
     });
 }
 
 #[test]
 fn an_unknown_field_must_not_contain_nul() {
-    on_bench(|bench| {
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
+    for_each_input_fixture(|fixture| {
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
                 for unknown in [
                     r#""x":"\u0000""#,
                     r#""x":"a\u0000b""#,
@@ -229,7 +240,9 @@ fn an_unknown_field_must_not_contain_nul() {
                     r#""x":{"a\u0000":1}"#,
                     r#""a\u0000b":1"#,
                 ] {
-                    bench.send(&endpoint, &add(&endpoint.body(), unknown)).error(400);
+                    fixture
+                        .send_to_endpoint(&endpoint, &append_member(&endpoint.valid_body(), unknown))
+                        .expect_error(400);
                 }
             });
         }

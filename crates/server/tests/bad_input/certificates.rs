@@ -2,29 +2,29 @@
 
 use serde_json::{Value, json};
 
-use super::{Bench, names, on_bench};
-use crate::support::service::Answer;
-use crate::support::world::CERTIFICATE;
+use super::{InputFixture, for_each_input_fixture, reports_field};
+use crate::support::provider_fixture::CERTIFICATE;
+use crate::support::service::ApiResponse;
 
-const WEAK: &str = include_str!("../support/certificates/rsa_512_sha1.pem");
+const WEAK_CERTIFICATE: &str = include_str!("../support/certificates/rsa_512_sha1.pem");
 
-fn path(bench: &Bench<'_>) -> String {
-    format!("/v1/companies/{}/saml", bench.sample.company)
+fn saml_path(fixture: &InputFixture<'_>) -> String {
+    format!("/v1/companies/{}/saml", fixture.sample.company)
 }
 
 /// Sends a certificate. The response must not contain any part of it.
-fn put(bench: &Bench<'_>, certificate: &str) -> Answer {
-    let answer = bench.put(&path(bench), &json!({"idp_certificate": certificate}));
-    let told = format!("{} {:?}", answer.body, answer.headers);
-    assert!(!told.contains("-----"), "{told}");
+fn put_certificate(fixture: &InputFixture<'_>, certificate: &str) -> ApiResponse {
+    let response = fixture.put(&saml_path(fixture), &json!({"idp_certificate": certificate}));
+    let response_text = format!("{} {:?}", response.body, response.headers);
+    assert!(!response_text.contains("-----"), "{response_text}");
     for line in certificate.lines().filter(|line| line.len() > 20) {
-        assert!(!told.contains(line), "{told}");
+        assert!(!response_text.contains(line), "{response_text}");
     }
-    answer
+    response
 }
 
 /// A new certificate and its key, in PEM.
-fn fresh() -> (String, String) {
+fn generate_certificate() -> (String, String) {
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate =
         rcgen::CertificateParams::new(["idp.example.com".to_owned()]).unwrap().self_signed(&key).unwrap();
@@ -32,7 +32,7 @@ fn fresh() -> (String, String) {
 }
 
 /// A certificate with modified bytes, in PEM.
-fn altered(change: impl FnOnce(&mut Vec<u8>)) -> String {
+fn altered_certificate(change: impl FnOnce(&mut Vec<u8>)) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
     let inside: String = CERTIFICATE.lines().filter(|line| !line.starts_with("-----")).collect();
@@ -46,8 +46,8 @@ fn altered(change: impl FnOnce(&mut Vec<u8>)) -> String {
 
 #[test]
 fn a_value_that_is_not_one_certificate_is_400() {
-    on_bench(|bench| {
-        let (good, key) = fresh();
+    for_each_input_fixture(|fixture| {
+        let (good, key) = generate_certificate();
         let labelled = |label: &str| good.replace("CERTIFICATE", label);
         let middle = good.len() / 2;
         let padded = |length: usize| format!("{good}{}", "\n".repeat(length - good.len()));
@@ -71,26 +71,28 @@ fn a_value_that_is_not_one_certificate_is_400() {
             good[..middle].to_owned(),
             format!("{}*{}", &good[..middle], &good[middle..]),
             format!("{}\0{}", &good[..middle], &good[middle..]),
-            altered(|bytes| bytes.truncate(bytes.len() - 1)),
-            altered(|bytes| bytes.truncate(100)),
-            altered(|bytes| bytes.push(0)),
-            altered(|bytes| bytes.extend_from_slice(&bytes.clone())),
-            altered(|bytes| bytes.clear()),
-            altered(|bytes| bytes[0] = 0x31),
-            altered(|bytes| bytes[2] = 0xff),
-            altered(|bytes| bytes.splice(..0, [0x30, 0x84, 0xff, 0xff, 0xff, 0xff]).for_each(drop)),
-            altered(|bytes| *bytes = [0x30, 0x80].repeat(10_000)),
+            altered_certificate(|bytes| bytes.truncate(bytes.len() - 1)),
+            altered_certificate(|bytes| bytes.truncate(100)),
+            altered_certificate(|bytes| bytes.push(0)),
+            altered_certificate(|bytes| bytes.extend_from_slice(&bytes.clone())),
+            altered_certificate(|bytes| bytes.clear()),
+            altered_certificate(|bytes| bytes[0] = 0x31),
+            altered_certificate(|bytes| bytes[2] = 0xff),
+            altered_certificate(|bytes| {
+                bytes.splice(..0, [0x30, 0x84, 0xff, 0xff, 0xff, 0xff]).for_each(drop)
+            }),
+            altered_certificate(|bytes| *bytes = [0x30, 0x80].repeat(10_000)),
             padded((64 << 10) + 1),
             format!("{good}{}", "x".repeat(64 << 10)),
             "x".repeat(1_000_000),
         ];
-        bench.unchanged(|| {
+        fixture.assert_nothing_changes(|| {
             for (at, certificate) in bad.iter().enumerate() {
-                let answer = put(bench, certificate);
-                assert_eq!(answer.status, 400, "{at} {certificate:.200}: {}", answer.body);
-                let message = answer.error(400);
+                let response = put_certificate(fixture, certificate);
+                assert_eq!(response.status, 400, "{at} {certificate:.200}: {}", response.body);
+                let message = response.expect_error(400);
                 assert!(
-                    names(&message, "idp_certificate") && message.len() < 300,
+                    reports_field(&message, "idp_certificate") && message.len() < 300,
                     "{certificate:.200}: {message}"
                 );
             }
@@ -100,20 +102,20 @@ fn a_value_that_is_not_one_certificate_is_400() {
 
 #[test]
 fn old_and_weak_certificates_are_accepted_and_never_returned() {
-    on_bench(|bench| {
-        let (good, _) = fresh();
+    for_each_input_fixture(|fixture| {
+        let (good, _) = generate_certificate();
         let windows = good.replace('\n', "\r\n");
         let bare = good.trim_end().to_owned();
-        for certificate in [good.as_str(), &windows, &bare, CERTIFICATE, WEAK] {
-            let answer = put(bench, certificate);
-            assert_eq!(answer.status, 200, "{certificate}: {}", answer.body);
-            let fields: Vec<String> = answer.json().as_object().unwrap().keys().cloned().collect();
+        for certificate in [good.as_str(), &windows, &bare, CERTIFICATE, WEAK_CERTIFICATE] {
+            let response = put_certificate(fixture, certificate);
+            assert_eq!(response.status, 200, "{certificate}: {}", response.body);
+            let fields: Vec<String> = response.json().as_object().unwrap().keys().cloned().collect();
             let mut expected = ["idp_id", "idp_url", "sp_id", "active"];
             expected.sort_unstable();
             let mut fields: Vec<&str> = fields.iter().map(String::as_str).collect();
             fields.sort_unstable();
             assert_eq!(fields, expected);
-            let shown = bench.get(&path(bench));
+            let shown = fixture.get(&saml_path(fixture));
             assert!(!shown.body.contains("-----") && !shown.body.contains("certificate"), "{}", shown.body);
         }
     });
@@ -121,10 +123,10 @@ fn old_and_weak_certificates_are_accepted_and_never_returned() {
 
 #[test]
 fn active_settings_must_be_complete() {
-    on_bench(|bench| {
-        let path = path(bench);
+    for_each_input_fixture(|fixture| {
+        let path = saml_path(fixture);
         let unset = json!({"idp_id": null, "idp_url": null, "idp_certificate": null});
-        assert_eq!(bench.put(&path, &unset).status, 200);
+        assert_eq!(fixture.put(&path, &unset).status, 200);
         let whole = [
             ("idp_id", json!("urn:idp")),
             ("idp_url", json!("https://idp.example.com/sso")),
@@ -137,30 +139,30 @@ fn active_settings_must_be_complete() {
             }
             body
         };
-        bench.unchanged(|| {
-            bench.put(&path, &json!({"active": true})).error(400);
+        fixture.assert_nothing_changes(|| {
+            fixture.put(&path, &json!({"active": true})).expect_error(400);
             for (name, _) in &whole {
-                let message = bench.put(&path, &with(json!(true), name)).error(400);
+                let message = fixture.put(&path, &with(json!(true), name)).expect_error(400);
                 assert!(message.contains(name) || message.contains("active"), "{message}");
             }
         });
-        assert_eq!(bench.put(&path, &with(json!(true), "")).json()["active"], true);
-        bench.unchanged(|| {
+        assert_eq!(fixture.put(&path, &with(json!(true), "")).json()["active"], true);
+        fixture.assert_nothing_changes(|| {
             for (name, _) in &whole {
                 for blank in [Value::Null, json!("")] {
-                    bench.put(&path, &json!({*name: blank})).error(400);
-                    bench.put(&path, &json!({*name: blank, "active": true})).error(400);
+                    fixture.put(&path, &json!({*name: blank})).expect_error(400);
+                    fixture.put(&path, &json!({*name: blank, "active": true})).expect_error(400);
                 }
             }
-            assert_eq!(bench.put(&path, &json!({"idp_id": "urn:idp"})).json()["active"], true);
+            assert_eq!(fixture.put(&path, &json!({"idp_id": "urn:idp"})).json()["active"], true);
         });
-        let off = bench.put(&path, &json!({"active": false, "idp_url": null}));
+        let off = fixture.put(&path, &json!({"active": false, "idp_url": null}));
         assert_eq!(
             (off.status, &off.json()["active"], &off.json()["idp_url"]),
             (200, &json!(false), &Value::Null)
         );
-        bench.unchanged(|| {
-            bench.put(&path, &json!({"active": true})).error(400);
+        fixture.assert_nothing_changes(|| {
+            fixture.put(&path, &json!({"active": true})).expect_error(400);
         });
     });
 }

@@ -2,27 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use super::endpoints::{Endpoint, Unset, add};
-use super::{Bench, names, on_bench};
+use super::endpoints::{Endpoint, UnsetEffect, append_member};
+use super::{InputFixture, for_each_input_fixture, reports_field};
 
 /// Sends a body with one invalid field. The error must name the field.
-fn refused(bench: &Bench<'_>, endpoint: &Endpoint, field: &str, body: &str) {
-    let answer = bench.send(endpoint, body);
+fn assert_field_refused(fixture: &InputFixture<'_>, endpoint: &Endpoint, field: &str, body: &str) {
+    let response = fixture.send_to_endpoint(endpoint, body);
     let shown: String = body.chars().take(1_000).collect();
-    assert_eq!(answer.status, 400, "{} {} {shown}: {}", endpoint.method, endpoint.path, answer.body);
-    let message = answer.error(400);
-    assert!(names(&message, field), "{} {} {shown}: {message}", endpoint.method, endpoint.path);
+    assert_eq!(response.status, 400, "{} {} {shown}: {}", endpoint.method, endpoint.path, response.body);
+    let message = response.expect_error(400);
+    assert!(reports_field(&message, field), "{} {} {shown}: {message}", endpoint.method, endpoint.path);
     assert!(message.len() < 2_000, "{message}");
 }
 
 #[test]
 fn an_invalid_value_is_400_and_names_the_field() {
-    on_bench(|bench| {
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
+    for_each_input_fixture(|fixture| {
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
                 for field in &endpoint.fields {
-                    for value in field.kind.refused() {
-                        refused(bench, &endpoint, field.name, &endpoint.with(field.name, &value));
+                    for value in field.kind.refused_values() {
+                        assert_field_refused(
+                            fixture,
+                            &endpoint,
+                            field.name,
+                            &endpoint.body_with_field(field.name, &value),
+                        );
                     }
                 }
             });
@@ -32,20 +37,30 @@ fn an_invalid_value_is_400_and_names_the_field() {
 
 #[test]
 fn a_required_field_is_400_if_null_blank_or_absent() {
-    on_bench(|bench| {
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
+    for_each_input_fixture(|fixture| {
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
                 for field in &endpoint.fields {
-                    if matches!(field.unset, Unset::Required | Unset::Kept) {
-                        refused(bench, &endpoint, field.name, &endpoint.with(field.name, "null"));
+                    if matches!(field.unset, UnsetEffect::Required | UnsetEffect::Kept) {
+                        assert_field_refused(
+                            fixture,
+                            &endpoint,
+                            field.name,
+                            &endpoint.body_with_field(field.name, "null"),
+                        );
                         if field.kind.is_text() {
-                            refused(bench, &endpoint, field.name, &endpoint.with(field.name, "\"\""));
+                            assert_field_refused(
+                                fixture,
+                                &endpoint,
+                                field.name,
+                                &endpoint.body_with_field(field.name, "\"\""),
+                            );
                         }
                     }
-                    if field.unset == Unset::Required {
-                        let mut body = endpoint.body();
+                    if field.unset == UnsetEffect::Required {
+                        let mut body = endpoint.valid_body();
                         body.as_object_mut().unwrap().remove(field.name);
-                        refused(bench, &endpoint, field.name, &body.to_string());
+                        assert_field_refused(fixture, &endpoint, field.name, &body.to_string());
                     }
                 }
             });
@@ -55,19 +70,19 @@ fn a_required_field_is_400_if_null_blank_or_absent() {
 
 #[test]
 fn one_response_names_every_fault() {
-    on_bench(|bench| {
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
+    for_each_input_fixture(|fixture| {
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
                 let all: BTreeMap<&str, Vec<String>> =
-                    endpoint.fields.iter().map(|field| (field.name, field.kind.refused())).collect();
+                    endpoint.fields.iter().map(|field| (field.name, field.kind.refused_values())).collect();
                 for round in 0..8 {
                     let value = |name: &str| all[name][round * 7 % all[name].len()].as_str();
                     let fields: Vec<String> =
                         all.keys().map(|name| format!("\"{name}\":{}", value(name))).collect();
                     let body = format!("{{{}}}", fields.join(","));
-                    let message = bench.send(&endpoint, &body).error(400);
-                    for name in all.keys().filter(|name| !is_a_rule(&endpoint, name, value(name))) {
-                        assert!(names(&message, name), "{} {name} {body}: {message}", endpoint.path);
+                    let message = fixture.send_to_endpoint(&endpoint, &body).expect_error(400);
+                    for name in all.keys().filter(|name| !is_rule_violation(&endpoint, name, value(name))) {
+                        assert!(reports_field(&message, name), "{} {name} {body}: {message}", endpoint.path);
                     }
                 }
             });
@@ -77,7 +92,7 @@ fn one_response_names_every_fault() {
 
 /// Whether the value violates a rule that depends on stored data and is therefore checked after the body: the range of
 /// points, and whether a long name is the owner's current name.
-fn is_a_rule(endpoint: &Endpoint, field: &str, value: &str) -> bool {
+fn is_rule_violation(endpoint: &Endpoint, field: &str, value: &str) -> bool {
     let is_integer = value.parse::<i128>().is_ok();
     let is_long = value.chars().count() > 255;
     (field == "points_per_receiver" && is_integer)
@@ -86,17 +101,21 @@ fn is_a_rule(endpoint: &Endpoint, field: &str, value: &str) -> bool {
 
 #[test]
 fn out_of_range_numbers_are_400() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         let huge = "9".repeat(400);
         let vast = format!("1{}", "0".repeat(1_000_000));
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
                 for field in &endpoint.fields {
                     for number in [huge.as_str(), &format!("-{huge}"), "1e400", "1e999999999999", "-1e400"] {
-                        bench.send(&endpoint, &endpoint.with(field.name, number)).error(400);
+                        fixture
+                            .send_to_endpoint(&endpoint, &endpoint.body_with_field(field.name, number))
+                            .expect_error(400);
                     }
                 }
-                bench.send(&endpoint, &endpoint.with("unknown", &vast)).error(400);
+                fixture
+                    .send_to_endpoint(&endpoint, &endpoint.body_with_field("unknown", &vast))
+                    .expect_error(400);
             });
         }
     });
@@ -104,7 +123,7 @@ fn out_of_range_numbers_are_400() {
 
 #[test]
 fn broken_strings_are_400_in_every_field() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         let broken = [
             r#""\ud800""#,
             r#""\udc00x""#,
@@ -126,14 +145,19 @@ fn broken_strings_are_400_in_every_field() {
             "--1",
             "True",
         ];
-        for endpoint in bench.endpoints() {
-            bench.unchanged(|| {
+        for endpoint in fixture.endpoints() {
+            fixture.assert_nothing_changes(|| {
                 for field in &endpoint.fields {
                     for raw in broken {
-                        bench.send(&endpoint, &endpoint.with(field.name, raw)).error(400);
+                        fixture
+                            .send_to_endpoint(&endpoint, &endpoint.body_with_field(field.name, raw))
+                            .expect_error(400);
                     }
-                    let twice = add(&endpoint.body(), &format!("\"{0}\":\"x\",\"{0}\":\"x\"", field.name));
-                    bench.send(&endpoint, &twice).error(400);
+                    let twice = append_member(
+                        &endpoint.valid_body(),
+                        &format!("\"{0}\":\"x\",\"{0}\":\"x\"", field.name),
+                    );
+                    fixture.send_to_endpoint(&endpoint, &twice).expect_error(400);
                 }
             });
         }

@@ -2,29 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use super::on_bench;
-use crate::support::wire::Dialer;
+use super::for_each_input_fixture;
+use crate::support::tls_connection::TlsConnector;
 
 #[test]
 fn only_unencoded_json_in_utf_8_is_accepted() {
-    on_bench(|bench| {
-        for endpoint in bench.endpoints() {
+    for_each_input_fixture(|fixture| {
+        for endpoint in fixture.endpoints() {
             let ask = |headers: &[(&str, &str)]| {
-                let mut all = vec![("Authorization", bench.authorization.as_str())];
+                let mut all = vec![("Authorization", fixture.authorization.as_str())];
                 all.extend_from_slice(headers);
-                let body = endpoint.body().to_string();
-                bench.service.running.request(endpoint.method, &endpoint.path, &all, Some(&body))
+                let body = endpoint.valid_body().to_string();
+                fixture.service.running.send_request(endpoint.method, &endpoint.path, &all, Some(&body))
             };
-            bench.unchanged(|| {
+            fixture.assert_nothing_changes(|| {
                 for refused in REFUSED_TYPES {
-                    let answer = ask(&[("Content-Type", refused)]);
-                    assert_eq!(answer.status, 400, "{} {refused}", endpoint.path);
-                    assert!(answer.error(400).contains("Content-Type"), "{}", answer.body);
+                    let response = ask(&[("Content-Type", refused)]);
+                    assert_eq!(response.status, 400, "{} {refused}", endpoint.path);
+                    assert!(response.expect_error(400).contains("Content-Type"), "{}", response.body);
                 }
-                ask(&[("Content-Type", "application/json"), ("Content-Type", "application/json")]).error(400);
+                ask(&[("Content-Type", "application/json"), ("Content-Type", "application/json")])
+                    .expect_error(400);
                 for encoding in ["gzip", "deflate", "br", "zstd", "identity", "x", "gzip, br"] {
-                    let answer = ask(&[("Content-Type", "application/json"), ("Content-Encoding", encoding)]);
-                    assert!(answer.error(400).contains("Content-Encoding"), "{}", answer.body);
+                    let response =
+                        ask(&[("Content-Type", "application/json"), ("Content-Encoding", encoding)]);
+                    assert!(response.expect_error(400).contains("Content-Encoding"), "{}", response.body);
                 }
             });
             for taken in [
@@ -34,16 +36,22 @@ fn only_unencoded_json_in_utf_8_is_accepted() {
                 "application/json; charset=\"UTF-8\"",
                 "application/json ; charset=Utf-8",
             ] {
-                let answer = ask(&[("Content-Type", taken)]);
-                assert_eq!(answer.status, endpoint.success(), "{} {taken}: {}", endpoint.path, answer.body);
+                let response = ask(&[("Content-Type", taken)]);
+                assert_eq!(
+                    response.status,
+                    endpoint.success_status(),
+                    "{} {taken}: {}",
+                    endpoint.path,
+                    response.body
+                );
             }
-            let answer = ask(&[]);
+            let response = ask(&[]);
             assert_eq!(
-                answer.status,
-                endpoint.success(),
+                response.status,
+                endpoint.success_status(),
                 "{} without a type: {}",
                 endpoint.path,
-                answer.body
+                response.body
             );
         }
     });
@@ -72,14 +80,14 @@ const REFUSED_TYPES: &[&str] = &[
 
 #[test]
 fn a_known_path_with_another_method_is_405_with_its_methods() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         let mut patterns: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for route in guerdon_http_api::ROUTES {
             patterns.entry(route.pattern).or_default().push(route.method);
         }
-        bench.unchanged(|| {
+        fixture.assert_nothing_changes(|| {
             for (pattern, methods) in patterns {
-                let path = pattern.replace("{id}", &bench.sample.company);
+                let path = pattern.replace("{id}", &fixture.sample.company);
                 for method in
                     ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "PROPFIND", "get", "XYZ"]
                 {
@@ -87,18 +95,18 @@ fn a_known_path_with_another_method_is_405_with_its_methods() {
                     if methods.contains(&known) {
                         continue;
                     }
-                    let answer = bench.call(method, &path, None);
-                    assert_eq!(answer.status, 405, "{method} {path}: {}", answer.body);
-                    let mut allowed: Vec<&str> = answer.header("allow").unwrap().split(", ").collect();
+                    let response = fixture.send_request(method, &path, None);
+                    assert_eq!(response.status, 405, "{method} {path}: {}", response.body);
+                    let mut allowed: Vec<&str> = response.header("allow").unwrap().split(", ").collect();
                     allowed.retain(|method| *method != "HEAD" || !methods.contains(&"GET"));
                     let mut expected = methods.clone();
                     allowed.sort_unstable();
                     expected.sort_unstable();
                     assert_eq!(allowed, expected, "{method} {path}");
                     if method != "HEAD" {
-                        answer.error(405);
+                        response.expect_error(405);
                     }
-                    assert_eq!(answer.header("access-control-allow-origin"), None);
+                    assert_eq!(response.header("access-control-allow-origin"), None);
                 }
             }
         });
@@ -107,50 +115,52 @@ fn a_known_path_with_another_method_is_405_with_its_methods() {
 
 #[test]
 fn head_responds_like_get_without_the_body() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         for route in guerdon_http_api::ROUTES.iter().filter(|route| route.method == "GET") {
-            let sent =
-                bench.sample.send(bench.service, &bench.sample.company, &[&bench.sample.users[1]], 1).json();
+            let sent = fixture
+                .sample
+                .send_recognition(fixture.service, &fixture.sample.company, &[&fixture.sample.users[1]], 1)
+                .json();
             let event = sent["recognitions"][0]["id"].as_str().unwrap();
             let id = match route.pattern.split('/').nth(2).unwrap() {
-                "companies" => &bench.sample.company,
-                "corporations" => &bench.corporation,
-                "occasions" => &bench.sample.occasion,
+                "companies" => &fixture.sample.company,
+                "corporations" => &fixture.corporation,
+                "occasions" => &fixture.sample.occasion,
                 "events" => event,
-                _ => &bench.sample.users[0],
+                _ => &fixture.sample.users[0],
             };
             let query = if route.pattern == "/v1/events" { "?limit=1" } else { "?type=user_wallet" };
             let path = route.pattern.replace("{id}", id) + query;
-            let (head, get) = (bench.call("HEAD", &path, None), bench.get(&path));
+            let (head, get) = (fixture.send_request("HEAD", &path, None), fixture.get(&path));
             assert_eq!((head.status, head.body.as_str()), (200, ""), "{path}");
             assert_eq!(get.status, 200, "{path}: {}", get.body);
             for name in ["content-type", "content-length", "link", "cache-control"] {
                 assert_eq!(head.header(name), get.header(name), "{path} {name}");
             }
         }
-        let absent = bench.call("HEAD", "/v1/users/0193a5c0-0000-7000-8000-000000000001", None);
+        let absent = fixture.send_request("HEAD", "/v1/users/0193a5c0-0000-7000-8000-000000000001", None);
         assert_eq!((absent.status, absent.body.as_str()), (404, ""));
     });
 }
 
 #[test]
 fn a_body_is_ignored_if_the_endpoint_reads_none() {
-    on_bench(|bench| {
-        let dialer = Dialer::new(bench.service);
+    for_each_input_fixture(|fixture| {
+        let connector = TlsConnector::new(fixture.service);
         for (method, path, status) in [
-            ("GET", format!("/v1/users/{}", bench.owner), "HTTP/1.1 200"),
+            ("GET", format!("/v1/users/{}", fixture.owner), "HTTP/1.1 200"),
             ("GET", "/v1/companies".to_owned(), "HTTP/1.1 200"),
-            ("DELETE", format!("/v1/users/{}", bench.spare_user), "HTTP/1.1 204"),
-            ("DELETE", format!("/v1/occasions/{}", bench.spare_occasion), "HTTP/1.1 204"),
+            ("DELETE", format!("/v1/users/{}", fixture.spare_user), "HTTP/1.1 204"),
+            ("DELETE", format!("/v1/occasions/{}", fixture.spare_occasion), "HTTP/1.1 204"),
         ] {
             let head = format!(
                 "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}",
-                bench.authorization
+                fixture.authorization
             );
             let request =
                 format!("{head}\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n{{not JSON");
-            let answer = dialer.dial().unwrap().ask(request.as_bytes()).unwrap();
-            assert!(answer.starts_with(status), "{method} {path}: {answer}");
+            let response = connector.connect_tls().unwrap().send_and_read(request.as_bytes()).unwrap();
+            assert!(response.starts_with(status), "{method} {path}: {response}");
         }
     });
 }

@@ -1,11 +1,11 @@
 //! Bad input: the exact status is returned, every fault is named and nothing changes. The closest valid input is
 //! accepted.
 
+mod accepted_values;
 mod bodies;
 mod certificates;
 mod endpoints;
 mod fields;
-mod good;
 mod headers;
 mod queries;
 mod receivers;
@@ -18,71 +18,71 @@ use std::ops::Deref;
 
 use serde_json::Value;
 
-use crate::support::on_each;
-use crate::support::service::{Answer, Service, basic};
-use crate::support::world::World;
+use crate::support::for_each_database;
+use crate::support::provider_fixture::ProviderFixture;
+use crate::support::service::{ApiResponse, TestService, basic_authorization};
 use endpoints::Endpoint;
 
 /// A service, one object of every kind in it, and requests about them.
-struct Bench<'a> {
-    service: &'a Service,
-    world: World,
+struct InputFixture<'a> {
+    service: &'a TestService,
+    objects: ProviderFixture,
     authorization: String,
 }
 
-impl Deref for Bench<'_> {
-    type Target = World;
+impl Deref for InputFixture<'_> {
+    type Target = ProviderFixture;
 
-    fn deref(&self) -> &World {
-        &self.world
+    fn deref(&self) -> &ProviderFixture {
+        &self.objects
     }
 }
 
 /// Runs a test on every database.
-fn on_bench(test: impl Fn(&Bench<'_>)) {
-    on_each(|service| {
-        let world = World::make(service, "zebra");
-        let authorization = basic(world.provider());
-        test(&Bench { service, world, authorization });
+fn for_each_input_fixture(test: impl Fn(&InputFixture<'_>)) {
+    for_each_database(|service| {
+        let objects = ProviderFixture::create(service, "zebra");
+        let authorization = basic_authorization(objects.provider());
+        test(&InputFixture { service, objects, authorization });
     });
 }
 
-impl Bench<'_> {
-    fn send(&self, endpoint: &Endpoint, body: &str) -> Answer {
-        self.call(endpoint.method, &endpoint.path, Some(body))
+impl InputFixture<'_> {
+    fn send_to_endpoint(&self, endpoint: &Endpoint, body: &str) -> ApiResponse {
+        self.send_request(endpoint.method, &endpoint.path, Some(body))
     }
 
-    fn get(&self, path: &str) -> Answer {
-        self.call("GET", path, None)
+    fn get(&self, path: &str) -> ApiResponse {
+        self.send_request("GET", path, None)
     }
 
-    fn call(&self, method: &str, path: &str, body: Option<&str>) -> Answer {
+    fn send_request(&self, method: &str, path: &str, body: Option<&str>) -> ApiResponse {
         let headers = [("Authorization", self.authorization.as_str()), ("Content-Type", "application/json")];
         let headers = if body.is_some() { headers.as_slice() } else { &headers[..1] };
-        self.service.running.request(method, path, headers, body)
+        self.service.running.send_request(method, path, headers, body)
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
-        self.call("POST", path, Some(&body.to_string()))
+    fn post(&self, path: &str, body: &Value) -> ApiResponse {
+        self.send_request("POST", path, Some(&body.to_string()))
     }
 
-    fn put(&self, path: &str, body: &Value) -> Answer {
-        self.call("PUT", path, Some(&body.to_string()))
+    fn put(&self, path: &str, body: &Value) -> ApiResponse {
+        self.send_request("PUT", path, Some(&body.to_string()))
     }
 
-    /// Asserts that `done` changes nothing.
-    fn unchanged(&self, done: impl FnOnce()) {
-        let before = self.picture(self.service);
-        done();
-        assert_eq!(self.picture(self.service), before);
+    /// Asserts that `action` changes nothing.
+    fn assert_nothing_changes(&self, action: impl FnOnce()) {
+        let before = self.take_snapshot(self.service);
+        action();
+        assert_eq!(self.take_snapshot(self.service), before);
     }
 
     fn endpoints(&self) -> Vec<Endpoint> {
-        endpoints::all(&self.world)
+        endpoints::all_endpoints(&self.objects)
     }
 }
 
 /// Whether a message reports a fault of this field.
-fn names(message: &str, field: &str) -> bool {
+fn reports_field(message: &str, field: &str) -> bool {
     message.split("; ").any(|part| part.starts_with(field) || part.starts_with(&format!("Invalid {field}, ")))
 }

@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::{Bench, names, on_bench};
+use super::{InputFixture, for_each_input_fixture, reports_field};
 
 /// Every paged list: its path and its maximum page size.
-fn lists(bench: &Bench<'_>) -> Vec<(String, i64)> {
-    let (company, user) = (&bench.sample.company, &bench.sample.users[0]);
+fn paged_lists(fixture: &InputFixture<'_>) -> Vec<(String, i64)> {
+    let (company, user) = (&fixture.sample.company, &fixture.sample.users[0]);
     vec![
         ("/v1/companies?".into(), 1_000),
-        (format!("/v1/companies?corporation_id={}&", bench.corporation), 1_000),
+        (format!("/v1/companies?corporation_id={}&", fixture.corporation), 1_000),
         (format!("/v1/companies/{company}/users/balances?"), 100),
         (format!("/v1/companies/{company}/occasions?"), 1_000),
         ("/v1/corporations?".into(), 1_000),
-        (format!("/v1/corporations/{}/companies?", bench.corporation), 1_000),
+        (format!("/v1/corporations/{}/companies?", fixture.corporation), 1_000),
         (format!("/v1/users/{user}/transactions?type=user_wallet&"), 100),
         (format!("/v1/users/{user}/recognitions_received?"), 100),
         (format!("/v1/users/{user}/recognitions_sent?"), 100),
     ]
 }
 
-const NO_PAGES: &[&str] = &[
+const INVALID_PAGES: &[&str] = &[
     "",
     "0",
     "00",
@@ -55,32 +55,36 @@ const NO_PAGES: &[&str] = &[
 
 #[test]
 fn an_invalid_page_is_400_and_names_the_parameter() {
-    on_bench(|bench| {
-        for (list, _) in lists(bench) {
+    for_each_input_fixture(|fixture| {
+        for (list, _) in paged_lists(fixture) {
             for name in ["page", "per_page"] {
-                for value in NO_PAGES {
-                    let answer = bench.get(&format!("{list}{name}={value}"));
-                    assert_eq!(answer.status, 400, "{list}{name}={value}: {}", answer.body);
-                    assert!(names(&answer.error(400), name), "{list}{name}={value}: {}", answer.body);
+                for value in INVALID_PAGES {
+                    let response = fixture.get(&format!("{list}{name}={value}"));
+                    assert_eq!(response.status, 400, "{list}{name}={value}: {}", response.body);
+                    assert!(
+                        reports_field(&response.expect_error(400), name),
+                        "{list}{name}={value}: {}",
+                        response.body
+                    );
                 }
                 for twice in ["=1&page=2", "=1&page=1", "=1&p%61ge=2", "&page", "=&page=1"] {
-                    let message = bench
+                    let message = fixture
                         .get(&format!("{list}{name}{}", twice.replace("page", name).replace("p%61ge", name)))
-                        .error(400);
-                    assert!(names(&message, name), "{list}{twice}: {message}");
+                        .expect_error(400);
+                    assert!(reports_field(&message, name), "{list}{twice}: {message}");
                 }
             }
-            let message = bench.get(&format!("{list}page=0&per_page=x")).error(400);
-            assert!(names(&message, "page") && names(&message, "per_page"), "{message}");
+            let message = fixture.get(&format!("{list}page=0&per_page=x")).expect_error(400);
+            assert!(reports_field(&message, "page") && reports_field(&message, "per_page"), "{message}");
         }
     });
 }
 
 #[test]
 fn pages_are_limited_and_empty_past_the_end() {
-    on_bench(|bench| {
-        for (list, most) in lists(bench) {
-            let whole = bench.get(&list);
+    for_each_input_fixture(|fixture| {
+        for (list, most) in paged_lists(fixture) {
+            let whole = fixture.get(&list);
             assert_eq!(whole.status, 200, "{list}: {}", whole.body);
             for (query, page, per_page, is_empty) in [
                 ("", 1, 100, false),
@@ -96,10 +100,10 @@ fn pages_are_limited_and_empty_past_the_end() {
                 ("page=9223372036854775807&per_page=1", i64::MAX, 1, true),
                 ("page=9223372036854775807&per_page=9223372036854775807", i64::MAX, most, true),
             ] {
-                let answer = bench.get(&format!("{list}{query}"));
-                assert_eq!(answer.status, 200, "{list}{query}: {}", answer.body);
-                check_page(&answer.json(), &format!("{list}{query}"), page, per_page, is_empty);
-                let link = answer.header("link").unwrap();
+                let response = fixture.get(&format!("{list}{query}"));
+                assert_eq!(response.status, 200, "{list}{query}: {}", response.body);
+                check_page(&response.json(), &format!("{list}{query}"), page, per_page, is_empty);
+                let link = response.header("link").unwrap();
                 let first = link.split(", ").find(|part| part.ends_with("rel=\"first\"")).unwrap();
                 assert!(
                     first.contains("page=1&") && first.contains(&format!("per_page={per_page}>")),
@@ -127,8 +131,8 @@ fn check_page(json: &Value, what: &str, page: i64, per_page: i64, is_empty: bool
 
 #[test]
 fn a_wallet_type_must_be_valid_and_given_once() {
-    on_bench(|bench| {
-        let path = format!("/v1/users/{}/transactions", bench.sample.users[0]);
+    for_each_input_fixture(|fixture| {
+        let path = format!("/v1/users/{}/transactions", fixture.sample.users[0]);
         for query in [
             "",
             "?type",
@@ -153,13 +157,13 @@ fn a_wallet_type_must_be_valid_and_given_once() {
             "?type='%20OR%201=1--",
             "?page=1",
         ] {
-            let message = bench.get(&format!("{path}{query}")).error(400);
-            assert!(names(&message, "type"), "{query}: {message}");
+            let message = fixture.get(&format!("{path}{query}")).expect_error(400);
+            assert!(reports_field(&message, "type"), "{query}: {message}");
         }
         for kind in ["user_wallet", "peer_wallet", "manager_wallet", "user%5Fwallet"] {
-            let answer = bench.get(&format!("{path}?type={kind}"));
-            let json = answer.json();
-            assert_eq!((answer.status, &json["type"]), (200, &Value::from(kind.replace("%5F", "_"))));
+            let response = fixture.get(&format!("{path}?type={kind}"));
+            let json = response.json();
+            assert_eq!((response.status, &json["type"]), (200, &Value::from(kind.replace("%5F", "_"))));
             assert_eq!(
                 json["transactions"].as_array().unwrap().is_empty(),
                 kind == "manager_wallet",
@@ -171,8 +175,8 @@ fn a_wallet_type_must_be_valid_and_given_once() {
 
 #[test]
 fn a_corporation_in_a_query_must_be_one_uuid() {
-    on_bench(|bench| {
-        let id = &bench.corporation;
+    for_each_input_fixture(|fixture| {
+        let id = &fixture.corporation;
         let list = "/v1/companies?corporation_id=";
         for bad in [
             "x",
@@ -190,40 +194,44 @@ fn a_corporation_in_a_query_must_be_one_uuid() {
             &format!("{id}&corporation_id={id}"),
             "%27%20OR%201=1--",
         ] {
-            let message = bench.get(&format!("{list}{bad}")).error(400);
-            assert!(names(&message, "corporation_id"), "{bad}: {message}");
+            let message = fixture.get(&format!("{list}{bad}")).expect_error(400);
+            assert!(reports_field(&message, "corporation_id"), "{bad}: {message}");
         }
-        let all = bench.get(&format!("{list}x&page=0&per_page=0")).error(400);
+        let all = fixture.get(&format!("{list}x&page=0&per_page=0")).expect_error(400);
         for name in ["corporation_id", "page", "per_page"] {
-            assert!(names(&all, name), "{all}");
+            assert!(reports_field(&all, name), "{all}");
         }
-        let answer = bench.get(&format!("{list}{id}")).json();
+        let response = fixture.get(&format!("{list}{id}")).json();
         assert_eq!(
-            (&answer["total_count"], &answer["results"][0]["id"]),
-            (&Value::from(1), &Value::from(bench.sample.company.as_str()))
+            (&response["total_count"], &response["results"][0]["id"]),
+            (&Value::from(1), &Value::from(fixture.sample.company.as_str()))
         );
     });
 }
 
 #[test]
 fn queries_are_ignored_if_the_endpoint_has_no_parameters() {
-    on_bench(|bench| {
+    for_each_input_fixture(|fixture| {
         let query = "?page=0&per_page=x&type=x&corporation_id=x&unknown=%ff";
-        for endpoint in bench.endpoints() {
+        for endpoint in fixture.endpoints() {
             let path = format!("{}{query}", endpoint.path);
-            let answer = bench.call(endpoint.method, &path, Some(&endpoint.body().to_string()));
-            assert_eq!(answer.status, endpoint.success(), "{path}: {}", answer.body);
+            let response =
+                fixture.send_request(endpoint.method, &path, Some(&endpoint.valid_body().to_string()));
+            assert_eq!(response.status, endpoint.success_status(), "{path}: {}", response.body);
         }
         for path in [
-            format!("/v1/companies/{}", bench.sample.company),
-            format!("/v1/companies/{}/saml", bench.sample.company),
-            format!("/v1/corporations/{}", bench.corporation),
-            format!("/v1/occasions/{}", bench.sample.occasion),
-            format!("/v1/users/{}", bench.sample.users[0]),
-            format!("/v1/users/{}/balances", bench.sample.users[0]),
+            format!("/v1/companies/{}", fixture.sample.company),
+            format!("/v1/companies/{}/saml", fixture.sample.company),
+            format!("/v1/corporations/{}", fixture.corporation),
+            format!("/v1/occasions/{}", fixture.sample.occasion),
+            format!("/v1/users/{}", fixture.sample.users[0]),
+            format!("/v1/users/{}/balances", fixture.sample.users[0]),
         ] {
-            assert_eq!(bench.get(&format!("{path}{query}")).status, 200, "{path}");
+            assert_eq!(fixture.get(&format!("{path}{query}")).status, 200, "{path}");
         }
-        assert_eq!(bench.call("DELETE", &format!("/v1/users/{}{query}", bench.spare_user), None).status, 204);
+        assert_eq!(
+            fixture.send_request("DELETE", &format!("/v1/users/{}{query}", fixture.spare_user), None).status,
+            204
+        );
     });
 }

@@ -4,17 +4,22 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{Bench, on_bench};
-use crate::support::service::Answer;
+use super::{InputFixture, for_each_input_fixture};
+use crate::support::service::ApiResponse;
 
-fn send(bench: &Bench<'_>, sender_type: &str, sender: &str, receivers: &str) -> Answer {
-    let mut body = bench.sample.recognition(sender_type, sender, &[], 1);
+fn send_recognition(
+    fixture: &InputFixture<'_>,
+    sender_type: &str,
+    sender: &str,
+    receivers: &str,
+) -> ApiResponse {
+    let mut body = fixture.sample.recognition_body(sender_type, sender, &[], 1);
     body["receiver_ids"] = json!(receivers);
-    bench.post("/v1/recognitions", &body)
+    fixture.post("/v1/recognitions", &body)
 }
 
 /// `count` ids that do not exist.
-fn nobody(count: usize) -> String {
+fn unknown_ids(count: usize) -> String {
     (0..count).fold(String::new(), |mut all, at| {
         write!(all, "{}0193a5c0-0000-7000-8000-{at:012x}", if at == 0 { "" } else { "," }).unwrap();
         all
@@ -23,15 +28,15 @@ fn nobody(count: usize) -> String {
 
 #[test]
 fn one_invalid_receiver_refuses_the_request() {
-    on_bench(|bench| {
-        let [ann, bob, cid] = [0, 1, 2].map(|at| bench.sample.users[at].as_str());
-        let gone = &bench.spare_user;
-        assert_eq!(bench.call("DELETE", &format!("/v1/users/{gone}"), None).status, 204);
+    for_each_input_fixture(|fixture| {
+        let [ann, bob, cid] = [0, 1, 2].map(|at| fixture.sample.users[at].as_str());
+        let deleted_user = &fixture.spare_user;
+        assert_eq!(fixture.send_request("DELETE", &format!("/v1/users/{deleted_user}"), None).status, 204);
         let refused = |receivers: &str| {
-            let message = send(bench, "user", ann, receivers).error(400);
+            let message = send_recognition(fixture, "user", ann, receivers).expect_error(400);
             assert!(message.contains("receiver_ids"), "{receivers}: {message}");
         };
-        bench.unchanged(|| {
+        fixture.assert_nothing_changes(|| {
             for bad in [
                 "",
                 ",",
@@ -55,17 +60,23 @@ fn one_invalid_receiver_refuses_the_request() {
                 ann,
                 &format!("{bob},{ann}"),
                 &ann.to_uppercase(), // the sender itself
-                gone,
-                &format!("{bob},{gone}"),
-                &format!("{gone},{bob}"),
-                &nobody(10_001),
-                &format!("{}x", nobody(10_000)),
+                deleted_user,
+                &format!("{bob},{deleted_user}"),
+                &format!("{deleted_user},{bob}"),
+                &unknown_ids(10_001),
+                &format!("{}x", unknown_ids(10_000)),
             ] {
                 refused(bad);
             }
-            assert!(send(bench, "user", ann, &nobody(10_000)).error(404).contains("receiver_ids"));
             assert!(
-                send(bench, "user", ann, &format!("{bob},{}", nobody(1))).error(404).contains("receiver_ids")
+                send_recognition(fixture, "user", ann, &unknown_ids(10_000))
+                    .expect_error(404)
+                    .contains("receiver_ids")
+            );
+            assert!(
+                send_recognition(fixture, "user", ann, &format!("{bob},{}", unknown_ids(1)))
+                    .expect_error(404)
+                    .contains("receiver_ids")
             );
         });
     });
@@ -73,12 +84,12 @@ fn one_invalid_receiver_refuses_the_request() {
 
 #[test]
 fn blanks_around_commas_are_ignored_and_the_order_is_preserved() {
-    on_bench(|bench| {
-        let [ann, bob, cid] = [0, 1, 2].map(|at| bench.sample.users[at].as_str());
+    for_each_input_fixture(|fixture| {
+        let [ann, bob, cid] = [0, 1, 2].map(|at| fixture.sample.users[at].as_str());
         let order = |receivers: &str, expected: &[&str]| {
-            let answer = send(bench, "company", &bench.sample.company, receivers);
-            assert_eq!(answer.status, 201, "{receivers:?}: {}", answer.body);
-            let json = answer.json();
+            let response = send_recognition(fixture, "company", &fixture.sample.company, receivers);
+            assert_eq!(response.status, 201, "{receivers:?}: {}", response.body);
+            let json = response.json();
             let ids: Vec<&str> = json["recognitions"]
                 .as_array()
                 .unwrap()
@@ -90,17 +101,18 @@ fn blanks_around_commas_are_ignored_and_the_order_is_preserved() {
         order(&format!("{cid},{ann},{bob}"), &[cid, ann, bob]);
         order(&format!(" {bob} ,   {cid},{ann} "), &[bob, cid, ann]);
         order(&format!("{},{}", bob.to_uppercase(), ann), &[bob, ann]);
-        order(&bench.owner, &[&bench.owner]); // a company may send to its owner
+        order(&fixture.owner, &[&fixture.owner]); // a company may send to its owner
     });
 }
 
 #[test]
 fn a_deleted_sender_is_400() {
-    on_bench(|bench| {
-        let gone = &bench.spare_user;
-        assert_eq!(bench.call("DELETE", &format!("/v1/users/{gone}"), None).status, 204);
-        bench.unchanged(|| {
-            let message = send(bench, "user", gone, &bench.sample.users[0]).error(400);
+    for_each_input_fixture(|fixture| {
+        let deleted_user = &fixture.spare_user;
+        assert_eq!(fixture.send_request("DELETE", &format!("/v1/users/{deleted_user}"), None).status, 204);
+        fixture.assert_nothing_changes(|| {
+            let message =
+                send_recognition(fixture, "user", deleted_user, &fixture.sample.users[0]).expect_error(400);
             assert!(message.contains("sender_id"), "{message}");
         });
     });

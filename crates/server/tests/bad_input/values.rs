@@ -2,23 +2,23 @@
 
 use serde_json::Value;
 
-use super::endpoints::Kind;
-use crate::support::world::CERTIFICATE;
+use super::endpoints::FieldKind;
+use crate::support::provider_fixture::CERTIFICATE;
 
 const ID: &str = "0193a5c0-0000-7000-8000-000000000001";
 
 /// A string as JSON.
-pub fn text(string: impl AsRef<str>) -> String {
+pub fn json_string(string: impl AsRef<str>) -> String {
     Value::from(string.as_ref()).to_string()
 }
 
-impl Kind {
+impl FieldKind {
     pub fn is_text(self) -> bool {
         !matches!(self, Self::Rate | Self::Alert | Self::Points | Self::Flag)
     }
 
     /// A valid or almost valid string.
-    fn example(self) -> &'static str {
+    fn example_value(self) -> &'static str {
         match self {
             Self::Line | Self::EntityId | Self::Message | Self::Groups => "good text",
             Self::Email => "good@example.com",
@@ -35,68 +35,72 @@ impl Kind {
     }
 
     /// Every value that a field of this kind rejects, except null and the empty string.
-    pub fn refused(self) -> Vec<String> {
+    pub fn refused_values(self) -> Vec<String> {
         let of_kind = match self {
-            Self::Line => lines(255),
-            Self::EntityId => lines(1_024),
+            Self::Line => refused_lines(255),
+            Self::EntityId => refused_lines(1_024),
             Self::Message => {
-                vec![text("x".repeat(10_001)), text("é".repeat(10_001)), text("\n".repeat(10_001))]
+                vec![
+                    json_string("x".repeat(10_001)),
+                    json_string("é".repeat(10_001)),
+                    json_string("\n".repeat(10_001)),
+                ]
             }
-            Self::Groups => vec![text("x".repeat(4_097)), text("é".repeat(4_097))],
-            Self::Email => strings(EMAILS).chain(long_emails()).collect(),
-            Self::Url => strings(URLS).chain(long_urls()).collect(),
-            Self::Domain => strings(DOMAINS).chain(long_domains()).collect(),
-            Self::Id => ids().iter().map(text).collect(),
-            Self::Receivers => strings(RECEIVERS).chain(ids().iter().map(text)).collect(),
-            Self::Country => strings(COUNTRIES).collect(),
-            Self::Birthday => strings(BIRTHDAYS).collect(),
-            Self::Date => strings(DATES).collect(),
-            Self::SenderType => strings(SENDER_TYPES).collect(),
-            Self::Certificate => strings(CERTIFICATES).collect(),
-            Self::Flag => raw(FLAGS).collect(),
-            Self::Rate => {
-                raw(INTEGERS).chain(raw(&["0", "10001", "2147483648", "9007199254740993"])).collect()
-            }
-            Self::Alert => raw(INTEGERS).collect(),
-            Self::Points => {
-                raw(INTEGERS).chain(raw(&["0", "250001", "2147483648", "9007199254740993"])).collect()
-            }
+            Self::Groups => vec![json_string("x".repeat(4_097)), json_string("é".repeat(4_097))],
+            Self::Email => json_strings(EMAILS).chain(long_emails()).collect(),
+            Self::Url => json_strings(URLS).chain(long_urls()).collect(),
+            Self::Domain => json_strings(DOMAINS).chain(long_domains()).collect(),
+            Self::Id => refused_ids().iter().map(json_string).collect(),
+            Self::Receivers => json_strings(RECEIVERS).chain(refused_ids().iter().map(json_string)).collect(),
+            Self::Country => json_strings(COUNTRIES).collect(),
+            Self::Birthday => json_strings(BIRTHDAYS).collect(),
+            Self::Date => json_strings(DATES).collect(),
+            Self::SenderType => json_strings(SENDER_TYPES).collect(),
+            Self::Certificate => json_strings(CERTIFICATES).collect(),
+            Self::Flag => raw_values(FLAGS).collect(),
+            Self::Rate => raw_values(INTEGERS)
+                .chain(raw_values(&["0", "10001", "2147483648", "9007199254740993"]))
+                .collect(),
+            Self::Alert => raw_values(INTEGERS).collect(),
+            Self::Points => raw_values(INTEGERS)
+                .chain(raw_values(&["0", "250001", "2147483648", "9007199254740993"]))
+                .collect(),
         };
         if self.is_text() {
-            of_kind.into_iter().chain(raw(NO_STRINGS)).chain(self.with_controls()).collect()
+            of_kind.into_iter().chain(raw_values(NON_STRINGS)).chain(self.strings_with_controls()).collect()
         } else {
             of_kind
         }
     }
 
     /// The example with control characters, which no such field accepts.
-    fn with_controls(self) -> Vec<String> {
-        let good = self.example();
+    fn strings_with_controls(self) -> Vec<String> {
+        let good = self.example_value();
         let middle = good.len() / 2;
         let (before, after) = good.split_at(middle);
         let controls =
             if matches!(self, Self::Message | Self::Certificate) { MESSAGE_CONTROLS } else { CONTROLS };
         let mut all: Vec<String> =
-            controls.chars().map(|control| text(format!("{before}{control}{after}"))).collect();
-        all.extend([text(format!("{good}\0")), text(format!("\0{good}"))]);
+            controls.chars().map(|control| json_string(format!("{before}{control}{after}"))).collect();
+        all.extend([json_string(format!("{good}\0")), json_string(format!("\0{good}"))]);
         if !matches!(self, Self::Message | Self::Certificate | Self::Receivers) {
-            all.extend(["\n", "\r\n", "\u{7f}"].map(|ending| text(format!("{good}{ending}"))));
+            all.extend(["\n", "\r\n", "\u{7f}"].map(|ending| json_string(format!("{good}{ending}"))));
         }
         all
     }
 }
 
 /// JSON values, verbatim.
-fn raw<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+fn raw_values<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
     all.iter().map(|value| (*value).to_owned())
 }
 
 /// Strings as JSON.
-fn strings<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
-    all.iter().map(text)
+fn json_strings<'a>(all: &'a [&'a str]) -> impl Iterator<Item = String> + 'a {
+    all.iter().map(json_string)
 }
 
-const NO_STRINGS: &[&str] =
+const NON_STRINGS: &[&str] =
     &["1", "0", "-1", "1.5", "1e2", "true", "false", "[]", "{}", "[\"x\"]", "[null]", "{\"a\":\"x\"}"];
 const CONTROLS: &str = "\0\u{1}\t\n\u{b}\u{c}\r\u{1b}\u{1f}\u{7f}\u{80}\u{85}\u{9f}";
 const MESSAGE_CONTROLS: &str = "\0\u{1}\u{7}\u{8}\u{b}\u{c}\u{1b}\u{1f}\u{7f}\u{80}\u{9f}";
@@ -338,14 +342,14 @@ const RECEIVERS: &[&str] = &[
 const CERTIFICATES: &[&str] =
     &[" ", "x", "-----BEGIN CERTIFICATE-----", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"];
 
-fn lines(max: usize) -> Vec<String> {
-    let blank = [" ", "  ", "\u{a0}", "\u{2003}\u{3000}"].map(text);
+fn refused_lines(max: usize) -> Vec<String> {
+    let blank = [" ", "  ", "\u{a0}", "\u{2003}\u{3000}"].map(json_string);
     let long = ["x", "é", "🎉", "e\u{301}"]
-        .map(|character| text(character.repeat(max + 1).chars().take(max + 1).collect::<String>()));
+        .map(|character| json_string(character.repeat(max + 1).chars().take(max + 1).collect::<String>()));
     blank.into_iter().chain(long).collect()
 }
 
-fn ids() -> Vec<String> {
+fn refused_ids() -> Vec<String> {
     let bare = ID.replace('-', "");
     vec![
         "x".to_owned(),
@@ -365,7 +369,7 @@ fn ids() -> Vec<String> {
 }
 
 /// A domain of this many characters.
-pub fn domain_of(length: usize) -> String {
+pub fn domain_of_length(length: usize) -> String {
     let tail = ".example.com";
     let mut left = length - tail.len();
     let mut labels = Vec::new();
@@ -378,33 +382,33 @@ pub fn domain_of(length: usize) -> String {
 }
 
 /// An email address of this many characters.
-pub fn email_of(length: usize) -> String {
+pub fn email_of_length(length: usize) -> String {
     let local = "l".repeat(64);
-    format!("{local}@{}", domain_of(length - 65))
+    format!("{local}@{}", domain_of_length(length - 65))
 }
 
 /// A URL of this many characters.
-pub fn url_of(length: usize) -> String {
+pub fn url_of_length(length: usize) -> String {
     let start = "https://example.com/";
     format!("{start}{}", "u".repeat(length - start.len()))
 }
 
 fn long_emails() -> [String; 3] {
     [
-        text(email_of(255)),
-        text(format!("{}@example.com", "l".repeat(65))),
-        text(format!("{}@example.com", "l".repeat(100_000))),
+        json_string(email_of_length(255)),
+        json_string(format!("{}@example.com", "l".repeat(65))),
+        json_string(format!("{}@example.com", "l".repeat(100_000))),
     ]
 }
 
 fn long_urls() -> [String; 2] {
-    [text(url_of(2_049)), text(url_of(100_000))]
+    [json_string(url_of_length(2_049)), json_string(url_of_length(100_000))]
 }
 
 fn long_domains() -> [String; 3] {
     [
-        text(domain_of(254)),
-        text(format!("{}.example.com", "d".repeat(64))),
-        text(format!("{}.example.com", "ü".repeat(100))),
+        json_string(domain_of_length(254)),
+        json_string(format!("{}.example.com", "d".repeat(64))),
+        json_string(format!("{}.example.com", "ü".repeat(100))),
     ]
 }

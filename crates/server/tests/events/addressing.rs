@@ -2,206 +2,233 @@
 
 use serde_json::{Value, json};
 
-use super::{HASTY, LOCAL, Post, in_state, listed, registered};
-use crate::support::receiver::{Receiver, Reply};
-use crate::support::service::Service;
-use crate::support::until;
-use crate::support::{Sample, on_each_with};
+use super::{
+    ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, register_provider, run_event_list, wait_for_state,
+};
+use crate::support::receiver::{Reply, WebhookReceiver};
+use crate::support::service::TestService;
+use crate::support::wait_until;
+use crate::support::{SampleCompany, for_each_database_with};
 
 #[test]
 fn events_of_a_provider_without_a_url_wait_for_a_replay() {
-    on_each_with(&LOCAL, |service| {
-        let (provider, secret) = registered(service, None);
-        let sample = Sample::in_domain(service, provider, "acme.example.com", 3);
-        sample.fund(service, 100);
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let (provider, secret) = register_provider(service, None);
+        let sample = SampleCompany::create_in_domain(service, provider, "acme.example.com", 3);
+        sample.fund_peer_wallets(service, 100);
         let id = sample.provider.id.as_str();
         let users = &sample.users;
-        assert_eq!(sample.send(service, &users[0], &[&users[1], &users[2]], 1).status, 201);
-        let rows = listed(service, &["--provider", id, "--state", "unaddressed"]);
+        assert_eq!(sample.send_recognition(service, &users[0], &[&users[1], &users[2]], 1).status, 201);
+        let rows = run_event_list(service, &["--provider", id, "--state", "unaddressed"]);
         assert_eq!(rows.len(), 2);
         for row in &rows {
             assert_eq!((&row["attempts"], &row["next_attempt_at"]), (&json!(0), &Value::Null));
         }
-        let receiver = Receiver::start();
+        let receiver = WebhookReceiver::start();
         let url = receiver.url();
-        service.json(&["provider", "set", id, "--callback-url", &url]);
-        let sent = sample.send(service, &users[0], &[&users[1]], 1).json();
-        assert_eq!(receiver.next().json()["data"]["id"], sent["recognitions"][0]["id"], "new events arrive");
+        service.run_json_command(&["provider", "set", id, "--callback-url", &url]);
+        let sent = sample.send_recognition(service, &users[0], &[&users[1]], 1).json();
+        assert_eq!(
+            receiver.next_request().json()["data"]["id"],
+            sent["recognitions"][0]["id"],
+            "new events arrive"
+        );
         let words = ["event", "replay", "--provider", id, "--state", "unaddressed"];
-        assert_eq!(service.json(&words), json!({"replayed": 2}));
+        assert_eq!(service.run_json_command(&words), json!({"replayed": 2}));
         let mut came: Vec<String> = Vec::new();
-        for arrival in receiver.take(2) {
-            assert_eq!(arrival.verified(&url, &secret), Ok(()));
+        for arrival in receiver.take_requests(2) {
+            assert_eq!(arrival.verify_signature(&url, &secret), Ok(()));
             came.push(arrival.event_id().to_owned());
         }
         came.sort();
-        let mut kept: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
-        kept.sort_unstable();
-        assert_eq!(came, kept);
-        in_state(service, kept[0], "delivered");
+        let mut kept_ids: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+        kept_ids.sort_unstable();
+        assert_eq!(came, kept_ids);
+        wait_for_state(service, kept_ids[0], "delivered");
     });
 }
 
 #[test]
 fn events_of_a_suspended_provider_wait_until_it_is_resumed() {
-    on_each_with(&LOCAL, |service| {
-        let (post, other) = (Post::make(service, 2), Post::make(service, 2));
-        let id = post.sample.provider.id.as_str();
-        let set = |words: &[&str]| drop(service.json(&[&["provider", "set", id], words].concat()));
-        let recognition = post.recognise(service)["id"].as_str().unwrap().to_owned();
-        post.next();
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let (fixture, other) = (WebhookFixture::create(service, 2), WebhookFixture::create(service, 2));
+        let id = fixture.sample.provider.id.as_str();
+        let set =
+            |words: &[&str]| drop(service.run_json_command(&[&["provider", "set", id], words].concat()));
+        let recognition = fixture.send_recognition(service)["id"].as_str().unwrap().to_owned();
+        fixture.next();
         set(&["--suspended", "true"]);
-        let update =
-            |message: &str| service.json(&["recognition", "update", &recognition, "--message", message]);
+        let update = |message: &str| {
+            service.run_json_command(&["recognition", "update", &recognition, "--message", message])
+        };
         update("One");
         update("Two");
-        other.recognise(service);
+        other.send_recognition(service);
         other.next();
-        let rows = listed(service, &["--provider", id, "--state", "pending"]);
+        let rows = run_event_list(service, &["--provider", id, "--state", "pending"]);
         assert_eq!(rows.iter().map(|row| row["attempts"].clone()).collect::<Vec<_>>(), [0, 0]);
-        assert_eq!(post.receiver.so_far().len(), 0);
+        assert_eq!(fixture.receiver.unread_requests().len(), 0);
         set(&["--suspended", "false"]);
-        let mut told =
-            [post.next(), post.next()].map(|arrival| arrival.json()["data"]["message"].to_string());
-        told.sort();
-        assert_eq!(told, ["\"One\"", "\"Two\""]);
+        let mut secrets =
+            [fixture.next(), fixture.next()].map(|arrival| arrival.json()["data"]["message"].to_string());
+        secrets.sort();
+        assert_eq!(secrets, ["\"One\"", "\"Two\""]);
 
         set(&["--suspended", "true"]);
         update("Three");
         set(&["--no-callback-url"]);
         set(&["--suspended", "false"]);
-        let kept = until("without a URL it should be unaddressed", || {
-            listed(service, &["--provider", id, "--state", "unaddressed"]).pop()
+        let kept = wait_until("without a URL it should be unaddressed", || {
+            run_event_list(service, &["--provider", id, "--state", "unaddressed"]).pop()
         });
         assert_eq!(kept["attempts"], 0);
-        set(&["--callback-url", &post.url]);
-        service.json(&["event", "replay", kept["id"].as_str().unwrap()]);
-        assert_eq!(post.next().event_id(), kept["id"]);
+        set(&["--callback-url", &fixture.url]);
+        service.run_json_command(&["event", "replay", kept["id"].as_str().unwrap()]);
+        assert_eq!(fixture.next().event_id(), kept["id"]);
     });
 }
 
 #[test]
 fn an_attempt_uses_the_current_url_and_secret() {
-    on_each_with(&HASTY, |service| {
-        let (post, new) = (Post::make(service, 2), Receiver::start());
-        post.receiver.answer(Reply::Status(500));
-        new.answer(Reply::Status(500));
-        let id = post.sample.provider.id.as_str();
-        post.recognise(service);
-        let first = post.next();
-        post.next();
+    for_each_database_with(&FAST_RETRIES, |service| {
+        let (fixture, new) = (WebhookFixture::create(service, 2), WebhookReceiver::start());
+        fixture.receiver.set_default_reply(Reply::Status(500));
+        new.set_default_reply(Reply::Status(500));
+        let id = fixture.sample.provider.id.as_str();
+        fixture.send_recognition(service);
+        let first = fixture.next();
+        fixture.next();
         let url = format!("{}/new", new.url());
-        service.json(&["provider", "set", id, "--callback-url", &url]);
-        let moved = new.next();
+        service.run_json_command(&["provider", "set", id, "--callback-url", &url]);
+        let moved = new.next_request();
         assert_eq!((moved.event_id(), &moved.body), (first.event_id(), &first.body));
-        assert_eq!(moved.verified(&url, &post.secret), Ok(()));
-        let rotated = service.json(&["provider", "rotate", id, "--shared-secret"]);
+        assert_eq!(moved.verify_signature(&url, &fixture.secret), Ok(()));
+        let rotated = service.run_json_command(&["provider", "rotate", id, "--shared-secret"]);
         let secret = rotated["shared_secret"].as_str().unwrap().to_owned();
-        let resigned = until("the new secret should be used", || {
-            let next = new.next();
-            assert!(next.verified(&url, &secret).is_ok() != next.verified(&url, &post.secret).is_ok());
-            next.verified(&url, &secret).is_ok().then_some(next)
+        let resigned = wait_until("the new secret should be used", || {
+            let next = new.next_request();
+            assert!(
+                next.verify_signature(&url, &secret).is_ok()
+                    != next.verify_signature(&url, &fixture.secret).is_ok()
+            );
+            next.verify_signature(&url, &secret).is_ok().then_some(next)
         });
         assert_eq!((resigned.event_id(), &resigned.body), (first.event_id(), &first.body));
-        new.answer(Reply::Status(200));
-        in_state(service, first.event_id(), "delivered");
-        let old = post.receiver.so_far(); // in flight when the URL changed
-        assert!(old.iter().all(|arrival| arrival.verified(&post.url, &post.secret).is_ok()));
-        post.recognise(service);
-        until("a new event should go to the new URL", || {
-            (new.next().event_id() != first.event_id()).then_some(())
+        new.set_default_reply(Reply::Status(200));
+        wait_for_state(service, first.event_id(), "delivered");
+        let old = fixture.receiver.unread_requests(); // in flight when the URL changed
+        assert!(old.iter().all(|arrival| arrival.verify_signature(&fixture.url, &fixture.secret).is_ok()));
+        fixture.send_recognition(service);
+        wait_until("a new event should go to the new URL", || {
+            (new.next_request().event_id() != first.event_id()).then_some(())
         });
-        assert_eq!(post.receiver.so_far().len(), 0);
+        assert_eq!(fixture.receiver.unread_requests().len(), 0);
     });
 }
 
 #[test]
 fn events_are_signed_by_the_old_secret_until_its_grace_ends() {
-    on_each_with(&LOCAL, |service| {
-        let post = Post::make(service, 2);
-        let id = post.sample.provider.id.as_str();
-        service.json(&["provider", "rotate", id, "--shared-secret", "--grace", "1"]);
-        post.recognise(service);
-        post.next();
-        let rotated = service.json(&["provider", "rotate", id, "--shared-secret"]);
-        post.recognise(service);
-        assert_eq!(
-            post.receiver.next().verified(&post.url, rotated["shared_secret"].as_str().unwrap()),
-            Ok(())
-        );
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let fixture = WebhookFixture::create(service, 2);
+        let id = fixture.sample.provider.id.as_str();
+        let rotate = |more: &[&str]| {
+            let rotated =
+                service.run_json_command(&[&["provider", "rotate", id, "--shared-secret"], more].concat());
+            rotated["shared_secret"].as_str().unwrap().to_owned()
+        };
+        let second = rotate(&["--grace", "1"]);
+        fixture.send_recognition(service);
+        fixture.next().assert_standard_headers(&[&second, &fixture.secret]);
+        service.run_json_command(&["webhook", "send-example", id, "--type", "redemption.created"]);
+        fixture.next().assert_standard_headers(&[&second, &fixture.secret]);
+        let third = rotate(&[]);
+        fixture.send_recognition(service);
+        let arrival = fixture.receiver.next_request();
+        assert_eq!(arrival.verify_signature(&fixture.url, &third), Ok(()));
+        arrival.assert_standard_headers(&[&third]);
     });
 }
 
 #[test]
 fn an_example_is_signed_like_any_event_and_leaves_no_trace() {
-    on_each_with(&LOCAL, |service| {
-        let post = Post::make(service, 2);
-        let id = post.sample.provider.id.as_str();
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let fixture = WebhookFixture::create(service, 2);
+        let id = fixture.sample.provider.id.as_str();
         for kind in ["recognition.received", "recognition.updated", "redemption.created"] {
-            let told = service.json(&["webhook", "send-example", id, "--type", kind]);
-            let arrival = post.next();
-            assert_eq!(arrival.verified(&post.url, &post.secret), Ok(()));
+            let result = service.run_json_command(&["webhook", "send-example", id, "--type", kind]);
+            let arrival = fixture.next();
+            arrival.assert_standard_headers(&[&fixture.secret]);
             assert_eq!(
-                (arrival.json()["type"].as_str(), told["event_id"].as_str()),
+                (arrival.json()["type"].as_str(), result["event_id"].as_str()),
                 (Some(kind), Some(arrival.event_id()))
             );
             assert_eq!(
-                (&told["status"], &told["confirmed"], &told["cause"]),
+                (&result["status"], &result["confirmed"], &result["cause"]),
                 (&json!(200), &json!(true), &Value::Null)
             );
         }
-        assert_eq!(service.json(&["event", "list", "--provider", id]), json!([]));
-        post.receiver.answer(Reply::Status(503));
-        let refused = service.guerdon(&["webhook", "send-example", id, "--type", "redemption.created"]);
+        assert_eq!(service.run_json_command(&["event", "list", "--provider", id]), json!([]));
+        fixture.receiver.set_default_reply(Reply::Status(503));
+        let refused = service.run_command(&["webhook", "send-example", id, "--type", "redemption.created"]);
         assert_eq!(refused.status, 1);
-        assert!(refused.out.contains("not confirmed") && refused.out.contains("503"), "{}", refused.out);
-        post.next();
+        assert!(
+            refused.stdout.contains("not confirmed") && refused.stdout.contains("503"),
+            "{}",
+            refused.stdout
+        );
+        fixture.next();
         for (words, why) in [
             (["webhook", "send-example", id, "--type", "other"], "--type must be"),
             (
-                ["webhook", "send-example", &post.sample.company, "--type", "redemption.created"],
+                ["webhook", "send-example", &fixture.sample.company, "--type", "redemption.created"],
                 "no provider has this id",
             ),
         ] {
-            let refused = service.guerdon(&words);
+            let refused = service.run_command(&words);
             assert_eq!(refused.status, 1);
-            assert!(refused.err.contains(why), "{}", refused.err);
+            assert!(refused.stderr.contains(why), "{}", refused.stderr);
         }
     });
 }
 
 #[test]
 fn events_from_before_a_transfer_stay_with_the_old_provider() {
-    on_each_with(&HASTY, |service| {
-        let (old, new) = (Post::make(service, 2), Post::make(service, 2));
-        old.receiver.answer(Reply::Status(500));
-        let before = old.recognise(service);
+    for_each_database_with(&FAST_RETRIES, |service| {
+        let (old, new) = (WebhookFixture::create(service, 2), WebhookFixture::create(service, 2));
+        old.receiver.set_default_reply(Reply::Status(500));
+        let before = old.send_recognition(service);
         let first = old.next();
-        service.json(&["company", "transfer", &old.sample.company, "--to", &new.sample.provider.id]);
+        service.run_json_command(&[
+            "company",
+            "transfer",
+            &old.sample.company,
+            "--to",
+            &new.sample.provider.id,
+        ]);
         let id = before["id"].as_str().unwrap();
-        service.json(&["recognition", "update", id, "--message", "Later"]);
+        service.run_json_command(&["recognition", "update", id, "--message", "Later"]);
         let after = new.next();
         assert_eq!(
             (&after.json()["type"], &after.json()["data"]["id"]),
             (&json!("recognition.updated"), &before["id"])
         );
-        after_transfer(service, &old, &new);
-        old.receiver.answer(Reply::Status(200));
-        let row = in_state(service, first.event_id(), "delivered");
+        check_after_transfer(service, &old, &new);
+        old.receiver.set_default_reply(Reply::Status(200));
+        let row = wait_for_state(service, first.event_id(), "delivered");
         assert_eq!(row["provider_id"], old.sample.provider.id);
-        for arrival in old.receiver.so_far() {
-            assert_eq!(arrival.verified(&old.url, &old.secret), Ok(()));
+        for arrival in old.receiver.unread_requests() {
+            assert_eq!(arrival.verify_signature(&old.url, &old.secret), Ok(()));
             assert_eq!((arrival.event_id(), &arrival.body), (first.event_id(), &first.body));
         }
-        assert_eq!((old.events(service).len(), new.events(service).len()), (1, 2));
-        assert_eq!(new.receiver.so_far().len(), 0);
+        assert_eq!((old.list_events(service).len(), new.list_events(service).len()), (1, 2));
+        assert_eq!(new.receiver.unread_requests().len(), 0);
     });
 }
 
 /// The new provider sends a recognition in the transferred company and receives its events.
-fn after_transfer(service: &Service, old: &Post, new: &Post) {
+fn check_after_transfer(service: &TestService, old: &WebhookFixture, new: &WebhookFixture) {
     let users = &old.sample.users;
-    let body = old.sample.recognition("user", &users[0], &[&users[1]], 1);
+    let body = old.sample.recognition_body("user", &users[0], &[&users[1]], 1);
     let sent = service.post(&new.sample.provider, "/v1/recognitions", &body);
     assert_eq!(sent.status, 201, "{}", sent.body);
     assert_eq!(new.next().json()["data"]["id"], sent.json()["recognitions"][0]["id"]);

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::{LOCAL, Post};
-use crate::support::receiver::Arrival;
-use crate::support::service::{Service, basic};
-use crate::support::{Sample, on_each_with};
+use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
+use crate::support::receiver::ReceivedRequest;
+use crate::support::service::{TestService, basic_authorization};
+use crate::support::{SampleCompany, for_each_database_with};
 
 /// `TEST_EVENT_CRASH_CYCLES` raises this number. Longer runs also wait until the leases of killed processes end.
 const CYCLES: usize = 5;
@@ -17,37 +17,42 @@ const CLIENTS: usize = 2;
 const IN_FLIGHT: usize = 64;
 
 /// A request as the client knows it: its provider, key and body, and whether it received a response.
-struct Sent {
-    post: usize,
+struct SentRecognition {
+    fixture_index: usize,
     key: String,
     body: String,
-    answered: bool,
+    was_confirmed: bool,
 }
 
 #[test]
 fn kill_nine_loses_no_event_and_duplicates_few() {
     let campaign = std::env::var("TEST_EVENT_CRASH_CYCLES").ok().map(|cycles| cycles.parse().unwrap());
     let cycles = campaign.unwrap_or(CYCLES);
-    on_each_with(&LOCAL, |service| {
-        let posts = [Post::make(service, CLIENTS + 1), Post::make(service, CLIENTS + 1)];
-        for post in &posts {
-            post.sample.fund(service, 1_000_000);
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let fixtures =
+            [WebhookFixture::create(service, CLIENTS + 1), WebhookFixture::create(service, CLIENTS + 1)];
+        for fixture in &fixtures {
+            fixture.sample.fund_peer_wallets(service, 1_000_000);
         }
-        let mut journal = Vec::new();
+        let mut sent_requests = Vec::new();
         for cycle in 0..cycles {
-            journal.extend(one_cycle(service, &posts, cycle));
+            sent_requests.extend(send_until_killed(service, &fixtures, cycle));
             if cycle + 1 == cycles && campaign.is_none() {
                 end_leases(service);
             }
             service.restart();
-            assert_eq!(service.guerdon(&["verify"]).status, 0);
+            assert_eq!(service.run_command(&["verify"]).status, 0);
         }
-        let patience = Duration::from_secs(if campaign.is_some() { 120 } else { 15 });
-        let acknowledged = journal.iter().filter(|sent| sent.answered).count();
+        let timeout = Duration::from_secs(if campaign.is_some() { 120 } else { 15 });
+        let acknowledged = sent_requests.iter().filter(|sent| sent.was_confirmed).count();
         assert!(acknowledged > cycles * CLIENTS, "the load must have been real: {acknowledged}");
-        for (number, post) in posts.iter().enumerate() {
-            let committed = committed(service, post, journal.iter().filter(|sent| sent.post == number));
-            let arrivals = all_of(post, &committed, patience);
+        for (number, fixture) in fixtures.iter().enumerate() {
+            let committed = committed_recognitions(
+                service,
+                fixture,
+                sent_requests.iter().filter(|sent| sent.fixture_index == number),
+            );
+            let arrivals = wait_for_all_events(fixture, &committed, timeout);
             let twice = arrivals.len() - committed.len();
             eprintln!("{}: {cycles} kills, {} events, {twice} twice", service.database.url, committed.len());
             assert!(twice <= IN_FLIGHT * cycles, "{twice}");
@@ -56,21 +61,26 @@ fn kill_nine_loses_no_event_and_duplicates_few() {
 }
 
 /// Simulates that a minute has passed. The embedded database does not need this.
-fn end_leases(service: &Service) {
+fn end_leases(service: &TestService) {
     if !service.database.is_embedded() {
-        let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
-        service.database.tamper("", over);
+        let expire_leases_sql = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
+        service.database.execute_sql("", expire_leases_sql);
     }
 }
 
 /// The recognitions that were committed, found by retrying each request.
-fn committed<'a>(service: &Service, post: &Post, journal: impl Iterator<Item = &'a Sent>) -> HashSet<String> {
+fn committed_recognitions<'a>(
+    service: &TestService,
+    fixture: &WebhookFixture,
+    sent_requests: impl Iterator<Item = &'a SentRecognition>,
+) -> HashSet<String> {
     let mut ids = HashSet::new();
-    for sent in journal {
+    for sent in sent_requests {
         let headers = [("Idempotency-Key", sent.key.as_str())];
-        let again = service.post_text(&post.sample.provider, "/v1/recognitions", &sent.body, &headers);
+        let again =
+            service.post_with_headers(&fixture.sample.provider, "/v1/recognitions", &sent.body, &headers);
         assert_eq!(again.status, 201, "{}", again.body);
-        assert!(!sent.answered || again.header("idempotency-replayed") == Some("true"));
+        assert!(!sent.was_confirmed || again.header("idempotency-replayed") == Some("true"));
         for recognition in again.json()["recognitions"].as_array().unwrap() {
             ids.insert(recognition["id"].as_str().unwrap().to_owned());
         }
@@ -80,13 +90,17 @@ fn committed<'a>(service: &Service, post: &Post, journal: impl Iterator<Item = &
 
 /// All requests received until every committed recognition has its event: each genuine, one event per recognition,
 /// the same bytes every time.
-fn all_of(post: &Post, committed: &HashSet<String>, patience: Duration) -> Vec<Arrival> {
-    let mut arrivals: Vec<Arrival> = Vec::new();
+fn wait_for_all_events(
+    fixture: &WebhookFixture,
+    committed: &HashSet<String>,
+    timeout: Duration,
+) -> Vec<ReceivedRequest> {
+    let mut arrivals: Vec<ReceivedRequest> = Vec::new();
     let mut events: HashMap<String, (String, Vec<u8>)> = HashMap::new();
-    let began = Instant::now();
+    let started = Instant::now();
     while events.len() < committed.len() || !events.keys().all(|id| committed.contains(id)) {
-        for arrival in post.receiver.so_far() {
-            assert_eq!(arrival.verified(&post.url, &post.secret), Ok(()));
+        for arrival in fixture.receiver.unread_requests() {
+            assert_eq!(arrival.verify_signature(&fixture.url, &fixture.secret), Ok(()));
             let id = arrival.json()["data"]["id"].as_str().unwrap().to_owned();
             assert!(committed.contains(&id), "{id} was not committed");
             let (event, body) =
@@ -94,35 +108,45 @@ fn all_of(post: &Post, committed: &HashSet<String>, patience: Duration) -> Vec<A
             assert_eq!((event.as_str(), &*body), (arrival.event_id(), &arrival.body));
             arrivals.push(arrival);
         }
-        assert!(began.elapsed() < patience, "{} of {} events arrived", events.len(), committed.len());
+        assert!(started.elapsed() < timeout, "{} of {} events arrived", events.len(), committed.len());
         std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
     }
     arrivals
 }
 
 /// Clients send as fast as they receive responses, until the service is killed.
-fn one_cycle(service: &mut Service, posts: &[Post], cycle: usize) -> Vec<Sent> {
+fn send_until_killed(
+    service: &mut TestService,
+    fixtures: &[WebhookFixture],
+    cycle: usize,
+) -> Vec<SentRecognition> {
     let stop = AtomicBool::new(false);
-    let journal = Mutex::new(Vec::new());
+    let sent_requests = Mutex::new(Vec::new());
     let pid = service.running.pid().to_string();
     let running = &service.running;
-    let samples: Vec<&Sample> = posts.iter().map(|post| &post.sample).collect();
+    let samples: Vec<&SampleCompany> = fixtures.iter().map(|fixture| &fixture.sample).collect();
     std::thread::scope(|scope| {
-        for client in 0..CLIENTS * posts.len() {
-            let (stop, journal, samples) = (&stop, &journal, &samples);
+        for client in 0..CLIENTS * fixtures.len() {
+            let (stop, sent_requests, samples) = (&stop, &sent_requests, &samples);
             scope.spawn(move || {
                 let (number, user) = (client % samples.len(), client / samples.len());
                 let sample = samples[number];
-                let authorization = basic(&sample.provider);
+                let authorization = basic_authorization(&sample.provider);
                 for request in 0.. {
                     let key = format!("{cycle}-{client}-{request}");
                     let to = sample.users[CLIENTS].as_str();
-                    let body = sample.recognition("user", &sample.users[user], &[to], 1).to_string();
+                    let body = sample.recognition_body("user", &sample.users[user], &[to], 1).to_string();
                     let headers = [("Authorization", authorization.as_str()), ("Idempotency-Key", &key)];
-                    let answer = running.try_request("POST", "/v1/recognitions", &headers, Some(&body));
-                    let answered = answer.is_ok_and(|answer| answer.status == 201);
-                    journal.lock().unwrap().push(Sent { post: number, key, body, answered });
-                    if !answered || stop.load(Ordering::Relaxed) {
+                    let response =
+                        running.try_send_request("POST", "/v1/recognitions", &headers, Some(&body));
+                    let was_confirmed = response.is_ok_and(|response| response.status == 201);
+                    sent_requests.lock().unwrap().push(SentRecognition {
+                        fixture_index: number,
+                        key,
+                        body,
+                        was_confirmed,
+                    });
+                    if !was_confirmed || stop.load(Ordering::Relaxed) {
                         return;
                     }
                 }
@@ -134,5 +158,5 @@ fn one_cycle(service: &mut Service, posts: &[Post], cycle: usize) -> Vec<Sent> {
         stop.store(true, Ordering::Relaxed);
     });
     service.running.kill();
-    journal.into_inner().unwrap()
+    sent_requests.into_inner().unwrap()
 }

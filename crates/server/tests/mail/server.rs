@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use crate::support::receiver::PATIENCE;
+use crate::support::receiver::RECEIVE_TIMEOUT;
 
 /// A mail as it was received.
-pub(super) struct Mail {
+pub(super) struct ReceivedMail {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) text: String,
@@ -18,8 +18,8 @@ pub(super) struct Mail {
 /// Accepts mails until it is dropped.
 pub(super) struct MailServer {
     port: u16,
-    over: Arc<AtomicBool>,
-    mails: Receiver<Mail>,
+    is_stopped: Arc<AtomicBool>,
+    mails: Receiver<ReceivedMail>,
 }
 
 impl MailServer {
@@ -34,38 +34,38 @@ impl MailServer {
                     return;
                 }
                 let sender = sender.clone();
-                std::thread::spawn(move || drop(talk(stream.unwrap(), &sender)));
+                std::thread::spawn(move || drop(serve_smtp(stream.unwrap(), &sender)));
             }
         });
-        Self { port, over, mails }
+        Self { port, is_stopped: over, mails }
     }
 
     /// The next mail.
-    pub(super) fn next(&self) -> Mail {
-        self.mails.recv_timeout(PATIENCE).expect("a mail should arrive")
+    pub(super) fn next(&self) -> ReceivedMail {
+        self.mails.recv_timeout(RECEIVE_TIMEOUT).expect("a mail should arrive")
     }
 
     /// The number of mails that were received and not read by the test.
-    pub(super) fn so_far(&self) -> usize {
+    pub(super) fn count_unread_mails(&self) -> usize {
         self.mails.try_iter().count()
     }
 }
 
 impl Drop for MailServer {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.is_stopped.store(true, Ordering::Relaxed);
         drop(TcpStream::connect(("127.0.0.1", self.port)));
     }
 }
 
-fn talk(mut stream: TcpStream, mails: &Sender<Mail>) -> std::io::Result<()> {
+fn serve_smtp(mut stream: TcpStream, mails: &Sender<ReceivedMail>) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     stream.write_all(b"220 mail.test\r\n")?;
     let (mut from, mut to) = (String::new(), String::new());
     while let Some(line) = lines.next() {
         let line = line?;
         let address = || line.split(['<', '>']).nth(1).unwrap_or_default().to_owned();
-        let answer = match line.get(..4).unwrap_or_default() {
+        let response = match line.get(..4).unwrap_or_default() {
             "MAIL" => {
                 from = address();
                 "250 ok"
@@ -81,13 +81,13 @@ fn talk(mut stream: TcpStream, mails: &Sender<Mail>) -> std::io::Result<()> {
                     text.push_str(line.strip_prefix('.').unwrap_or(&line));
                     text.push_str("\r\n");
                 }
-                drop(mails.send(Mail { from: from.clone(), to: to.clone(), text }));
+                drop(mails.send(ReceivedMail { from: from.clone(), to: to.clone(), text }));
                 "250 taken"
             }
             "QUIT" => "221 bye",
             _ => "250 mail.test",
         };
-        stream.write_all(format!("{answer}\r\n").as_bytes())?;
+        stream.write_all(format!("{response}\r\n").as_bytes())?;
     }
     Ok(())
 }

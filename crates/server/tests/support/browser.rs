@@ -24,6 +24,9 @@ const MEASURE: &str = r#"<script>
     const lines = it.getClientRects().length;
     if (lines > it.textContent.split(/[\s\-\/?&|]+/).length) out.push(`${it.textContent} is broken into ${lines} lines`);
   }
+  for (const it of document.querySelectorAll(".code pre")) {
+    if (it.scrollWidth > it.clientWidth) out.push(`the listing ${it.textContent.slice(0, 40)} is cut off`);
+  }
   for (const it of document.querySelectorAll("table")) if (!it.querySelector("th")) out.push("a table has no heads");
   const luminance = (css) => {
     const parts = css.match(/[\d.]+/g).slice(0, 3).map((it) => it / 255);
@@ -66,15 +69,15 @@ pub struct Browser {
 
 impl Browser {
     /// `None` if no browser is installed, in which case the test is skipped.
-    pub fn find() -> Option<Self> {
+    pub fn find_installed() -> Option<Self> {
         let program = require_one_of(&["chromium", "chromium-browser", "google-chrome"])?;
         Some(Self { program, folder: tempfile::tempdir().unwrap() })
     }
 
     /// Fails if the browser finds a fault in one of the pages (name and content) after the style is applied.
-    pub fn shows(&self, pages: &[(&str, &str)], style: &str) {
-        for (width, is_dark) in [(1280, false), (420, true)] {
-            let faults = self.measure(pages, style, width, is_dark);
+    pub fn assert_pages_render(&self, pages: &[(&str, &str)], style: &str) {
+        for (width, is_dark) in [(1280, false), (390, true)] {
+            let faults = self.measure_faults(pages, style, width, is_dark);
             assert_eq!(faults.len(), pages.len());
             for ((name, _), faults) in pages.iter().zip(faults) {
                 assert_eq!(faults, "", "{name} at a width of {width}, dark: {is_dark}");
@@ -82,9 +85,21 @@ impl Browser {
         }
     }
 
+    /// Returns the page at this address as it is after its scripts ran.
+    pub fn dump_page(&self, url: &str) -> String {
+        let output = Command::new(&self.program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--disable-dev-shm-usage"])
+            .args(["--ignore-certificate-errors", "--virtual-time-budget=20000"])
+            .arg(format!("--user-data-dir={}", self.folder.path().join("profile").display()))
+            .arg(url)
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
     /// Returns the faults of each page. Each frame contains one page, because starting a browser takes longer than
     /// displaying a page.
-    fn measure(&self, pages: &[(&str, &str)], style: &str, width: u16, is_dark: bool) -> Vec<String> {
+    fn measure_faults(&self, pages: &[(&str, &str)], style: &str, width: u16, is_dark: bool) -> Vec<String> {
         let frames = pages.iter().map(|(_, page)| {
             let styled = page.replace("</head>", &format!("<style>{style}</style></head>"));
             let page = styled.replace("</body>", &format!("{MEASURE}</body>"));
@@ -112,11 +127,12 @@ impl Browser {
 
 #[test]
 fn faults_are_found_in_the_page_that_has_them() {
-    let Some(browser) = Browser::find() else { return };
+    let Some(browser) = Browser::find_installed() else { return };
     let page = |body: &str| format!("<!doctype html><html><head></head><body>{body}</body></html>");
     let (good, bad) = (page("<h1>A</h1><h2>B & C</h2>"), page("<h1>A</h1><h3>B & C</h3>"));
     let style = "@media (prefers-color-scheme: dark) { body { width: 500px } }";
-    let faults = |width, is_dark| browser.measure(&[("good", &good), ("bad", &bad)], style, width, is_dark);
+    let faults =
+        |width, is_dark| browser.measure_faults(&[("good", &good), ("bad", &bad)], style, width, is_dark);
     assert_eq!(faults(1280, false), ["", "heading B & C skips a level"]);
     assert_eq!(faults(420, true)[0], "is 508 wide in 420");
 }

@@ -1,74 +1,85 @@
 //! The real binary, started on a separate database and data folder for each test, and a client that speaks TLS to it.
 
+pub mod body_normalizer;
 pub mod browser;
-pub mod conformity;
+pub mod openapi_conformance;
+pub mod provider_fixture;
 pub mod proxy;
 pub mod receiver;
 pub mod schema;
-pub mod scribe;
 pub mod service;
-pub mod wire;
-pub mod world;
+pub mod tls_connection;
 
 use std::time::{Duration, Instant};
 
-use guerdon_persistence::testing::each;
+use guerdon_persistence::testing::create_databases;
 use serde_json::{Value, json};
-use service::{Answer, Provider, Service};
+use service::{ApiResponse, ProviderCredentials, TestService};
 
 /// Starts the service on every database of this run. Afterwards `verify` must find the ledger sound.
-pub fn on_each(test: impl Fn(&mut Service)) {
-    on_each_with(&[], test);
+pub fn for_each_database(test: impl Fn(&mut TestService)) {
+    for_each_database_with(&[], test);
 }
 
-/// Like `on_each`, with settings as environment variables.
-pub fn on_each_with(settings: &[(&str, &str)], test: impl Fn(&mut Service)) {
-    for database in each() {
-        let mut service = Service::start(database, settings);
+/// Like `for_each_database`, with settings as environment variables.
+pub fn for_each_database_with(settings: &[(&str, &str)], test: impl Fn(&mut TestService)) {
+    for database in create_databases() {
+        let mut service = TestService::start(database, settings);
         test(&mut service);
-        assert_eq!(service.guerdon(&["verify"]).status, 0, "on {}", service.database.url);
+        assert_eq!(service.run_command(&["verify"]).status, 0, "on {}", service.database.url);
     }
 }
 
 /// A company with its users and an occasion, created through the API.
-pub struct Sample {
-    pub provider: Provider,
+pub struct SampleCompany {
+    pub provider: ProviderCredentials,
     pub company: String,
     pub occasion: String,
     pub users: Vec<String>,
 }
 
-impl Sample {
-    pub fn make(service: &Service, users: usize) -> Self {
-        let provider = service.provider("Sample", true);
+impl SampleCompany {
+    pub fn create(service: &TestService, users: usize) -> Self {
+        let provider = service.create_provider("Sample", true);
         let domain = format!("{}.example.com", provider.id);
-        Self::in_domain(service, provider, &domain, users)
+        Self::create_in_domain(service, provider, &domain, users)
     }
 
-    pub fn in_domain(service: &Service, provider: Provider, domain: &str, users: usize) -> Self {
-        let company = created(service.post(&provider, "/v1/companies", &company_body(domain)));
-        let occasion = created(service.post(&provider, "/v1/occasions", &occasion_body(&company)));
+    pub fn create_in_domain(
+        service: &TestService,
+        provider: ProviderCredentials,
+        domain: &str,
+        users: usize,
+    ) -> Self {
+        let company = created_id(service.post(&provider, "/v1/companies", &company_body(domain)));
+        let occasion = created_id(service.post(&provider, "/v1/occasions", &occasion_body(&company)));
         let users = (0..users)
-            .map(|n| created(service.post(&provider, "/v1/users", &user_body(&company, &format!("u{n}")))))
+            .map(|n| created_id(service.post(&provider, "/v1/users", &user_body(&company, &format!("u{n}")))))
             .collect();
         Self { provider, company, occasion, users }
     }
 
-    pub fn deposit(&self, service: &Service, points: i64) {
-        service.json(&["reserve", "deposit", &self.company, "--points", &points.to_string()]);
+    pub fn deposit_points(&self, service: &TestService, points: i64) {
+        service.run_json_command(&["reserve", "deposit", &self.company, "--points", &points.to_string()]);
     }
 
     /// Adds points to the peer wallets of all users.
-    pub fn fund(&self, service: &Service, points: i64) {
-        self.deposit(service, points * i64::try_from(self.users.len()).unwrap());
+    pub fn fund_peer_wallets(&self, service: &TestService, points: i64) {
+        self.deposit_points(service, points * i64::try_from(self.users.len()).unwrap());
         let points = points.to_string();
         let mut words =
             vec!["distribution", "run", &self.company, "--wallet", "peer_wallet", "--points", &points];
         words.extend(self.users.iter().flat_map(|user| ["--user", user.as_str()]));
-        service.json(&words);
+        service.run_json_command(&words);
     }
 
-    pub fn recognition(&self, sender_type: &str, sender: &str, receivers: &[&str], points: i64) -> Value {
+    pub fn recognition_body(
+        &self,
+        sender_type: &str,
+        sender: &str,
+        receivers: &[&str],
+        points: i64,
+    ) -> Value {
         json!({
             "occasion_id": self.occasion,
             "sender_type": sender_type,
@@ -78,18 +89,24 @@ impl Sample {
         })
     }
 
-    pub fn send(&self, service: &Service, sender: &str, receivers: &[&str], points: i64) -> Answer {
+    pub fn send_recognition(
+        &self,
+        service: &TestService,
+        sender: &str,
+        receivers: &[&str],
+        points: i64,
+    ) -> ApiResponse {
         let kind = if sender == self.company { "company" } else { "user" };
-        let body = self.recognition(kind, sender, receivers, points);
+        let body = self.recognition_body(kind, sender, receivers, points);
         service.post(&self.provider, "/v1/recognitions", &body)
     }
 
     /// The points of a wallet.
-    pub fn shows(&self, service: &Service, user: &str, wallet: &str) -> Option<i64> {
-        let answer = service.get(&self.provider, &format!("/v1/users/{user}/balances"));
-        let wallets = answer.json()["wallets"].clone();
-        let found = wallets.as_array().unwrap().iter().find(|row| row["type"] == wallet)?;
-        found["points"].as_i64()
+    pub fn read_balance(&self, service: &TestService, user: &str, wallet: &str) -> Option<i64> {
+        let response = service.get(&self.provider, &format!("/v1/users/{user}/balances"));
+        let wallets = response.json()["wallets"].clone();
+        let wallet_row = wallets.as_array().unwrap().iter().find(|row| row["type"] == wallet)?;
+        wallet_row["points"].as_i64()
     }
 }
 
@@ -122,18 +139,18 @@ pub fn user_body(company: &str, name: &str) -> Value {
 }
 
 /// A provider's first event in the feed, as soon as no other event can precede it.
-pub fn first_event(service: &Service, provider: &Provider) -> Value {
-    until("an event should be in the feed", || {
+pub fn wait_for_first_event(service: &TestService, provider: &ProviderCredentials) -> Value {
+    wait_until("an event should be in the feed", || {
         service.get(provider, "/v1/events").json()["events"].get(0).cloned()
     })
 }
 
 /// Polls until `ask` returns a result.
-pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
+pub fn wait_until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
-        if let Some(answer) = ask() {
-            return answer;
+        if let Some(response) = ask() {
+            return response;
         }
         assert!(started.elapsed() < Duration::from_secs(60), "{what}");
         std::thread::sleep(Duration::from_millis(5)); // tidy: polls another process
@@ -141,7 +158,7 @@ pub fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
 }
 
 /// The id of the created object.
-pub fn created(answer: Answer) -> String {
-    assert_eq!(answer.status, 201, "{}", answer.body);
-    answer.json()["id"].as_str().unwrap().to_owned()
+pub fn created_id(response: ApiResponse) -> String {
+    assert_eq!(response.status, 201, "{}", response.body);
+    response.json()["id"].as_str().unwrap().to_owned()
 }

@@ -13,22 +13,22 @@ use tempfile::TempDir;
 const SOCKET: &str = ".s.PGSQL.5432";
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 /// The prefix of a statement that records attempts.
-const RECORDS: &[u8] = b"INSERT INTO attempts";
+const RECORD_ATTEMPTS_SQL: &[u8] = b"INSERT INTO attempts";
 /// One in this many commits is not acknowledged, for commits that record attempts and for all others.
-const LOST_OF_RECORDING: usize = 2;
-const LOST_OF_OTHERS: usize = 24;
+const LOSE_ONE_IN_RECORDING: usize = 2;
+const LOSE_ONE_IN_OTHERS: usize = 24;
 
 /// Listens until its folder is deleted.
 pub struct Proxy {
     folder: TempDir,
     url: String,
     host: String,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
 #[derive(Default)]
-struct Shared {
-    loses: AtomicBool,
+struct ProxyState {
+    is_losing: AtomicBool,
     recording: Commits,
     others: Commits,
 }
@@ -41,17 +41,17 @@ struct Commits {
 
 impl Proxy {
     /// A proxy for the server of this URL. `None` if the server does not listen on a Unix socket.
-    pub fn before(url: &str) -> Option<Self> {
+    pub fn in_front_of(url: &str) -> Option<Self> {
         let host = url.split_once("host=")?.1.split('&').next()?.to_owned();
         let server = format!("{}/{SOCKET}", host.replace("%2F", "/").replace("%2f", "/").replace("%2E", "."));
         let folder = TempDir::new().unwrap();
         let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<ProxyState>::default();
         let all = Arc::clone(&shared);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let Ok(server) = UnixStream::connect(&server) else { continue };
-                all.relay(client, server);
+                all.relay_connection(client, server);
             }
         });
         Some(Self { folder, url: url.to_owned(), host, shared })
@@ -64,18 +64,18 @@ impl Proxy {
     }
 
     /// Sets whether responses are dropped from now on.
-    pub fn lose(&self, loses: bool) {
-        self.shared.loses.store(loses, Ordering::Relaxed);
+    pub fn set_losing(&self, loses: bool) {
+        self.shared.is_losing.store(loses, Ordering::Relaxed);
     }
 
     /// The number of unacknowledged commits: those that record attempts, and the others.
-    pub fn lost(&self) -> [usize; 2] {
+    pub fn count_lost_commits(&self) -> [usize; 2] {
         [&self.shared.recording, &self.shared.others].map(|commits| commits.lost.load(Ordering::Relaxed))
     }
 }
 
-impl Shared {
-    fn relay(self: &Arc<Self>, mut client: UnixStream, mut server: UnixStream) {
+impl ProxyState {
+    fn relay_connection(self: &Arc<Self>, mut client: UnixStream, mut server: UnixStream) {
         let is_mute = Arc::new(AtomicBool::new(false));
         let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let mute = Arc::clone(&is_mute);
@@ -91,11 +91,13 @@ impl Shared {
         let all = Arc::clone(self);
         std::thread::spawn(move || {
             let mut bytes = vec![0; 1024 * 1024];
-            let mut session = Session::default();
+            let mut session = ProxySession::default();
             while let Ok(count @ 1..) = client.read(&mut bytes) {
                 let sent = &bytes[..count];
-                session.sees(sent);
-                if sent == COMMIT && all.loses(std::mem::take(&mut session.records)) {
+                session.observe_message(sent);
+                if sent == COMMIT
+                    && all.should_lose_commit(std::mem::take(&mut session.has_recorded_attempts))
+                {
                     is_mute.store(true, Ordering::Relaxed);
                 }
                 if server.write_all(sent).is_err() {
@@ -106,10 +108,13 @@ impl Shared {
         });
     }
 
-    fn loses(&self, records: bool) -> bool {
-        let (commits, one_in) =
-            if records { (&self.recording, LOST_OF_RECORDING) } else { (&self.others, LOST_OF_OTHERS) };
-        let is_lost = self.loses.load(Ordering::Relaxed)
+    fn should_lose_commit(&self, records: bool) -> bool {
+        let (commits, one_in) = if records {
+            (&self.recording, LOSE_ONE_IN_RECORDING)
+        } else {
+            (&self.others, LOSE_ONE_IN_OTHERS)
+        };
+        let is_lost = self.is_losing.load(Ordering::Relaxed)
             && commits.seen.fetch_add(1, Ordering::Relaxed).is_multiple_of(one_in);
         commits.lost.fetch_add(usize::from(is_lost), Ordering::Relaxed);
         is_lost
@@ -118,24 +123,27 @@ impl Shared {
 
 /// The state of one connection. libpq waits for each response, so each read contains one message.
 #[derive(Default)]
-struct Session {
+struct ProxySession {
     /// The prepared statements that record attempts.
-    recording: Vec<Vec<u8>>,
+    recording_statements: Vec<Vec<u8>>,
     /// Whether the current transaction has recorded attempts.
-    records: bool,
+    has_recorded_attempts: bool,
 }
 
-impl Session {
-    fn sees(&mut self, message: &[u8]) {
+impl ProxySession {
+    fn observe_message(&mut self, message: &[u8]) {
         let mut texts = message.get(5..).unwrap_or_default().split(|byte| *byte == 0);
         match message.first() {
-            Some(b'P') if message.windows(RECORDS.len()).any(|window| window == RECORDS) => {
-                self.records = true;
-                self.recording.extend(texts.next().filter(|name| !name.is_empty()).map(<[u8]>::to_vec));
+            Some(b'P')
+                if message.windows(RECORD_ATTEMPTS_SQL.len()).any(|window| window == RECORD_ATTEMPTS_SQL) =>
+            {
+                self.has_recorded_attempts = true;
+                self.recording_statements
+                    .extend(texts.next().filter(|name| !name.is_empty()).map(<[u8]>::to_vec));
             }
             Some(b'B') => {
                 let statement = texts.nth(1).unwrap_or_default();
-                self.records |= self.recording.iter().any(|name| name == statement);
+                self.has_recorded_attempts |= self.recording_statements.iter().any(|name| name == statement);
             }
             _ => {}
         }

@@ -8,13 +8,14 @@ use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use guerdon_webhooks::{Delivery, VerifyError, verify_now};
+use guerdon_domain::ports::Timestamp;
+use guerdon_webhooks::{Delivery, VerifyError, standard_signature, verify_now};
 use serde_json::Value;
 
-use super::conformity;
+use super::openapi_conformance;
 
 /// The longest wait of a test. Afterwards it fails.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const RECEIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Larger than any request in the tests.
 const REQUEST_MAX: usize = 64 * 1024;
 
@@ -22,8 +23,8 @@ const REQUEST_MAX: usize = 64 * 1024;
 #[derive(Clone, Debug)]
 pub enum Reply {
     Status(u16),
-    /// A status that is sent after the test has called `release`.
-    Held(u16),
+    /// A status that is sent after the test has called `release_held_replies`.
+    AfterRelease(u16),
     /// A status and a Location.
     Redirect(u16, String),
     /// Raw bytes, after which the connection is closed.
@@ -42,55 +43,56 @@ pub enum Reply {
 
 /// A request as it was received.
 #[derive(Clone, Debug)]
-pub struct Arrival {
+pub struct ReceivedRequest {
     pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
-    pub at: Instant,
+    pub received_at: Instant,
 }
 
 /// Listens until it is dropped.
-pub struct Receiver {
+pub struct WebhookReceiver {
     pub port: u16,
-    shared: Arc<Shared>,
-    arrivals: mpsc::Receiver<Arrival>,
+    shared: Arc<ReceiverState>,
+    arrivals: mpsc::Receiver<ReceivedRequest>,
 }
 
-struct Shared {
-    script: Mutex<Script>,
+struct ReceiverState {
+    script: Mutex<ReplyScript>,
     changed: Condvar,
     connections: AtomicUsize,
-    over: AtomicBool,
+    is_stopped: AtomicBool,
 }
 
-struct Script {
+struct ReplyScript {
     next: VecDeque<Reply>,
-    usual: Reply,
-    released: bool,
+    default_reply: Reply,
+    is_released: bool,
 }
 
-impl Receiver {
+impl WebhookReceiver {
     /// A receiver that responds with status 200.
     pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let script = Script { next: VecDeque::new(), usual: Reply::Status(200), released: false };
-        let shared = Arc::new(Shared {
+        let script =
+            ReplyScript { next: VecDeque::new(), default_reply: Reply::Status(200), is_released: false };
+        let shared = Arc::new(ReceiverState {
             script: Mutex::new(script),
             changed: Condvar::new(),
             connections: AtomicUsize::new(0),
-            over: AtomicBool::new(false),
+            is_stopped: AtomicBool::new(false),
         });
         let (sender, arrivals) = mpsc::channel();
-        let all = Arc::clone(&shared);
+        let server_state = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming() {
-                if all.over.load(Ordering::Relaxed) {
+                if server_state.is_stopped.load(Ordering::Relaxed) {
                     return;
                 }
-                all.connections.fetch_add(1, Ordering::Relaxed);
-                let (one, sender) = (Arc::clone(&all), sender.clone());
-                std::thread::spawn(move || one.serve(stream.unwrap(), &sender));
+                server_state.connections.fetch_add(1, Ordering::Relaxed);
+                let (state, sender) = (Arc::clone(&server_state), sender.clone());
+                std::thread::spawn(move || state.serve_connection(stream.unwrap(), &sender));
             }
         });
         Self { port, shared, arrivals }
@@ -101,83 +103,83 @@ impl Receiver {
     }
 
     /// Sets the default response.
-    pub fn answer(&self, usual: Reply) {
-        self.shared.script.lock().unwrap().usual = usual;
+    pub fn set_default_reply(&self, usual: Reply) {
+        self.shared.script.lock().unwrap().default_reply = usual;
     }
 
     /// Queues responses that are sent before the default response.
-    pub fn script(&self, next: impl IntoIterator<Item = Reply>) {
+    pub fn queue_replies(&self, next: impl IntoIterator<Item = Reply>) {
         self.shared.script.lock().unwrap().next.extend(next);
     }
 
     /// Sends the responses that are held.
-    pub fn release(&self) {
-        self.shared.script.lock().unwrap().released = true;
+    pub fn release_held_replies(&self) {
+        self.shared.script.lock().unwrap().is_released = true;
         self.shared.changed.notify_all();
     }
 
     /// The number of connections so far.
-    pub fn connections(&self) -> usize {
+    pub fn connection_count(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
     }
 
     /// The next request.
-    pub fn next(&self) -> Arrival {
-        self.came().expect("a request should arrive")
+    pub fn next_request(&self) -> ReceivedRequest {
+        self.try_next_request().expect("a request should arrive")
     }
 
     /// The next request, if one arrives in time.
-    pub fn came(&self) -> Option<Arrival> {
-        self.arrivals.recv_timeout(PATIENCE).ok()
+    pub fn try_next_request(&self) -> Option<ReceivedRequest> {
+        self.arrivals.recv_timeout(RECEIVE_TIMEOUT).ok()
     }
 
-    pub fn take(&self, count: usize) -> Vec<Arrival> {
-        (0..count).map(|_| self.next()).collect()
+    pub fn take_requests(&self, count: usize) -> Vec<ReceivedRequest> {
+        (0..count).map(|_| self.next_request()).collect()
     }
 
     /// The requests received so far that were not read by the test.
-    pub fn so_far(&self) -> Vec<Arrival> {
+    pub fn unread_requests(&self) -> Vec<ReceivedRequest> {
         self.arrivals.try_iter().collect()
     }
 }
 
-impl Drop for Receiver {
+impl Drop for WebhookReceiver {
     fn drop(&mut self) {
-        self.shared.over.store(true, Ordering::Relaxed);
-        self.release();
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
+        self.release_held_replies();
         drop(TcpStream::connect(("127.0.0.1", self.port)));
     }
 }
 
-impl Shared {
-    fn serve(&self, mut stream: TcpStream, arrivals: &Sender<Arrival>) {
+impl ReceiverState {
+    fn serve_connection(&self, mut stream: TcpStream, arrivals: &Sender<ReceivedRequest>) {
         stream.set_nodelay(true).unwrap();
-        while let Some((arrival, length)) = peek(&stream) {
+        while let Some((arrival, length)) = peek_request(&stream) {
             let reply = {
                 let mut script = self.script.lock().unwrap();
-                script.next.pop_front().unwrap_or_else(|| script.usual.clone())
+                script.next.pop_front().unwrap_or_else(|| script.default_reply.clone())
             };
             // Closing a connection with unread bytes of the request resets it.
             let consumed = if matches!(reply, Reply::Reset) { length - 1 } else { length };
             stream.read_exact(&mut vec![0; consumed]).unwrap();
             drop(arrivals.send(arrival.clone()));
-            if !self.perform(&reply, &mut stream, &arrival) {
+            if !self.send_reply(&reply, &mut stream, &arrival) {
                 return;
             }
         }
     }
 
     /// Sends the reply. Returns whether the connection stays open.
-    fn perform(&self, reply: &Reply, stream: &mut TcpStream, arrival: &Arrival) -> bool {
+    fn send_reply(&self, reply: &Reply, stream: &mut TcpStream, arrival: &ReceivedRequest) -> bool {
         match reply {
-            Reply::Status(status) => say(stream, *status, ""),
-            Reply::Held(status) => {
+            Reply::Status(status) => write_response(stream, *status, ""),
+            Reply::AfterRelease(status) => {
                 let script = self.script.lock().unwrap();
-                drop(self.changed.wait_while(script, |script| !script.released).unwrap());
-                say(stream, *status, "")
+                drop(self.changed.wait_while(script, |script| !script.is_released).unwrap());
+                write_response(stream, *status, "")
             }
-            Reply::Redirect(status, to) => say(stream, *status, &format!("Location: {to}\r\n")),
-            Reply::Relay(port) => say(stream, forward(*port, arrival), ""),
+            Reply::Redirect(status, to) => write_response(stream, *status, &format!("Location: {to}\r\n")),
+            Reply::Relay(port) => write_response(stream, forward_request(*port, arrival), ""),
             Reply::Bytes(bytes) => {
                 drop(stream.write_all(bytes));
                 drop(stream.shutdown(Shutdown::Write));
@@ -186,13 +188,13 @@ impl Shared {
             Reply::Reset => false,
             Reply::Drip(bytes) => {
                 let mut written = stream.write_all(bytes);
-                while written.is_ok() && !self.over.load(Ordering::Relaxed) {
+                while written.is_ok() && !self.is_stopped.load(Ordering::Relaxed) {
                     std::thread::sleep(Duration::from_millis(100)); // tidy: simulates a slow receiver
                     written = stream.write_all(b"1");
                 }
                 false
             }
-            Reply::Endless(first, again) => forever(stream, first, again),
+            Reply::Endless(first, again) => write_endlessly(stream, first, again),
             Reply::SilentBody => {
                 drop(stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"));
                 drop(stream.read(&mut [0]));
@@ -202,12 +204,12 @@ impl Shared {
     }
 }
 
-fn say(stream: &mut TcpStream, status: u16, headers: &str) -> bool {
+fn write_response(stream: &mut TcpStream, status: u16, headers: &str) -> bool {
     let length = if status == 204 { "" } else { "Content-Length: 0\r\n" };
     stream.write_all(format!("HTTP/1.1 {status} Said\r\n{headers}{length}\r\n").as_bytes()).is_ok()
 }
 
-fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> bool {
+fn write_endlessly(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> bool {
     let mut written = stream.write_all(first);
     while written.is_ok() {
         written = stream.write_all(again);
@@ -217,18 +219,18 @@ fn forever(stream: &mut TcpStream, first: &[u8], again: &[u8]) -> bool {
 
 /// The next request and its length, without consuming it. `None` if the connection ended before the request was
 /// complete.
-fn peek(stream: &TcpStream) -> Option<(Arrival, usize)> {
+fn peek_request(stream: &TcpStream) -> Option<(ReceivedRequest, usize)> {
     let mut bytes = vec![0; REQUEST_MAX];
     loop {
         let there = stream.peek(&mut bytes).ok().filter(|length| *length > 0)?;
-        if let Some(found) = whole(&bytes[..there]) {
+        if let Some(found) = parse_request(&bytes[..there]) {
             return Some(found);
         }
         std::thread::yield_now();
     }
 }
 
-fn whole(bytes: &[u8]) -> Option<(Arrival, usize)> {
+fn parse_request(bytes: &[u8]) -> Option<(ReceivedRequest, usize)> {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).unwrap();
     let mut lines = head.split("\r\n");
@@ -240,34 +242,34 @@ fn whole(bytes: &[u8]) -> Option<(Arrival, usize)> {
     let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
     let body = bytes.get(end + 4..end + 4 + length.unwrap().1.parse::<usize>().unwrap())?.to_vec();
     let length = end + 4 + body.len();
-    Some((Arrival { line, headers, body, at: Instant::now() }, length))
+    Some((ReceivedRequest { line, headers, body, received_at: Instant::now() }, length))
 }
 
 /// Sends the same request to another receiver. Returns the response status, or 0 without a response.
-pub fn forward(port: u16, arrival: &Arrival) -> u16 {
+pub fn forward_request(port: u16, arrival: &ReceivedRequest) -> u16 {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(RECEIVE_TIMEOUT)).unwrap();
     let mut request = format!("{}\r\nConnection: close\r\n", arrival.line);
     for (name, value) in &arrival.headers {
         request.push_str(&format!("{name}: {value}\r\n"));
     }
     request.push_str("\r\n");
     stream.write_all(&[request.as_bytes(), &arrival.body].concat()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    answer.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0)
+    let mut response = String::new();
+    stream.read_to_string(&mut response).unwrap();
+    response.get(9..12).and_then(|status| status.parse().ok()).unwrap_or(0)
 }
 
-impl Arrival {
+impl ReceivedRequest {
     /// The value of a header that must occur exactly once. Names are case-insensitive (RFC 9110, section 5.1).
     pub fn header(&self, name: &str) -> &str {
         let named = self.headers.iter().filter(|header| header.0.eq_ignore_ascii_case(name));
-        let found: Vec<&str> = named.map(|header| header.1.as_str()).collect();
-        assert_eq!(found.len(), 1, "{name} in {:?}", self.headers);
-        found[0]
+        let values: Vec<&str> = named.map(|header| header.1.as_str()).collect();
+        assert_eq!(values.len(), 1, "{name} in {:?}", self.headers);
+        values[0]
     }
 
-    pub fn set(&mut self, name: &str, value: &str) {
+    pub fn set_header(&mut self, name: &str, value: &str) {
         let header = self.headers.iter_mut().find(|header| header.0.eq_ignore_ascii_case(name)).unwrap();
         value.clone_into(&mut header.1);
     }
@@ -276,17 +278,17 @@ impl Arrival {
         self.header("X-Service-Event-Id")
     }
 
-    pub fn text(&self) -> &str {
+    pub fn body_text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }
 
     pub fn json(&self) -> Value {
-        conformity::check_event(&self.body);
+        openapi_conformance::check_event(&self.body);
         serde_json::from_slice(&self.body).unwrap()
     }
 
     /// The verdict of the published verification library.
-    pub fn verified(&self, url: &str, secret: &str) -> Result<(), VerifyError> {
+    pub fn verify_signature(&self, url: &str, secret: &str) -> Result<(), VerifyError> {
         let delivery = Delivery {
             url,
             timestamp: self.header("X-Service-Timestamp"),
@@ -295,5 +297,15 @@ impl Arrival {
             body: &self.body,
         };
         verify_now(secret, &delivery)
+    }
+    /// Asserts the headers of Standard Webhooks. `secrets` are those that sign the delivery, the newest first.
+    pub fn assert_standard_headers(&self, secrets: &[&str]) {
+        let sent_at = Timestamp::parse(self.header("X-Service-Timestamp")).unwrap();
+        let timestamp_seconds = sent_at.to_utc().unix_timestamp();
+        let sign = |secret: &&str| standard_signature(secret, self.event_id(), timestamp_seconds, &self.body);
+        let signatures: Vec<String> = secrets.iter().map(sign).collect();
+        assert_eq!(self.header("webhook-id"), self.event_id());
+        assert_eq!(self.header("webhook-timestamp"), timestamp_seconds.to_string());
+        assert_eq!(self.header("webhook-signature"), signatures.join(" "));
     }
 }

@@ -4,14 +4,14 @@ use std::path::Path;
 
 /// A column: its table, its name, its type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Column {
+pub struct TableColumn {
     pub table: String,
     pub name: String,
     pub kind: String,
 }
 
 /// Every column of every table.
-pub fn columns() -> Vec<Column> {
+pub fn list_columns() -> Vec<TableColumn> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/postgres");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -23,10 +23,10 @@ pub fn columns() -> Vec<Column> {
             match words.as_slice() {
                 ["CREATE", "TABLE", name, ..] => (*name).clone_into(&mut table),
                 ["ALTER", "TABLE", table, "ADD", "COLUMN", name, kind, ..] => {
-                    all.push(column(table, name, kind))
+                    all.push(column_from_sql(table, name, kind))
                 }
                 [name, kind, ..] if line.starts_with("  ") && is_type(kind) => {
-                    all.push(column(&table, name, kind));
+                    all.push(column_from_sql(&table, name, kind));
                 }
                 _ => {}
             }
@@ -37,15 +37,15 @@ pub fn columns() -> Vec<Column> {
 }
 
 /// Every table, once.
-pub fn tables() -> Vec<String> {
-    let mut tables: Vec<String> = columns().into_iter().map(|column| column.table).collect();
+pub fn list_tables() -> Vec<String> {
+    let mut tables: Vec<String> = list_columns().into_iter().map(|column| column.table).collect();
     tables.dedup();
     tables
 }
 
-fn column(table: &str, name: &str, kind: &str) -> Column {
+fn column_from_sql(table: &str, name: &str, kind: &str) -> TableColumn {
     let kind = kind.trim_end_matches(';');
-    Column { table: table.to_owned(), name: name.to_owned(), kind: kind.to_owned() }
+    TableColumn { table: table.to_owned(), name: name.to_owned(), kind: kind.to_owned() }
 }
 
 fn is_type(word: &str) -> bool {

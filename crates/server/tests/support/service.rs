@@ -12,30 +12,30 @@ use tempfile::TempDir;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::conformity;
+use super::openapi_conformance;
 
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// A running `guerdon serve`.
-pub struct Service {
+pub struct TestService {
     pub database: TestDatabase,
-    pub data: TempDir,
-    pub running: Running,
+    pub data_dir: TempDir,
+    pub running: ServiceProcess,
     settings: Vec<(String, String)>,
 }
 
 /// One process of a service.
-pub struct Running {
+pub struct ServiceProcess {
     child: Child,
-    pub api: String,
-    pub operator: String,
+    pub api_url: String,
+    pub operator_url: String,
     agent: Option<Agent>,
     log: Arc<Mutex<String>>,
 }
 
 /// A provider's credentials.
 #[derive(Clone, Debug)]
-pub struct Provider {
+pub struct ProviderCredentials {
     pub id: String,
     pub api_key: String,
     pub api_secret: String,
@@ -43,7 +43,7 @@ pub struct Provider {
 
 /// The response to a request.
 #[derive(Debug)]
-pub struct Answer {
+pub struct ApiResponse {
     pub status: u16,
     pub headers: ureq::http::HeaderMap,
     pub body: String,
@@ -51,13 +51,13 @@ pub struct Answer {
 
 /// The exit status and the output of a command.
 #[derive(Debug)]
-pub struct Printed {
+pub struct CommandOutput {
     pub status: i32,
-    pub out: String,
-    pub err: String,
+    pub stdout: String,
+    pub stderr: String,
 }
 
-impl Answer {
+impl ApiResponse {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|e| panic!("{e}: {:?}", self.body))
     }
@@ -67,7 +67,7 @@ impl Answer {
     }
 
     /// The message of an error response, whose body and status must be as expected.
-    pub fn error(&self, status: u16) -> String {
+    pub fn expect_error(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.body);
         let json = self.json();
         assert_eq!(json["error"]["status"], status, "{}", self.body);
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-impl Service {
+impl TestService {
     pub fn start(database: TestDatabase, settings: &[(&str, &str)]) -> Self {
         let data = TempDir::new().unwrap();
         let mut all: Vec<(String, String)> = vec![
@@ -88,94 +88,109 @@ impl Service {
             ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND".into(), "0".into()),
         ];
         all.extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
-        let running = Running::start(&all);
-        Self { database, data, running, settings: all }
+        let running = ServiceProcess::spawn(&all);
+        Self { database, data_dir: data, running, settings: all }
     }
 
     /// Restarts the service after its process has ended.
     pub fn restart(&mut self) {
-        self.running = Running::start(&self.settings);
+        self.running = ServiceProcess::spawn(&self.settings);
     }
 
     /// A second process on the same PostgreSQL database.
-    pub fn beside(&self) -> Running {
-        Running::start(&self.settings)
+    pub fn start_second_process(&self) -> ServiceProcess {
+        ServiceProcess::spawn(&self.settings)
     }
 
-    pub fn command(&self) -> Command {
-        command(&self.settings)
+    pub fn build_command(&self) -> Command {
+        guerdon_command(&self.settings)
     }
 
     /// Runs a command while the service is running.
-    pub fn guerdon(&self, words: &[&str]) -> Printed {
-        let done = self.command().args(words).output().unwrap();
-        Printed {
-            status: done.status.code().unwrap_or(-1),
-            out: String::from_utf8(done.stdout).unwrap(),
-            err: String::from_utf8(done.stderr).unwrap(),
+    pub fn run_command(&self, words: &[&str]) -> CommandOutput {
+        let output = self.build_command().args(words).output().unwrap();
+        CommandOutput {
+            status: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
         }
     }
 
     /// Runs a command that must succeed. Returns its JSON output.
-    pub fn json(&self, words: &[&str]) -> Value {
-        let printed = self.guerdon(&[&["--output", "json"], words].concat());
-        assert_eq!(printed.status, 0, "{words:?}: {}", printed.err);
-        serde_json::from_str(&printed.out).unwrap()
+    pub fn run_json_command(&self, words: &[&str]) -> Value {
+        let printed = self.run_command(&[&["--output", "json"], words].concat());
+        assert_eq!(printed.status, 0, "{words:?}: {}", printed.stderr);
+        serde_json::from_str(&printed.stdout).unwrap()
     }
 
-    pub fn provider(&self, name: &str, designated: bool) -> Provider {
+    pub fn create_provider(&self, name: &str, designated: bool) -> ProviderCredentials {
         let mut words = vec!["provider", "create", "--name", name];
         if designated {
             words.push("--manages-all-domain-resources");
         }
-        let made = self.json(&words);
-        let text = |key: &str| made[key].as_str().unwrap().to_owned();
-        Provider { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") }
+        let created = self.run_json_command(&words);
+        let text = |key: &str| created[key].as_str().unwrap().to_owned();
+        ProviderCredentials { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") }
     }
 
-    pub fn get(&self, provider: &Provider, path: &str) -> Answer {
-        self.running.request("GET", path, &[("Authorization", &basic(provider))], None)
+    pub fn get(&self, provider: &ProviderCredentials, path: &str) -> ApiResponse {
+        self.running.send_request("GET", path, &[("Authorization", &basic_authorization(provider))], None)
     }
 
-    pub fn delete(&self, provider: &Provider, path: &str) -> Answer {
-        self.running.request("DELETE", path, &[("Authorization", &basic(provider))], None)
+    pub fn delete(&self, provider: &ProviderCredentials, path: &str) -> ApiResponse {
+        self.running.send_request("DELETE", path, &[("Authorization", &basic_authorization(provider))], None)
     }
 
-    pub fn post(&self, provider: &Provider, path: &str, body: &Value) -> Answer {
-        self.post_text(provider, path, &body.to_string(), &[])
+    pub fn post(&self, provider: &ProviderCredentials, path: &str, body: &Value) -> ApiResponse {
+        self.post_with_headers(provider, path, &body.to_string(), &[])
     }
 
-    pub fn put(&self, provider: &Provider, path: &str, body: &Value) -> Answer {
-        let headers = [("Authorization", basic(provider)), ("Content-Type", "application/json".to_owned())];
+    pub fn put(&self, provider: &ProviderCredentials, path: &str, body: &Value) -> ApiResponse {
+        let headers = [
+            ("Authorization", basic_authorization(provider)),
+            ("Content-Type", "application/json".to_owned()),
+        ];
         let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
-        self.running.request("PUT", path, &headers, Some(&body.to_string()))
+        self.running.send_request("PUT", path, &headers, Some(&body.to_string()))
     }
 
-    pub fn post_keyed(&self, provider: &Provider, path: &str, body: &Value, key: &str) -> Answer {
-        self.post_text(provider, path, &body.to_string(), &[("Idempotency-Key", key)])
+    pub fn post_with_key(
+        &self,
+        provider: &ProviderCredentials,
+        path: &str,
+        body: &Value,
+        key: &str,
+    ) -> ApiResponse {
+        self.post_with_headers(provider, path, &body.to_string(), &[("Idempotency-Key", key)])
     }
 
-    pub fn post_text(&self, provider: &Provider, path: &str, body: &str, more: &[(&str, &str)]) -> Answer {
-        let authorization = basic(provider);
+    pub fn post_with_headers(
+        &self,
+        provider: &ProviderCredentials,
+        path: &str,
+        body: &str,
+        more: &[(&str, &str)],
+    ) -> ApiResponse {
+        let authorization = basic_authorization(provider);
         let mut headers = vec![("Authorization", authorization.as_str())];
         headers.extend_from_slice(more);
         if !more.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             headers.push(("Content-Type", "application/json"));
         }
-        self.running.request("POST", path, &headers, Some(body))
+        self.running.send_request("POST", path, &headers, Some(body))
     }
 }
 
 /// The value of the Authorization header.
-pub fn basic(provider: &Provider) -> String {
+pub fn basic_authorization(provider: &ProviderCredentials) -> String {
     let pair = format!("{}:{}", provider.api_key, provider.api_secret);
     format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
 }
 
-fn command(settings: &[(String, String)]) -> Command {
+fn guerdon_command(settings: &[(String, String)]) -> Command {
     // Another build, to be measured or compared.
-    let own = settings.iter().find(|(key, _)| key == "TEST_BINARY").map(|(_, value)| value.clone());
-    let binary = own
+    let configured = settings.iter().find(|(key, _)| key == "TEST_BINARY").map(|(_, value)| value.clone());
+    let binary = configured
         .or_else(|| std::env::var("TEST_BINARY").ok())
         .unwrap_or_else(|| env!("CARGO_BIN_EXE_guerdon").to_owned());
     let mut command = Command::new(binary);
@@ -183,31 +198,33 @@ fn command(settings: &[(String, String)]) -> Command {
     command
 }
 
-impl Running {
-    fn start(settings: &[(String, String)]) -> Self {
-        let mut child = command(settings).arg("serve").stderr(Stdio::piped()).spawn().unwrap();
+impl ServiceProcess {
+    fn spawn(settings: &[(String, String)]) -> Self {
+        let mut child = guerdon_command(settings).arg("serve").stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let mut log = String::new();
         let (mut api, mut operator) = (None, None);
         while api.is_none() || operator.is_none() {
             let Some(Ok(line)) = lines.next() else { panic!("serve ended: {}", log) };
-            api = api.or_else(|| after(&line, "listening on "));
-            operator = operator.or_else(|| after(&line, "health on "));
+            api = api.or_else(|| url_after(&line, "listening on "));
+            operator = operator.or_else(|| url_after(&line, "health on "));
             log.push_str(&format!("{line}\n"));
         }
         let log = Arc::new(Mutex::new(log));
-        let told = Arc::clone(&log);
+        let shared_log = Arc::clone(&log);
         std::thread::spawn(move || {
-            lines.map_while(Result::ok).for_each(|line| told.lock().unwrap().push_str(&format!("{line}\n")));
+            lines
+                .map_while(Result::ok)
+                .for_each(|line| shared_log.lock().unwrap().push_str(&format!("{line}\n")));
         });
         let data = settings.iter().find(|(key, _)| key == "GUERDON_DATA_DIR").map(|(_, value)| value.clone());
         let certificate = std::fs::read(format!("{}/tls/certificate.pem", data.unwrap())).ok();
-        let agent = certificate.map(|certificate| agent(&certificate));
-        Self { child, api: api.unwrap(), operator: operator.unwrap(), agent, log }
+        let agent = certificate.map(|certificate| create_agent(&certificate));
+        Self { child, api_url: api.unwrap(), operator_url: operator.unwrap(), agent, log }
     }
 
     /// How often the log contains a string.
-    pub fn says(&self, what: &str) -> usize {
+    pub fn count_in_log(&self, what: &str) -> usize {
         self.log.lock().unwrap().matches(what).count()
     }
 
@@ -216,37 +233,45 @@ impl Running {
     }
 
     /// One request over TLS, by an agent that keeps connections alive and trusts only the service's certificate.
-    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&str>) -> Answer {
-        self.try_request(method, path, headers, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
-    }
-
-    /// Like `request`, but returns an error if the service is not running.
-    pub fn try_request(
+    pub fn send_request(
         &self,
         method: &str,
         path: &str,
         headers: &[(&str, &str)],
         body: Option<&str>,
-    ) -> Result<Answer, ureq::Error> {
-        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.api));
+    ) -> ApiResponse {
+        self.try_send_request(method, path, headers, body).unwrap_or_else(|e| panic!("{method} {path}: {e}"))
+    }
+
+    /// Like `send_request`, but returns an error if the service is not running.
+    pub fn try_send_request(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&str>,
+    ) -> Result<ApiResponse, ureq::Error> {
+        let mut request =
+            ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.api_url));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let plain = || agent(b"");
+        let plain = || create_agent(b"");
         let agent = self.agent.clone().unwrap_or_else(plain);
-        let mut response = match body {
+        let mut received = match body {
             Some(body) => agent.run(request.body(body.to_owned()).unwrap())?,
             None => agent.run(request.body(()).unwrap())?,
         };
-        let body = response.body_mut().with_config().limit(64 << 20).read_to_string()?;
-        let answer = Answer { status: response.status().as_u16(), headers: response.headers().clone(), body };
-        conformity::check(method, path, &answer);
-        Ok(answer)
+        let body = received.body_mut().with_config().limit(64 << 20).read_to_string()?;
+        let response =
+            ApiResponse { status: received.status().as_u16(), headers: received.headers().clone(), body };
+        openapi_conformance::check_response(method, path, &response);
+        Ok(response)
     }
 
     /// The unprocessed body of a GET response, and its encoding.
-    pub fn raw(&self, path: &str, headers: &[(&str, &str)]) -> (Vec<u8>, Option<String>) {
-        let mut request = self.agent.clone().unwrap().get(format!("{}{path}", self.api));
+    pub fn get_raw_body(&self, path: &str, headers: &[(&str, &str)]) -> (Vec<u8>, Option<String>) {
+        let mut request = self.agent.clone().unwrap().get(format!("{}{path}", self.api_url));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -257,18 +282,18 @@ impl Running {
     }
 
     /// One request to the operator's listener.
-    pub fn health(&self, path: &str) -> u16 {
-        agent(b"")
-            .get(format!("{}{path}", self.operator))
+    pub fn health_status(&self, path: &str) -> u16 {
+        create_agent(b"")
+            .get(format!("{}{path}", self.operator_url))
             .call()
             .map_or(0, |response| response.status().as_u16())
     }
 
     /// A page of the console: status, head and body.
-    pub fn page(&self, path: &str) -> (u16, String, String) {
-        let mut answer = agent(b"").get(format!("{}{path}", self.operator)).call().unwrap();
-        let head = format!("{:?}", answer.headers());
-        (answer.status().as_u16(), head, answer.body_mut().read_to_string().unwrap())
+    pub fn get_operator_page(&self, path: &str) -> (u16, String, String) {
+        let mut response = create_agent(b"").get(format!("{}{path}", self.operator_url)).call().unwrap();
+        let head = format!("{:?}", response.headers());
+        (response.status().as_u16(), head, response.body_mut().read_to_string().unwrap())
     }
 
     pub fn kill(&mut self) {
@@ -282,12 +307,12 @@ impl Running {
     }
 
     /// Waits for the process to exit. Returns its exit status.
-    pub fn ended(&mut self) -> Option<i32> {
+    pub fn wait_for_exit(&mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }
 }
 
-impl Drop for Running {
+impl Drop for ServiceProcess {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
@@ -295,7 +320,7 @@ impl Drop for Running {
 }
 
 /// The URL that follows `mark` in a line of the log.
-fn after(line: &str, mark: &str) -> Option<String> {
+fn url_after(line: &str, mark: &str) -> Option<String> {
     let rest = line.split_once(mark)?.1;
     let at = rest.find("http")?;
     let url = rest.get(at..)?.split_whitespace().next()?;
@@ -306,7 +331,7 @@ fn after(line: &str, mark: &str) -> Option<String> {
     })
 }
 
-fn agent(trusted: &[u8]) -> Agent {
+fn create_agent(trusted: &[u8]) -> Agent {
     let roots = match Certificate::from_pem(trusted) {
         Ok(certificate) => RootCerts::new_with_certs(&[certificate]),
         Err(_) => RootCerts::new_with_certs(&[]),

@@ -2,31 +2,31 @@
 
 use serde_json::json;
 
-use super::lists::whole;
-use super::making::{BIRTHDAY, BOB, EXAMPLE, fetched};
+use super::creation::{BIRTHDAY, BOB, EXAMPLE, fetched_company};
+use super::lists::assert_single_page;
 use super::points::{ANN_TO_BOB, BOB_TO_ANN, COMPANY_TO_BOB};
-use super::{Walk, with};
+use super::{Walk, replace_part};
 
-pub fn run(walk: &mut Walk<'_>) {
-    let reserve = walk.reserve();
-    user(walk);
-    assert_eq!(walk.reserve(), reserve + 125);
-    history(walk);
-    deactivated(walk);
-    occasion(walk);
+pub fn check_deletions(walk: &mut Walk<'_>) {
+    let reserve = walk.reserve_points();
+    delete_user(walk);
+    assert_eq!(walk.reserve_points(), reserve + 125);
+    check_history(walk);
+    check_deactivated_user(walk);
+    delete_occasion(walk);
 }
 
-fn user(walk: &mut Walk<'_>) {
+fn delete_user(walk: &mut Walk<'_>) {
     walk.delete("/v1/users/@5");
-    let deleted = with(BOB, r#""deleted_at":null"#, r#""deleted_at":"@time""#);
+    let deleted = replace_part(BOB, r#""deleted_at":null"#, r#""deleted_at":"@time""#);
     walk.get("/v1/users/@5", &deleted);
-    let before = walk.read("/v1/users/@5");
+    let before = walk.read_json("/v1/users/@5");
     walk.delete("/v1/users/@5");
-    assert_eq!(walk.read("/v1/users/@5"), before);
-    walk.get("/v1/companies/@2", &fetched(EXAMPLE, 2, 50));
+    assert_eq!(walk.read_json("/v1/users/@5"), before);
+    walk.get("/v1/companies/@2", &fetched_company(EXAMPLE, 2, 50));
 }
 
-fn history(walk: &mut Walk<'_>) {
+fn check_history(walk: &mut Walk<'_>) {
     let wallets = r#"{"id":"@5","wallets":[{"type":"user_wallet","points":0,"cumulative_points_spent":115},
         {"type":"peer_wallet","points":0,"cumulative_points_spent":0},
         {"type":"manager_wallet","points":0,"cumulative_points_spent":30}]}"#;
@@ -45,48 +45,51 @@ fn history(walk: &mut Walk<'_>) {
         "/v1/users/@5/transactions?type=peer_wallet",
         r#"{"id":"@5","type":"peer_wallet","transactions":[]}"#,
     );
-    whole(walk, "/v1/users/@5/recognitions_received", &[COMPANY_TO_BOB, ANN_TO_BOB]);
-    whole(walk, "/v1/users/@5/recognitions_sent", &[BOB_TO_ANN]);
-    let listed = walk.read("/v1/companies/@2/users/balances");
+    assert_single_page(walk, "/v1/users/@5/recognitions_received", &[COMPANY_TO_BOB, ANN_TO_BOB]);
+    assert_single_page(walk, "/v1/users/@5/recognitions_sent", &[BOB_TO_ANN]);
+    let listed = walk.read_json("/v1/companies/@2/users/balances");
     let listed: Vec<_> = listed["users"].as_array().unwrap().iter().map(|user| user["id"].clone()).collect();
-    assert_eq!(listed, [walk.id(3), walk.id(4)], "active users only");
+    assert_eq!(listed, [walk.id_at(3), walk.id_at(4)], "active users only");
 }
 
-fn deactivated(walk: &mut Walk<'_>) {
-    let reserve = walk.reserve();
-    walk.send("PUT", "/v1/users/@5", Some(r#"{"title":"x"}"#)).error(400);
+fn check_deactivated_user(walk: &mut Walk<'_>) {
+    let reserve = walk.reserve_points();
+    walk.send_request("PUT", "/v1/users/@5", Some(r#"{"title":"x"}"#)).expect_error(400);
     let send = |kind: &str, sender: &str, receiver: &str, field: &str| {
         let body = json!({
             "occasion_id": "@6", "sender_type": kind, "sender_id": sender, "receiver_ids": receiver,
             "points_per_receiver": 1,
         });
-        let told = walk.send("POST", "/v1/recognitions", Some(&body.to_string())).error(400);
-        assert!(told.starts_with(field), "{told}");
+        let message =
+            walk.send_request("POST", "/v1/recognitions", Some(&body.to_string())).expect_error(400);
+        assert!(message.starts_with(field), "{message}");
     };
     send("user", "@5", "@4", "sender_id");
     send("company", "@2", "@4,@5", "receiver_ids");
-    assert_eq!(walk.reserve(), reserve);
+    assert_eq!(walk.reserve_points(), reserve);
     let again = r#"{"company_id":"@2","email":"bob@example.com","first_name":"Bob","last_name":"Two"}"#;
-    let answer = walk.send("POST", "/v1/users", Some(again));
-    assert_eq!(answer.status, 201, "the email is available again: {}", answer.body);
-    let owner = walk.send("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"eve@example.com"}"#)).json();
-    assert_ne!(owner["owner_id"], json!(walk.id(15)), "a deleted user cannot become the owner");
+    let response = walk.send_request("POST", "/v1/users", Some(again));
+    assert_eq!(response.status, 201, "the email is available again: {}", response.body);
+    let owner =
+        walk.send_request("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"eve@example.com"}"#)).json();
+    assert_ne!(owner["owner_id"], json!(walk.id_at(15)), "a deleted user cannot become the owner");
     assert_eq!(owner["owner_name"], "Olive Owner");
-    let back = walk.send("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"olive@example.com"}"#)).json();
-    assert_eq!(back["owner_id"], json!(walk.id(3)));
+    let back =
+        walk.send_request("PUT", "/v1/companies/@2", Some(r#"{"owner_email":"olive@example.com"}"#)).json();
+    assert_eq!(back["owner_id"], json!(walk.id_at(3)));
 }
 
-fn occasion(walk: &mut Walk<'_>) {
+fn delete_occasion(walk: &mut Walk<'_>) {
     walk.delete("/v1/occasions/@6");
-    walk.refused("GET", "/v1/occasions/@6", None, 404, "occasion not found");
-    walk.refused("PUT", "/v1/occasions/@6", Some("{}"), 404, "occasion not found");
-    walk.refused("DELETE", "/v1/occasions/@6", None, 404, "occasion not found");
-    whole(walk, "/v1/companies/@2/occasions", &[BIRTHDAY]);
-    whole(walk, "/v1/users/@4/recognitions_sent", &[ANN_TO_BOB]);
+    walk.assert_refused("GET", "/v1/occasions/@6", None, 404, "occasion not found");
+    walk.assert_refused("PUT", "/v1/occasions/@6", Some("{}"), 404, "occasion not found");
+    walk.assert_refused("DELETE", "/v1/occasions/@6", None, 404, "occasion not found");
+    assert_single_page(walk, "/v1/companies/@2/occasions", &[BIRTHDAY]);
+    assert_single_page(walk, "/v1/users/@4/recognitions_sent", &[ANN_TO_BOB]);
     let body = json!({
         "occasion_id": "@6", "sender_type": "company", "sender_id": "@2", "receiver_ids": "@4",
         "points_per_receiver": 1,
     });
-    let told = walk.send("POST", "/v1/recognitions", Some(&body.to_string())).error(404);
-    assert!(told.contains("occasion_id"), "{told}");
+    let message = walk.send_request("POST", "/v1/recognitions", Some(&body.to_string())).expect_error(404);
+    assert!(message.contains("occasion_id"), "{message}");
 }

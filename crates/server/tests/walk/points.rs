@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Walk, with};
+use super::{Walk, replace_part};
 
 pub const ANN_TO_BOB: &str = r#"{"id":"@10","receiver_id":"@5","sender_type":"user","sender_id":"@4",
     "message":"Well done,\n\"Bob\"","points":15,"share":false,"occasion_id":"@6","company_id":"@2",
@@ -22,24 +22,24 @@ const BOBS: &str = r#"{"id":"@5","wallets":[{"type":"user_wallet","points":115,"
     {"type":"peer_wallet","points":0,"cumulative_points_spent":0},
     {"type":"manager_wallet","points":10,"cumulative_points_spent":20}]}"#;
 
-pub fn run(walk: &mut Walk<'_>) {
-    let company = walk.id(2);
+pub fn check_points(walk: &mut Walk<'_>) {
+    let company = walk.id_at(2);
     let run = |who: &'static str, wallet, points| {
         ["distribution", "run", "@2", "--wallet", wallet, "--points", points, "--user", who]
     };
-    let reserve = walk.guerdon(&["reserve", "deposit", "@2", "--points", "1000"]);
+    let reserve = walk.run_command(&["reserve", "deposit", "@2", "--points", "1000"]);
     assert_eq!(reserve, json!({"company_id": company, "points": 1000}));
-    let done = json!({"company_id": company, "users": 1, "points": 40});
-    assert_eq!(walk.guerdon(&run("@4", "peer_wallet", "40")), done);
-    let done = json!({"company_id": company, "users": 1, "points": 30});
-    assert_eq!(walk.guerdon(&run("@5", "manager_wallet", "30")[..7]), done); // every active manager
-    recognitions(walk);
-    refusals(walk);
-    balances(walk);
-    transactions(walk);
+    let result = json!({"company_id": company, "users": 1, "points": 40});
+    assert_eq!(walk.run_command(&run("@4", "peer_wallet", "40")), result);
+    let result = json!({"company_id": company, "users": 1, "points": 30});
+    assert_eq!(walk.run_command(&run("@5", "manager_wallet", "30")[..7]), result); // every active manager
+    send_recognitions(walk);
+    check_refusals(walk);
+    check_balances(walk);
+    check_transactions(walk);
 }
 
-fn recognitions(walk: &mut Walk<'_>) {
+fn send_recognitions(walk: &mut Walk<'_>) {
     let sent = |recognitions: &[&str]| format!(r#"{{"recognitions":[{}]}}"#, recognitions.join(","));
     let body = json!({
         "occasion_id": "@6", "sender_type": "user", "sender_id": "@4", "receiver_ids": "@5",
@@ -58,7 +58,7 @@ fn recognitions(walk: &mut Walk<'_>) {
     walk.post("/v1/recognitions", &body.to_string(), &sent(&[BOB_TO_ANN]));
 }
 
-fn refusals(walk: &mut Walk<'_>) {
+fn check_refusals(walk: &mut Walk<'_>) {
     let body = json!({
         "occasion_id": "@6", "sender_type": "user", "sender_id": "@4", "receiver_ids": "@5,@3",
         "points_per_receiver": 13,
@@ -66,7 +66,7 @@ fn refusals(walk: &mut Walk<'_>) {
     let send = |points: i64, message: &str| {
         let mut body = body.clone();
         body["points_per_receiver"] = points.into();
-        walk.refused("POST", "/v1/recognitions", Some(&body.to_string()), 400, message);
+        walk.assert_refused("POST", "/v1/recognitions", Some(&body.to_string()), 400, message);
     };
     send(13, "Insufficient funds");
     send(250_000, "Insufficient funds");
@@ -74,21 +74,21 @@ fn refusals(walk: &mut Walk<'_>) {
     send(0, range);
     send(-1, range);
     send(250_001, range);
-    assert_eq!(walk.reserve(), 730);
+    assert_eq!(walk.reserve_points(), 730);
 }
 
-fn balances(walk: &mut Walk<'_>) {
+fn check_balances(walk: &mut Walk<'_>) {
     walk.get("/v1/users/@3/balances", OLIVES);
     walk.get("/v1/users/@4/balances", ANNS);
     walk.get("/v1/users/@5/balances", BOBS);
-    walk.get("/v1/companies/@2/users/balances", &of_company(&[OLIVES, ANNS, BOBS]));
+    walk.get("/v1/companies/@2/users/balances", &company_balances(&[OLIVES, ANNS, BOBS]));
 }
 
-fn of_company(users: &[&str]) -> String {
+fn company_balances(users: &[&str]) -> String {
     format!(r#"{{"id":"@2","users":[{}]}}"#, users.join(","))
 }
 
-fn transactions(walk: &mut Walk<'_>) {
+fn check_transactions(walk: &mut Walk<'_>) {
     let mut check = |user: &str, wallet: &str, expected: &[(&str, u32, &str)]| {
         let lines: Vec<String> = expected
             .iter()
@@ -111,35 +111,35 @@ fn transactions(walk: &mut Walk<'_>) {
 
 /// Balances are stored as money: at twice the rate every wallet shows twice as many points, and the history is
 /// unchanged.
-pub fn rate_change(walk: &mut Walk<'_>) {
+pub fn change_rate(walk: &mut Walk<'_>) {
     let rate = |points| format!(r#"{{"points_per_dollar":{points}}}"#);
-    let shown = walk.read("/v1/companies/@2");
-    walk.changes("/v1/companies/@2", &rate(100), super::making::EXAMPLE);
-    assert_eq!(walk.read("/v1/companies/@2")["points_per_dollar"], 100);
-    assert_eq!(walk.reserve(), 1460);
-    let anns = with(
-        &with(ANNS, ":120,", ":240,"),
+    let shown = walk.read_json("/v1/companies/@2");
+    walk.put_changed("/v1/companies/@2", &rate(100), super::creation::EXAMPLE);
+    assert_eq!(walk.read_json("/v1/companies/@2")["points_per_dollar"], 100);
+    assert_eq!(walk.reserve_points(), 1460);
+    let anns = replace_part(
+        &replace_part(ANNS, ":120,", ":240,"),
         r#":25,"cumulative_points_spent":15"#,
         r#":50,"cumulative_points_spent":30"#,
     );
     walk.get("/v1/users/@4/balances", &anns);
-    let bobs = with(
-        &with(BOBS, ":115,", ":230,"),
+    let bobs = replace_part(
+        &replace_part(BOBS, ":115,", ":230,"),
         r#":10,"cumulative_points_spent":20"#,
         r#":20,"cumulative_points_spent":40"#,
     );
     walk.get("/v1/users/@5/balances", &bobs);
-    walk.get("/v1/companies/@2/users/balances", &of_company(&[OLIVES, &anns, &bobs]));
-    transactions(walk);
+    walk.get("/v1/companies/@2/users/balances", &company_balances(&[OLIVES, &anns, &bobs]));
+    check_transactions(walk);
     let body = json!({
         "occasion_id": "@6", "sender_type": "company", "sender_id": "@2", "receiver_ids": "@5",
         "points_per_receiver": 500_001,
     });
     let range = "Invalid points_per_receiver, value must be between 1 and 500000";
-    walk.refused("POST", "/v1/recognitions", Some(&body.to_string()), 400, range);
-    walk.changes("/v1/companies/@2", &rate(50), super::making::EXAMPLE);
-    balances(walk);
-    let mut now = walk.read("/v1/companies/@2");
+    walk.assert_refused("POST", "/v1/recognitions", Some(&body.to_string()), 400, range);
+    walk.put_changed("/v1/companies/@2", &rate(50), super::creation::EXAMPLE);
+    check_balances(walk);
+    let mut now = walk.read_json("/v1/companies/@2");
     now["updated_at"] = shown["updated_at"].clone();
     assert_eq!(now, shown);
 }

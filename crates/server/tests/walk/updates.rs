@@ -2,84 +2,90 @@
 
 use serde_json::json;
 
-use super::making::{ANN, CORPORATION, EXAMPLE, GREAT_JOB};
-use super::{Walk, with};
+use super::creation::{ANN, CORPORATION, EXAMPLE, GREAT_JOB};
+use super::{Walk, replace_part};
 
-pub fn run(walk: &mut Walk<'_>) {
-    corporation(walk);
-    company(walk);
-    occasion(walk);
-    user(walk);
-    clearing(walk);
+pub fn check_updates(walk: &mut Walk<'_>) {
+    update_corporation(walk);
+    update_company(walk);
+    update_occasion(walk);
+    update_user(walk);
+    clear_fields(walk);
 }
 
-fn corporation(walk: &mut Walk<'_>) {
+fn update_corporation(walk: &mut Walk<'_>) {
     let path = "/v1/corporations/@1";
-    let renamed = with(CORPORATION, "Example Group", "Example Holding");
-    walk.changes(path, r#"{"name":"Example Holding"}"#, &renamed);
+    let renamed = replace_part(CORPORATION, "Example Group", "Example Holding");
+    walk.put_changed(path, r#"{"name":"Example Holding"}"#, &renamed);
     walk.get(path, &renamed);
-    walk.changes_nothing(path, "{}");
-    walk.changes_nothing(path, r#"{"name":"Example Holding"}"#);
-    assert_eq!(walk.round_trip(path), ["created_at", "id", "updated_at"]);
-    refuses(walk, path, &["name"], &json!(null));
-    walk.changes(path, r#"{"name":"Example Group"}"#, CORPORATION);
+    walk.put_unchanged(path, "{}");
+    walk.put_unchanged(path, r#"{"name":"Example Holding"}"#);
+    assert_eq!(walk.write_back(path), ["created_at", "id", "updated_at"]);
+    assert_values_refused(walk, path, &["name"], &json!(null));
+    walk.put_changed(path, r#"{"name":"Example Group"}"#, CORPORATION);
 }
 
 /// A PUT of this value is rejected for each field, and the error names the field.
-fn refuses(walk: &Walk<'_>, path: &str, fields: &[&str], value: &serde_json::Value) {
-    let before = walk.read(path);
+fn assert_values_refused(walk: &Walk<'_>, path: &str, fields: &[&str], value: &serde_json::Value) {
+    let before = walk.read_json(path);
     for field in fields {
-        let message = walk.send("PUT", path, Some(&json!({ *field: value }).to_string())).error(400);
+        let message =
+            walk.send_request("PUT", path, Some(&json!({ *field: value }).to_string())).expect_error(400);
         assert!(message.starts_with(field), "{path} {field}: {message}");
     }
-    assert_eq!(walk.read(path), before, "{path}");
+    assert_eq!(walk.read_json(path), before, "{path}");
 }
 
-fn company(walk: &mut Walk<'_>) {
+fn update_company(walk: &mut Walk<'_>) {
     let path = "/v1/companies/@2";
     let body = r#"{"company_name":"Example Inc.","logo_url":"https://example.com/new.png","reserve_alert":null,
         "reserve_bcc":null}"#;
-    let changed = with(EXAMPLE, r#""Example""#, r#""Example Inc.""#);
-    let changed = with(&with(&changed, r#":100"#, ":null"), r#""finance@example.com""#, "null");
-    walk.changes(path, body, &changed);
-    walk.changes_nothing(path, "{}");
-    walk.changes_nothing(path, body);
-    walk.changes_nothing(path, r#"{"domain":"EXAMPLE.com","points_per_dollar":50}"#);
-    walk.changes_nothing(path, r#"{"owner_email":"Olive@Example.com","owner_name":"Olive Owner"}"#);
-    assert_eq!(walk.round_trip(path), ["created_at", "id", "owner_id", "updated_at", "user_count"]);
-    refuses(walk, path, &["domain"], &json!("example.org"));
+    let changed = replace_part(EXAMPLE, r#""Example""#, r#""Example Inc.""#);
+    let changed =
+        replace_part(&replace_part(&changed, r#":100"#, ":null"), r#""finance@example.com""#, "null");
+    walk.put_changed(path, body, &changed);
+    walk.put_unchanged(path, "{}");
+    walk.put_unchanged(path, body);
+    walk.put_unchanged(path, r#"{"domain":"EXAMPLE.com","points_per_dollar":50}"#);
+    walk.put_unchanged(path, r#"{"owner_email":"Olive@Example.com","owner_name":"Olive Owner"}"#);
+    assert_eq!(walk.write_back(path), ["created_at", "id", "owner_id", "updated_at", "user_count"]);
+    assert_values_refused(walk, path, &["domain"], &json!("example.org"));
     let required = ["company_name", "owner_email", "owner_name", "logo_url", "points_per_dollar", "domain"];
-    refuses(walk, path, &required, &json!(null));
+    assert_values_refused(walk, path, &required, &json!(null));
     let back = r#"{"company_name":"Example","reserve_alert":100,"reserve_bcc":"finance@example.com"}"#;
-    walk.changes(path, back, EXAMPLE);
+    walk.put_changed(path, back, EXAMPLE);
 }
 
-fn occasion(walk: &mut Walk<'_>) {
+fn update_occasion(walk: &mut Walk<'_>) {
     let path = "/v1/occasions/@6";
     let body = r#"{"name":"Well done","title":"You did well","default_message":"Thanks,\n\tall",
         "enabled":false,"visible":false}"#;
-    let changed = with(&with(GREAT_JOB, "Great job", "Well done"), "You did a great job", "You did well");
-    let changed = with(&with(&changed, "Thank you", r"Thanks,\n\tall"), ":true", ":false");
-    walk.changes(path, body, &changed);
+    let changed = replace_part(
+        &replace_part(GREAT_JOB, "Great job", "Well done"),
+        "You did a great job",
+        "You did well",
+    );
+    let changed = replace_part(&replace_part(&changed, "Thank you", r"Thanks,\n\tall"), ":true", ":false");
+    walk.put_changed(path, body, &changed);
     walk.get(path, &changed);
-    walk.changes_nothing(path, "{}");
-    walk.changes_nothing(path, body);
-    assert_eq!(walk.round_trip(path), ["created_at", "global", "id", "updated_at"]);
-    refuses(walk, path, &["company_id"], &json!(walk.id(8)));
+    walk.put_unchanged(path, "{}");
+    walk.put_unchanged(path, body);
+    assert_eq!(walk.write_back(path), ["created_at", "global", "id", "updated_at"]);
+    assert_values_refused(walk, path, &["company_id"], &json!(walk.id_at(8)));
     let required = ["name", "title", "default_message", "enabled", "visible", "company_id"];
-    refuses(walk, path, &required, &json!(null));
+    assert_values_refused(walk, path, &required, &json!(null));
     let send = json!({
         "occasion_id": "@6", "sender_type": "company", "sender_id": "@2", "receiver_ids": "@4",
         "points_per_receiver": 1,
     });
-    let told = walk.send("POST", "/v1/recognitions", Some(&send.to_string())).error(400);
-    assert!(told.starts_with("occasion_id"), "{told}");
+    let message = walk.send_request("POST", "/v1/recognitions", Some(&send.to_string())).expect_error(400);
+    assert!(message.starts_with("occasion_id"), "{message}");
     let back = r#"{"name":"Great job","title":"You did a great job","default_message":"Thank you",
         "enabled":true,"visible":true}"#;
-    walk.changes(path, back, GREAT_JOB);
+    walk.put_changed(path, back, GREAT_JOB);
 }
 
-fn user(walk: &mut Walk<'_>) {
+fn update_user(walk: &mut Walk<'_>) {
     let path = "/v1/users/@4";
     let body = json!({
         "email": "Anna@Example.com", "first_name": "Anna", "last_name": "Leigh", "department": "Sales",
@@ -96,62 +102,69 @@ fn user(walk: &mut Walk<'_>) {
         "company_admin":true,"corporation_admin":true,"groups":"a,b","custom_field_1":"1",
         "custom_field_2":"2","custom_field_3":"3","custom_field_4":"4","custom_field_5":"5",
         "created_at":"@time","updated_at":"@time","deleted_at":null}"#;
-    walk.changes(path, &body.to_string(), changed);
+    walk.put_changed(path, &body.to_string(), changed);
     walk.get(path, changed);
-    walk.changes_nothing(path, "{}");
-    walk.changes_nothing(path, &body.to_string());
-    walk.changes_nothing(path, &json!({"company_id": walk.id(2).to_uppercase()}).to_string());
-    assert_eq!(walk.round_trip(path), ["created_at", "deleted_at", "id", "updated_at"]);
-    assert_eq!(walk.round_trip("/v1/users/@5"), ["created_at", "deleted_at", "id", "updated_at"]);
-    refuses(walk, path, &["company_id"], &json!(walk.id(8)));
+    walk.put_unchanged(path, "{}");
+    walk.put_unchanged(path, &body.to_string());
+    walk.put_unchanged(path, &json!({"company_id": walk.id_at(2).to_uppercase()}).to_string());
+    assert_eq!(walk.write_back(path), ["created_at", "deleted_at", "id", "updated_at"]);
+    assert_eq!(walk.write_back("/v1/users/@5"), ["created_at", "deleted_at", "id", "updated_at"]);
+    assert_values_refused(walk, path, &["company_id"], &json!(walk.id_at(8)));
     let required =
         ["email", "first_name", "last_name", "company_id", "manager", "company_admin", "corporation_admin"];
-    refuses(walk, path, &required, &json!(null));
-    walk.refused("PUT", path, Some(r#"{"email":"BOB@example.com"}"#), 400, "email has already been taken");
+    assert_values_refused(walk, path, &required, &json!(null));
+    walk.assert_refused(
+        "PUT",
+        path,
+        Some(r#"{"email":"BOB@example.com"}"#),
+        400,
+        "email has already been taken",
+    );
 }
 
 /// `null` and the empty string clear fields that may be null.
-fn clearing(walk: &mut Walk<'_>) {
+fn clear_fields(walk: &mut Walk<'_>) {
     let path = "/v1/users/@4";
-    let cleared = with(ANN, "ann@example.com", "Anna@Example.com");
-    let cleared = with(&with(&cleared, r#""Ann""#, r#""Anna""#), r#""Lee""#, r#""Leigh""#);
-    let cleared = with(&cleared, "_admin\":false", "_admin\":true");
+    let cleared = replace_part(ANN, "ann@example.com", "Anna@Example.com");
+    let cleared = replace_part(&replace_part(&cleared, r#""Ann""#, r#""Anna""#), r#""Lee""#, r#""Leigh""#);
+    let cleared = replace_part(&cleared, "_admin\":false", "_admin\":true");
     let body = json!({
         "department": null, "title": "", "supervisor_email": null, "employee_id": "", "birthday": null,
         "country_code": null, "work_start_date": "", "office_city": null, "office_state": "",
         "office_country": null, "groups": null, "custom_field_1": null, "custom_field_2": null,
         "custom_field_3": "", "custom_field_4": null, "custom_field_5": null,
     });
-    walk.changes(path, &body.to_string(), &cleared);
-    walk.changes_nothing(path, &body.to_string());
+    walk.put_changed(path, &body.to_string(), &cleared);
+    walk.put_unchanged(path, &body.to_string());
     let body = r#"{"email":"ann@example.com","first_name":"Ann","last_name":"Lee","company_admin":false,
         "corporation_admin":false}"#;
-    walk.changes(path, body, ANN);
+    walk.put_changed(path, body, ANN);
 }
 
 /// A manager has an additional wallet and keeps it (behaviour 17.1).
-pub fn manager(walk: &mut Walk<'_>) {
-    let olive = with(&walk.read("/v1/users/@3").to_string(), r#""manager":false"#, r#""manager":true"#);
-    let answer = walk.send("PUT", "/v1/users/@3", Some(r#"{"manager":true}"#));
-    let mut now = answer.json();
-    now["updated_at"] = walk.read("/v1/users/@3")["updated_at"].clone();
+pub fn make_manager(walk: &mut Walk<'_>) {
+    let olive =
+        replace_part(&walk.read_json("/v1/users/@3").to_string(), r#""manager":false"#, r#""manager":true"#);
+    let response = walk.send_request("PUT", "/v1/users/@3", Some(r#"{"manager":true}"#));
+    let mut now = response.json();
+    now["updated_at"] = walk.read_json("/v1/users/@3")["updated_at"].clone();
     let mut expected: serde_json::Value = serde_json::from_str(&olive).unwrap();
     expected["updated_at"] = now["updated_at"].clone();
-    assert_eq!((answer.status, &now), (200, &expected));
+    assert_eq!((response.status, &now), (200, &expected));
     let wallets = r#"{"id":"@3","wallets":[{"type":"user_wallet","points":0,"cumulative_points_spent":0},
         {"type":"peer_wallet","points":0,"cumulative_points_spent":0},
         {"type":"manager_wallet","points":0,"cumulative_points_spent":0}]}"#;
     walk.get("/v1/users/@3/balances", wallets);
     let words = ["distribution", "run", "@2", "--wallet", "manager_wallet", "--points", "5", "--user", "@3"];
-    walk.guerdon(&words);
-    let answer = walk.send("PUT", "/v1/users/@3", Some(r#"{"manager":false}"#));
-    assert_eq!((answer.status, &answer.json()["manager"]), (200, &json!(false)));
-    let wallets = with(wallets, r#""manager_wallet","points":0"#, r#""manager_wallet","points":5"#);
+    walk.run_command(&words);
+    let response = walk.send_request("PUT", "/v1/users/@3", Some(r#"{"manager":false}"#));
+    assert_eq!((response.status, &response.json()["manager"]), (200, &json!(false)));
+    let wallets = replace_part(wallets, r#""manager_wallet","points":0"#, r#""manager_wallet","points":5"#);
     walk.get("/v1/users/@3/balances", &wallets);
     let send = json!({
         "occasion_id": "@6", "sender_type": "user", "sender_id": "@3", "receiver_ids": "@4",
         "points_per_receiver": 5,
     });
     let send = send.to_string();
-    walk.refused("POST", "/v1/recognitions", Some(&send), 400, "Insufficient funds");
+    walk.assert_refused("POST", "/v1/recognitions", Some(&send), 400, "Insufficient funds");
 }

@@ -1,7 +1,7 @@
 //! The envelope around the data of every event (behaviour 23.3).
 
 use guerdon_domain::events::EventKind;
-use guerdon_domain::ports::Unrenderable;
+use guerdon_domain::ports::RenderError;
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
@@ -16,11 +16,11 @@ struct Envelope<T> {
 }
 
 /// Returns the JSON Schema of the body of an event of this kind.
-pub(super) fn schema<T: JsonSchema>(kind: EventKind) -> Schema {
+pub(super) fn envelope_schema<T: JsonSchema>(kind: EventKind) -> Schema {
     let data = SchemaSettings::draft2020_12()
-        .with(|it| {
-            it.meta_schema = None;
-            it.contract = Contract::Serialize;
+        .with(|settings| {
+            settings.meta_schema = None;
+            settings.contract = Contract::Serialize;
         })
         .into_generator()
         .into_root_schema_for::<T>();
@@ -36,7 +36,7 @@ pub(super) fn schema<T: JsonSchema>(kind: EventKind) -> Schema {
 }
 
 /// Renders an event to the bytes that are signed and sent.
-pub(super) fn render<T: Serialize>(kind: EventKind, data: T) -> Result<Vec<u8>, Unrenderable> {
+pub(super) fn render_envelope<T: Serialize>(kind: EventKind, data: T) -> Result<Vec<u8>, RenderError> {
     let envelope = Envelope { r#type: kind.name(), version: VERSION, data };
-    serde_json::to_vec(&envelope).map_err(|cause| Unrenderable(cause.to_string()))
+    serde_json::to_vec(&envelope).map_err(|cause| RenderError(cause.to_string()))
 }

@@ -5,14 +5,14 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 #[derive(Deserialize)]
-struct Body {
+struct EventBody {
     r#type: String,
-    data: Data,
+    data: FactData,
 }
 
 /// The fields of both data types that `guerdon verify` compares with the ledger.
 #[derive(Deserialize)]
-struct Data {
+struct FactData {
     id: Option<Uuid>,
     user_id: Option<Uuid>,
     sender_id: Option<Uuid>,
@@ -21,8 +21,8 @@ struct Data {
     points: i64,
 }
 
-pub(super) fn of(body: &[u8]) -> Option<EventFacts> {
-    let Body { r#type, data } = serde_json::from_slice(body).ok()?;
+pub(super) fn extract_facts(body: &[u8]) -> Option<EventFacts> {
+    let EventBody { r#type, data } = serde_json::from_slice(body).ok()?;
     let kind = EventKind::from_name(&r#type)?;
     let subject = match kind {
         EventKind::RecognitionReceived | EventKind::RecognitionUpdated => data.id,
@@ -60,19 +60,19 @@ mod tests {
             receiver: Some(id(3)),
             points: 5,
         };
-        assert_eq!(of(recognition.as_bytes()), Some(expected));
+        assert_eq!(extract_facts(recognition.as_bytes()), Some(expected));
         let redemption = format!(
             r#"{{"type":"redemption.created","data":{{"user_id":"{}","points":3,"company_id":"{}"}}}}"#,
             id(1),
             id(4)
         );
         assert_eq!(
-            of(redemption.as_bytes()).map(|facts| (facts.subject, facts.sender, facts.points)),
+            extract_facts(redemption.as_bytes()).map(|facts| (facts.subject, facts.sender, facts.points)),
             Some((id(1), None, 3))
         );
         let wrong = recognition.replace("\"points\":5", "\"points\":\"5\"");
         for body in ["", "{}", r#"{"type":"other","data":{}}"#, &wrong] {
-            assert_eq!(of(body.as_bytes()), None, "{body}");
+            assert_eq!(extract_facts(body.as_bytes()), None, "{body}");
         }
     }
 }

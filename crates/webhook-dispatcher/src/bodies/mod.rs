@@ -1,13 +1,13 @@
 //! The bodies of events: compact JSON with keys in a fixed order (behaviour 23.3, 23.4).
 
 mod envelope;
-mod erased;
+mod erase;
 mod facts;
 mod recognition;
 mod redemption;
 
 use guerdon_domain::events::{Event, EventFacts, EventKind};
-use guerdon_domain::ports::{EventBodies, Unrenderable};
+use guerdon_domain::ports::{EventBodies, RenderError};
 use guerdon_domain::values::{EmailAddress, UserId};
 use schemars::Schema;
 
@@ -16,32 +16,34 @@ use schemars::Schema;
 pub struct Bodies;
 
 /// Returns the JSON Schema of the bodies of this kind of event.
-pub fn schema(kind: EventKind) -> Schema {
+pub fn body_schema(kind: EventKind) -> Schema {
     match kind {
         EventKind::RecognitionReceived | EventKind::RecognitionUpdated => {
-            envelope::schema::<recognition::Data<'_>>(kind)
+            envelope::envelope_schema::<recognition::Data<'_>>(kind)
         }
-        EventKind::RedemptionCreated => envelope::schema::<redemption::Data<'_>>(kind),
+        EventKind::RedemptionCreated => envelope::envelope_schema::<redemption::Data<'_>>(kind),
     }
 }
 
 impl EventBodies for Bodies {
-    fn body(&self, event: &Event<'_>) -> Result<Vec<u8>, Unrenderable> {
+    fn render_event(&self, event: &Event<'_>) -> Result<Vec<u8>, RenderError> {
         let kind = event.kind();
         match event {
-            Event::RecognitionReceived(it) | Event::RecognitionUpdated(it) => {
-                envelope::render(kind, recognition::Data::of(it))
+            Event::RecognitionReceived(event) | Event::RecognitionUpdated(event) => {
+                envelope::render_envelope(kind, recognition::Data::from_event(event))
             }
-            Event::RedemptionCreated(it) => envelope::render(kind, redemption::Data::of(it)),
+            Event::RedemptionCreated(event) => {
+                envelope::render_envelope(kind, redemption::Data::from_event(event))
+            }
         }
     }
 
-    fn facts(&self, body: &[u8]) -> Option<EventFacts> {
-        facts::of(body)
+    fn parse_facts(&self, body: &[u8]) -> Option<EventFacts> {
+        facts::extract_facts(body)
     }
 
-    fn without(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, Unrenderable> {
-        erased::from(body, user, email)
+    fn erase_user(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, RenderError> {
+        erase::erase_person(body, user, email)
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    pub(super) fn of(event: &RecognitionEvent<'a>) -> Self {
+    pub(super) fn from_event(event: &RecognitionEvent<'a>) -> Self {
         let recognition = event.recognition;
         Self {
             id: recognition.id.as_uuid().to_string(),
@@ -46,7 +46,7 @@ impl<'a> Data<'a> {
             sender_name: event.sender.name,
             sender_email: event.sender.email,
             receiver_id: event.receiver.id.as_uuid().to_string(),
-            receiver_name: event.receiver.name(),
+            receiver_name: event.receiver.full_name(),
             receiver_email: event.receiver.email.as_str(),
             occasion_id: recognition.occasion_id.as_uuid().to_string(),
             occasion_name: event.occasion_name,
@@ -67,14 +67,14 @@ mod tests {
     use guerdon_domain::recognitions::{Recognition, Sender};
     use guerdon_domain::users::Person;
     use guerdon_domain::values::{
-        CompanyId, EmailAddress, Line, Message, OccasionId, RecognitionId, Timestamp, UserId,
+        CompanyId, EmailAddress, Message, OccasionId, RecognitionId, SingleLine, Timestamp, UserId,
     };
     use time::macros::datetime;
     use uuid::Uuid;
 
     use crate::Bodies;
 
-    fn rendered(updated: bool, sender: Sender, name: &SenderName<'_>, share: bool) -> String {
+    fn render_recognition(updated: bool, sender: Sender, name: &SenderName<'_>, share: bool) -> String {
         let company_id = CompanyId::from_uuid(Uuid::from_u128(4));
         let recognition = Recognition {
             id: RecognitionId::from_uuid(Uuid::from_u128(1)),
@@ -90,8 +90,8 @@ mod tests {
         let receiver = Person {
             id: recognition.receiver_id,
             company_id,
-            first_name: Line::parse("Ada").unwrap(),
-            last_name: Some(Line::parse("Lovelace").unwrap()),
+            first_name: SingleLine::parse("Ada").unwrap(),
+            last_name: Some(SingleLine::parse("Lovelace").unwrap()),
             email: EmailAddress::parse("Ada@example.com").unwrap(),
             manager: false,
             active: true,
@@ -104,7 +104,7 @@ mod tests {
         };
         let event =
             if updated { Event::RecognitionUpdated(event) } else { Event::RecognitionReceived(event) };
-        String::from_utf8(Bodies.body(&event).unwrap()).unwrap()
+        String::from_utf8(Bodies.render_event(&event).unwrap()).unwrap()
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
         let sender = Sender::User(UserId::from_uuid(Uuid::from_u128(5)));
         let name = SenderName { name: "Charles Babbage", email: Some("charles@example.com") };
         assert_eq!(
-            rendered(false, sender, &name, true),
+            render_recognition(false, sender, &name, true),
             concat!(
                 r#"{"type":"recognition.received","version":"1.0","data":{"#,
                 r#""id":"00000000-0000-0000-0000-000000000001","#,
@@ -133,7 +133,7 @@ mod tests {
         let sender = Sender::Company(CompanyId::from_uuid(Uuid::from_u128(4)));
         let name = SenderName { name: "Analytical Engines", email: None };
         assert_eq!(
-            rendered(true, sender, &name, false),
+            render_recognition(true, sender, &name, false),
             concat!(
                 r#"{"type":"recognition.updated","version":"1.0","data":{"#,
                 r#""id":"00000000-0000-0000-0000-000000000001","#,

@@ -21,7 +21,7 @@ pub(super) struct Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    pub(super) fn of(event: &RedemptionEvent<'a>) -> Self {
+    pub(super) fn from_event(event: &RedemptionEvent<'a>) -> Self {
         Self {
             user_id: event.user.id.to_string(),
             user_email: event.user.email.as_str(),
@@ -38,7 +38,7 @@ mod tests {
     use guerdon_domain::money::Points;
     use guerdon_domain::ports::EventBodies;
     use guerdon_domain::users::Person;
-    use guerdon_domain::values::{CompanyId, EmailAddress, Line, UserId};
+    use guerdon_domain::values::{CompanyId, EmailAddress, SingleLine, UserId};
     use uuid::Uuid;
 
     use super::*;
@@ -49,7 +49,7 @@ mod tests {
         let user = Person {
             id: UserId::from_uuid(Uuid::from_u128(1)),
             company_id: CompanyId::from_uuid(Uuid::from_u128(2)),
-            first_name: Line::parse("Ada").unwrap(),
+            first_name: SingleLine::parse("Ada").unwrap(),
             last_name: None,
             email: EmailAddress::parse("ada@example.com").unwrap(),
             manager: false,
@@ -58,7 +58,7 @@ mod tests {
         let points = |number| Points::new(number).unwrap();
         let event = RedemptionEvent { user: &user, points: points(20), cumulative_points_spent: points(70) };
         assert_eq!(
-            String::from_utf8(Bodies.body(&Event::RedemptionCreated(event)).unwrap()).unwrap(),
+            String::from_utf8(Bodies.render_event(&Event::RedemptionCreated(event)).unwrap()).unwrap(),
             concat!(
                 r#"{"type":"redemption.created","version":"1.0","data":{"#,
                 r#""user_id":"00000000-0000-0000-0000-000000000001","user_email":"ada@example.com","points":20,"#,

@@ -10,53 +10,53 @@ pub struct DispatcherLimits {
     /// single receiver be served faster than the database settles.
     pub in_flight_per_provider: usize,
     /// The part of `in_flight_per_provider` that may be attempts in progress.
-    pub under_way_per_provider: usize,
+    pub in_progress_per_provider: usize,
     /// The maximum of events claimed for one provider whose receiver responds well, including those in flight. For
-    /// other providers, the maximum is `under_way_per_provider`.
+    /// other providers, the maximum is `in_flight_per_provider`.
     pub claimed_per_provider: usize,
     /// The maximum of claimed events.
-    pub claimed: usize,
+    pub claimed_in_total: usize,
     /// The maximum of events claimed in one transaction.
-    pub claimed_at_once: usize,
+    pub claimed_per_transaction: usize,
     /// How long an event is claimed. More than twice the time limit of an attempt, so that no lease ends during an
     /// attempt.
     pub lease: Duration,
     /// How much of its lease an event must have left for an attempt to begin: more than the time limit of an attempt
     /// plus the time to settle it.
-    pub lease_left_min: Duration,
+    pub lease_remaining_min: Duration,
     /// How long a claimed event may wait to be sent. After that it is claimed again, so that the current URL and
     /// secret are used (behaviour 23.10).
-    pub wait_max: Duration,
-    /// The maximum of attempts in progress at brisk receivers, as long as these take no longer than
-    /// [`brisk_answer`](Self::brisk_answer) on average: the processors are then the bottleneck, and a few busy
+    pub queue_wait_max: Duration,
+    /// The maximum of attempts in progress at fast receivers, as long as these take no longer than
+    /// [`fast_latency_mean`](Self::fast_latency_mean) on average: the processors are then the bottleneck, and a few busy
     /// threads send more than many. If attempts take twice as long, the limit doubles.
-    pub brisk_senders: usize,
-    /// See [`brisk_senders`](Self::brisk_senders).
-    pub brisk_answer: Duration,
+    pub fast_senders: usize,
+    /// See [`fast_senders`](Self::fast_senders).
+    pub fast_latency_mean: Duration,
     /// The maximum of attempts in progress at all other receivers.
-    pub other_senders: usize,
-    /// The part of `other_senders` for receivers that were stuck lately. The rest is reserved for other receivers.
-    pub stuck_senders: usize,
-    /// The maximum of attempts in progress in total. The surplus over the other limits replaces brisk attempts that
+    pub normal_senders: usize,
+    /// The part of `normal_senders` for receivers that were slow lately. The rest is reserved for other receivers.
+    pub slow_senders: usize,
+    /// The maximum of attempts in progress in total. The surplus over the other limits replaces fast attempts that
     /// became slow.
     pub senders: usize,
-    /// A receiver that responds within this time is brisk. An attempt that takes longer no longer counts as brisk,
+    /// A receiver that responds within this time is fast. An attempt that takes longer no longer counts as fast,
     /// and another may take its place.
-    pub brisk_within: Duration,
-    /// A receiver that takes longer than this is stuck.
-    pub stuck_after: Duration,
+    pub fast_latency_max: Duration,
+    /// A receiver that takes longer than this is slow.
+    pub slow_latency_min: Duration,
     /// If a claim is used up within this time, the next one may be larger.
-    pub used_up_within: Duration,
+    pub claim_turnaround_max: Duration,
     /// The maximum of settlements written in one transaction.
-    pub settled_at_once: usize,
-    /// How often the journal is read without a notice that an event is due.
-    pub scan: Duration,
-    /// The minimum time between two reads of the journal, however often the dispatcher is woken.
-    pub pause: Duration,
-    /// How long the dispatcher waits after the journal failed.
-    pub back_off: Duration,
+    pub settled_per_transaction: usize,
+    /// How often the outbox is read without a notice that an event is due.
+    pub scan_interval: Duration,
+    /// The minimum time between two reads of the outbox, however often the dispatcher is woken.
+    pub scan_interval_min: Duration,
+    /// How long the dispatcher waits after the store failed.
+    pub error_backoff: Duration,
     /// How long a sender thread waits for work before it ends.
-    pub idle_max: Duration,
+    pub idle_timeout: Duration,
 }
 
 impl DispatcherLimits {
@@ -67,7 +67,7 @@ impl DispatcherLimits {
         let part = |all: usize| all.checked_div(processes).unwrap_or(all).max(1);
         Self {
             in_flight_per_provider: part(self.in_flight_per_provider),
-            under_way_per_provider: part(self.under_way_per_provider),
+            in_progress_per_provider: part(self.in_progress_per_provider),
             ..self
         }
     }
@@ -77,26 +77,26 @@ impl Default for DispatcherLimits {
     fn default() -> Self {
         Self {
             in_flight_per_provider: 64,
-            under_way_per_provider: 8,
+            in_progress_per_provider: 8,
             claimed_per_provider: 256,
-            claimed: 8_192,
-            claimed_at_once: 1_024,
+            claimed_in_total: 8_192,
+            claimed_per_transaction: 1_024,
             lease: Duration::from_secs(31),
-            lease_left_min: Duration::from_secs(20),
-            wait_max: Duration::from_secs(1),
-            brisk_senders: 8,
-            brisk_answer: Duration::from_millis(2),
-            other_senders: 480,
-            stuck_senders: 416,
+            lease_remaining_min: Duration::from_secs(20),
+            queue_wait_max: Duration::from_secs(1),
+            fast_senders: 8,
+            fast_latency_mean: Duration::from_millis(2),
+            normal_senders: 480,
+            slow_senders: 416,
             senders: 512,
-            brisk_within: Duration::from_millis(50),
-            stuck_after: Duration::from_secs(2),
-            used_up_within: Duration::from_millis(250),
-            settled_at_once: 512,
-            scan: Duration::from_secs(1),
-            pause: Duration::from_millis(2),
-            back_off: Duration::from_secs(1),
-            idle_max: Duration::from_secs(10),
+            fast_latency_max: Duration::from_millis(50),
+            slow_latency_min: Duration::from_secs(2),
+            claim_turnaround_max: Duration::from_millis(250),
+            settled_per_transaction: 512,
+            scan_interval: Duration::from_secs(1),
+            scan_interval_min: Duration::from_millis(2),
+            error_backoff: Duration::from_secs(1),
+            idle_timeout: Duration::from_secs(10),
         }
     }
 }

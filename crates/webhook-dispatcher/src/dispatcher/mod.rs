@@ -5,17 +5,17 @@
 //! I/O. Receivers that respond immediately are served by few threads, because a few busy threads send more than many.
 //! An attempt that takes longer makes room for another, so a receiver that hangs does not delay the others.
 
+mod claim_step;
 mod claimer;
 mod core;
-mod journal;
+mod delivery_store;
 mod limits;
 mod observer;
+mod persistent_store;
 mod running;
-mod senders;
+mod sender_threads;
 mod settler;
 mod shared;
-mod step;
-mod store_journal;
 
 #[cfg(test)]
 mod tests;
@@ -23,57 +23,57 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Clock, Ids, Processes, Store, Wake};
+use guerdon_domain::ports::{Clock, IdGenerator, Notifier, ProcessCount, Store};
 
-pub use journal::{Journal, Look};
+pub use delivery_store::{ClaimResult, DeliveryStore};
 pub use limits::DispatcherLimits;
-pub use observer::{AttemptResult, NoObserver, Observer};
-pub use running::{Running, Stopped};
-pub use store_journal::StoreJournal;
+pub use observer::{AttemptResult, DispatcherObserver, NoObserver};
+pub use persistent_store::PersistentDeliveryStore;
+pub use running::{RunningDispatcher, StopResult};
 
-use crate::courier::Courier;
-use crate::schedule::Schedule;
+use crate::schedule::RetrySchedule;
+use crate::sender::EventSender;
 
 /// The parts of a dispatcher.
 pub struct Dispatcher {
     /// The outbox.
-    pub journal: Arc<dyn Journal>,
+    pub store: Arc<dyn DeliveryStore>,
     /// Makes the attempts.
-    pub courier: Arc<dyn Courier>,
+    pub sender: Arc<dyn EventSender>,
     /// The wall clock, by which events are due.
     pub clock: Arc<dyn Clock>,
     /// The ids of leases and attempts.
-    pub ids: Arc<dyn Ids>,
+    pub ids: Arc<dyn IdGenerator>,
     /// When failed attempts are retried.
-    pub schedule: Schedule,
+    pub schedule: RetrySchedule,
     /// The limits.
     pub limits: DispatcherLimits,
     /// Receives statistics, for metrics.
-    pub observer: Arc<dyn Observer>,
+    pub observer: Arc<dyn DispatcherObserver>,
     /// Wakes the dispatcher when a transaction commits events.
-    pub wake: Wake,
+    pub wake: Notifier,
     /// How many processes share the outbox and the limits per provider.
-    pub processes: Processes,
+    pub processes: ProcessCount,
 }
 
 impl Dispatcher {
     /// Creates a dispatcher over the store, with the default schedule and limits and without an observer.
     pub fn new(
         store: Arc<dyn Store>,
-        courier: Arc<dyn Courier>,
+        sender: Arc<dyn EventSender>,
         clock: Arc<dyn Clock>,
-        ids: Arc<dyn Ids>,
+        ids: Arc<dyn IdGenerator>,
     ) -> Self {
         Self {
-            journal: Arc::new(StoreJournal::new(store)),
-            courier,
+            store: Arc::new(PersistentDeliveryStore::new(store)),
+            sender,
             clock,
             ids,
-            schedule: Schedule::default(),
+            schedule: RetrySchedule::default(),
             limits: DispatcherLimits::default(),
             observer: Arc::new(NoObserver),
-            wake: Wake::default(),
-            processes: Processes::default(),
+            wake: Notifier::default(),
+            processes: ProcessCount::default(),
         }
     }
 
@@ -84,7 +84,7 @@ impl Dispatcher {
     /// # Errors
     ///
     /// If the system cannot start a thread.
-    pub fn start(self) -> io::Result<Running> {
-        Running::start(self)
+    pub fn start(self) -> io::Result<RunningDispatcher> {
+        RunningDispatcher::start(self)
     }
 }

@@ -17,7 +17,7 @@ pub enum AttemptResult {
 
 impl AttemptResult {
     /// Returns the value of the metrics label.
-    pub const fn label(self) -> &'static str {
+    pub const fn metric_label(self) -> &'static str {
         match self {
             Self::Delivered => "delivered",
             Self::Rejected => "rejected",
@@ -28,18 +28,18 @@ impl AttemptResult {
 
 /// Is notified of the dispatcher's work. Called from the sender threads: implementations must be quick and must not
 /// block.
-pub trait Observer: Send + Sync {
+pub trait DispatcherObserver: Send + Sync {
     fn attempt_ended(&self, _provider: ProviderId, _result: AttemptResult, _took: Duration) {}
 
     /// Sets the number of attempts in flight: in progress or not yet settled.
-    fn in_flight(&self, _attempts: usize) {}
+    fn set_in_flight(&self, _attempts: usize) {}
 
     /// An event is exhausted and waits for the operator to replay it.
-    fn exhausted(&self) {}
+    fn event_exhausted(&self) {}
 }
 
 /// Ignores all notifications.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoObserver;
 
-impl Observer for NoObserver {}
+impl DispatcherObserver for NoObserver {}

@@ -2,55 +2,57 @@
 
 use std::sync::{Arc, PoisonError};
 
-use super::senders::summon;
-use super::shared::Shared;
-use super::step::guarded;
+use super::claim_step::catch_panic;
+use super::sender_threads::wake_sender;
+use super::shared::SharedDispatcher;
 
 /// Settles until the dispatcher has stopped and nothing is left. While one transaction is being written, settlements
 /// accumulate for the next one, so the batch size follows the load.
-pub(super) fn settle_until_stopped(shared: &Arc<Shared>) {
-    let mut failed = false;
+pub(super) fn settle_until_stopped(shared: &Arc<SharedDispatcher>) {
+    let mut has_failed = false;
     loop {
-        let state = shared.state();
+        let state = shared.lock_state();
         let mut state = shared
             .settlements
-            .wait_while(state, |state| !state.core.has_to_settle() && !state.is_over() && !state.is_abandoned)
+            .wait_while(state, |state| {
+                !state.core.has_settlements() && !state.is_finished() && !state.is_abandoned
+            })
             .unwrap_or_else(PoisonError::into_inner);
-        if state.is_abandoned || !state.core.has_to_settle() {
+        if state.is_abandoned || !state.core.has_settlements() {
             return;
         }
-        let batch = state.core.take_to_settle();
+        let batch = state.core.take_settlement_batch();
         drop(state);
-        let written = guarded(|| shared.parts.journal.settle(&batch));
-        match written {
+        let result = catch_panic(|| shared.parts.store.record_settlements(&batch));
+        match result {
             Ok(()) => {
-                if std::mem::take(&mut failed) {
-                    log::info!("deliveries can be recorded again");
+                if std::mem::take(&mut has_failed) {
+                    log::info!("recording deliveries works again");
                 }
                 let now = shared.now();
-                let mut state = shared.state();
-                let is_hungry = state.core.settled(&batch, now);
+                let mut state = shared.lock_state();
+                let needs_claim = state.core.confirm_settlements(&batch, now);
                 let (can_start, in_flight) = (state.core.can_start(), state.core.in_flight());
                 drop(state);
-                shared.parts.observer.in_flight(in_flight);
+                shared.parts.observer.set_in_flight(in_flight);
                 if can_start {
-                    summon(shared);
+                    wake_sender(shared);
                 }
-                if is_hungry {
-                    shared.parts.wake.wake();
+                if needs_claim {
+                    shared.parts.wake.notify_one();
                 }
                 shared.progress.notify_all();
             }
             Err(cause) => {
-                if !std::mem::replace(&mut failed, true) {
-                    log::warn!("deliveries cannot be recorded: {cause}");
+                if !std::mem::replace(&mut has_failed, true) {
+                    log::warn!("cannot record deliveries: {cause}");
                 }
-                let mut state = shared.state();
-                state.core.not_settled(batch);
+                let mut state = shared.lock_state();
+                state.core.requeue_settlements(batch);
                 let paused =
-                    shared
-                        .progress
-                        .wait_timeout_while(state, shared.parts.limits.back_off, |state| !state.is_abandoned);
+                    shared.progress.wait_timeout_while(state, shared.parts.limits.error_backoff, |state| {
+                        !state.is_abandoned
+                    });
                 drop(paused);
             }
         }

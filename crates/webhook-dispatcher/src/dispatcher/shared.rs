@@ -4,13 +4,13 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::Dispatcher;
-use super::core::{Core, Now};
-use super::step::{Holds, hold};
+use super::claim_step::{CoreAccess, lock_mutex};
+use super::core::{ClockReading, Core};
 
-pub(super) struct Shared {
+pub(super) struct SharedDispatcher {
     pub(super) parts: Dispatcher,
     started: Instant,
-    state: Mutex<SharedState>,
+    state: Mutex<DispatcherState>,
     /// Wakes senders: an attempt may begin, or the dispatcher stops.
     pub(super) work: Condvar,
     /// Wakes the settler: a settlement is queued, or the dispatcher stops.
@@ -19,7 +19,7 @@ pub(super) struct Shared {
     pub(super) progress: Condvar,
 }
 
-pub(super) struct SharedState {
+pub(super) struct DispatcherState {
     pub(super) core: Core,
     /// The number of sender threads.
     pub(super) threads: usize,
@@ -28,25 +28,25 @@ pub(super) struct SharedState {
     pub(super) is_stopping: bool,
     /// Whether the caller that stops the dispatcher has stopped waiting.
     pub(super) is_abandoned: bool,
-    pub(super) claims_no_more: bool,
+    pub(super) has_stopped_claiming: bool,
 }
 
-impl SharedState {
+impl DispatcherState {
     /// Whether everything that was claimed is settled and nothing more will be claimed.
-    pub(super) fn is_over(&self) -> bool {
-        self.claims_no_more && self.core.is_empty()
+    pub(super) fn is_finished(&self) -> bool {
+        self.has_stopped_claiming && self.core.is_empty()
     }
 }
 
-impl Shared {
+impl SharedDispatcher {
     pub(super) fn new(parts: Dispatcher) -> Self {
-        let state = SharedState {
+        let state = DispatcherState {
             core: Core::new(parts.limits, parts.schedule),
             threads: 0,
             idle: 0,
             is_stopping: false,
             is_abandoned: false,
-            claims_no_more: false,
+            has_stopped_claiming: false,
         };
         Self {
             parts,
@@ -58,17 +58,17 @@ impl Shared {
         }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, SharedState> {
-        hold(&self.state)
+    pub(super) fn lock_state(&self) -> MutexGuard<'_, DispatcherState> {
+        lock_mutex(&self.state)
     }
 
-    pub(super) fn now(&self) -> Now {
-        Now { wall: self.parts.clock.now(), steady: self.started.elapsed() }
+    pub(super) fn now(&self) -> ClockReading {
+        ClockReading { wall: self.parts.clock.now(), monotonic: self.started.elapsed() }
     }
 }
 
-impl Holds for Shared {
-    fn with<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {
-        work(&mut self.state().core)
+impl CoreAccess for SharedDispatcher {
+    fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {
+        work(&mut self.lock_state().core)
     }
 }

@@ -1,47 +1,47 @@
-//! The contract tests of a journal, which run on the journal in memory and on the store over each database.
+//! The contract tests of a delivery store, which run on the one in memory and on the one over each database.
 //!
-//! To test a journal, implement [`Bench`] for it and call [`journal_contract!`](crate::journal_contract), which
+//! To test a store, implement [`StoreHarness`] for it and call [`delivery_store_contract!`](crate::delivery_store_contract), which
 //! expands to one `#[test]` per case. To add a case, write a function in `claiming.rs` or `settling.rs` and add its
-//! name to `journal_cases!`.
+//! name to `delivery_store_cases!`.
 
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a case fails by panicking")]
 
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Attempt, Claim, ClaimedEvent, Fate, Settlement, Timestamp};
+use guerdon_domain::ports::{Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, Settlement, Timestamp};
 use guerdon_domain::values::{EventId, ProviderId};
 use time::macros::datetime;
 use uuid::Uuid;
 
-use crate::dispatcher::{Journal, Look};
+use crate::dispatcher::{ClaimResult, DeliveryStore};
 
-/// The journal of one case, initially empty. The case sets the time; nothing runs in the background.
-pub trait Bench {
-    fn journal(&self) -> &dyn Journal;
+/// The store of one case, initially empty. The case sets the time; nothing runs in the background.
+pub trait StoreHarness {
+    fn store(&self) -> &dyn DeliveryStore;
 
     /// Adds a provider with a callback URL.
     fn add_provider(&self, id: ProviderId);
 
     /// Suspends or resumes a provider.
-    fn suspend(&self, id: ProviderId, suspended: bool);
+    fn set_suspended(&self, id: ProviderId, suspended: bool);
 
     /// Adds an event without delivery attempts.
     fn add_event(&self, id: EventId, provider: ProviderId, due: Timestamp);
 
     /// Makes a delivered, exhausted or waiting event due.
-    fn replay(&self, id: EventId, now: Timestamp);
+    fn replay_event(&self, id: EventId, now: Timestamp);
 
     /// Makes every change to the delivery of this event fail, with the rest of its transaction. `None` ends that.
     fn break_event(&self, id: Option<EventId>);
 
     /// Returns the delivery of an event.
-    fn delivery(&self, id: EventId) -> Delivery;
+    fn load_delivery(&self, id: EventId) -> DeliveryState;
 }
 
 /// The state of an event's delivery, and its recorded attempts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delivery {
+pub struct DeliveryState {
     pub state: EventState,
     /// The number of counted attempts.
     pub attempts: u32,
@@ -55,13 +55,13 @@ pub struct Delivery {
     pub recorded: Vec<(u32, Uuid)>,
 }
 
-/// One case of the contract. It panics if the journal breaks the contract.
-pub type Case = fn(&dyn Bench);
+/// One case of the contract. It panics if the store breaks the contract.
+pub type ContractCase = fn(&dyn StoreHarness);
 
 /// Passes the names of all cases, grouped by file, to another macro after the tokens that it is given.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! journal_cases {
+macro_rules! delivery_store_cases {
     ([$($macro:tt)+] $($argument:tt)*) => {
         $($macro)+! {
             $($argument)*
@@ -101,8 +101,8 @@ macro_rules! declare_cases {
             $(
                 pub mod $group {
                     $(
-                        pub fn $case(bench: &dyn crate::testing::Bench) {
-                            crate::testing::$group::$case(bench);
+                        pub fn $case(harness: &dyn crate::testing::StoreHarness) {
+                            crate::testing::$group::$case(harness);
                         }
                     )*
                 }
@@ -111,15 +111,15 @@ macro_rules! declare_cases {
     };
 }
 
-journal_cases! { [declare_cases] }
+delivery_store_cases! { [declare_cases] }
 
 /// Expands to one `#[test]` per case, in a module for each subject: `claiming::two_claims_share_no_event`.
 ///
-/// The argument is the absolute path of a `fn(Case)` that runs a case on an empty journal.
+/// The argument is the absolute path of a `fn(ContractCase)` that runs a case on an empty store.
 #[macro_export]
-macro_rules! journal_contract {
+macro_rules! delivery_store_contract {
     ($($run:ident)::+) => {
-        $crate::journal_cases! { [$crate::journal_contract] ($($run)::+) }
+        $crate::delivery_store_cases! { [$crate::delivery_store_contract] ($($run)::+) }
     };
     (($run:path) $($group:ident { $($case:ident)* })*) => {
         $(
@@ -137,76 +137,79 @@ macro_rules! journal_contract {
 
 const LEASE: Duration = Duration::from_secs(60);
 
-fn at(second: u64) -> Timestamp {
+fn time_at(second: u64) -> Timestamp {
     Timestamp::new(datetime!(2026-11-20 20:00 UTC)) + Duration::from_secs(second)
 }
 
-fn provider(number: u64) -> ProviderId {
+fn provider_id(number: u64) -> ProviderId {
     ProviderId::from_uuid(Uuid::from_u64_pair(1, number))
 }
 
-fn event(number: u64) -> EventId {
+fn event_id(number: u64) -> EventId {
     EventId::from_uuid(Uuid::from_u64_pair(2, number))
 }
 
-fn lease(number: u64) -> Uuid {
+fn lease_id(number: u64) -> Uuid {
     Uuid::from_u64_pair(3, number)
 }
 
 /// Adds one provider, and events that are due from the first second on.
-fn with_events(bench: &dyn Bench, count: u64) {
-    bench.add_provider(provider(1));
-    (1..=count).for_each(|number| bench.add_event(event(number), provider(1), at(0)));
+fn add_events(harness: &dyn StoreHarness, count: u64) {
+    harness.add_provider(provider_id(1));
+    (1..=count).for_each(|number| harness.add_event(event_id(number), provider_id(1), time_at(0)));
 }
 
-fn claim(number: u64, now: Timestamp, limit: u16) -> Claim {
-    Claim { provider: provider(1), limit, now, until: now + LEASE, lease: lease(number) }
+fn claim_request(number: u64, now: Timestamp, limit: u16) -> ClaimRequest {
+    ClaimRequest { provider: provider_id(1), limit, now, lease_until: now + LEASE, lease: lease_id(number) }
 }
 
 /// Reads due events and makes these claims.
-fn look(bench: &dyn Bench, now: Timestamp, claims: &[Claim]) -> Look {
-    bench.journal().claim_due(now, &mut |_due| claims.to_vec()).expect("a journal that serves")
+fn claim_due(harness: &dyn StoreHarness, now: Timestamp, claims: &[ClaimRequest]) -> ClaimResult {
+    harness.store().claim_due_events(now, &mut |_due| claims.to_vec()).expect("the store is available")
 }
 
-fn claimed(bench: &dyn Bench, claim: Claim) -> Vec<ClaimedEvent> {
-    look(bench, claim.now, &[claim]).claimed.into_iter().flat_map(|claimed| claimed.events).collect()
+fn claim_events(harness: &dyn StoreHarness, claim: ClaimRequest) -> Vec<ClaimedEvent> {
+    claim_due(harness, claim.now, &[claim]).claimed.into_iter().flat_map(|claimed| claimed.events).collect()
 }
 
-fn ids(events: &[ClaimedEvent]) -> Vec<EventId> {
+fn event_ids(events: &[ClaimedEvent]) -> Vec<EventId> {
     events.iter().map(|event| event.id).collect()
 }
 
 /// Returns the deliveries of the events, starting with the first.
-fn deliveries(bench: &dyn Bench, count: u64) -> Vec<Delivery> {
-    (1..=count).map(|number| bench.delivery(event(number))).collect()
+fn load_deliveries(harness: &dyn StoreHarness, count: u64) -> Vec<DeliveryState> {
+    (1..=count).map(|number| harness.load_delivery(event_id(number))).collect()
 }
 
-fn settle(bench: &dyn Bench, settlements: &[Settlement]) {
-    bench.journal().settle(settlements).expect("a journal that serves");
+fn settle_all(harness: &dyn StoreHarness, settlements: &[Settlement]) {
+    harness.store().record_settlements(settlements).expect("the store is available");
 }
 
 /// The settlement of an attempt. Attempt ids are derived from the event's number and the lease.
-fn attempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
+fn attempt_settlement(event: &ClaimedEvent, under: u64, outcome: DeliveryOutcome) -> Settlement {
     let number = event.attempts + 1;
     let attempt = Attempt {
         id: Uuid::from_u64_pair(under, number.into()),
         company_id: event.company_id,
         number,
-        started_at: at(1),
+        started_at: time_at(1),
         duration: Duration::from_millis(12),
-        status: Some(if fate == Fate::Delivered { 200 } else { 503 }),
-        cause: (fate != Fate::Delivered).then(|| "status 503".to_owned()),
-        answer: b"answer".to_vec(),
+        status: Some(if outcome == DeliveryOutcome::Delivered { 200 } else { 503 }),
+        error: (outcome != DeliveryOutcome::Delivered).then(|| "status 503".to_owned()),
+        response_body: b"answer".to_vec(),
     };
-    Settlement { event: event.id, lease: lease(under), attempt: Some(attempt), fate }
+    Settlement { event: event.id, lease: lease_id(under), attempt: Some(attempt), outcome }
 }
 
 /// The settlement of a claim under which nothing was sent.
-fn unattempted(event: &ClaimedEvent, under: u64, fate: Fate) -> Settlement {
-    Settlement { event: event.id, lease: lease(under), attempt: None, fate }
+fn unsent_settlement(event: &ClaimedEvent, under: u64, outcome: DeliveryOutcome) -> Settlement {
+    Settlement { event: event.id, lease: lease_id(under), attempt: None, outcome }
 }
 
 /// Returns the settlements under another lease, as after a second claim of their events.
-fn under(number: u64, settlements: &[Settlement]) -> Vec<Settlement> {
-    settlements.iter().map(|settlement| Settlement { lease: lease(number), ..settlement.clone() }).collect()
+fn under_lease(number: u64, settlements: &[Settlement]) -> Vec<Settlement> {
+    settlements
+        .iter()
+        .map(|settlement| Settlement { lease: lease_id(number), ..settlement.clone() })
+        .collect()
 }

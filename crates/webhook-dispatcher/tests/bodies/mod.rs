@@ -1,19 +1,19 @@
 //! Event bodies as the crate for receivers parses them.
 
 use guerdon_domain::events::EventKind;
-use guerdon_webhook_dispatcher::schema;
+use guerdon_webhook_dispatcher::body_schema;
 use guerdon_webhooks::{Event, EventData};
 use serde_json::{Value, json};
 
 /// The field names in the order in which bodies of this kind have them.
 fn field_names(kind: EventKind) -> Vec<String> {
-    let schema = schema(kind).to_value();
+    let schema = body_schema(kind).to_value();
     serde_json::from_value(schema["properties"]["data"]["required"].clone()).unwrap()
 }
 
 /// A body of this kind with a value for each field.
-fn sample(kind: EventKind) -> Value {
-    let schema = schema(kind).to_value();
+fn sample_body(kind: EventKind) -> Value {
+    let schema = body_schema(kind).to_value();
     let data = &schema["properties"]["data"];
     let value = |name: &str| {
         let field = &data["properties"][name];
@@ -32,7 +32,7 @@ fn sample(kind: EventKind) -> Value {
 #[test]
 fn receivers_know_every_kind_and_field_in_its_order() {
     for kind in EventKind::ALL.iter().copied() {
-        let sample = sample(kind);
+        let sample = sample_body(kind);
         let data = match Event::parse(sample.to_string().as_bytes()).unwrap().data {
             EventData::RecognitionReceived(data) | EventData::RecognitionUpdated(data) => {
                 serde_json::to_string(&data)
@@ -42,7 +42,7 @@ fn receivers_know_every_kind_and_field_in_its_order() {
         };
         let data = data.unwrap();
         assert_eq!(serde_json::from_str::<Value>(&data).unwrap(), sample["data"], "{}", kind.name());
-        let places = field_names(kind).into_iter().map(|name| data.find(&format!("\"{name}\":")).unwrap());
-        assert!(places.is_sorted(), "{data}");
+        let positions = field_names(kind).into_iter().map(|name| data.find(&format!("\"{name}\":")).unwrap());
+        assert!(positions.is_sorted(), "{data}");
     }
 }

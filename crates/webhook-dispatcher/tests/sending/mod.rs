@@ -1,9 +1,9 @@
 //! The sender against receivers on real sockets.
 
-mod answers;
+mod egress_policy;
 mod faults;
-mod guarding;
+mod fixture;
 mod receiver;
 mod requests;
-mod setting;
+mod responses;
 mod tls;

@@ -9,14 +9,14 @@ use std::thread;
 
 /// A request as it was received.
 #[derive(Debug, Clone)]
-pub(super) struct Request {
+pub(super) struct ReceivedRequest {
     pub(super) line: String,
     /// Header names in their original case.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
-impl Request {
+impl ReceivedRequest {
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
@@ -24,7 +24,7 @@ impl Request {
 }
 
 /// Reads one request. `None` if the peer closed the connection.
-pub(super) fn read_request(stream: &mut impl Read) -> Option<Request> {
+pub(super) fn read_request(stream: &mut impl Read) -> Option<ReceivedRequest> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -41,33 +41,33 @@ pub(super) fn read_request(stream: &mut impl Read) -> Option<Request> {
     let length = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
     let mut body = vec![0; length.map_or(0, |(_, value)| value.parse().unwrap())];
     stream.read_exact(&mut body).ok()?;
-    Some(Request { line, headers, body })
+    Some(ReceivedRequest { line, headers, body })
 }
 
 /// Accepts connections indefinitely and handles each in its own thread.
 pub(super) struct Receiver {
     pub(super) address: SocketAddr,
-    pub(super) requests: Requests<Request>,
+    pub(super) requests: Requests<ReceivedRequest>,
     connections: Arc<AtomicUsize>,
 }
 
 impl Receiver {
-    /// Reads each request and lets `answer` write to the connection, which is then kept open.
-    pub(super) fn answering(
-        answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+    /// Reads each request and lets `respond` write to the connection, which is then kept open.
+    pub(super) fn responding_with(
+        respond: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self::at((Ipv4Addr::LOCALHOST, 0).into(), answer)
+        Self::bind_at((Ipv4Addr::LOCALHOST, 0).into(), respond)
     }
 
     /// Like `answering`, at a given address.
-    pub(super) fn at(
+    pub(super) fn bind_at(
         address: SocketAddr,
-        answer: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
+        respond: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self::handling(address, move |mut stream, requests| {
+        Self::with_handler(address, move |mut stream, requests| {
             while let Some(request) = read_request(&mut stream) {
                 requests.send(request).unwrap_or_default();
-                if answer(&mut stream).is_err() {
+                if respond(&mut stream).is_err() {
                     return;
                 }
             }
@@ -75,9 +75,9 @@ impl Receiver {
     }
 
     /// Passes each accepted connection to `handle`.
-    pub(super) fn handling(
+    pub(super) fn with_handler(
         address: SocketAddr,
-        handle: impl Fn(TcpStream, &Sender<Request>) + Send + Sync + 'static,
+        handle: impl Fn(TcpStream, &Sender<ReceivedRequest>) + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let address = listener.local_addr().unwrap();
@@ -95,9 +95,9 @@ impl Receiver {
     }
 
     /// Responds to every request with these bytes.
-    pub(super) fn saying(answer: impl Into<Vec<u8>>) -> Self {
-        let answer = answer.into();
-        Self::answering(move |stream| stream.write_all(&answer))
+    pub(super) fn with_response(respond: impl Into<Vec<u8>>) -> Self {
+        let respond = respond.into();
+        Self::responding_with(move |stream| stream.write_all(&respond))
     }
 
     pub(super) fn url(&self) -> String {
@@ -105,15 +105,15 @@ impl Receiver {
     }
 
     /// The number of connections so far. Tests read a request from a connection before they count it.
-    pub(super) fn connections(&self) -> usize {
+    pub(super) fn connection_count(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 }
 
 /// A port that must not receive a connection.
-pub(super) struct Trap(TcpListener);
+pub(super) struct ForbiddenPort(TcpListener);
 
-impl Trap {
+impl ForbiddenPort {
     pub(super) fn new() -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -132,13 +132,13 @@ impl Trap {
 }
 
 /// Blocks until the other side closes.
-pub(super) fn wait_for_the_end(stream: &mut impl Read) {
+pub(super) fn wait_for_close(stream: &mut impl Read) {
     let mut buffer = [0; 1024];
     while matches!(stream.read(&mut buffer), Ok(1..)) {}
 }
 
 /// Writes the same bytes repeatedly until the other side closes.
-pub(super) fn write_for_ever(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn write_endlessly(stream: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     loop {
         stream.write_all(bytes)?;
     }

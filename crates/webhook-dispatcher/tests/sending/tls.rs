@@ -3,15 +3,15 @@
 use std::net::{Ipv4Addr, TcpStream};
 use std::sync::Arc;
 
-use guerdon_webhook_dispatcher::{HttpCourier, Policy, SetupError, TrustedRoots};
+use guerdon_webhook_dispatcher::{EgressPolicy, HttpSender, HttpSenderError, TrustedRoots};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 
-use super::receiver::{Receiver, read_request, wait_for_the_end};
-use super::setting::{Names, assert_confirmed, attempt, cause, parts};
+use super::fixture::{ScriptedResolver, assert_confirmed, attempt_delivery, failure_of, sender_parts};
+use super::receiver::{Receiver, read_request, wait_for_close};
 
-const POLICY: Policy = Policy { allow_http: false, allow_private_networks: true };
+const POLICY: EgressPolicy = EgressPolicy { allow_http: false, allow_private_networks: true };
 
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
@@ -27,7 +27,7 @@ impl Authority {
     }
 
     /// A receiver with a certificate for this name that expires at the end of this year.
-    fn receiver(&self, name: &str, last_year: i32) -> Receiver {
+    fn start_receiver(&self, name: &str, last_year: i32) -> Receiver {
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(last_year, 12, 31);
@@ -41,87 +41,87 @@ impl Authority {
             .with_single_cert(vec![certificate.der().clone()], key)
             .unwrap();
         let config = Arc::new(config);
-        Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), move |stream, requests| {
+        Receiver::with_handler((Ipv4Addr::LOCALHOST, 0).into(), move |stream, requests| {
             let mut stream = StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream);
             while let Some(request) = read_request(&mut stream) {
                 requests.send(request).unwrap_or_default();
-                let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-                std::io::Write::write_all(&mut stream, answer).unwrap_or_default();
+                let response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+                std::io::Write::write_all(&mut stream, response).unwrap_or_default();
             }
         })
     }
 }
 
-fn sender(roots: TrustedRoots) -> HttpCourier {
-    let mut parts = parts(POLICY);
+fn sender_with_roots(roots: TrustedRoots) -> HttpSender {
+    let mut parts = sender_parts(POLICY);
     parts.roots = roots;
-    parts.look_up = Names::one("receiver.example", &[&["127.0.0.1"]]);
-    HttpCourier::new(parts).unwrap()
+    parts.resolver = ScriptedResolver::with_name("receiver.example", &[&["127.0.0.1"]]);
+    HttpSender::new(parts).unwrap()
 }
 
-fn url(receiver: &Receiver) -> String {
+fn receiver_url(receiver: &Receiver) -> String {
     format!("https://receiver.example:{}/hook", receiver.address.port())
 }
 
 #[test]
 fn a_certificate_of_a_trusted_authority_is_accepted_and_the_connection_kept() {
     let authority = Authority::new();
-    let receiver = authority.receiver("receiver.example", 2099);
-    let sender = sender(TrustedRoots::Only(authority.pem()));
-    let url = url(&receiver);
+    let receiver = authority.start_receiver("receiver.example", 2099);
+    let sender = sender_with_roots(TrustedRoots::Only(authority.pem()));
+    let url = receiver_url(&receiver);
     // Sender threads have small stacks. A handshake must fit with a margin.
     let attempts = std::thread::Builder::new().stack_size(256 * 1024);
     std::thread::scope(|scope| {
         let attempts = attempts.spawn_scoped(scope, || {
             for _ in 0..3 {
-                let outcome = attempt(&sender, &url);
+                let outcome = attempt_delivery(&sender, &url);
                 assert_confirmed(&outcome);
-                assert_eq!(outcome.answer, b"ok");
+                assert_eq!(outcome.response_body, b"ok");
             }
         });
         attempts.unwrap().join().unwrap();
     });
-    assert_eq!(receiver.connections(), 1);
+    assert_eq!(receiver.connection_count(), 1);
     let upper_case = format!("https://Receiver.EXAMPLE:{}/hook", receiver.address.port());
-    assert_confirmed(&attempt(&sender, &upper_case));
+    assert_confirmed(&attempt_delivery(&sender, &upper_case));
 }
 
 #[test]
 fn an_invalid_certificate_is_a_failed_attempt() {
     let authority = Authority::new();
     let check = |receiver: Receiver, roots: TrustedRoots, expected: &str| {
-        let outcome = attempt(&sender(roots), &url(&receiver));
-        let cause = cause(&outcome);
-        assert!(cause.starts_with("TLS: ") && cause.contains(expected), "{cause}");
+        let outcome = attempt_delivery(&sender_with_roots(roots), &receiver_url(&receiver));
+        let failure = failure_of(&outcome);
+        assert!(failure.starts_with("TLS: ") && failure.contains(expected), "{failure}");
         assert_eq!(receiver.requests.try_iter().count(), 0, "no request may be sent");
     };
     let ours = || TrustedRoots::Only(authority.pem());
-    check(authority.receiver("receiver.example", 2099), TrustedRoots::Public, "UnknownIssuer");
-    check(Authority::new().receiver("receiver.example", 2099), ours(), "invalid peer certificate");
-    check(authority.receiver("receiver.example", 2021), ours(), "expired");
-    check(authority.receiver("another.example", 2099), ours(), "not valid for name");
+    check(authority.start_receiver("receiver.example", 2099), TrustedRoots::Public, "UnknownIssuer");
+    check(Authority::new().start_receiver("receiver.example", 2099), ours(), "invalid peer certificate");
+    check(authority.start_receiver("receiver.example", 2021), ours(), "expired");
+    check(authority.start_receiver("another.example", 2099), ours(), "not valid for name");
 }
 
 #[test]
 fn a_receiver_that_speaks_no_tls_is_a_failed_attempt() {
-    let plain = Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
+    let plain = Receiver::with_handler((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
         std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
-        wait_for_the_end(&mut stream);
+        wait_for_close(&mut stream);
     });
-    let outcome = attempt(&sender(TrustedRoots::Public), &url(&plain));
-    assert!(cause(&outcome).starts_with("TLS: "));
+    let outcome = attempt_delivery(&sender_with_roots(TrustedRoots::Public), &receiver_url(&plain));
+    assert!(failure_of(&outcome).starts_with("TLS: "));
 }
 
 #[test]
 fn a_handshake_that_never_ends_times_out() {
-    let silent = Receiver::handling((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
-        wait_for_the_end(&mut stream);
+    let silent = Receiver::with_handler((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
+        wait_for_close(&mut stream);
     });
-    let mut parts = parts(POLICY);
-    parts.limits.connect_max = std::time::Duration::from_millis(300);
-    parts.look_up = Names::one("receiver.example", &[&["127.0.0.1"]]);
-    let outcome = attempt(&HttpCourier::new(parts).unwrap(), &url(&silent));
-    assert_eq!(cause(&outcome), "no connection in time");
+    let mut parts = sender_parts(POLICY);
+    parts.limits.connect_timeout = std::time::Duration::from_millis(300);
+    parts.resolver = ScriptedResolver::with_name("receiver.example", &[&["127.0.0.1"]]);
+    let outcome = attempt_delivery(&HttpSender::new(parts).unwrap(), &receiver_url(&silent));
+    assert_eq!(failure_of(&outcome), "no connection in time");
 }
 
 #[test]
@@ -129,8 +129,8 @@ fn roots_must_be_certificates() {
     for pem in
         [b"".as_slice(), b"no certificate", b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"]
     {
-        let mut parts = parts(POLICY);
+        let mut parts = sender_parts(POLICY);
         parts.roots = TrustedRoots::Only(pem.to_vec());
-        assert!(matches!(HttpCourier::new(parts), Err(SetupError::Roots)));
+        assert!(matches!(HttpSender::new(parts), Err(HttpSenderError::Roots)));
     }
 }

@@ -6,14 +6,14 @@ use crate::signature::{Delivery, sign};
 const SECRET: &str = "whsec_0123456789abcdef";
 
 /// 2026-11-20T20:01:02.345Z
-fn now() -> SystemTime {
+fn delivery_time() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_204_862_345)
 }
 
 fn check_diagnosis(secret: &str, changed: Delivery<'_>, now: SystemTime, part: &str, hint: &str) {
-    let told = diagnose(secret, &changed, None, now).unwrap_err();
-    assert_eq!(told.part, part, "{changed:?}: {told}");
-    assert!(told.hint.contains(hint), "{told}");
+    let diagnosis = diagnose(secret, &changed, None, now).unwrap_err();
+    assert_eq!(diagnosis.part, part, "{changed:?}: {diagnosis}");
+    assert!(diagnosis.hint.contains(hint), "{diagnosis}");
 }
 
 const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
@@ -22,26 +22,32 @@ const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
 fn wrong_part_is_named() {
     let (url, timestamp, body) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z", b"{}");
     let signature = sign(SECRET, url, timestamp, NONCE, body);
-    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
-    let check = |changed, part, hint| check_diagnosis(SECRET, changed, now(), part, hint);
-    assert_eq!(diagnose(SECRET, &right, None, now()), Ok(()));
-    check(Delivery { url: "https://example.com/hook/", ..right }, "url", "without the slash");
-    check(Delivery { url: "https://Example.com/hook", ..right }, "url", "lower case");
-    check(Delivery { url: "http://example.com/hook", ..right }, "url", "scheme");
-    check(Delivery { url: "https://example.com:443/hook", ..right }, "url", "port");
-    check(Delivery { url: "https://example.com/hook?a=1", ..right }, "url", "query");
-    check_diagnosis(SECRET, right, now() + Duration::from_secs(301), "timestamp", "301 s behind");
-    check_diagnosis(SECRET, right, now() - Duration::from_secs(400), "timestamp", "400 s ahead of");
-    check(Delivery { timestamp: "now", ..right }, "timestamp", "no time");
-    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..right }, "timestamp", "not written as");
-    check(Delivery { nonce: "", ..right }, "nonce", "empty");
+    let signed = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
+    let check = |changed, part, hint| check_diagnosis(SECRET, changed, delivery_time(), part, hint);
+    assert_eq!(diagnose(SECRET, &signed, None, delivery_time()), Ok(()));
+    check(Delivery { url: "https://example.com/hook/", ..signed }, "url", "without the slash");
+    check(Delivery { url: "https://Example.com/hook", ..signed }, "url", "lower case");
+    check(Delivery { url: "http://example.com/hook", ..signed }, "url", "scheme");
+    check(Delivery { url: "https://example.com:443/hook", ..signed }, "url", "port");
+    check(Delivery { url: "https://example.com/hook?a=1", ..signed }, "url", "query");
+    check_diagnosis(SECRET, signed, delivery_time() + Duration::from_secs(301), "timestamp", "301 s behind");
+    check_diagnosis(
+        SECRET,
+        signed,
+        delivery_time() - Duration::from_secs(400),
+        "timestamp",
+        "400 s ahead of",
+    );
+    check(Delivery { timestamp: "now", ..signed }, "timestamp", "no time");
+    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..signed }, "timestamp", "not written as");
+    check(Delivery { nonce: "", ..signed }, "nonce", "empty");
     let upper = NONCE.to_uppercase();
-    check(Delivery { nonce: &upper, ..right }, "nonce", "32 lower-case");
-    check(Delivery { nonce: &NONCE[1..], ..right }, "nonce", "32 lower-case");
-    check(Delivery { signature: "AB", ..right }, "signature", "64 lower-case");
-    check_diagnosis(&format!("{SECRET}\n"), right, now(), "secret", "around it");
-    check_diagnosis("gs_0123", right, now(), "secret", "shared secret, gw_");
-    check_diagnosis("another", right, now(), "secret or body", "no usual mistake");
+    check(Delivery { nonce: &upper, ..signed }, "nonce", "32 lower-case");
+    check(Delivery { nonce: &NONCE[1..], ..signed }, "nonce", "32 lower-case");
+    check(Delivery { signature: "AB", ..signed }, "signature", "64 lower-case");
+    check_diagnosis(&format!("{SECRET}\n"), signed, delivery_time(), "secret", "around it");
+    check_diagnosis("gs_0123", signed, delivery_time(), "secret", "shared secret, gw_");
+    check_diagnosis("another", signed, delivery_time(), "secret or body", "no usual mistake");
 }
 
 #[test]
@@ -52,10 +58,10 @@ fn change_of_a_body_is_named() {
     );
     let (url, timestamp) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z");
     let signature = sign(SECRET, url, timestamp, NONCE, body.as_bytes());
-    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body: body.as_bytes() };
+    let signed = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body: body.as_bytes() };
     let changed = |url, body: &str, part, hint| {
         let body = body.as_bytes();
-        check_diagnosis(SECRET, Delivery { url, body, ..right }, now(), part, hint);
+        check_diagnosis(SECRET, Delivery { url, body, ..signed }, delivery_time(), part, hint);
     };
     let check = |body: &str, hint| changed(url, body, "body", hint);
     let spaced = body.replace("\":", "\": ").replace(",\"", ",\n  \"");
@@ -82,12 +88,18 @@ fn change_of_a_body_is_named() {
         "url and body",
         "and the body: it was read and written again",
     );
-    check_unexplained_bodies(&right);
+    check_unexplained_bodies(&signed);
 }
 
-fn check_unexplained_bodies(right: &Delivery<'_>) {
+fn check_unexplained_bodies(signed: &Delivery<'_>) {
     for body in [&b"\"\\ud800\""[..], b"null", b"{\"type\":1}", &[0xff, b'"', 0xfe]] {
-        check_diagnosis(SECRET, Delivery { body, ..*right }, now(), "secret or body", "no usual mistake");
+        check_diagnosis(
+            SECRET,
+            Delivery { body, ..*signed },
+            delivery_time(),
+            "secret or body",
+            "no usual mistake",
+        );
     }
 }
 
@@ -96,23 +108,23 @@ fn incorrectly_copied_value_is_named() {
     let (secret, url) = ("gw_0123456789abcdef", "http://127.0.0.1:8080/hook");
     let (timestamp, body) = ("2026-11-20T20:01:02.345Z", br#"{"type":"redemption.created"}"#);
     let signature = sign(secret, url, timestamp, NONCE, body);
-    let right = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
-    let check = |changed, part, hint| check_diagnosis(secret, changed, now(), part, hint);
-    check(Delivery { url: "'http://127.0.0.1:8080/hook'", ..right }, "url", "without quotes");
-    check(Delivery { url: "http://localhost:8080/hook", ..right }, "url", "with the host 127.0.0.1");
-    check(Delivery { url: "http://[::1]:8080/hook", ..right }, "url", "with the host 127.0.0.1");
+    let signed = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body };
+    let check = |changed, part, hint| check_diagnosis(secret, changed, delivery_time(), part, hint);
+    check(Delivery { url: "'http://127.0.0.1:8080/hook'", ..signed }, "url", "without quotes");
+    check(Delivery { url: "http://localhost:8080/hook", ..signed }, "url", "with the host 127.0.0.1");
+    check(Delivery { url: "http://[::1]:8080/hook", ..signed }, "url", "with the host 127.0.0.1");
     let without_port = sign(secret, "http://[::1]/hook", timestamp, NONCE, body);
     check(
-        Delivery { url: "http://localhost/hook", signature: &without_port, ..right },
+        Delivery { url: "http://localhost/hook", signature: &without_port, ..signed },
         "url",
         "with the host [::1]",
     );
-    check_diagnosis("0123456789abcdef", right, now(), "secret", "gw_, are missing");
-    check_diagnosis("\"gw_0123456789abcdef\"", right, now(), "secret", "quotes");
-    check(Delivery { body: b"", ..right }, "body", "it is empty");
-    check(Delivery { body: &body[..12], ..right }, "body", "not complete after 12 bytes");
-    let cut = Delivery { body: b"{}", ..right };
-    let told = diagnose(secret, &cut, Some(29), now()).unwrap_err();
-    assert_eq!(told.to_string(), "body: it has 2 bytes, but the content-length header says 29");
-    check_diagnosis(secret, cut, now(), "secret or body", "no usual mistake");
+    check_diagnosis("0123456789abcdef", signed, delivery_time(), "secret", "gw_, are missing");
+    check_diagnosis("\"gw_0123456789abcdef\"", signed, delivery_time(), "secret", "quotes");
+    check(Delivery { body: b"", ..signed }, "body", "it is empty");
+    check(Delivery { body: &body[..12], ..signed }, "body", "not complete after 12 bytes");
+    let cut = Delivery { body: b"{}", ..signed };
+    let diagnosis = diagnose(secret, &cut, Some(29), delivery_time()).unwrap_err();
+    assert_eq!(diagnosis.to_string(), "body: it has 2 bytes, but the content-length header says 29");
+    check_diagnosis(secret, cut, delivery_time(), "secret or body", "no usual mistake");
 }

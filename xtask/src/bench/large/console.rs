@@ -4,17 +4,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::bench::figures::{Row, Wanted};
-use crate::harness::service::Service;
+use crate::bench::results::{Goal, ResultRow};
+use crate::harness::service::RunningService;
 
 /// The number of requests per page, and the longest that a page may take.
-const TIMES: usize = 20;
-const WITHIN: Duration = Duration::from_millis(200);
+const REQUESTS_PER_PAGE: usize = 20;
+const PAGE_TIME_MAX: Duration = Duration::from_millis(200);
 
 /// Measures the response times of the console's pages.
-pub(super) fn measure(service: &Service, company: &str, provider: &str) -> Result<Vec<Row>> {
+pub(super) fn measure(service: &RunningService, company: &str, provider: &str) -> Result<Vec<ResultRow>> {
     let page = |path: &str| -> Result<(Duration, String)> {
-        service.page(path).with_context(|| format!("the page {path}"))
+        service.get_console_page(path).with_context(|| format!("the page {path}"))
     };
     let (_, events) = page("/events")?;
     let event = events.split(" href=\"").find(|path| path.starts_with("/events/")).unwrap_or_default();
@@ -36,9 +36,9 @@ pub(super) fn measure(service: &Service, company: &str, provider: &str) -> Resul
     ];
     let mut rows = Vec::new();
     for (name, path) in paths {
-        let times = (0..TIMES).map(|_| Ok(page(&path)?.0)).collect::<Result<Vec<_>>>()?;
-        let row = Row::new(format!("large: console, {name}")).times(times);
-        rows.push(row.wanted(&[Wanted::P99Below(WITHIN)], &[]));
+        let times = (0..REQUESTS_PER_PAGE).map(|_| Ok(page(&path)?.0)).collect::<Result<Vec<_>>>()?;
+        let row = ResultRow::new(format!("large: console, {name}")).with_times(times);
+        rows.push(row.with_goals(&[Goal::P99Below(PAGE_TIME_MAX)], &[]));
     }
     Ok(rows)
 }

@@ -3,15 +3,15 @@ use super::*;
 const EMPTY: &str = "the body is empty and must be a JSON object";
 const NOT_JSON: &str = "the body must be valid JSON in UTF-8, nested at most 127 deep";
 const NOT_AN_OBJECT: &str = "the body must be a JSON object";
-const TWICE: &str = "the body must not name a field twice";
+const TWICE: &str = "the body must not contain a field twice";
 
 fn check(body: impl AsRef<[u8]>, expected: Result<usize, &str>) {
     let body = body.as_ref();
-    let read = parse_object(body);
-    let told = |refusal: &InvalidBody| refusal.0.split(": line").next().unwrap_or_default().to_owned();
-    let read = read.as_ref().map(Fields::len).map_err(told);
+    let parsed = parse_object(body);
+    let message = |refusal: &InvalidBody| refusal.message.split(": ").next().unwrap_or_default().to_owned();
+    let parsed = parsed.as_ref().map(FieldMap::len).map_err(message);
     let expected = expected.map_err(str::to_owned);
-    assert_eq!(read, expected, "{:?}", String::from_utf8_lossy(&body[..body.len().min(80)]));
+    assert_eq!(parsed, expected, "{:?}", String::from_utf8_lossy(&body[..body.len().min(80)]));
 }
 
 #[test]
@@ -27,14 +27,41 @@ fn a_body_is_one_object() {
 }
 
 #[test]
-fn where_it_went_wrong_is_told() {
-    let told = |body: &str| parse_object(body.as_bytes()).unwrap_err().to_string();
-    assert!(told("{\n  \"a\": 1,\n  b\n}").ends_with(": line 3, column 3"));
-    assert!(told("{\"a\": 1,\n \"a\": 2}").ends_with(": line 2, column 4"));
+fn the_position_of_an_error_is_reported() {
+    let message = |body: &str| parse_object(body.as_bytes()).unwrap_err().to_string();
+    assert!(message("{\n  \"a\": 1,\n  b\n}").ends_with(" at line 3, column 3"));
+    assert!(message("{\"a\": 1,\n \"a\": 2}").ends_with(": line 2, column 4"));
 }
 
 #[test]
-fn what_is_not_json_is_refused() {
+fn the_reason_of_a_syntax_error_is_reported_without_the_body() {
+    let check = |body: &[u8], reason: &str| {
+        let message = parse_object(body).unwrap_err().to_string();
+        let expected = format!("{NOT_JSON}: {reason} at line 1, column ");
+        assert!(message.starts_with(&expected), "{message}");
+        assert!(!message.contains("secret"), "{message}");
+    };
+    check(br#"{"secret": "secret",}"#, "trailing comma");
+    check(br#"{"secret": ["secret",]}"#, "trailing comma");
+    check(br#"{"secret": "secret"} secret"#, "trailing characters");
+    check(br#"{"secret" "secret"}"#, "expected `:`");
+    check(br#"{"secret": "secret" "secret": 1}"#, "expected `,` or `}`");
+    check(br#"{secret: 1}"#, "key must be a string");
+    check(br#"{"secret": secret}"#, "expected value");
+    check(br#"{"secret": "secret"#, "the body ends within a string");
+    check(br#"{"secret": "secret""#, "the body ends within an object");
+    check(br#"{"secret": ["secret""#, "the body ends within a list");
+    check(b"{\"secret\": \"secret\t\"}", "control character (\\u0000-\\u001F) found while parsing a string");
+    check(br#"{"secret": "\q"}"#, "invalid escape");
+    check(br#"{"secret": "\ud800"}"#, "unexpected end of hex escape");
+    check(br#"{"secret": 01}"#, "invalid number");
+    check(b"{\"secret\": \"\xff\"}", "invalid UTF-8 or Unicode escape");
+    check(format!("{{\"secret\": {}}}", "[".repeat(200)).as_bytes(), "too many nested arrays and objects");
+    check(format!("{{\"secret\": 1{}}}", "0".repeat(400)).as_bytes(), "number out of range");
+}
+
+#[test]
+fn invalid_json_is_rejected() {
     for broken in [
         "{",
         "{\"a\":1,}",
@@ -60,7 +87,7 @@ fn what_is_not_json_is_refused() {
 }
 
 #[test]
-fn a_key_is_named_once_at_every_level() {
+fn a_key_must_not_repeat_at_any_level() {
     check(r#"{"a":1,"a":1}"#, Err(TWICE));
     check(r#"{"a":1,"\u0061":2}"#, Err(TWICE));
     check(r#"{"x":{"a":1,"a":1}}"#, Err(TWICE));
@@ -86,7 +113,7 @@ fn a_hundred_thousand_keys_are_read() {
 }
 
 #[test]
-fn arrays_and_objects_are_checked_and_not_built() {
+fn arrays_and_objects_are_checked_but_not_stored() {
     let check = |value: &str, has_nul: bool| {
         let body = format!("{{\"x\": {value}}}");
         let fields = parse_object(body.as_bytes()).unwrap();
@@ -100,7 +127,7 @@ fn arrays_and_objects_are_checked_and_not_built() {
 }
 
 #[test]
-fn scalars_are_read_and_borrow_where_they_can() {
+fn scalars_are_read_and_borrow_if_possible() {
     let check = |value: &str, expected: Field<'_>| {
         let body = format!("{{\"x\": {value}}}");
         assert_eq!(parse_object(body.as_bytes()).unwrap().get("x"), Some(&expected), "{value}");

@@ -1,36 +1,40 @@
 use super::*;
 use crate::distributions::ContinueDistribution;
-use crate::fixture::{COMPANY, Fixture, PROVIDER, missing, points, refusal, user};
+use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_not_loaded, expect_refusal, points, user_id};
 use crate::ledger::{DistributionProgress, DistributionStep, ScheduleFacts};
 use crate::model::Period;
 use crate::values::{IsoDate, ScheduleId, Timestamp};
 
-fn run(wallet: WalletType, count: i64, recipients: Recipients) -> RunDistribution {
+fn new_distribution(wallet: WalletType, count: i64, recipients: Recipients) -> RunDistribution {
     let sum = Sum::Points(points(count));
     RunDistribution { company_id: COMPANY, wallet, sum, recipients, schedule: None }
 }
 
-fn named(ids: &[UserId]) -> Recipients {
+fn named_recipients(ids: &[UserId]) -> Recipients {
     Recipients::Named(ids.to_vec())
 }
 
 fn two_users() -> (Fixture, [UserId; 2]) {
     let mut fixture = Fixture::new(50);
     let users = [fixture.add_user(1, &[0, 0]), fixture.add_user(2, &[0, 0, 0])];
-    fixture.fund(100, None);
+    fixture.set_reserve(100, None);
     (fixture, users)
 }
 
 #[test]
 fn every_receiver_gets_the_points_from_the_reserve() {
     let (mut fixture, users) = two_users();
-    let done = fixture.decide(PROVIDER, &run(WalletType::User, 30, named(&users))).unwrap();
+    let done = fixture
+        .decide_command(PROVIDER, &new_distribution(WalletType::User, 30, named_recipients(&users)))
+        .unwrap();
     assert_eq!((done.users, done.reserve.before, done.reserve.after), (2, points(100), points(40)));
     for user in users {
-        assert_eq!(fixture.shows(Account::Wallet(WalletType::User, user)), 30);
+        assert_eq!(fixture.shown_points(Account::Wallet(WalletType::User, user)), 30);
     }
-    fixture.load(Account::Rounding(COMPANY), crate::money::Amount::ZERO);
-    let refused = refusal(fixture.decide(PROVIDER, &run(WalletType::User, 30, named(&users))));
+    fixture.load_account(Account::Rounding(COMPANY), crate::money::Amount::ZERO);
+    let refused = expect_refusal(
+        fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 30, named_recipients(&users))),
+    );
     assert!(matches!(refused, DistributeError::InsufficientFunds));
     assert_eq!(fixture.changes.journal_entries.len(), 1);
 }
@@ -38,106 +42,117 @@ fn every_receiver_gets_the_points_from_the_reserve() {
 #[test]
 fn named_users_must_all_be_active_have_the_wallet_and_be_named_once() {
     let (mut fixture, [ann, boss]) = two_users();
-    let gone = fixture.add_user(3, &[0, 0]);
-    fixture.person(gone).active = false;
-    fixture.facts.people.insert(user(4), None);
-    let mut check =
-        |wallet, count, ids: &[UserId]| refusal(fixture.decide(PROVIDER, &run(wallet, count, named(ids))));
+    let deleted = fixture.add_user(3, &[0, 0]);
+    fixture.person_mut(deleted).active = false;
+    fixture.facts.people.insert(user_id(4), None);
+    let mut check = |wallet, count, ids: &[UserId]| {
+        expect_refusal(
+            fixture.decide_command(PROVIDER, &new_distribution(wallet, count, named_recipients(ids))),
+        )
+    };
     assert!(matches!(check(WalletType::User, 1, &[ann, ann]), DistributeError::Duplicate));
     assert!(
-        matches!(check(WalletType::User, 1, &[ann, gone]), DistributeError::NoSuchUser(id) if id == gone)
+        matches!(check(WalletType::User, 1, &[ann, deleted]), DistributeError::NoSuchUser(id) if id == deleted)
     );
-    assert!(matches!(check(WalletType::User, 1, &[user(4)]), DistributeError::NoSuchUser(_)));
+    assert!(matches!(check(WalletType::User, 1, &[user_id(4)]), DistributeError::NoSuchUser(_)));
     assert!(
         matches!(check(WalletType::Manager, 1, &[boss, ann]), DistributeError::NotAManager(id) if id == ann)
     );
     assert!(matches!(check(WalletType::User, 0, &[ann]), DistributeError::OutOfRange));
     assert!(matches!(check(WalletType::User, i64::MAX, &[ann]), DistributeError::OutOfRange));
-    assert!(matches!(check(WalletType::User, 1, &[]), DistributeError::Nobody));
+    assert!(matches!(check(WalletType::User, 1, &[]), DistributeError::NoReceivers));
 }
 
 #[test]
-fn of_everybody_those_receive_who_still_have_the_wallet() {
+fn only_users_who_still_have_the_wallet_receive() {
     let (mut fixture, [ann, boss]) = two_users();
-    let gone = fixture.add_user(3, &[0, 0]);
-    fixture.book.account_mut(Account::Wallet(WalletType::User, gone)).unwrap().closed_at =
+    let deleted = fixture.add_user(3, &[0, 0]);
+    fixture.book.account_mut(Account::Wallet(WalletType::User, deleted)).unwrap().closed_at =
         Some(Timestamp::UNIX_EPOCH);
-    let all = || Recipients::All(vec![ann, boss, gone]);
-    assert_eq!(fixture.decide(PROVIDER, &run(WalletType::User, 1, all())).unwrap().users, 2);
-    assert_eq!(fixture.decide(PROVIDER, &run(WalletType::Manager, 1, all())).unwrap().users, 1);
-    let unloaded = Recipients::All(vec![ann, user(6)]);
-    fixture.facts.people.insert(user(6), Some(fixture.facts.people[&ann].clone().unwrap()));
-    let needed = missing(fixture.decide(PROVIDER, &run(WalletType::User, 1, unloaded)));
+    let all = || Recipients::All(vec![ann, boss, deleted]);
+    assert_eq!(
+        fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 1, all())).unwrap().users,
+        2
+    );
+    assert_eq!(
+        fixture.decide_command(PROVIDER, &new_distribution(WalletType::Manager, 1, all())).unwrap().users,
+        1
+    );
+    let unloaded = Recipients::All(vec![ann, user_id(6)]);
+    fixture.facts.people.insert(user_id(6), Some(fixture.facts.people[&ann].clone().unwrap()));
+    let needed =
+        expect_not_loaded(fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 1, unloaded)));
     assert!(
         matches!(needed, LedgerError::AccountNotLoaded(_)),
         "an account that somebody holds is not left out"
     );
-    fixture.person(boss).manager = false;
-    let refused = refusal(fixture.decide(PROVIDER, &run(WalletType::Manager, 1, all())));
-    assert!(matches!(refused, DistributeError::Nobody));
+    fixture.person_mut(boss).manager = false;
+    let refused =
+        expect_refusal(fixture.decide_command(PROVIDER, &new_distribution(WalletType::Manager, 1, all())));
+    assert!(matches!(refused, DistributeError::NoReceivers));
 }
 
 #[test]
-fn many_receive_in_steps_and_what_cannot_be_paid_returns() {
+fn large_distributions_run_in_steps_and_return_what_is_unpaid() {
     let (mut fixture, [ann, _]) = two_users();
-    fixture.fund(10_000, None);
-    fixture.load(Account::Transit(COMPANY), crate::money::Amount::ZERO);
-    let many = Recipients::All((0..1_001).map(|number| user(5_000 + number)).collect());
-    let done = fixture.decide(PROVIDER, &run(WalletType::User, 2, many)).unwrap();
+    fixture.set_reserve(10_000, None);
+    fixture.load_account(Account::Transit(COMPANY), crate::money::Amount::ZERO);
+    let many = Recipients::All((0..1_001).map(|number| user_id(5_000 + number)).collect());
+    let done = fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 2, many)).unwrap();
     assert_eq!((done.users, done.reserve.after), (1_001, points(7_998)));
     assert!(matches!(
         &fixture.changes.distributions[..],
-        [DistributionProgress::Begun { receivers, each_step: 1_000, .. }] if receivers.len() == 1_001
+        [DistributionProgress::Started { receivers, receivers_per_step: 1_000, .. }] if receivers.len() == 1_001
     ));
-    let cause = fixture.changes.journal_entries[0].clone();
-    let id = cause.id;
-    let gone = fixture.add_user(3, &[0]);
-    fixture.book.account_mut(Account::Wallet(WalletType::User, gone)).unwrap().closed_at =
+    let entry = fixture.changes.journal_entries[0].clone();
+    let id = entry.id;
+    let deleted = fixture.add_user(3, &[0]);
+    fixture.book.account_mut(Account::Wallet(WalletType::User, deleted)).unwrap().closed_at =
         Some(Timestamp::UNIX_EPOCH);
-    let step = DistributionStep::Pay { cause: cause.clone(), first_leg: 1, users: vec![ann, gone] };
+    let step = DistributionStep::Pay { entry: entry.clone(), first_leg: 1, users: vec![ann, deleted] };
     fixture.facts.distributions.insert(id, Some(step));
-    assert_eq!(fixture.decide(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(2));
-    assert_eq!(fixture.shows(Account::Wallet(WalletType::User, ann)), 2);
-    let paid = DistributionProgress::Paid { cause: id, first_leg: 1, unpaid: 1 };
+    assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(2));
+    assert_eq!(fixture.shown_points(Account::Wallet(WalletType::User, ann)), 2);
+    let paid = DistributionProgress::StepPaid { entry_id: id, first_leg: 1, unpaid: 1 };
     assert_eq!(fixture.changes.distributions[1], paid);
-    fixture.facts.distributions.insert(id, Some(DistributionStep::Return { cause, unpaid: 1 }));
-    assert_eq!(fixture.decide(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(0));
-    assert_eq!(fixture.shows(Account::Reserve(COMPANY)), 8_000);
-    assert_eq!(fixture.changes.distributions[2], DistributionProgress::Ended { cause: id });
+    fixture.facts.distributions.insert(id, Some(DistributionStep::Return { entry, unpaid: 1 }));
+    assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(0));
+    assert_eq!(fixture.shown_points(Account::Reserve(COMPANY)), 8_000);
+    assert_eq!(fixture.changes.distributions[2], DistributionProgress::Finished { entry_id: id });
     fixture.facts.distributions.insert(id, None);
-    assert_eq!(fixture.decide(PROVIDER, &ContinueDistribution(id)).unwrap(), None);
+    assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), None);
 }
 
 #[test]
 fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
     let (mut fixture, users) = two_users();
     let date = |text| IsoDate::parse(text).unwrap();
-    let seen = Schedule {
+    let schedule_as_read = Schedule {
         id: ScheduleId::from_uuid(uuid::Uuid::from_u128(9)),
         company_id: COMPANY,
         wallet: WalletType::User,
         points: points(5),
-        every: Period::Week,
+        period: Period::Week,
         start_on: date("2026-01-01"),
         next_on: date("2026-01-08"),
-        due_at: date("2026-01-08").begins(),
-        failing: None,
+        due_at: date("2026-01-08").start_of_day(),
+        failed_tries: None,
         created_at: Timestamp::UNIX_EPOCH,
         cancelled_at: None,
     };
     let command = RunDistribution {
-        schedule: Some(seen.clone()),
-        ..run(WalletType::User, 5, Recipients::All(users.to_vec()))
+        schedule: Some(schedule_as_read.clone()),
+        ..new_distribution(WalletType::User, 5, Recipients::All(users.to_vec()))
     };
     let mut decide = |schedule: &Schedule, is_paid| {
         let found = ScheduleFacts { schedule: schedule.clone(), is_paid };
         fixture.facts.schedules.insert(schedule.id, Some(found));
-        fixture.decide(PROVIDER, &command).map(|done| done.users)
+        fixture.decide_command(PROVIDER, &command).map(|done| done.users)
     };
-    assert_eq!(decide(&seen, false).unwrap(), 2);
-    assert_eq!(decide(&seen, true).unwrap(), 0, "the journal has the date already");
-    let changed = Schedule { points: points(6), ..seen.clone() };
-    assert!(matches!(refusal(decide(&changed, false)), DistributeError::Overtaken));
+    assert_eq!(decide(&schedule_as_read, false).unwrap(), 2);
+    assert_eq!(decide(&schedule_as_read, true).unwrap(), 0, "the journal has the date already");
+    let changed = Schedule { points: points(6), ..schedule_as_read.clone() };
+    assert!(matches!(expect_refusal(decide(&changed, false)), DistributeError::ScheduleChanged));
     let next: Vec<IsoDate> = fixture.changes.schedules.iter().map(|schedule| schedule.next_on).collect();
     assert_eq!(next, [date("2026-01-15"); 2]);
     assert_eq!(fixture.changes.journal_entries.len(), 1);

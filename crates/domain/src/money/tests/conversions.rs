@@ -7,7 +7,7 @@ use super::*;
 /// The definition of `points`, tested instead of computed: P fits and P + 1 does not. Exact fractions, times
 /// the rate.
 fn is_largest(rate: PointsPerDollar, shown: i64, balance: i64) -> bool {
-    let limit = i128::from(balance) * i128::from(rate.get()) + tolerance(rate);
+    let limit = i128::from(balance) * i128::from(rate.get()) + expected_scaled_tolerance(rate);
     let fits = |count: i64| i128::from(count) * 1_000_000_000 <= limit;
     fits(shown) && !fits(shown + 1)
 }
@@ -49,20 +49,20 @@ fn points_are_never_negative() {
 
 #[test]
 fn an_amount_never_wraps() {
-    let (most, least) = (nanodollars(i64::MAX), nanodollars(i64::MIN));
-    assert_eq!(most.checked_add(nanodollars(1)), None);
-    assert_eq!(least.checked_sub(nanodollars(1)), None);
-    assert_eq!(most.checked_mul(2), None);
-    assert_eq!(least.checked_mul(-1), None);
+    let (max, min) = (nanodollars(i64::MAX), nanodollars(i64::MIN));
+    assert_eq!(max.checked_add(nanodollars(1)), None);
+    assert_eq!(min.checked_sub(nanodollars(1)), None);
+    assert_eq!(max.checked_mul(2), None);
+    assert_eq!(min.checked_mul(-1), None);
     assert_eq!(nanodollars(7).checked_sub(nanodollars(9)), Some(nanodollars(-2)));
     assert!(nanodollars(-2).is_negative() && !Amount::ZERO.is_negative());
-    assert!(Amount::default().is_zero() && !most.is_zero());
+    assert!(Amount::default().is_zero() && !max.is_zero());
 }
 
 #[test]
 fn an_amount_is_rounded_half_to_even() {
     let check =
-        |r, p, expected| assert_eq!(rate(r).amount(points(p)), Some(nanodollars(expected)), "{p} at {r}");
+        |r, p, expected| assert_eq!(rate(r).to_amount(points(p)), Some(nanodollars(expected)), "{p} at {r}");
     check(50, 1, 20_000_000);
     check(1, 1, 1_000_000_000);
     check(3, 1, 333_333_333);
@@ -78,7 +78,7 @@ fn an_amount_is_rounded_half_to_even() {
 #[test]
 fn the_tolerance_is_a_hundredth_of_a_point_and_at_most_a_hundredth_of_a_cent() {
     let check = |r, expected| {
-        assert_eq!(rate(r).least(points(1)), Some(nanodollars(expected)), "{r}");
+        assert_eq!(rate(r).min_balance(points(1)), Some(nanodollars(expected)), "{r}");
     };
     check(1, 1_000_000_000 - 100_000);
     check(50, 20_000_000 - 100_000);
@@ -87,16 +87,16 @@ fn the_tolerance_is_a_hundredth_of_a_point_and_at_most_a_hundredth_of_a_cent() {
     check(1024, 966_797); // 976,562.5 less 9,765.6 is 966,796.9
     check(9_999, 99_010); // 100,010.0 less 1,000.1 is 99,009.9
     check(10_000, 99_000);
-    assert_eq!(rate(3).least(Points::ZERO), Some(nanodollars(-100_000)));
-    assert_eq!(rate(1).least(points(i64::MAX)), None);
+    assert_eq!(rate(3).min_balance(Points::ZERO), Some(nanodollars(-100_000)));
+    assert_eq!(rate(1).min_balance(points(i64::MAX)), None);
 }
 
 #[test]
 fn points_survive_the_way_to_money_and_back_at_every_rate() {
     for rate in every_rate() {
-        for count in boundaries(rate) {
-            let amount = rate.amount(points(count)).unwrap();
-            assert_eq!(rate.points(amount).get(), count, "{count} at {rate:?}");
+        for count in boundary_points(rate) {
+            let amount = rate.to_amount(points(count)).unwrap();
+            assert_eq!(rate.shown_points(amount).get(), count, "{count} at {rate:?}");
         }
     }
 }
@@ -106,8 +106,8 @@ fn a_rate_that_divides_a_thousand_million_is_exact() {
     let dividing: Vec<_> = every_rate().filter(|rate| 1_000_000_000 % rate.get() == 0).collect();
     assert_eq!(dividing.len(), 43); // 2^a × 5^b with a, b ≤ 9, up to 10,000
     for rate in dividing {
-        for count in boundaries(rate) {
-            let amount = rate.amount(points(count)).unwrap();
+        for count in boundary_points(rate) {
+            let amount = rate.to_amount(points(count)).unwrap();
             let exact = i128::from(count) * 1_000_000_000;
             assert_eq!(
                 i128::from(amount.nanodollars()) * i128::from(rate.get()),
@@ -121,19 +121,19 @@ fn a_rate_that_divides_a_thousand_million_is_exact() {
 #[test]
 fn no_point_is_free_at_any_rate() {
     for rate in every_rate() {
-        assert!(rate.amount(points(1)).unwrap() >= nanodollars(100_000), "{rate:?}");
-        assert_eq!(rate.points(Amount::ZERO), Points::ZERO, "{rate:?}");
+        assert!(rate.to_amount(points(1)).unwrap() >= nanodollars(100_000), "{rate:?}");
+        assert_eq!(rate.shown_points(Amount::ZERO), Points::ZERO, "{rate:?}");
     }
 }
 
 #[test]
 fn a_point_is_shown_from_the_tolerance_below_it_on() {
     for rate in every_rate() {
-        for count in boundaries(rate).into_iter().filter(|&count| count > 0) {
-            let least = rate.least(points(count)).unwrap();
-            assert_eq!(rate.points(least).get(), count, "{count} at {rate:?}");
-            let below = least.checked_sub(nanodollars(1)).unwrap();
-            assert_eq!(rate.points(below).get(), count - 1, "{count} at {rate:?}");
+        for count in boundary_points(rate).into_iter().filter(|&count| count > 0) {
+            let min = rate.min_balance(points(count)).unwrap();
+            assert_eq!(rate.shown_points(min).get(), count, "{count} at {rate:?}");
+            let below = min.checked_sub(nanodollars(1)).unwrap();
+            assert_eq!(rate.shown_points(below).get(), count - 1, "{count} at {rate:?}");
         }
     }
 }
@@ -143,9 +143,9 @@ fn the_edges_of_the_integers_are_exact_at_every_rate() {
     let edges = [1 << 31, (1 << 31) - 1, 1 << 53, (1 << 53) + 1, i64::MAX - 1, i64::MAX];
     for rate in every_rate() {
         for edge in edges {
-            let shown = rate.points(nanodollars(edge)).get();
+            let shown = rate.shown_points(nanodollars(edge)).get();
             assert!(is_largest(rate, shown, edge), "{edge} at {rate:?}");
-            let amount = rate.amount(points(edge)).map(|amount| i128::from(amount.nanodollars()));
+            let amount = rate.to_amount(points(edge)).map(|amount| i128::from(amount.nanodollars()));
             let expected =
                 Some(exact_amount(rate.get(), edge)).filter(|&exact| exact <= i128::from(i64::MAX));
             assert_eq!(amount, expected, "{edge} at {rate:?}");
@@ -156,16 +156,16 @@ fn the_edges_of_the_integers_are_exact_at_every_rate() {
 #[test]
 fn a_negative_balance_shows_nothing() {
     for balance in [-1, -1_000, -100_000, -1_000_000_000, i64::MIN] {
-        assert_eq!(rate(10_000).points(nanodollars(balance)), Points::ZERO, "{balance}");
-        assert_eq!(rate(1).points(nanodollars(balance)), Points::ZERO, "{balance}");
+        assert_eq!(rate(10_000).shown_points(nanodollars(balance)), Points::ZERO, "{balance}");
+        assert_eq!(rate(1).shown_points(nanodollars(balance)), Points::ZERO, "{balance}");
     }
 }
 
 #[test]
 fn after_a_change_of_rate_a_wallet_shows_its_amount_rounded_down_but_for_the_tolerance() {
     let check = |from, count, to, expected| {
-        let balance = rate(from).amount(points(count)).unwrap();
-        assert_eq!(rate(to).points(balance).get(), expected, "{count} from {from} to {to}");
+        let balance = rate(from).to_amount(points(count)).unwrap();
+        assert_eq!(rate(to).shown_points(balance).get(), expected, "{count} from {from} to {to}");
     };
     check(50, 100, 100, 200);
     check(100, 1, 50, 0);
@@ -181,30 +181,30 @@ fn after_a_change_of_rate_a_wallet_shows_its_amount_rounded_down_but_for_the_tol
 proptest! {
     #[test]
     fn what_is_shown_is_the_largest_that_fits(r in 1..=10_000_i64, balance in 0..=i64::MAX) {
-        let shown = rate(r).points(nanodollars(balance)).get();
+        let shown = rate(r).shown_points(nanodollars(balance)).get();
         prop_assert!(is_largest(rate(r), shown, balance));
     }
 
     #[test]
     fn an_amount_is_the_nearest(r in 1..=10_000_i64, count in 0..=i64::MAX) {
         let expected = i64::try_from(exact_amount(r, count)).ok().map(nanodollars);
-        prop_assert_eq!(rate(r).amount(points(count)), expected);
+        prop_assert_eq!(rate(r).to_amount(points(count)), expected);
     }
 
     #[test]
     fn any_points_survive_the_round_trip(r in 1..=10_000_i64, count in 0..=9_000_000_000_i64) {
-        let amount = rate(r).amount(points(count)).unwrap();
-        prop_assert_eq!(rate(r).points(amount).get(), count);
+        let amount = rate(r).to_amount(points(count)).unwrap();
+        prop_assert_eq!(rate(r).shown_points(amount).get(), count);
     }
 
     #[test]
     fn a_new_rate_never_shows_more_than_the_tolerance_above_the_amount(
         from in 1..=10_000_i64, to in 1..=10_000_i64, count in 0..=50_000_000_i64,
     ) {
-        let balance = rate(from).amount(points(count)).unwrap();
-        let shown = rate(to).points(balance).get();
+        let balance = rate(from).to_amount(points(count)).unwrap();
+        let shown = rate(to).shown_points(balance).get();
         let worth = i128::from(shown) * 1_000_000_000;
-        prop_assert!(worth - tolerance(rate(to)) <= i128::from(balance.nanodollars()) * i128::from(to));
+        prop_assert!(worth - expected_scaled_tolerance(rate(to)) <= i128::from(balance.nanodollars()) * i128::from(to));
         let exact_floor = i128::from(balance.nanodollars()) * i128::from(to) / 1_000_000_000;
         prop_assert!(i128::from(shown) - exact_floor <= 1 && i128::from(shown) >= exact_floor);
     }

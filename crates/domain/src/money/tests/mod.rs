@@ -24,7 +24,7 @@ fn every_rate() -> impl Iterator<Item = PointsPerDollar> {
 }
 
 /// A second implementation of the tolerance times the rate.
-fn tolerance(rate: PointsPerDollar) -> i128 {
+fn expected_scaled_tolerance(rate: PointsPerDollar) -> i128 {
     i128::from(rate.get() * 100_000).min(10_000_000)
 }
 
@@ -34,7 +34,7 @@ fn hard_limit(rate: PointsPerDollar) -> i64 {
 }
 
 /// Numbers of points near limits and rounding boundaries of this rate.
-fn boundaries(rate: PointsPerDollar) -> Vec<i64> {
+fn boundary_points(rate: PointsPerDollar) -> Vec<i64> {
     let (r, b) = (rate.get(), hard_limit(rate));
     vec![0, 1, 2, 3, 7, r - 1, r, r + 1, r / 2, 2 * r + 1, b / 3, b - 1, b, b + 1, 10_000 * b]
 }

@@ -3,17 +3,17 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::money::{points_range, price, rounding_shortfall};
+use crate::money::{payment_price, points_range, rounding_shortfall};
 
 /// Pays `count` points to each of `receivers` from `balance`. Returns the changes of the payer, the receivers
 /// and `rounding`, or `None` for insufficient funds.
-fn pay(
+fn pay_from_balance(
     rate: PointsPerDollar,
     count: i64,
     receivers: i64,
     balance: Amount,
 ) -> Option<(Amount, Amount, Amount)> {
-    let price = price(rate, points(count), receivers).unwrap();
+    let price = payment_price(rate, points(count), receivers).unwrap();
     let given = rounding_shortfall(&price, balance)?;
     let payer = balance.checked_add(given).unwrap().checked_sub(price.total).unwrap();
     let rounding = Amount::ZERO.checked_sub(given).unwrap();
@@ -39,14 +39,18 @@ fn the_range_is_from_a_to_5_000_dollars_in_points() {
 fn who_shows_exactly_enough_can_pay_and_who_shows_one_less_cannot() {
     for rate in every_rate() {
         for (count, receivers) in [(1, 1), (1, 3), (7, 11), (hard_limit(rate), 1), (3, 10_000)] {
-            let price = price(rate, points(count), receivers).unwrap();
-            assert_eq!(rate.points(price.threshold), price.points_total, "{count} × {receivers} at {rate:?}");
+            let price = payment_price(rate, points(count), receivers).unwrap();
+            assert_eq!(
+                rate.shown_points(price.threshold),
+                price.points_total,
+                "{count} × {receivers} at {rate:?}"
+            );
             assert!(
                 rounding_shortfall(&price, price.threshold).is_some(),
                 "{count} × {receivers} at {rate:?}"
             );
             let less = price.threshold.checked_sub(nanodollars(1)).unwrap();
-            assert_eq!(rate.points(less).get(), price.points_total.get() - 1, "{rate:?}");
+            assert_eq!(rate.shown_points(less).get(), price.points_total.get() - 1, "{rate:?}");
             assert_eq!(rounding_shortfall(&price, less), None, "{count} × {receivers} at {rate:?}");
         }
     }
@@ -55,7 +59,7 @@ fn who_shows_exactly_enough_can_pay_and_who_shows_one_less_cannot() {
 #[test]
 fn no_points_cost_nothing_and_move_nothing() {
     for rate in every_rate() {
-        let price = price(rate, Points::ZERO, 10_000).unwrap();
+        let price = payment_price(rate, Points::ZERO, 10_000).unwrap();
         assert_eq!((price.each, price.total, price.points_total), (Amount::ZERO, Amount::ZERO, Points::ZERO));
         assert!(price.threshold <= Amount::ZERO);
         assert_eq!(rounding_shortfall(&price, Amount::ZERO), Some(Amount::ZERO));
@@ -67,7 +71,7 @@ fn no_points_cost_nothing_and_move_nothing() {
 fn a_payment_that_overflows_has_no_price() {
     let check = |r, count, receivers, expected: bool| {
         assert_eq!(
-            price(rate(r), points(count), receivers).is_some(),
+            payment_price(rate(r), points(count), receivers).is_some(),
             expected,
             "{count} × {receivers} at {r}"
         );
@@ -93,9 +97,9 @@ fn a_payment_that_overflows_has_no_price() {
 fn a_payer_below_the_price_by_less_than_the_tolerance_ends_at_zero() {
     // At 6 points per dollar each point costs 166,666,667, so six of them cost 2 more than a dollar.
     let check = |balance, expected: Option<(i64, i64)>| {
-        let outcome = pay(rate(6), 1, 6, nanodollars(balance));
-        let figures = outcome.map(|(payer, _, rounding)| (payer.nanodollars(), rounding.nanodollars()));
-        assert_eq!(figures, expected, "{balance}");
+        let outcome = pay_from_balance(rate(6), 1, 6, nanodollars(balance));
+        let nanodollars = outcome.map(|(payer, _, rounding)| (payer.nanodollars(), rounding.nanodollars()));
+        assert_eq!(nanodollars, expected, "{balance}");
     };
     check(1_000_000_003, Some((1, 0)));
     check(1_000_000_002, Some((0, 0)));
@@ -113,30 +117,30 @@ proptest! {
     ) {
         let rate = rate(r);
         let count = count.min(hard_limit(rate));
-        let full = rate.amount(points(count * receivers)).unwrap();
-        let least = rate.least(points(count * receivers)).unwrap();
-        let balance = full.checked_sub(nanodollars(short)).unwrap().max(least);
-        prop_assert!(rate.points(balance).get() >= count * receivers);
-        let (payer, _, rounding) = pay(rate, count, receivers, balance).unwrap();
+        let full = rate.to_amount(points(count * receivers)).unwrap();
+        let min = rate.min_balance(points(count * receivers)).unwrap();
+        let balance = full.checked_sub(nanodollars(short)).unwrap().max(min);
+        prop_assert!(rate.shown_points(balance).get() >= count * receivers);
+        let (payer, _, rounding) = pay_from_balance(rate, count, receivers, balance).unwrap();
         prop_assert!(!payer.is_negative());
         // The company never adds more than the tolerance and half a nano-dollar for each rounding.
-        let most = tolerance(rate) / i128::from(rate.get()) + i128::from(receivers) / 2 + 1;
-        prop_assert!(i128::from(-rounding.nanodollars()) <= most);
+        let rounding_max = expected_scaled_tolerance(rate) / i128::from(rate.get()) + i128::from(receivers) / 2 + 1;
+        prop_assert!(i128::from(-rounding.nanodollars()) <= rounding_max);
     }
 
     #[test]
     fn what_can_be_paid_is_what_is_shown(
         r in 1..=10_000_i64, receivers in 1..=100_i64, count in 1..=1_000_i64, balance in 0..=1_000_000_000_000_i64,
     ) {
-        let shows_enough = rate(r).points(nanodollars(balance)).get() >= count * receivers;
-        prop_assert_eq!(pay(rate(r), count, receivers, nanodollars(balance)).is_some(), shows_enough);
+        let shows_enough = rate(r).shown_points(nanodollars(balance)).get() >= count * receivers;
+        prop_assert_eq!(pay_from_balance(rate(r), count, receivers, nanodollars(balance)).is_some(), shows_enough);
     }
 
     #[test]
     fn a_payment_makes_and_loses_no_money(
         r in 1..=10_000_i64, receivers in 1..=100_i64, count in 0..=1_000_i64, balance in 0..=i64::MAX,
     ) {
-        if let Some((payer, received, rounding)) = pay(rate(r), count, receivers, nanodollars(balance)) {
+        if let Some((payer, received, rounding)) = pay_from_balance(rate(r), count, receivers, nanodollars(balance)) {
             let after = payer.checked_add(received).unwrap().checked_add(rounding);
             // A sum above the largest amount is not a failure: the three parts are in three accounts.
             prop_assert!(after.is_none_or(|after| after == nanodollars(balance)));

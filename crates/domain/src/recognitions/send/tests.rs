@@ -1,10 +1,12 @@
 use uuid::Uuid;
 
 use super::*;
-use crate::fixture::{COMPANY, Fixture, OCCASION, PROVIDER, missing, points, refusal, user};
+use crate::fixture::{
+    COMPANY, Fixture, OCCASION, PROVIDER, expect_not_loaded, expect_refusal, points, user_id,
+};
 use crate::money::{Amount, PointsPerDollar};
 
-fn command(sender: Sender, receivers: &[UserId], points: i64) -> SendRecognition {
+fn send_command(sender: Sender, receivers: &[UserId], points: i64) -> SendRecognition {
     let ids: Vec<String> = receivers.iter().map(ToString::to_string).collect();
     SendRecognition {
         occasion_id: OCCASION,
@@ -16,18 +18,21 @@ fn command(sender: Sender, receivers: &[UserId], points: i64) -> SendRecognition
     }
 }
 
-fn send(fixture: &mut Fixture, command: &SendRecognition) -> Result<Vec<Recognition>, Undecided<SendError>> {
-    fixture.decide(PROVIDER, command)
+fn send_recognition(
+    fixture: &mut Fixture,
+    command: &SendRecognition,
+) -> Result<Vec<Recognition>, DecideError<SendError>> {
+    fixture.decide_command(PROVIDER, command)
 }
 
-fn faults(fixture: &mut Fixture, command: &SendRecognition) -> Vec<SendFault> {
-    match refusal(send(fixture, command)) {
+fn expect_faults(fixture: &mut Fixture, command: &SendRecognition) -> Vec<SendFault> {
+    match expect_refusal(send_recognition(fixture, command)) {
         SendError::Faults(faults) => faults,
         other => panic!("{other:?}"),
     }
 }
 
-fn wallet(wallet: WalletType, id: UserId) -> Account {
+fn wallet_of(wallet: WalletType, id: UserId) -> Account {
     Account::Wallet(wallet, id)
 }
 
@@ -40,13 +45,13 @@ fn two_users() -> (Fixture, UserId, UserId) {
 }
 
 #[test]
-fn a_recognition_moves_points_and_is_explained_and_told() {
+fn a_recognition_moves_points_and_records_an_entry_and_an_event() {
     let (mut fixture, sender, receiver) = two_users();
-    let sent = send(&mut fixture, &command(Sender::User(sender), &[receiver], 4)).unwrap();
+    let sent = send_recognition(&mut fixture, &send_command(Sender::User(sender), &[receiver], 4)).unwrap();
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].message.as_str(), "Thank you");
-    assert_eq!(fixture.shows(wallet(WalletType::Peer, sender)), 6);
-    assert_eq!(fixture.shows(wallet(WalletType::User, receiver)), 4);
+    assert_eq!(fixture.shown_points(wallet_of(WalletType::Peer, sender)), 6);
+    assert_eq!(fixture.shown_points(wallet_of(WalletType::User, receiver)), 4);
     let changes = &fixture.changes;
     assert_eq!((changes.journal_entries.len(), changes.events.len(), changes.mails.len()), (1, 1, 0));
     assert_eq!(changes.recognitions, [(changes.journal_entries[0].id, 1, sent[0].clone())]);
@@ -55,22 +60,24 @@ fn a_recognition_moves_points_and_is_explained_and_told() {
 }
 
 #[test]
-fn names_of_nothing_and_of_another_provider_are_denied() {
+fn absent_and_foreign_ids_are_denied() {
     let (mut fixture, sender, receiver) = two_users();
     let elsewhere = CompanyId::from_uuid(Uuid::from_u128(9));
     fixture.add_company(elsewhere, ProviderId::from_uuid(Uuid::from_u128(8)), 50);
     let foreign = fixture.add_user(3, &[0, 0]);
-    fixture.person(foreign).company_id = elsewhere;
-    let absent = user(99);
+    fixture.person_mut(foreign).company_id = elsewhere;
+    let absent = user_id(99);
     fixture.facts.people.insert(absent, None);
     fixture.facts.occasions.insert(OccasionId::from_uuid(Uuid::from_u128(7)), None);
-    let denied = |fixture: &mut Fixture, command: &SendRecognition| match refusal(send(fixture, command)) {
+    let denied = |fixture: &mut Fixture, command: &SendRecognition| match expect_refusal(send_recognition(
+        fixture, command,
+    )) {
         SendError::Denied(denied) | SendError::Receiver(_, denied) => denied,
         other => panic!("{other:?}"),
     };
     let no_occasion = SendRecognition {
         occasion_id: OccasionId::from_uuid(Uuid::from_u128(7)),
-        ..command(Sender::User(sender), &[receiver], 1)
+        ..send_command(Sender::User(sender), &[receiver], 1)
     };
     assert_eq!(denied(&mut fixture, &no_occasion), Denied::Absent("occasion_id"));
     for (from, to, expected) in [
@@ -80,23 +87,23 @@ fn names_of_nothing_and_of_another_provider_are_denied() {
         (Sender::User(sender), absent, Denied::Absent("receiver_ids")),
         (Sender::User(sender), foreign, Denied::Foreign("receiver_ids")),
     ] {
-        assert_eq!(denied(&mut fixture, &command(from, &[to], 1)), expected);
+        assert_eq!(denied(&mut fixture, &send_command(from, &[to], 1)), expected);
     }
     assert!(fixture.changes.is_empty());
 }
 
 #[test]
-fn every_broken_rule_is_told() {
+fn all_broken_rules_are_reported() {
     let (mut fixture, sender, receiver) = two_users();
     let other = CompanyId::from_uuid(Uuid::from_u128(9));
     fixture.add_company(other, PROVIDER, 50);
     let of_other = fixture.add_user(3, &[0, 0]);
-    fixture.person(of_other).company_id = other;
+    fixture.person_mut(of_other).company_id = other;
     let deleted = fixture.add_user(4, &[0, 0]);
-    fixture.person(deleted).active = false;
+    fixture.person_mut(deleted).active = false;
     let range = points_range(PointsPerDollar::DEFAULT, false);
     let check = |fixture: &mut Fixture, from: UserId, to: &[UserId], count, expected: &[SendFault]| {
-        assert_eq!(faults(fixture, &command(Sender::User(from), to, count)), expected);
+        assert_eq!(expect_faults(fixture, &send_command(Sender::User(from), to, count)), expected);
     };
     check(&mut fixture, sender, &[sender], 1, &[SendFault::SenderAmongReceivers]);
     check(&mut fixture, sender, &[of_other], 1, &[SendFault::ReceiverOfAnotherCompany(of_other)]);
@@ -107,12 +114,12 @@ fn every_broken_rule_is_told() {
     }
     let large = SendRecognition {
         message: Some(Message::parse(&"x".repeat(10_000)).unwrap()),
-        ..command(Sender::User(sender), &(100..1_000).map(user).collect::<Vec<_>>(), 1)
+        ..send_command(Sender::User(sender), &(100..1_000).map(user_id).collect::<Vec<_>>(), 1)
     };
     for number in 100..1_000 {
         fixture.add_user(number, &[0]);
     }
-    assert_eq!(faults(&mut fixture, &large), [SendFault::TooLarge]);
+    assert_eq!(expect_faults(&mut fixture, &large), [SendFault::TooLarge]);
     fixture.facts.occasions.get_mut(&OCCASION).unwrap().as_mut().unwrap().1.enabled = false;
     let both = [SendFault::OccasionDisabled, SendFault::SenderAmongReceivers];
     check(&mut fixture, sender, &[sender], 1, &both);
@@ -126,40 +133,47 @@ fn the_peer_wallet_pays_alone_or_a_managers_wallet_does() {
     let manager = fixture.add_user(1, &[100, 5, 20]);
     let plain = fixture.add_user(2, &[100, 5]);
     let receivers = [fixture.add_user(3, &[0, 0]), fixture.add_user(4, &[0, 0])];
-    let peer = wallet(WalletType::Peer, manager);
-    let managers = wallet(WalletType::Manager, manager);
-    send(&mut fixture, &command(Sender::User(manager), &receivers, 2)).unwrap();
-    assert_eq!((fixture.shows(peer), fixture.shows(managers)), (1, 20));
-    send(&mut fixture, &command(Sender::User(manager), &receivers, 10)).unwrap();
-    assert_eq!((fixture.shows(peer), fixture.shows(managers)), (1, 0));
+    let peer = wallet_of(WalletType::Peer, manager);
+    let managers = wallet_of(WalletType::Manager, manager);
+    send_recognition(&mut fixture, &send_command(Sender::User(manager), &receivers, 2)).unwrap();
+    assert_eq!((fixture.shown_points(peer), fixture.shown_points(managers)), (1, 20));
+    send_recognition(&mut fixture, &send_command(Sender::User(manager), &receivers, 10)).unwrap();
+    assert_eq!((fixture.shown_points(peer), fixture.shown_points(managers)), (1, 0));
     for (from, each) in [(manager, 1), (plain, 3)] {
-        let refused = refusal(send(&mut fixture, &command(Sender::User(from), &receivers, each)));
+        let refused = expect_refusal(send_recognition(
+            &mut fixture,
+            &send_command(Sender::User(from), &receivers, each),
+        ));
         assert!(matches!(refused, SendError::InsufficientFunds), "{refused:?}");
     }
-    fixture.person(plain).manager = true;
-    let needed = missing(send(&mut fixture, &command(Sender::User(plain), &receivers, 3)));
-    assert_eq!(needed, LedgerError::AccountNotLoaded(wallet(WalletType::Manager, plain)));
+    fixture.person_mut(plain).manager = true;
+    let needed =
+        expect_not_loaded(send_recognition(&mut fixture, &send_command(Sender::User(plain), &receivers, 3)));
+    assert_eq!(needed, LedgerError::AccountNotLoaded(wallet_of(WalletType::Manager, plain)));
 }
 
 #[test]
-fn the_rounding_account_makes_up_a_fraction_of_a_point() {
+fn the_rounding_account_covers_a_fraction_of_a_point() {
     let mut fixture = Fixture::new(6);
     let sender = fixture.add_user(1, &[0]);
-    let peer = wallet(WalletType::Peer, sender);
-    fixture.load(peer, Amount::from_nanodollars(1_000_000_000)); // shows six points
+    let peer = wallet_of(WalletType::Peer, sender);
+    fixture.load_account(peer, Amount::from_nanodollars(1_000_000_000)); // shows six points
     let receivers: Vec<UserId> = (10..16).map(|number| fixture.add_user(number, &[0])).collect();
-    let six = command(Sender::User(sender), &receivers, 1);
+    let six = send_command(Sender::User(sender), &receivers, 1);
     let rounding = Account::Rounding(COMPANY);
-    assert_eq!(missing(send(&mut fixture, &six)), LedgerError::AccountNotLoaded(rounding));
+    assert_eq!(
+        expect_not_loaded(send_recognition(&mut fixture, &six)),
+        LedgerError::AccountNotLoaded(rounding)
+    );
     assert!(fixture.changes.is_empty());
     let further = six.further_needs(&fixture.facts).unwrap();
     assert!(further.accounts.contains(&rounding));
-    fixture.load(rounding, Amount::ZERO);
-    send(&mut fixture, &six).unwrap();
+    fixture.load_account(rounding, Amount::ZERO);
+    send_recognition(&mut fixture, &six).unwrap();
     assert_eq!(fixture.book.account(peer).unwrap().balance, Amount::ZERO);
     assert_eq!(fixture.book.account(peer).unwrap().rounding_shortfall.nanodollars(), 2);
     assert_eq!(fixture.book.account(rounding).unwrap().balance.nanodollars(), -2);
-    let seventh = refusal(send(&mut fixture, &six));
+    let seventh = expect_refusal(send_recognition(&mut fixture, &six));
     assert!(matches!(seventh, SendError::InsufficientFunds));
 }
 
@@ -167,31 +181,34 @@ fn the_rounding_account_makes_up_a_fraction_of_a_point() {
 fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
     let mut fixture = Fixture::new(50);
     let receiver = fixture.add_user(2, &[0, 0]);
-    fixture.fund(100, Some(90));
-    let five = command(Sender::Company(COMPANY), &[receiver], 5);
-    send(&mut fixture, &five).unwrap();
-    send(&mut fixture, &five).unwrap(); // at the threshold
+    fixture.set_reserve(100, Some(90));
+    let five = send_command(Sender::Company(COMPANY), &[receiver], 5);
+    send_recognition(&mut fixture, &five).unwrap();
+    send_recognition(&mut fixture, &five).unwrap(); // at the threshold
     assert_eq!(fixture.changes.mails, []);
-    assert_eq!(missing(send(&mut fixture, &five)), LedgerError::FactNotLoaded("list of administrators"));
-    assert_eq!(fixture.shows(Account::Reserve(COMPANY)), 90);
+    assert_eq!(
+        expect_not_loaded(send_recognition(&mut fixture, &five)),
+        LedgerError::FactNotLoaded("list of administrators")
+    );
+    assert_eq!(fixture.shown_points(Account::Reserve(COMPANY)), 90);
     fixture.add_administrator("ada@example.com");
     fixture.add_administrator("ADA@example.com");
-    fixture.company().reserve_bcc = Some(crate::values::EmailAddress::parse("pay@example.com").unwrap());
-    send(&mut fixture, &five).unwrap();
+    fixture.company_mut().reserve_bcc = Some(crate::values::EmailAddress::parse("pay@example.com").unwrap());
+    send_recognition(&mut fixture, &five).unwrap();
     let recipients: Vec<_> =
         fixture.changes.mails.iter().map(|mail| mail.recipient.folded().to_owned()).collect();
     assert_eq!(recipients, ["ada@example.com", "pay@example.com"]);
-    assert!(fixture.changes.mails[0].notification.mail().subject.contains("85 points"));
-    send(&mut fixture, &five).unwrap();
+    assert!(fixture.changes.mails[0].notification.to_mail().subject.contains("85 points"));
+    send_recognition(&mut fixture, &five).unwrap();
     assert_eq!(fixture.changes.mails.len(), 2);
 }
 
 #[test]
 fn a_recognition_of_no_points_moves_nothing_where_the_company_allows_it() {
     let (mut fixture, sender, receiver) = two_users();
-    fixture.company().allow_zero_points = true;
-    let none = command(Sender::User(sender), &[receiver], 0);
-    let sent = send(&mut fixture, &none).unwrap();
+    fixture.company_mut().allow_zero_points = true;
+    let none = send_command(Sender::User(sender), &[receiver], 0);
+    let sent = send_recognition(&mut fixture, &none).unwrap();
     assert_eq!((sent[0].points, fixture.book.transfers().len()), (points(0), 0));
     assert_eq!((fixture.changes.journal_entries.len(), fixture.changes.events.len()), (1, 1));
 }
@@ -199,9 +216,9 @@ fn a_recognition_of_no_points_moves_nothing_where_the_company_allows_it() {
 #[test]
 fn a_receiver_whose_wallet_was_closed_meanwhile_counts_as_deleted() {
     let (mut fixture, sender, receiver) = two_users();
-    let account = fixture.book.account_mut(wallet(WalletType::User, receiver)).unwrap();
+    let account = fixture.book.account_mut(wallet_of(WalletType::User, receiver)).unwrap();
     account.closed_at = Some(crate::values::Timestamp::UNIX_EPOCH);
-    let one = command(Sender::User(sender), &[receiver], 1);
-    assert_eq!(faults(&mut fixture, &one), [SendFault::ReceiverDeleted(None)]);
-    assert_eq!(fixture.shows(wallet(WalletType::Peer, sender)), 10);
+    let one = send_command(Sender::User(sender), &[receiver], 1);
+    assert_eq!(expect_faults(&mut fixture, &one), [SendFault::ReceiverDeleted(None)]);
+    assert_eq!(fixture.shown_points(wallet_of(WalletType::Peer, sender)), 10);
 }

@@ -4,41 +4,41 @@ use std::error::Error;
 
 use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::companies::{self, CreateCompany};
-use guerdon_domain::memory::{CountedIds, Memory, PlainBodies, StillClock};
-use guerdon_domain::decide::carry_out;
+use guerdon_domain::memory::{FixedClock, MemoryStore, PlainBodies, SequentialIds};
+use guerdon_domain::decide::execute_command;
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::ports::{Context, Ids, ReadAccounts, Timestamp};
+use guerdon_domain::ports::{Context, IdGenerator, ReadAccounts, Timestamp};
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
 use guerdon_domain::reserve::{ChangeReserve, ReserveChange};
 use guerdon_domain::users::{self, Profile};
-use guerdon_domain::values::{DomainName, EmailAddress, Line, Message, ProviderId, WebUrl};
+use guerdon_domain::values::{DomainName, EmailAddress, SingleLine, Message, ProviderId, WebUrl};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (clock, ids) = (StillClock(Timestamp::UNIX_EPOCH), CountedIds::default());
+    let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
     let origin = Origin { actor: Actor::Operator, reference: Some("outside"), key: None };
     let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
-    let store = Memory::default();
+    let store = MemoryStore::default();
 
-    let sent = store.transaction(|tx| -> Result<_, Box<dyn Error>> {
-        let name = Line::parse("Releases")?;
-        let provider = ProviderId::from_uuid(ids.next());
+    let recognitions = store.transaction(|tx| -> Result<_, Box<dyn Error>> {
+        let name = SingleLine::parse("Releases")?;
+        let provider = ProviderId::from_uuid(ids.next_id());
         providers::create(tx, CreateProvider::local(provider, name.clone()), &context)?;
 
-        let owner = (EmailAddress::parse("ada@example.com")?, Line::parse("Ada")?);
+        let owner = (EmailAddress::parse("ada@example.com")?, SingleLine::parse("Ada")?);
         let (domain, logo) =
             (DomainName::parse("example.com")?, WebUrl::parse("https://example.com/logo.png")?);
         let command = CreateCompany::named(domain, name.clone(), owner, logo);
         let company = companies::create(tx, provider, &command, &context)?.company;
         let sum = Sum::Points(Points::new(100).ok_or("negative")?);
         let deposit = ChangeReserve { company_id: company.id, change: ReserveChange::Deposit, sum };
-        carry_out(tx, provider, &deposit, &context)?;
+        execute_command(tx, provider, &deposit, &context)?;
 
         let mut receivers = Vec::new();
         for name in ["bob", "cleo"] {
             let email = EmailAddress::parse(&format!("{name}@example.com"))?;
-            let profile = Profile::named(email, Line::parse(name)?, None);
+            let profile = Profile::named(email, SingleLine::parse(name)?, None);
             receivers.push(users::create(tx, provider, company.id, &profile, &context)?.id.to_string());
         }
         let text =
@@ -52,14 +52,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             message: None,
             share: true,
         };
-        Ok(carry_out(tx, provider, &command, &context)?)
+        Ok(execute_command(tx, provider, &command, &context)?)
     })?;
 
-    for it in &sent {
-        let wallets = store.transaction(|tx| tx.wallets(it.receiver_id))?;
-        let points = wallets.first().map_or(0, |it| it.points(PointsPerDollar::DEFAULT).get());
-        println!("{}: {points}", it.message);
+    for recognition in &recognitions {
+        let wallets = store.transaction(|tx| tx.list_wallets(recognition.receiver_id))?;
+        let points = wallets.first().map_or(0, |wallet| wallet.points(PointsPerDollar::DEFAULT).get());
+        println!("{}: {points}", recognition.message);
     }
-    println!("{} events", store.events().len());
+    println!("{} events", store.queued_events().len());
     Ok(())
 }

@@ -3,28 +3,29 @@
 use guerdon_domain::companies::{CreateCompany, CreateCompanyError, OwnerName, create};
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::{InvalidValue, Line};
+use guerdon_domain::values::{InvalidValue, SingleLine};
 use schemars::Schema;
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::error_code::ErrorCode;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
-use guerdon_api_types::form::{Form, FromText};
+use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::{ChangedCompany, CompanyView};
 
 pub(crate) struct Create;
 
-impl Described for Create {
+impl OperationDocs for Create {
     const NAME: &'static str = "createCompany";
     const SUMMARY: &'static str = "Create a company";
-    const TEXT: &'static str = "Creates a company and its owner, who is its first user: active, and a company admin. \
+    const DESCRIPTION: &'static str = "Creates a company and its owner, who is its first user: active, and a company admin. \
          `owner_name` is split at its last space into first and last name. Domains are unique across the \
          service.";
-    const STATUS: u16 = 201;
+    const SUCCESS_STATUS: u16 = 201;
     const DOCUMENTED_BY: Option<&str> = Some("Company");
     const FIELD_DOCS: FieldDocs = field_docs! {
         /// The URL of the company's logo of 320 by 80 pixels; never fetched, and not returned.
@@ -36,21 +37,21 @@ impl Described for Create {
     type View = ChangedCompany;
 }
 
-impl Write for Create {
+impl WriteOperation for Create {
     const NEEDS_DESIGNATION: bool = true;
     type Command = CreateCompany;
 
-    fn command(fields: &mut Fields) -> Option<CreateCompany> {
-        let domain = fields.required("domain");
-        let name = fields.required("company_name");
-        let owner_email = fields.required("owner_email");
-        let owner_name = fields.required::<Owner>("owner_name");
-        let logo_url = fields.required("logo_url");
-        let corporation_id = fields.optional("corporation_id");
-        let rate = fields.optional_integer("points_per_dollar");
-        let reserve_alert = fields.optional_integer("reserve_alert");
-        let reserve_bcc = fields.optional("reserve_bcc");
-        let Owner(owner_first_name, owner_last_name) = owner_name?;
+    fn parse_command(fields: &mut Fields) -> Option<CreateCompany> {
+        let domain = fields.read_required("domain");
+        let name = fields.read_required("company_name");
+        let owner_email = fields.read_required("owner_email");
+        let owner_name = fields.read_required::<OwnerNames>("owner_name");
+        let logo_url = fields.read_required("logo_url");
+        let corporation_id = fields.read_optional("corporation_id");
+        let rate = fields.read_optional_integer("points_per_dollar");
+        let reserve_alert = fields.read_optional_integer("reserve_alert");
+        let reserve_bcc = fields.read_optional("reserve_bcc");
+        let OwnerNames(owner_first_name, owner_last_name) = owner_name?;
         Some(CreateCompany {
             domain: domain?,
             name: name?,
@@ -65,29 +66,29 @@ impl Write for Create {
         })
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
         command: &CreateCompany,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<RenderedResponse, ApiError> {
         let company = create(tx, call.scope, command, context)?;
-        Answer::created(&CompanyView::changed(&company))
+        RenderedResponse::created(&CompanyView::for_change(&company))
     }
 }
 
 /// The first and last name of a new company's owner.
-struct Owner(Line, Option<Line>);
+struct OwnerNames(SingleLine, Option<SingleLine>);
 
-impl Form for Owner {
-    fn form() -> Schema {
-        Line::form()
+impl ValueSchema for OwnerNames {
+    fn value_schema() -> Schema {
+        SingleLine::value_schema()
     }
 }
 
-impl FromText for Owner {
+impl FromText for OwnerNames {
     type Fault = InvalidValue;
-    const EXPECTED: &'static str = Line::EXPECTED;
+    const EXPECTED: &'static str = SingleLine::EXPECTED;
 
     fn from_text(text: &str) -> Result<Self, InvalidValue> {
         OwnerName::new(text).into_parts().map(|(first, last)| Self(first, last))
@@ -98,7 +99,9 @@ impl From<CreateCompanyError> for ApiError {
     fn from(error: CreateCompanyError) -> Self {
         match error {
             CreateCompanyError::Denied(denied) => denied.into(),
-            CreateCompanyError::DomainTaken => Self::bad_request(error.to_string()),
+            CreateCompanyError::DomainTaken => {
+                Self::about_field(ErrorCode::DomainTaken, "domain", error.to_string())
+            }
             CreateCompanyError::Store(error) => error.into(),
         }
     }
@@ -108,26 +111,33 @@ impl From<CreateCompanyError> for ApiError {
 mod tests {
     use super::*;
 
-    fn told(body: &str) -> String {
+    fn fault_text(body: &str) -> String {
         let mut fields = Fields::parse(body.as_bytes()).unwrap();
-        let command = Create::command(&mut fields);
-        fields.unless_faulty(command).map_or_else(|error| error.to_string(), |_| String::new())
+        let command = Create::parse_command(&mut fields);
+        fields.check_faults(command).map_or_else(|error| error.to_string(), |_| String::new())
     }
 
     #[test]
-    fn every_field_is_judged_and_every_fault_told() {
+    fn a_domain_that_is_taken_has_its_own_code() {
+        let error = ApiError::from(CreateCompanyError::DomainTaken);
+        assert_eq!(error.code_and_fields(), (ErrorCode::DomainTaken, vec!["domain"]));
+        assert_eq!(error.status_and_message(), (400, "domain has already been taken"));
+    }
+
+    #[test]
+    fn every_field_is_validated_and_every_fault_reported() {
         let with = |field: &str, value: &str| {
             let mut body = serde_json::json!({
                 "domain": "a.example", "company_name": "A", "owner_email": "a@a.example", "owner_name": "Ada L",
                 "logo_url": "https://a.example/logo.png",
             });
             body[field] = serde_json::from_str(value).unwrap();
-            told(&body.to_string())
+            fault_text(&body.to_string())
         };
         let check = |field: &str, value: &str, is_valid: bool| {
-            let told = with(field, value);
-            assert_eq!(told.is_empty(), is_valid, "{field} {value}: {told}");
-            assert!(is_valid || told.starts_with(&format!("{field} ")), "{told}");
+            let fault = with(field, value);
+            assert_eq!(fault.is_empty(), is_valid, "{field} {value}: {fault}");
+            assert!(is_valid || fault.starts_with(&format!("{field} ")), "{fault}");
         };
         check("points_per_dollar", "null", true);
         check("points_per_dollar", "1", true);
@@ -147,8 +157,8 @@ mod tests {
         check("owner_name", "\"Ada\"", true);
         check("owner_name", "\" \"", false);
         check("logo_url", "null", false);
-        let all = "domain is required; company_name is required; owner_email is required; \
+        let expected = "domain is required; company_name is required; owner_email is required; \
                    owner_name is required; logo_url is required";
-        assert_eq!(told("{}"), all);
+        assert_eq!(fault_text("{}"), expected);
     }
 }

@@ -1,73 +1,73 @@
 //! `GET /v1/companies`: the provider's companies, or those of one of its corporations.
 
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::{CorporationId, Page};
 
 use super::create::Create;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Described, Read};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::{CompanyView, ListedCompany};
 
-const FILTER: &str = "corporation_id";
+const CORPORATION_FILTER: &str = "corporation_id";
 
-/// What the largest one takes as it is read and rendered, thrice: names, addresses and URLs at their longest.
-const WEIGHT: usize = 3 * (6 << 10);
+/// The memory of the largest company while it is read and rendered, three times: names, addresses and URLs of the maximum length.
+const COMPANY_BYTES_MAX: usize = 3 * (6 << 10);
 
 pub(crate) struct List;
 
-impl Described for List {
+impl OperationDocs for List {
     const NAME: &'static str = "listCompanies";
     const SUMMARY: &'static str = "List companies";
-    const TEXT: &'static str = "Your companies, oldest first, optionally those of one corporation.";
+    const DESCRIPTION: &'static str = "Your companies, oldest first, optionally those of one corporation.";
     const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
     type View = ListOf<ListedCompany>;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(parameters)
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(read_list_query)
     }
 }
 
-impl Read for List {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let (within, page) = call.query(parameters)?;
-        if let Some(id) = within {
-            reads.corporation(call.scope, id)?.named(FILTER)?;
+impl ReadOperation for List {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
+        let (corporation, page) = call.parse_query(read_list_query)?;
+        if let Some(id) = corporation {
+            reads.find_corporation(call.scope, id)?.or_denied(CORPORATION_FILTER)?;
         }
-        let id = within.map(|id| id.to_string());
-        let parameter = id.as_deref().map(|id| (FILTER, id));
-        answer(reads, call, within, page, &Links { parameter, ..Links::to("/v1/companies") })
+        let id = corporation.map(|id| id.to_string());
+        let parameter = id.as_deref().map(|id| (CORPORATION_FILTER, id));
+        render_list(reads, call, corporation, page, &Links { parameter, ..Links::for_path("/v1/companies") })
     }
 
-    fn weight(call: &Call) -> usize {
-        weight(call)
+    fn estimate_memory(call: &Call) -> usize {
+        estimate_list_memory(call)
     }
 }
 
-/// What a page of companies takes.
-pub(crate) fn weight(call: &Call) -> usize {
-    list::weight(list::page_of(call), WEIGHT)
+/// The memory of a page of companies.
+pub(crate) fn estimate_list_memory(call: &Call) -> usize {
+    list::estimate_page_memory(list::requested_page(call), COMPANY_BYTES_MAX)
 }
 
-fn parameters(query: &mut Query) -> Option<(Option<CorporationId>, Page)> {
-    let within = query.optional(FILTER);
-    Some((within, list::page(query)?))
+fn read_list_query(query: &mut Query) -> Option<(Option<CorporationId>, Page)> {
+    let corporation = query.read_optional(CORPORATION_FILTER);
+    Some((corporation, list::read_page(query)?))
 }
 
-/// A page of companies.
-pub(crate) fn answer(
-    reads: &mut dyn Reads,
+/// Renders a page of companies.
+pub(crate) fn render_list(
+    reads: &mut dyn ReadTx,
     call: &Call,
-    within: Option<CorporationId>,
+    corporation: Option<CorporationId>,
     page: Page,
     links: &Links<'_>,
-) -> Result<Answer, ApiError> {
-    let total = reads.company_count(call.scope, within)?;
-    let found = reads.companies(call.scope, within, page)?;
-    list::answer(links, page, total, found.iter().map(CompanyView::listed).collect())
+) -> Result<RenderedResponse, ApiError> {
+    let total = reads.count_companies(call.scope, corporation)?;
+    let companies = reads.list_companies(call.scope, corporation, page)?;
+    list::render_page(links, page, total, companies.iter().map(CompanyView::for_list).collect())
 }

@@ -1,60 +1,63 @@
 //! `GET /v1/companies/{id}/occasions`: the occasions that a company can use, the global ones included.
 
 use guerdon_domain::occasions::Occasion;
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::ReadTx;
 use guerdon_domain::values::{Message, Page};
 use serde::{Serialize, Serializer};
 
 use super::get::company_in_path;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Described, Read};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::OccasionView;
 
-/// The most bytes of one in the body: a message, a name, a title and the rest.
-const RENDERED: usize = Message::BYTES_MAX + 2_560;
-/// How many are held at once on their way there.
-const PART: i64 = 50;
-/// What these take: as the database answered them, as rows and as occasions.
-const PART_WEIGHT: usize = 50 * 3 * RENDERED;
+/// The most bytes of an occasion in the response: the message, the name, the title and the rest.
+const RENDERED_BYTES_MAX: usize = Message::BYTES_MAX + 2_560;
+/// The number of occasions that are in memory at once.
+const BATCH_SIZE: i64 = 50;
+/// The memory of a batch: as the database returned it, as rows and as occasions.
+const BATCH_BYTES_MAX: usize = 50 * 3 * RENDERED_BYTES_MAX;
 
-pub(crate) struct Occasions;
+pub(crate) struct ListOccasions;
 
-impl Described for Occasions {
+impl OperationDocs for ListOccasions {
     const NAME: &'static str = "listCompanyOccasions";
     const SUMMARY: &'static str = "List the occasions of a company";
-    const TEXT: &'static str = "The occasions that the company can use, oldest first, including global ones.";
+    const DESCRIPTION: &'static str =
+        "The occasions that the company can use, oldest first, including global ones.";
     type View = ListOf<OccasionView<'static>>;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(list::page)
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(list::read_page)
     }
 }
 
-/// One of them, rendered as its view.
-struct Item(Occasion);
+/// An occasion that is serialized as its view.
+struct RenderedOccasion(Occasion);
 
-impl Serialize for Item {
+impl Serialize for RenderedOccasion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        OccasionView::of(&self.0).serialize(serializer)
+        OccasionView::from_occasion(&self.0).serialize(serializer)
     }
 }
 
-impl Read for Occasions {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+impl ReadOperation for ListOccasions {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let id = company_in_path(reads, call)?.company.id;
-        let page = list::page_of(call)?;
-        let total = reads.occasion_count(id)?;
-        let links = Links::to(format!("/v1/companies/{id}/occasions"));
-        let mut load = |part: Page| Ok(reads.occasions(id, part)?.into_iter().map(Item).collect());
-        list::answer_in_parts(&links, page, total, PART, &mut load)
+        let page = list::requested_page(call)?;
+        let total = reads.count_occasions(id)?;
+        let links = Links::for_path(format!("/v1/companies/{id}/occasions"));
+        let mut load =
+            |part: Page| Ok(reads.list_occasions(id, part)?.into_iter().map(RenderedOccasion).collect());
+        list::render_page_in_batches(&links, page, total, BATCH_SIZE, &mut load)
     }
 
-    fn weight(call: &Call) -> usize {
-        list::weight(list::page_of(call), RENDERED).saturating_add(PART_WEIGHT)
+    fn estimate_memory(call: &Call) -> usize {
+        list::estimate_page_memory(list::requested_page(call), RENDERED_BYTES_MAX)
+            .saturating_add(BATCH_BYTES_MAX)
     }
 }

@@ -1,49 +1,53 @@
-//! `POST /v1/companies/{id}/rate_preview`: what another rate would show.
+//! `POST /v1/companies/{id}/rate_preview`: the balances at another rate.
 
-use guerdon_domain::companies::{Company, NowAndThen, preview_rate};
+use guerdon_domain::companies::{Company, CurrentAndProposed, preview_rate};
 use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::ReadTx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::company_in_path;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Question};
-use guerdon_api_types::Shown;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadWithBody};
+use guerdon_api_types::WireValue;
 use guerdon_api_types::body::Fields;
 
-pub(crate) struct RatePreview;
+pub(crate) struct PreviewRate;
 
-impl Described for RatePreview {
+impl OperationDocs for PreviewRate {
     const NAME: &'static str = "previewRate";
     const SUMMARY: &'static str = "Preview another rate";
-    const TEXT: &'static str = "Shows the totals that balances would have at another rate: the reserve, and each type of wallet summed over the active users. \
+    const DESCRIPTION: &'static str = "Shows the totals that balances would have at another rate: the reserve, and each type of wallet summed over the active users. \
          Nothing changes.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Company");
     type View = PreviewView;
 }
 
-impl Question for RatePreview {
+impl ReadWithBody for PreviewRate {
     type Command = PointsPerDollar;
-    type Found = Company;
+    type Object = Company;
 
-    fn find(reads: &mut dyn Reads, call: &Call) -> Result<Company, ApiError> {
+    fn find_object(reads: &mut dyn ReadTx, call: &Call) -> Result<Company, ApiError> {
         Ok(company_in_path(reads, call)?.company)
     }
 
-    fn command(fields: &mut Fields) -> Option<PointsPerDollar> {
-        fields.required_integer("points_per_dollar")
+    fn parse_command(fields: &mut Fields) -> Option<PointsPerDollar> {
+        fields.read_required_integer("points_per_dollar")
     }
 
-    fn answer(reads: &mut dyn Reads, company: Company, rate: &PointsPerDollar) -> Result<Answer, ApiError> {
+    fn execute_read(
+        reads: &mut dyn ReadTx,
+        company: Company,
+        rate: &PointsPerDollar,
+    ) -> Result<RenderedResponse, ApiError> {
         let preview = preview_rate(reads, &company, *rate)?;
-        let [user_wallet, peer_wallet, manager_wallet] = preview.wallets.map(View::of);
-        Answer::ok(&PreviewView {
-            points_per_dollar: View::of(preview.rate),
-            reserve: View::of(preview.reserve),
+        let [user_wallet, peer_wallet, manager_wallet] = preview.wallets.map(View::from_points);
+        RenderedResponse::ok(&PreviewView {
+            points_per_dollar: View::from_points(preview.rate),
+            reserve: View::from_points(preview.reserve),
             user_wallet,
             peer_wallet,
             manager_wallet,
@@ -70,15 +74,15 @@ pub(crate) struct PreviewView {
 #[schemars(rename = "NowAndThen")]
 struct View {
     /// At the current rate. Example: `50`
-    #[schemars(with = "Shown<Points>")]
+    #[schemars(with = "WireValue<Points>")]
     now: i64,
     /// At the other rate. Example: `60`
-    #[schemars(with = "Shown<Points>")]
+    #[schemars(with = "WireValue<Points>")]
     then: i64,
 }
 
 impl View {
-    fn of(NowAndThen { now, then }: NowAndThen) -> Self {
+    fn from_points(CurrentAndProposed { current: now, proposed: then }: CurrentAndProposed) -> Self {
         Self { now, then }
     }
 }

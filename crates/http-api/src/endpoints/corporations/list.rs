@@ -1,42 +1,42 @@
 //! `GET /v1/corporations`: the provider's corporations.
 
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::ReadTx;
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Described, Read};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::CorporationView;
 
-/// What the one with the longest name takes as it is read and rendered, thrice.
-const WEIGHT: usize = 3 * (3 << 9);
+/// The memory of the largest corporation while it is read and rendered, three times.
+const CORPORATION_BYTES_MAX: usize = 3 * (3 << 9);
 
 pub(crate) struct List;
 
-impl Described for List {
+impl OperationDocs for List {
     const NAME: &'static str = "listCorporations";
     const SUMMARY: &'static str = "List corporations";
-    const TEXT: &'static str = "Your corporations, oldest first.";
+    const DESCRIPTION: &'static str = "Your corporations, oldest first.";
     type View = ListOf<CorporationView<'static>>;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(list::page)
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(list::read_page)
     }
 }
 
-impl Read for List {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let page = list::page_of(call)?;
-        let total = reads.corporation_count(call.scope)?;
-        let found = reads.corporations(call.scope, page)?;
-        let views = found.iter().map(CorporationView::of).collect();
-        list::answer(&Links::to("/v1/corporations"), page, total, views)
+impl ReadOperation for List {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
+        let page = list::requested_page(call)?;
+        let total = reads.count_corporations(call.scope)?;
+        let corporations = reads.list_corporations(call.scope, page)?;
+        let views = corporations.iter().map(CorporationView::from_corporation).collect();
+        list::render_page(&Links::for_path("/v1/corporations"), page, total, views)
     }
 
-    fn weight(call: &Call) -> usize {
-        list::weight(list::page_of(call), WEIGHT)
+    fn estimate_memory(call: &Call) -> usize {
+        list::estimate_page_memory(list::requested_page(call), CORPORATION_BYTES_MAX)
     }
 }

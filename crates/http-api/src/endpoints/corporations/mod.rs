@@ -6,7 +6,7 @@ mod get;
 mod list;
 mod update;
 
-pub(crate) use companies::Companies;
+pub(crate) use companies::ListCompanies;
 pub(crate) use create::Create;
 pub(crate) use get::Get;
 pub(crate) use list::List;

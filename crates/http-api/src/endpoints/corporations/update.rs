@@ -2,53 +2,53 @@
 
 use guerdon_domain::corporations::{UpdateCorporationError, update};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::values::Line;
+use guerdon_domain::values::SingleLine;
 
 use super::get::corporation_in_path;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::views::CorporationView;
 
 pub(crate) struct Update;
 
-impl Described for Update {
+impl OperationDocs for Update {
     const NAME: &'static str = "updateCorporation";
     const SUMMARY: &'static str = "Rename a corporation";
-    const TEXT: &'static str = "Changes the name, if one is sent.";
+    const DESCRIPTION: &'static str = "Changes the name, if one is sent.";
     type View = CorporationView<'static>;
 }
 
-impl Write for Update {
+impl WriteOperation for Update {
     const NEEDS_DESIGNATION: bool = true;
-    type Command = Option<Line>;
+    type Command = Option<SingleLine>;
 
-    fn find(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+    fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         corporation_in_path(tx, call).map(drop)
     }
 
-    fn command(fields: &mut Fields) -> Option<Option<Line>> {
-        Some(fields.changed("name"))
+    fn parse_command(fields: &mut Fields) -> Option<Option<SingleLine>> {
+        Some(fields.read_change("name"))
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
-        name: &Option<Line>,
+        name: &Option<SingleLine>,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<RenderedResponse, ApiError> {
         let id = call.path_id("corporation")?;
         let corporation = update(tx, call.scope, id, name.as_ref(), context)?;
-        Answer::ok(&CorporationView::of(&corporation))
+        RenderedResponse::ok(&CorporationView::from_corporation(&corporation))
     }
 }
 
 impl From<UpdateCorporationError> for ApiError {
     fn from(error: UpdateCorporationError) -> Self {
         match error {
-            UpdateCorporationError::Denied(denied) => Self::path_denied(denied, "corporation"),
+            UpdateCorporationError::Denied(denied) => Self::from_denied_path(denied, "corporation"),
             UpdateCorporationError::Store(error) => error.into(),
         }
     }

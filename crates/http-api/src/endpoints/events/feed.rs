@@ -1,41 +1,45 @@
-//! `GET /v1/events`: the provider's events in the order in which they were settled, from a cursor on.
+//! `GET /v1/events`: the provider's events in the order of their feed positions, starting at a cursor.
 
 use std::fmt;
+use std::time::Duration;
 
-use guerdon_domain::ports::{FeedPlace, FeedWanted, Reads};
+use guerdon_domain::ports::{FeedPosition, FeedQuery, ReadTx};
 use guerdon_domain::values::{EventId, Message, ProviderId};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::view_of;
-use crate::operation::answer::Answer;
+use super::event_view;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
-use crate::operation::{Described, Read};
-use guerdon_api_types::Shown;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{LongPoll, Look, OperationDocs};
+use guerdon_api_types::WireValue;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
-use guerdon_api_types::form::{Form, FromText};
 use guerdon_api_types::parameter::Parameter;
+use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::EventView;
 
-/// The most events of one answer.
+/// The most events of one response.
 const LIMIT_MAX: i64 = 100;
-/// What the largest one takes as it is read and rendered: its message stands in the database's answer, in the row and in the
-/// body.
-const WEIGHT: usize = 4 * Message::BYTES_MAX;
+/// The longest wait for an event.
+const WAIT_SECONDS_MAX: i64 = 20;
+/// The memory of the largest event while it is read and rendered: its message is in the database's response, in the row and in
+/// the body.
+const EVENT_BYTES_MAX: usize = 4 * Message::BYTES_MAX;
 
 pub(crate) struct List;
 
-impl Described for List {
+impl OperationDocs for List {
     const NAME: &'static str = "listEvents";
     const SUMMARY: &'static str = "List events after a cursor";
-    const TEXT: &'static str = "Your events, oldest first. Pass `next` of a response as `after` of the next request, immediately or \
+    const DESCRIPTION: &'static str = "Your events, oldest first. Pass `next` of a response as `after` of the next request, immediately or \
          later, to receive every event exactly once. With the filters `type` and \
          `state` a page may contain fewer events than `limit`, even none; continue with its \
-         `next`.";
+         `next`. With `wait`, a request for which there is no event yet is answered when one appears, or after \
+         that many seconds with an empty page.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");
     const FIELD_DOCS: FieldDocs = field_docs! {
@@ -48,25 +52,43 @@ impl Described for List {
         since,
         /// The maximum number of events, up to 100. Example: `100`
         limit,
+        /// How many seconds to wait for an event if none follows the cursor, up to 20. Example: `20`
+        wait,
     };
     type View = View<'static>;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(|query| parameters(ProviderId::from_uuid(Uuid::nil()), query))
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(|query| read_query(ProviderId::from_uuid(Uuid::nil()), query))
     }
 }
 
-impl Read for List {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let wanted = call.query(|query| parameters(call.scope, query))?;
-        let feed = reads.feed(&wanted)?;
-        let events = feed.events.iter().map(view_of).collect::<Result<_, _>>()?;
-        Answer::ok(&View { events, next: Shown(Cursor(feed.next)) })
+impl LongPoll for List {
+    type Query = FeedQuery;
+
+    const LOOK_BYTES_MAX: usize = EVENT_BYTES_MAX;
+
+    fn parse_query(call: &Call) -> Result<(FeedQuery, Duration), ApiError> {
+        call.parse_query(|query| read_query(call.scope, query))
     }
 
-    fn weight(call: &Call) -> usize {
-        let wanted = call.query(|query| parameters(call.scope, query));
-        wanted.map_or(0, |wanted| usize::try_from(wanted.limit).unwrap_or_default().saturating_mul(WEIGHT))
+    fn look(reads: &mut dyn ReadTx, query: &mut FeedQuery) -> Result<Look, ApiError> {
+        let feed = reads.read_feed(&FeedQuery { limit: 1, ..*query })?;
+        if !feed.events.is_empty() {
+            return Ok(Look::Found);
+        }
+        let has_moved = feed.next != query.after;
+        query.after = feed.next;
+        Ok(if has_moved { Look::Continues } else { Look::End })
+    }
+
+    fn execute_read(reads: &mut dyn ReadTx, query: &FeedQuery) -> Result<RenderedResponse, ApiError> {
+        let feed = reads.read_feed(query)?;
+        let events = feed.events.iter().map(event_view).collect::<Result<_, _>>()?;
+        RenderedResponse::ok(&View { events, next: WireValue(Cursor(feed.next)) })
+    }
+
+    fn estimate_memory(query: &FeedQuery) -> usize {
+        usize::try_from(query.limit).unwrap_or_default().saturating_mul(EVENT_BYTES_MAX)
     }
 }
 
@@ -76,24 +98,24 @@ pub(crate) struct View<'a> {
     /// The events, oldest first.
     events: Vec<EventView<'a>>,
     /// The cursor of the next page: pass it as `after`. Example: `"1f.019a9c3e5d747066ad5f5c4d3e2f1a66"`
-    next: Shown<Cursor>,
+    next: WireValue<Cursor>,
 }
 
 /// The cursor of a client; `None` is the beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cursor(Option<FeedPlace>);
+pub(crate) struct Cursor(Option<FeedPosition>);
 
 impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             None => formatter.write_str("0"),
-            Some(place) => write!(formatter, "{:x}.{}", place.position, place.id.as_uuid().simple()),
+            Some(after) => write!(formatter, "{:x}.{}", after.position, after.id.as_uuid().simple()),
         }
     }
 }
 
-impl Form for Cursor {
-    fn form() -> Schema {
+impl ValueSchema for Cursor {
+    fn value_schema() -> Schema {
         // Its content is opaque to clients, so that it can change.
         json_schema!({"type": "string", "minLength": 1, "maxLength": 255})
     }
@@ -104,25 +126,29 @@ impl FromText for Cursor {
     const EXPECTED: &'static str = "a string with a cursor";
 
     fn from_text(text: &str) -> Result<Self, &'static str> {
-        let place = || {
+        let parse_position = || {
             let (position, id) = text.split_once('.')?;
             let position = i64::from_str_radix(position, 16).ok().filter(|position| *position >= 0)?;
             let id = EventId::from_uuid(Uuid::try_parse(id).ok()?);
-            Some(Self(Some(FeedPlace { position, id })))
+            Some(Self(Some(FeedPosition { position, id })))
         };
-        let read = if text == "0" { Some(Self(None)) } else { place() };
-        read.filter(|cursor| cursor.to_string() == text)
+        let cursor = if text == "0" { Some(Self(None)) } else { parse_position() };
+        cursor
+            .filter(|cursor| cursor.to_string() == text)
             .ok_or("must be a cursor that an answer had as its next")
     }
 }
 
-fn parameters(provider: ProviderId, query: &mut Query) -> Option<FeedWanted> {
-    let after = query.optional::<Cursor>("after").and_then(|cursor| cursor.0);
-    let kind = query.optional("type");
-    let state = query.optional("state");
-    let since = query.optional("since");
-    let limit = query.natural("limit", LIMIT_MAX)?.min(LIMIT_MAX);
-    Some(FeedWanted { provider, after, since, kind, state, limit })
+/// What to read, and how long to wait.
+fn read_query(provider: ProviderId, query: &mut Query) -> Option<(FeedQuery, Duration)> {
+    let after = query.read_optional::<Cursor>("after").and_then(|cursor| cursor.0);
+    let kind = query.read_optional("type");
+    let state = query.read_optional("state");
+    let since = query.read_optional("since");
+    let limit = query.read_positive("limit", LIMIT_MAX);
+    let wait = query.read_integer("wait", 0, 0..=WAIT_SECONDS_MAX, "must be an integer from 0 to 20");
+    let wait = Duration::from_secs(u64::try_from(wait?).unwrap_or_default());
+    Some((FeedQuery { provider, after, since, kind, state, limit: limit?.min(LIMIT_MAX) }, wait))
 }
 
 #[cfg(test)]
@@ -130,26 +156,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_is_one_that_was_given() {
+    fn only_cursors_that_were_returned_are_accepted() {
         let id = EventId::from_uuid(Uuid::from_u128(0xab));
-        let place = Cursor(Some(FeedPlace { position: 0x1f, id }));
-        for cursor in [Cursor(None), place] {
+        let other = Cursor(Some(FeedPosition { position: 0x1f, id }));
+        for cursor in [Cursor(None), other] {
             assert_eq!(Cursor::from_text(&cursor.to_string()), Ok(cursor));
         }
-        for wrong in
+        for invalid in
             ["", "1", "x", "1f", "-1.00000000000000000000000000000000", "1F.000000000000000000000000000000ab"]
         {
-            assert!(Cursor::from_text(wrong).is_err(), "{wrong}");
+            assert!(Cursor::from_text(invalid).is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn parameters_are_judged() {
+    fn parameters_are_validated() {
         let provider = ProviderId::from_uuid(Uuid::nil());
         let check = |text: &str, expected: Result<i64, &str>| {
-            let read = Query::read(text, |query| parameters(provider, query));
+            let parsed = Query::parse_with(text, |query| read_query(provider, query));
             assert_eq!(
-                read.as_ref().map(|wanted| wanted.limit).map_err(|error| error.told().1),
+                parsed
+                    .as_ref()
+                    .map(|(feed_query, _)| feed_query.limit)
+                    .map_err(|error| error.status_and_message().1),
                 expected,
                 "{text}"
             );
@@ -158,6 +187,15 @@ mod tests {
         check("limit=7&after=0&type=recognition.received&state=delivered", Ok(7));
         check("limit=101", Ok(100));
         check("limit=0", Err("limit must be an integer from 1"));
+        check("wait=0", Ok(100));
+        check("wait=20&limit=3", Ok(3));
+        for wait in ["21", "-1", "", "x", "1.5"] {
+            check(&format!("wait={wait}"), Err("wait must be an integer from 0 to 20"));
+        }
+        check(
+            "limit=0&wait=21",
+            Err("limit must be an integer from 1; wait must be an integer from 0 to 20"),
+        );
         check("type=x", Err("type must be recognition.received, recognition.updated or redemption.created"));
         check("state=x", Err("state must be pending, delivered, exhausted or unaddressed"));
         check("after=x", Err("after must be a cursor that an answer had as its next"));

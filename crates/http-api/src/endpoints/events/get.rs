@@ -1,33 +1,34 @@
 //! `GET /v1/events/{id}`: one event, with the attempts to deliver it.
 
-use guerdon_domain::ports::Reads;
+use guerdon_domain::ports::ReadTx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::view_of;
-use crate::operation::answer::Answer;
+use super::event_view;
 use crate::operation::call::Call;
-use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, Read};
+use crate::operation::error::{ApiError, require_in_path};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::views::{AttemptView, EventView};
 
 pub(crate) struct Get;
 
-impl Described for Get {
+impl OperationDocs for Get {
     const NAME: &'static str = "getEvent";
     const SUMMARY: &'static str = "Fetch an event";
-    const TEXT: &'static str = "An event with its delivery attempts.";
+    const DESCRIPTION: &'static str = "An event with its delivery attempts.";
     const IS_EXTENSION: bool = true;
     type View = View<'static>;
 }
 
-impl Read for Get {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        let told = in_path(reads.event(call.scope, call.path_id("event")?)?, "event")?;
-        let attempts = reads.attempts(told.event.id)?;
-        Answer::ok(&View {
-            event: view_of(&told)?,
-            attempts_log: attempts.iter().map(AttemptView::of).collect(),
+impl ReadOperation for Get {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
+        let event_with_body =
+            require_in_path(reads.find_event(call.scope, call.path_id("event")?)?, "event")?;
+        let attempts = reads.list_attempts(event_with_body.event.id)?;
+        RenderedResponse::ok(&View {
+            event: event_view(&event_with_body)?,
+            attempts_log: attempts.iter().map(AttemptView::from_attempt).collect(),
         })
     }
 }

@@ -1,55 +1,64 @@
 //! `POST /v1/events/{id}/replay` and `POST /v1/events/replay`: send events again.
 
-use guerdon_domain::events::{ReplayError, Replayed, replay, replay_own};
+use guerdon_domain::events::{ReplayError, ReplaySelection, replay_by_ids, replay_own};
 use guerdon_domain::ports::{Context, Tx};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
-use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, Write};
+use crate::operation::error::{ApiError, require_in_path};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
 
-/// One event.
+/// The fields that select events together.
+const REPLAY_FILTERS: &[&str] = &["since", "state"];
+
+/// Replays one event.
 pub(crate) struct Replay;
 
-impl Described for Replay {
+impl OperationDocs for Replay {
     const NAME: &'static str = "replayEvent";
     const SUMMARY: &'static str = "Replay an event";
-    const TEXT: &'static str = "Makes an event due now, in whatever state it is. Its id and body do not change. The retry schedule \
+    const DESCRIPTION: &'static str = "Makes an event due now, in whatever state it is. Its id and body do not change. The retry schedule \
          of an event that was delivered or exhausted starts again.";
     const IS_EXTENSION: bool = true;
     type View = View;
 }
 
-impl Write for Replay {
+impl WriteOperation for Replay {
     const HAS_BODY: bool = false;
     type Command = ();
 
-    fn find(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
-        in_path(tx.event(call.scope, call.path_id("event")?)?, "event").map(drop)
+    fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+        require_in_path(tx.find_event(call.scope, call.path_id("event")?)?, "event").map(drop)
     }
 
-    fn command(_fields: &mut Fields) -> Option<()> {
+    fn parse_command(_fields: &mut Fields) -> Option<()> {
         Some(())
     }
 
-    fn perform(tx: &mut dyn Tx, call: &Call, (): &(), context: &Context<'_>) -> Result<Answer, ApiError> {
-        Answer::ok(&View { replayed: replay(tx, &[call.path_id("event")?], context)? })
+    fn execute_command(
+        tx: &mut dyn Tx,
+        call: &Call,
+        (): &(),
+        context: &Context<'_>,
+    ) -> Result<RenderedResponse, ApiError> {
+        RenderedResponse::ok(&View { replayed: replay_by_ids(tx, &[call.path_id("event")?], context)? })
     }
 }
 
-/// All of some.
+/// Replays all events that match a filter.
 pub(crate) struct ReplayMany;
 
-impl Described for ReplayMany {
+impl OperationDocs for ReplayMany {
     const NAME: &'static str = "replayEvents";
     const SUMMARY: &'static str = "Replay events";
-    const TEXT: &'static str = "Makes all events due now that were created at `since` or later, are in `state`, or both. \
-         At least one is required; `delivered` requires both.";
+    const DESCRIPTION: &'static str = "Makes all events due now that were created at `since` or later, are in `state`, or both. \
+         At least one is required; `delivered` requires both. With `pending`, events that wait for their next \
+         attempt are sent now and keep their schedule.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");
     const FIELD_DOCS: FieldDocs = field_docs! {
@@ -59,29 +68,30 @@ impl Described for ReplayMany {
     type View = View;
 }
 
-impl Write for ReplayMany {
-    type Command = Replayed;
+impl WriteOperation for ReplayMany {
+    type Command = ReplaySelection;
 
-    fn command(fields: &mut Fields) -> Option<Replayed> {
-        let since = fields.optional("since");
-        let state = fields.optional("state");
-        Replayed::asked(since, state).map_or_else(|fault| fields.fault(fault), Some)
+    fn parse_command(fields: &mut Fields) -> Option<ReplaySelection> {
+        let since = fields.read_optional("since");
+        let state = fields.read_optional("state");
+        ReplaySelection::from_filters(since, state)
+            .map_or_else(|fault| fields.report_fault(REPLAY_FILTERS, fault), Some)
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
-        which: &Replayed,
+        filter: &ReplaySelection,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
-        Answer::ok(&View { replayed: replay_own(tx, call.scope, *which, context)? })
+    ) -> Result<RenderedResponse, ApiError> {
+        RenderedResponse::ok(&View { replayed: replay_own(tx, call.scope, *filter, context)? })
     }
 }
 
 impl From<ReplayError> for ApiError {
     fn from(error: ReplayError) -> Self {
         match error {
-            ReplayError::NoSuchEvent(_) | ReplayError::NoSuchProvider => Self::not_found("event not found"),
+            ReplayError::NoSuchEvent(_) | ReplayError::NoSuchProvider => Self::not_found_in_path("event"),
             ReplayError::Store(error) => error.into(),
         }
     }

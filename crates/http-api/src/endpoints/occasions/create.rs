@@ -5,22 +5,22 @@ use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::{CompanyId, InvalidValue, Message};
 use schemars::{Schema, json_schema};
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
-use guerdon_api_types::form::{Form, FromText};
+use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Create;
 
-impl Described for Create {
+impl OperationDocs for Create {
     const NAME: &'static str = "createOccasion";
     const SUMMARY: &'static str = "Create an occasion";
-    const TEXT: &'static str =
+    const DESCRIPTION: &'static str =
         "An occasion is the reason for recognitions: a birthday, a thank-you, ten years of work.";
-    const STATUS: u16 = 201;
+    const SUCCESS_STATUS: u16 = 201;
     type View = OccasionView<'static>;
 }
 
@@ -31,41 +31,41 @@ pub(crate) struct Command {
     visible: bool,
 }
 
-impl Write for Create {
+impl WriteOperation for Create {
     type Command = Command;
 
-    fn command(fields: &mut Fields) -> Option<Command> {
-        let company_id = fields.required("company_id");
-        let name = fields.required("name");
-        let title = fields.required("title");
-        let default_message = fields.required::<DefaultMessage>("default_message");
-        let enabled = fields.flag("enabled", true);
-        let visible = fields.flag("visible", true);
+    fn parse_command(fields: &mut Fields) -> Option<Command> {
+        let company_id = fields.read_required("company_id");
+        let name = fields.read_required("name");
+        let title = fields.read_required("title");
+        let default_message = fields.read_required::<DefaultMessage>("default_message");
+        let enabled = fields.read_flag("enabled", true);
+        let visible = fields.read_flag("visible", true);
         let text = OccasionText { name: name?, title: title?, default_message: default_message?.0 };
         Some(Command { company_id: company_id?, text, enabled, visible })
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
         command: &Command,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<RenderedResponse, ApiError> {
         let Command { company_id, text, enabled, visible } = command;
         let occasion = create(tx, call.scope, *company_id, text, *enabled, *visible, context)?;
-        Answer::created(&OccasionView::of(&occasion))
+        RenderedResponse::created(&OccasionView::from_occasion(&occasion))
     }
 }
 
 /// Text that is not blank, with no other control characters than line breaks and tabs.
-const SAYS_SOMETHING: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
+const NOT_BLANK_PATTERN: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
 
-/// What stands in where a recognition brings no message.
+/// The message of recognitions that are sent without one.
 pub(super) struct DefaultMessage(pub(super) Message);
 
-impl Form for DefaultMessage {
-    fn form() -> Schema {
-        json_schema!({"type": "string", "minLength": 1, "maxLength": Message::CHARS_MAX, "pattern": SAYS_SOMETHING})
+impl ValueSchema for DefaultMessage {
+    fn value_schema() -> Schema {
+        json_schema!({"type": "string", "minLength": 1, "maxLength": Message::CHARS_MAX, "pattern": NOT_BLANK_PATTERN})
     }
 }
 

@@ -1,34 +1,34 @@
 //! `GET /v1/occasions/{id}`: one occasion.
 
 use guerdon_domain::occasions::Occasion;
-use guerdon_domain::ports::{Consistency, Reads};
+use guerdon_domain::ports::{Consistency, ReadTx};
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
-use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, Read};
+use crate::operation::error::{ApiError, require_in_path};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::views::OccasionView;
 
 pub(crate) struct Get;
 
-impl Described for Get {
+impl OperationDocs for Get {
     const NAME: &'static str = "getOccasion";
     const SUMMARY: &'static str = "Fetch an occasion";
-    const TEXT: &'static str = "An occasion of one of your companies, or a global one.";
+    const DESCRIPTION: &'static str = "An occasion of one of your companies, or a global one.";
     type View = OccasionView<'static>;
 }
 
-impl Read for Get {
+impl ReadOperation for Get {
     const CONSISTENCY: Consistency = Consistency::PerStatementNoWait;
 
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let occasion = occasion_in_path(reads, call)?;
-        Answer::ok(&OccasionView::of(&occasion))
+        RenderedResponse::ok(&OccasionView::from_occasion(&occasion))
     }
 }
 
-/// The occasion that the path names.
-pub(super) fn occasion_in_path<R: Reads + ?Sized>(reads: &mut R, call: &Call) -> Result<Occasion, ApiError> {
+/// The occasion whose id is in the path.
+pub(super) fn occasion_in_path<R: ReadTx + ?Sized>(reads: &mut R, call: &Call) -> Result<Occasion, ApiError> {
     let id = call.path_id("occasion")?;
-    in_path(reads.occasion(call.scope, id)?, "occasion")
+    require_in_path(reads.find_occasion(call.scope, id)?, "occasion")
 }

@@ -7,24 +7,26 @@ use guerdon_domain::values::{CompanyId, Message, UserId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::answer::Answer;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Render, ToCommand, Write};
+use crate::operation::error_code::ErrorCode;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, RenderResponse, ToCommand, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
-use guerdon_api_types::form::SenderType;
+use guerdon_api_types::parameter::FieldFault;
+use guerdon_api_types::values::SenderType;
 use guerdon_api_types::views::RecognitionView;
 
-/// Memory for each receiver without the message: the user with names and address, the rows, the rest of the response.
+/// Memory for each receiver without the message: the user, the rows, and the rest of the response.
 const RECEIVER_BYTES: usize = 2_560;
 
 pub(crate) struct Create;
 
-impl Described for Create {
+impl OperationDocs for Create {
     const NAME: &'static str = "sendRecognition";
     const SUMMARY: &'static str = "Send a recognition";
-    const TEXT: &'static str = "Sends points and a message to one or more users: one recognition for each receiver, or none \
+    const DESCRIPTION: &'static str = "Sends points and a message to one or more users: one recognition for each receiver, or none \
          at all.\n\nA `company` pays from its reserve. A `user` pays from the peer wallet if its balance \
          covers the total; otherwise a manager pays from the manager wallet if that covers it. The \
          two are never combined. If neither does, the response is 400 `Insufficient \
@@ -32,7 +34,7 @@ impl Described for Create {
          operator allows it for the company) to 5,000 dollars at the company's rate; otherwise \
          the response is 400 `Invalid points_per_receiver, value must be between A and B`.\n\nSend an \
          `Idempotency-Key`, so that a retry after a lost response sends nothing twice.";
-    const STATUS: u16 = 201;
+    const SUCCESS_STATUS: u16 = 201;
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
     const FIELD_DOCS: FieldDocs = field_docs! {
         /// The ids of 1 to 10,000 users, separated by commas, without duplicates and without the sender. Their number
@@ -45,26 +47,26 @@ impl Described for Create {
     type View = View<'static>;
 }
 
-impl Write for Create {
-    const SUBMITS: Option<(ToCommand<SendRecognition>, Render)> = Some((
+impl WriteOperation for Create {
+    const SUBMISSION: Option<(ToCommand<SendRecognition>, RenderResponse)> = Some((
         |_, command| Ok(Command::SendRecognition(command.clone())),
         |done| match done {
-            Done::Sent(sent) => {
-                Answer::created(&View { recognitions: sent.iter().map(RecognitionView::of).collect() })
-            }
+            Done::Sent(sent) => RenderedResponse::created(&View {
+                recognitions: sent.iter().map(RecognitionView::from_recognition).collect(),
+            }),
             _ => Err(ApiError::internal("a recognition was not sent")),
         },
     ));
     type Command = SendRecognition;
 
-    fn command(fields: &mut Fields) -> Option<SendRecognition> {
-        let occasion_id = fields.required("occasion_id");
-        let sender_type = fields.required("sender_type");
-        let sender_id = fields.required::<UserId>("sender_id");
-        let receivers = fields.required("receiver_ids");
-        let points_per_receiver = fields.unjudged_integer("points_per_receiver");
-        let message = fields.optional::<Message>("message").filter(|message| !message.is_blank());
-        let share = fields.flag("share", true);
+    fn parse_command(fields: &mut Fields) -> Option<SendRecognition> {
+        let occasion_id = fields.read_required("occasion_id");
+        let sender_type = fields.read_required("sender_type");
+        let sender_id = fields.read_required::<UserId>("sender_id");
+        let receivers = fields.read_required("receiver_ids");
+        let points_per_receiver = fields.read_unchecked_integer("points_per_receiver");
+        let message = fields.read_optional::<Message>("message").filter(|message| !message.is_blank());
+        let share = fields.read_flag("share", true);
         let sender_id = sender_id?;
         let sender = match sender_type? {
             SenderType::User => Sender::User(sender_id),
@@ -80,8 +82,8 @@ impl Write for Create {
         })
     }
 
-    /// The message stands in the answer once for each receiver; quotation marks and line breaks take two bytes there.
-    fn weight(command: &SendRecognition) -> usize {
+    /// The response contains the message once for each receiver; quotation marks and line breaks take two bytes in it.
+    fn estimate_memory(command: &SendRecognition) -> usize {
         let receivers = command.receivers.ids().len();
         receivers.saturating_mul(RECEIVER_BYTES).saturating_add(command.message_bytes_max().saturating_mul(2))
     }
@@ -99,22 +101,39 @@ impl From<SendError> for ApiError {
         match error {
             SendError::Denied(denied) => denied.into(),
             SendError::Receiver(id, Denied::Absent(field)) => {
-                Self::not_found(format!("{field} names no user: {id}"))
+                Self::about_field(ErrorCode::NotFound, field, format!("{field} names no user: {id}"))
             }
             SendError::Receiver(id, Denied::Foreign(field)) => {
-                Self::forbidden(format!("{field} names a user of another provider: {id}"))
+                let message = format!("{field} names a user of another provider: {id}");
+                Self::about_field(ErrorCode::Forbidden, field, message)
             }
-            SendError::Faults(faults) => {
-                let told: Vec<String> = faults.into_iter().map(told).collect();
-                Self::bad_request(told.join("; "))
-            }
-            SendError::InsufficientFunds => Self::bad_request("Insufficient funds"),
+            // The code is for the points only if the recognition breaks no other rule.
+            SendError::Faults(faults) => match *faults {
+                [fault @ SendFault::PointsOutOfRange(_)] => {
+                    Self::about_field(ErrorCode::PointsOutOfRange, "points_per_receiver", fault_text(fault))
+                }
+                _ => Self::invalid_fields(faults.into_iter().map(field_fault).collect()),
+            },
+            SendError::InsufficientFunds => Self::new(ErrorCode::InsufficientFunds, "Insufficient funds"),
             SendError::Store(error) => error.into(),
         }
     }
 }
 
-fn told(fault: SendFault) -> String {
+fn field_fault(fault: SendFault) -> FieldFault {
+    let fields: &[&str] = match fault {
+        SendFault::OccasionOfAnotherCompany | SendFault::OccasionDisabled => &["occasion_id"],
+        SendFault::SenderDeleted => &["sender_id"],
+        SendFault::SenderAmongReceivers
+        | SendFault::ReceiverOfAnotherCompany(_)
+        | SendFault::ReceiverDeleted(_) => &["receiver_ids"],
+        SendFault::TooLarge => &["receiver_ids", "message"],
+        SendFault::PointsOutOfRange(_) => &["points_per_receiver"],
+    };
+    FieldFault::of_fields(fields.iter().copied(), fault_text(fault))
+}
+
+fn fault_text(fault: SendFault) -> String {
     let text = match fault {
         SendFault::OccasionOfAnotherCompany => "occasion_id must be an occasion of the sender's company",
         SendFault::OccasionDisabled => "occasion_id must be an occasion that is enabled",
@@ -130,7 +149,7 @@ fn told(fault: SendFault) -> String {
         SendFault::TooLarge => {
             "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each receiver"
         }
-        // Programs read these words (behaviour 5.3).
+        // Clients parse this text (behaviour 5.3).
         SendFault::PointsOutOfRange(range) => {
             let (min, max) = (range.min.get(), range.max.get());
             return format!("Invalid points_per_receiver, value must be between {min} and {max}");
@@ -146,9 +165,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_are_worded_as_programs_read_them() {
+    fn error_texts_are_those_that_clients_parse() {
         let check = |error: SendError, expected: &str| {
-            assert_eq!(ApiError::from(error).told(), (400, expected));
+            assert_eq!(ApiError::from(error).status_and_message(), (400, expected));
         };
         let range = SendFault::PointsOutOfRange(points_range(PointsPerDollar::DEFAULT, false));
         let text = "Invalid points_per_receiver, value must be between 1 and 250000";
@@ -162,7 +181,39 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_judged_each_on_its_own() {
+    fn an_error_has_the_code_of_its_cause_and_its_fields() {
+        let check = |error: SendError, code: ErrorCode, fields: &[&str]| {
+            assert_eq!(ApiError::from(error).code_and_fields(), (code, fields.to_vec()));
+        };
+        let range = SendFault::PointsOutOfRange(points_range(PointsPerDollar::DEFAULT, false));
+        let id = UserId::from_uuid(uuid::Uuid::nil());
+        check(SendError::InsufficientFunds, ErrorCode::InsufficientFunds, &[]);
+        check(SendError::Faults(vec![range]), ErrorCode::PointsOutOfRange, &["points_per_receiver"]);
+        check(
+            SendError::Faults(vec![SendFault::OccasionDisabled, range]),
+            ErrorCode::InvalidRequest,
+            &["occasion_id", "points_per_receiver"],
+        );
+        check(SendError::Faults(vec![SendFault::SenderDeleted]), ErrorCode::InvalidRequest, &["sender_id"]);
+        check(
+            SendError::Faults(vec![SendFault::TooLarge]),
+            ErrorCode::InvalidRequest,
+            &["receiver_ids", "message"],
+        );
+        check(
+            SendError::Receiver(id, Denied::Absent("receiver_ids")),
+            ErrorCode::NotFound,
+            &["receiver_ids"],
+        );
+        check(
+            SendError::Receiver(id, Denied::Foreign("receiver_ids")),
+            ErrorCode::Forbidden,
+            &["receiver_ids"],
+        );
+    }
+
+    #[test]
+    fn each_field_is_validated_separately() {
         let id = "0193a5c0-0000-7000-8000-000000000001";
         let with = |field: &str, value: serde_json::Value| {
             let mut body = serde_json::json!({
@@ -172,8 +223,8 @@ mod tests {
             body[field] = value;
             let body = body.to_string();
             let mut fields = Fields::parse(body.as_bytes()).unwrap();
-            let command = Create::command(&mut fields);
-            fields.unless_faulty(command).map_err(|error| error.to_string())
+            let command = Create::parse_command(&mut fields);
+            fields.check_faults(command).map_err(|error| error.to_string())
         };
         let check = |field: &str, value: serde_json::Value, expected: &str| {
             assert_eq!(with(field, value.clone()).err().unwrap_or_default(), expected, "{field} {value}");
@@ -186,6 +237,8 @@ mod tests {
             "receiver_ids must be a string of user ids separated by commas",
         );
         check("receiver_ids", "".into(), "receiver_ids must not hold an empty item");
+        let twice = format!("receiver_ids must not name a user twice: {id}");
+        check("receiver_ids", format!("{id}, {id}").into(), &twice);
         check("points_per_receiver", (-1).into(), "");
         check("points_per_receiver", "5".into(), "points_per_receiver must be an integer");
         check("points_per_receiver", 5.0.into(), "points_per_receiver must be an integer");

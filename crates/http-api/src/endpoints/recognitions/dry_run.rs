@@ -2,26 +2,26 @@
 
 use guerdon_domain::money::{Dollars, Points};
 use guerdon_domain::ports::{Context, Tx};
-use guerdon_domain::recognitions::{SendRecognition, rehearse};
+use guerdon_domain::recognitions::{SendRecognition, dry_run};
 use guerdon_domain::wallets::Account;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Create;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
-use guerdon_api_types::Shown;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
+use guerdon_api_types::WireValue;
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 
 pub(crate) struct DryRun;
 
-impl Described for DryRun {
+impl OperationDocs for DryRun {
     const NAME: &'static str = "dryRunRecognition";
     const SUMMARY: &'static str = "Dry-run a recognition";
-    const TEXT: &'static str = "Returns what sending this recognition would do, or the error with which it would be refused. Nothing \
+    const DESCRIPTION: &'static str = "Returns what sending this recognition would do, or the error with which it would be refused. Nothing \
          is written; an `Idempotency-Key` is ignored.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
@@ -29,34 +29,34 @@ impl Described for DryRun {
     type View = View;
 }
 
-impl Write for DryRun {
+impl WriteOperation for DryRun {
     const IS_DRY_RUN: bool = true;
     type Command = SendRecognition;
 
-    fn command(fields: &mut Fields) -> Option<SendRecognition> {
-        Create::command(fields)
+    fn parse_command(fields: &mut Fields) -> Option<SendRecognition> {
+        Create::parse_command(fields)
     }
 
-    fn weight(command: &SendRecognition) -> usize {
-        Create::weight(command)
+    fn estimate_memory(command: &SendRecognition) -> usize {
+        Create::estimate_memory(command)
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
         command: &SendRecognition,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
-        let told = rehearse(tx, call.scope, command, context)?;
-        Answer::ok(&View {
-            wallet: match told.payer {
+    ) -> Result<RenderedResponse, ApiError> {
+        let preview = dry_run(tx, call.scope, command, context)?;
+        RenderedResponse::ok(&View {
+            wallet: match preview.payer {
                 Account::Wallet(wallet, _) => wallet.name(),
                 _ => "reserve",
             },
-            points: told.points.get(),
-            dollars: Shown(Dollars::of(told.points, told.rate)),
-            receivers: told.receivers,
-            balance_after: told.left.get(),
+            points: preview.points.get(),
+            dollars: WireValue(Dollars::from_points(preview.points, preview.rate)),
+            receivers: preview.receivers,
+            balance_after: preview.remaining.get(),
         })
     }
 }
@@ -68,13 +68,13 @@ pub(crate) struct View {
     #[schemars(extend("enum" = ["reserve", "peer_wallet", "manager_wallet"]))]
     wallet: &'static str,
     /// The total cost in points. Example: `20`
-    #[schemars(with = "Shown<Points>")]
+    #[schemars(with = "WireValue<Points>")]
     points: i64,
     /// The total cost in dollars, rounded half to even. Example: `"0.40"`
-    dollars: Shown<Dollars>,
+    dollars: WireValue<Dollars>,
     /// The number of receivers. Example: `2`
     receivers: usize,
     /// The payer's balance afterwards. Example: `480`
-    #[schemars(with = "Shown<Points>")]
+    #[schemars(with = "WireValue<Points>")]
     balance_after: i64,
 }

@@ -1,34 +1,35 @@
-//! `GET /v1/users/{id}/balances`: a user's wallets at today's rate.
+//! `GET /v1/users/{id}/balances`: a user's wallets at the current rate.
 
-use guerdon_domain::ports::{Consistency, Reads};
+use guerdon_domain::ports::{Consistency, ReadTx};
 use guerdon_domain::values::UserId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
-use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, Read};
-use guerdon_api_types::Shown;
+use crate::operation::error::{ApiError, require_in_path};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
+use guerdon_api_types::WireValue;
 use guerdon_api_types::views::WalletView;
 
-pub(crate) struct Balances;
+pub(crate) struct GetBalances;
 
-impl Described for Balances {
+impl OperationDocs for GetBalances {
     const NAME: &'static str = "getUserBalances";
     const SUMMARY: &'static str = "Fetch the balances of a user";
-    const TEXT: &'static str = "The user's wallets at the current rate.";
+    const DESCRIPTION: &'static str = "The user's wallets at the current rate.";
     type View = View;
 }
 
-impl Read for Balances {
+impl ReadOperation for GetBalances {
     const CONSISTENCY: Consistency = Consistency::PerStatementNoWait;
 
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let id = call.path_id("user")?;
-        let found = in_path(reads.balances(call.scope, id)?, "user")?;
-        let wallets = found.wallets.iter().map(|wallet| WalletView::of(wallet, found.rate)).collect();
-        Answer::ok(&View { id: Shown(id), wallets })
+        let balances = require_in_path(reads.find_balances(call.scope, id)?, "user")?;
+        let wallets =
+            balances.wallets.iter().map(|wallet| WalletView::from_wallet(wallet, balances.rate)).collect();
+        RenderedResponse::ok(&View { id: WireValue(id), wallets })
     }
 }
 
@@ -36,7 +37,7 @@ impl Read for Balances {
 #[schemars(rename = "Balances")]
 pub(crate) struct View {
     /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
-    id: Shown<UserId>,
+    id: WireValue<UserId>,
     /// The user's wallets: `user_wallet`, `peer_wallet`, and `manager_wallet` if the user is or was a manager.
     wallets: Vec<WalletView>,
 }

@@ -3,41 +3,42 @@
 use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{CreateUserError, create};
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::error_code::ErrorCode;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
-use guerdon_api_types::requests::{NewUser, new_user};
+use guerdon_api_types::requests::{NewUser, read_new_user};
 use guerdon_api_types::views::UserView;
 
 pub(crate) struct Create;
 
-impl Described for Create {
+impl OperationDocs for Create {
     const NAME: &'static str = "createUser";
     const SUMMARY: &'static str = "Create a user";
-    const TEXT: &'static str = "Creates an active user with an empty user wallet and peer wallet, and a manager wallet if \
+    const DESCRIPTION: &'static str = "Creates an active user with an empty user wallet and peer wallet, and a manager wallet if \
          `manager` is true. Emails are unique among a company's active users.";
-    const STATUS: u16 = 201;
+    const SUCCESS_STATUS: u16 = 201;
     type View = UserView<'static>;
 }
 
-impl Write for Create {
+impl WriteOperation for Create {
     const NEEDS_DESIGNATION: bool = true;
     type Command = NewUser;
 
-    fn command(fields: &mut Fields) -> Option<NewUser> {
-        new_user(fields)
+    fn parse_command(fields: &mut Fields) -> Option<NewUser> {
+        read_new_user(fields)
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
         command: &NewUser,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<RenderedResponse, ApiError> {
         let user = create(tx, call.scope, command.company_id, &command.profile, context)?;
-        Answer::created(&UserView::of(&user))
+        RenderedResponse::created(&UserView::from_user(&user))
     }
 }
 
@@ -45,8 +46,23 @@ impl From<CreateUserError> for ApiError {
     fn from(error: CreateUserError) -> Self {
         match error {
             CreateUserError::Denied(denied) => denied.into(),
-            CreateUserError::EmailTaken => Self::bad_request(error.to_string()),
+            CreateUserError::EmailTaken => {
+                Self::about_field(ErrorCode::EmailTaken, "email", error.to_string())
+            }
             CreateUserError::Store(error) => error.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_code_of_its_cause_and_its_field() {
+        let check = |error: CreateUserError, code: ErrorCode, field: &str| {
+            assert_eq!(ApiError::from(error).code_and_fields(), (code, vec![field]));
+        };
+        check(CreateUserError::EmailTaken, ErrorCode::EmailTaken, "email");
     }
 }

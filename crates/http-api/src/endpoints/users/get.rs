@@ -1,34 +1,34 @@
 //! `GET /v1/users/{id}`: one user, deleted ones included.
 
-use guerdon_domain::ports::{Consistency, Reads};
+use guerdon_domain::ports::{Consistency, ReadTx};
 use guerdon_domain::users::User;
 
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
-use crate::operation::error::{ApiError, in_path};
-use crate::operation::{Described, Read};
+use crate::operation::error::{ApiError, require_in_path};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::views::UserView;
 
 pub(crate) struct Get;
 
-impl Described for Get {
+impl OperationDocs for Get {
     const NAME: &'static str = "getUser";
     const SUMMARY: &'static str = "Fetch a user";
-    const TEXT: &'static str = "A user, active or deleted.";
+    const DESCRIPTION: &'static str = "A user, active or deleted.";
     type View = UserView<'static>;
 }
 
-impl Read for Get {
+impl ReadOperation for Get {
     const CONSISTENCY: Consistency = Consistency::PerStatementNoWait;
 
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let user = user_in_path(reads, call)?;
-        Answer::ok(&UserView::of(&user))
+        RenderedResponse::ok(&UserView::from_user(&user))
     }
 }
 
-/// The user that the path names.
-pub(super) fn user_in_path<R: Reads + ?Sized>(reads: &mut R, call: &Call) -> Result<User, ApiError> {
+/// The user whose id is in the path.
+pub(super) fn user_in_path<R: ReadTx + ?Sized>(reads: &mut R, call: &Call) -> Result<User, ApiError> {
     let id = call.path_id("user")?;
-    in_path(reads.user(call.scope, id)?, "user")
+    require_in_path(reads.find_user(call.scope, id)?, "user")
 }

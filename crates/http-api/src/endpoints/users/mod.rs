@@ -8,10 +8,10 @@ mod recognitions;
 mod transactions;
 mod update;
 
-pub(crate) use balances::Balances;
+pub(crate) use balances::GetBalances;
 pub(crate) use create::Create;
 pub(crate) use delete::Delete;
 pub(crate) use get::Get;
-pub(crate) use recognitions::{Received, Sent};
-pub(crate) use transactions::{TransactionView, Transactions};
+pub(crate) use recognitions::{ListRecognitionsReceived, ListRecognitionsSent};
+pub(crate) use transactions::{ListTransactions, TransactionView};
 pub(crate) use update::Update;

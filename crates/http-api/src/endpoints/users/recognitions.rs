@@ -1,78 +1,83 @@
 //! `GET /v1/users/{id}/recognitions_received` and `…_sent`: a user's recognitions, newest first.
 
-use guerdon_domain::ports::{Reads, Role};
+use guerdon_domain::ports::{ReadTx, Role};
 use guerdon_domain::values::Message;
 
 use super::get::user_in_path;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
-use crate::operation::{Described, Read};
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::RecognitionView;
 
-/// What the largest one takes as it is read and rendered: its message stands in the database's answer, in the row, in
-/// the recognition and in the body.
-const WEIGHT: usize = 4 * Message::BYTES_MAX;
+/// The memory of the largest recognition while it is read and rendered: its message is in the database's response, in the row,
+/// in the recognition and in the body.
+const RECOGNITION_BYTES_MAX: usize = 4 * Message::BYTES_MAX;
 
-pub(crate) struct Received;
+pub(crate) struct ListRecognitionsReceived;
 
-impl Described for Received {
+impl OperationDocs for ListRecognitionsReceived {
     const NAME: &'static str = "listRecognitionsReceived";
     const SUMMARY: &'static str = "List the recognitions that a user received";
-    const TEXT: &'static str = "Newest first.";
+    const DESCRIPTION: &'static str = "Newest first.";
     type View = ListOf<RecognitionView<'static>>;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(list::short_page)
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(list::read_short_page)
     }
 }
 
-impl Read for Received {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        read(reads, call, Role::Receiver, "recognitions_received")
+impl ReadOperation for ListRecognitionsReceived {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
+        list_recognitions(reads, call, Role::Receiver, "recognitions_received")
     }
 
-    fn weight(call: &Call) -> usize {
-        weight(call)
+    fn estimate_memory(call: &Call) -> usize {
+        estimate_list_memory(call)
     }
 }
 
-pub(crate) struct Sent;
+pub(crate) struct ListRecognitionsSent;
 
-impl Described for Sent {
+impl OperationDocs for ListRecognitionsSent {
     const NAME: &'static str = "listRecognitionsSent";
     const SUMMARY: &'static str = "List the recognitions that a user sent";
-    const TEXT: &'static str =
+    const DESCRIPTION: &'static str =
         "Newest first. Recognitions sent by a company appear only in the lists of their receivers.";
     type View = ListOf<RecognitionView<'static>>;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(list::short_page)
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(list::read_short_page)
     }
 }
 
-impl Read for Sent {
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
-        read(reads, call, Role::Sender, "recognitions_sent")
+impl ReadOperation for ListRecognitionsSent {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
+        list_recognitions(reads, call, Role::Sender, "recognitions_sent")
     }
 
-    fn weight(call: &Call) -> usize {
-        weight(call)
+    fn estimate_memory(call: &Call) -> usize {
+        estimate_list_memory(call)
     }
 }
 
-fn weight(call: &Call) -> usize {
-    list::weight(call.query(list::short_page), WEIGHT)
+fn estimate_list_memory(call: &Call) -> usize {
+    list::estimate_page_memory(call.parse_query(list::read_short_page), RECOGNITION_BYTES_MAX)
 }
 
-fn read(reads: &mut dyn Reads, call: &Call, role: Role, name: &str) -> Result<Answer, ApiError> {
+fn list_recognitions(
+    reads: &mut dyn ReadTx,
+    call: &Call,
+    role: Role,
+    name: &str,
+) -> Result<RenderedResponse, ApiError> {
     let user = user_in_path(reads, call)?;
-    let page = call.query(list::short_page)?;
-    let total = reads.recognition_count(user.id, role)?;
-    let found = reads.recognitions(user.id, role, page)?;
-    let views = found.iter().map(RecognitionView::of).collect();
-    list::answer(&Links::to(format!("/v1/users/{}/{name}", user.id)), page, total, views)
+    let page = call.parse_query(list::read_short_page)?;
+    let total = reads.count_recognitions(user.id, role)?;
+    let recognitions = reads.list_recognitions(user.id, role, page)?;
+    let views = recognitions.iter().map(RecognitionView::from_recognition).collect();
+    list::render_page(&Links::for_path(format!("/v1/users/{}/{name}", user.id)), page, total, views)
 }

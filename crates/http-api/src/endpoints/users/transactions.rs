@@ -1,56 +1,57 @@
-//! `GET /v1/users/{id}/transactions`: the movements of one of a user's wallets, newest first.
+//! `GET /v1/users/{id}/transactions`: the transactions of one of a user's wallets, newest first.
 
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::{Consistency, Reads};
+use guerdon_domain::ports::{Consistency, ReadTx};
 use guerdon_domain::values::{Page, Timestamp, UserId};
 use guerdon_domain::wallets::{Account, Direction, Reason, Transaction, WalletType};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::get::user_in_path;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::list::{Links, cut, short_page};
+use crate::operation::list::{Links, read_short_page, truncate_to_page};
 use crate::operation::query::Query;
-use crate::operation::{Described, Read};
-use guerdon_api_types::Shown;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, ReadOperation};
+use guerdon_api_types::WireValue;
 use guerdon_api_types::parameter::Parameter;
 
-pub(crate) struct Transactions;
+pub(crate) struct ListTransactions;
 
-impl Described for Transactions {
+impl OperationDocs for ListTransactions {
     const NAME: &'static str = "listUserTransactions";
     const SUMMARY: &'static str = "List the transactions of a wallet";
-    const TEXT: &'static str = "The transactions of one of the user's wallets, newest first. The points of a transaction are \
+    const DESCRIPTION: &'static str = "The transactions of one of the user's wallets, newest first. The points of a transaction are \
          those at the rate of its time and never change; after a change of rate they may not add up to \
          the balance.";
     type View = View;
 
-    fn query() -> Vec<Parameter> {
-        Query::parameters_of(parameters)
+    fn query_parameters() -> Vec<Parameter> {
+        Query::collect_parameters(read_list_query)
     }
 }
 
-impl Read for Transactions {
+impl ReadOperation for ListTransactions {
     const CONSISTENCY: Consistency = Consistency::PerStatement;
 
-    fn read(reads: &mut dyn Reads, call: &Call) -> Result<Answer, ApiError> {
+    fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let user = user_in_path(reads, call)?;
-        let (wallet, page) = call.query(parameters)?;
-        let mut found = reads.transactions(Account::Wallet(wallet, user.id), page.and_one_more())?;
-        let has_next = cut(page, &mut found);
+        let (wallet, page) = call.parse_query(read_list_query)?;
+        let mut transactions =
+            reads.list_transactions(Account::Wallet(wallet, user.id), page.with_lookahead())?;
+        let has_next = truncate_to_page(page, &mut transactions);
         let path = format!("/v1/users/{}/transactions", user.id);
-        let links = Links { parameter: Some(("type", wallet.name())), ..Links::to(path) };
-        let transactions = found.iter().map(TransactionView::of).collect();
-        let view = View { id: Shown(user.id), r#type: wallet.name(), transactions };
-        Ok(Answer::ok(&view)?.with("link", &links.header(page, has_next, None)))
+        let links = Links { parameter: Some(("type", wallet.name())), ..Links::for_path(path) };
+        let transactions = transactions.iter().map(TransactionView::from_transaction).collect();
+        let view = View { id: WireValue(user.id), r#type: wallet.name(), transactions };
+        Ok(RenderedResponse::ok(&view)?.with_header("link", &links.to_header(page, has_next, None)))
     }
 }
 
-fn parameters(query: &mut Query) -> Option<(WalletType, Page)> {
-    let wallet = query.required("type");
-    let page = short_page(query);
+fn read_list_query(query: &mut Query) -> Option<(WalletType, Page)> {
+    let wallet = query.read_required("type");
+    let page = read_short_page(query);
     wallet.zip(page)
 }
 
@@ -58,9 +59,9 @@ fn parameters(query: &mut Query) -> Option<(WalletType, Page)> {
 #[schemars(rename = "Transactions")]
 pub(crate) struct View {
     /// The user. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
-    id: Shown<UserId>,
+    id: WireValue<UserId>,
     /// Which of the user's wallets. Example: `"peer_wallet"`
-    #[schemars(with = "Shown<WalletType>")]
+    #[schemars(with = "WireValue<WalletType>")]
     r#type: &'static str,
     /// The transactions, newest first.
     transactions: Vec<TransactionView>,
@@ -71,20 +72,20 @@ pub(crate) struct View {
 #[schemars(rename = "Transaction")]
 pub(crate) struct TransactionView {
     /// `debit`: out of the wallet; `credit`: into it. Example: `"credit"`
-    #[schemars(with = "Shown<Direction>")]
+    #[schemars(with = "WireValue<Direction>")]
     r#type: &'static str,
     /// The points at the rate of the time; never changes. Example: `10`
-    #[schemars(with = "Shown<Points>")]
+    #[schemars(with = "WireValue<Points>")]
     points: i64,
     /// Why the points moved. Example: `"recognition"`
-    #[schemars(with = "Shown<Reason>")]
+    #[schemars(with = "WireValue<Reason>")]
     reason: &'static str,
     /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
-    created_at: Shown<Timestamp>,
+    created_at: WireValue<Timestamp>,
 }
 
 impl TransactionView {
-    pub(crate) fn of(transaction: &Transaction) -> Self {
+    pub(crate) fn from_transaction(transaction: &Transaction) -> Self {
         let direction = match transaction.direction {
             Direction::Debit => "debit",
             Direction::Credit => "credit",
@@ -93,7 +94,7 @@ impl TransactionView {
             r#type: direction,
             points: transaction.points.get(),
             reason: transaction.reason.name(),
-            created_at: Shown(transaction.created_at),
+            created_at: WireValue(transaction.created_at),
         }
     }
 }
@@ -103,11 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wallet_type_must_be_named() {
+    fn the_wallet_type_is_required() {
         let check = |text: &str, expected: Result<WalletType, &str>| {
-            let read = Query::read(text, parameters);
-            let read = read.as_ref().map(|(wallet, _)| *wallet).map_err(|refusal| refusal.told().1);
-            assert_eq!(read, expected, "{text:?}");
+            let parsed = Query::parse_with(text, read_list_query);
+            let parsed =
+                parsed.as_ref().map(|(wallet, _)| *wallet).map_err(|refusal| refusal.status_and_message().1);
+            assert_eq!(parsed, expected, "{text:?}");
         };
         check("type=user_wallet", Ok(WalletType::User));
         check("type=peer_wallet&page=2", Ok(WalletType::Peer));

@@ -4,56 +4,76 @@ use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
 
 use super::get::user_in_path;
-use crate::operation::answer::Answer;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::{Described, Write};
+use crate::operation::error_code::ErrorCode;
+use crate::operation::response::RenderedResponse;
+use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
-use guerdon_api_types::requests::user_changes;
+use guerdon_api_types::requests::read_user_changes;
 use guerdon_api_types::views::UserView;
 
 pub(crate) struct Update;
 
-impl Described for Update {
+impl OperationDocs for Update {
     const NAME: &'static str = "updateUser";
     const SUMMARY: &'static str = "Change a user";
-    const TEXT: &'static str = "Changes the fields that are sent. A deleted user cannot be changed, and `company_admin` of a company's owner \
+    const DESCRIPTION: &'static str = "Changes the fields that are sent. A deleted user cannot be changed, and `company_admin` of a company's owner \
          stays true.";
     type View = UserView<'static>;
 }
 
-impl Write for Update {
+impl WriteOperation for Update {
     type Command = UpdateUser;
 
-    fn find(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
+    fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         user_in_path(tx, call).map(drop)
     }
 
-    fn command(fields: &mut Fields) -> Option<UpdateUser> {
-        user_changes(fields)
+    fn parse_command(fields: &mut Fields) -> Option<UpdateUser> {
+        read_user_changes(fields)
     }
 
-    fn perform(
+    fn execute_command(
         tx: &mut dyn Tx,
         call: &Call,
         command: &UpdateUser,
         context: &Context<'_>,
-    ) -> Result<Answer, ApiError> {
+    ) -> Result<RenderedResponse, ApiError> {
         let user = update(tx, call.scope, call.path_id("user")?, command, context)?;
-        Answer::ok(&UserView::of(&user))
+        RenderedResponse::ok(&UserView::from_user(&user))
     }
 }
 
 impl From<UpdateUserError> for ApiError {
     fn from(error: UpdateUserError) -> Self {
         match error {
-            UpdateUserError::Denied(denied) => Self::path_denied(denied, "user"),
+            UpdateUserError::Denied(denied) => Self::from_denied_path(denied, "user"),
             UpdateUserError::Store(error) => error.into(),
-            UpdateUserError::Deleted
-            | UpdateUserError::OtherCompany
-            | UpdateUserError::NoLastName
-            | UpdateUserError::IsOwner
-            | UpdateUserError::EmailTaken => Self::bad_request(error.to_string()),
+            UpdateUserError::Deleted => Self::invalid_field("id", error.to_string()),
+            UpdateUserError::OtherCompany => Self::invalid_field("company_id", error.to_string()),
+            UpdateUserError::NoLastName => Self::invalid_field("last_name", error.to_string()),
+            UpdateUserError::IsOwner => Self::invalid_field("company_admin", error.to_string()),
+            UpdateUserError::EmailTaken => {
+                Self::about_field(ErrorCode::EmailTaken, "email", error.to_string())
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_code_of_its_cause_and_its_field() {
+        let check = |error: UpdateUserError, code: ErrorCode, field: &str| {
+            assert_eq!(ApiError::from(error).code_and_fields(), (code, vec![field]));
+        };
+        check(UpdateUserError::EmailTaken, ErrorCode::EmailTaken, "email");
+        check(UpdateUserError::Deleted, ErrorCode::InvalidRequest, "id");
+        check(UpdateUserError::OtherCompany, ErrorCode::InvalidRequest, "company_id");
+        check(UpdateUserError::NoLastName, ErrorCode::InvalidRequest, "last_name");
+        check(UpdateUserError::IsOwner, ErrorCode::InvalidRequest, "company_admin");
     }
 }

@@ -4,67 +4,67 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, He
 use actix_web::{HttpMessage as _, HttpRequest, web};
 use futures_util::StreamExt;
 
-use crate::arrival::{AwaitsLeave, BodyFault};
-use crate::operation::budget::{SMALL_MAX, Weight};
 use crate::operation::error::ApiError;
+use crate::operation::memory_budget::{MemoryPermit, SMALL_BODY_BYTES_MAX};
+use crate::request_info::{AwaitsContinue, BodyFailure};
 
 /// The most bytes of a body.
 const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// A body and the memory that is reserved for it.
 #[derive(Default)]
-pub(crate) struct Read {
+pub(crate) struct ReceivedBody {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) weight: Option<Weight>,
+    pub(crate) memory: Option<MemoryPermit>,
 }
 
 /// Reads a body of at most 1 MiB. Fails with a 400 that closes the connection if it is larger or arrives too slowly. Memory for a
 /// large body is reserved before it is read further.
-pub(crate) async fn read(
+pub(crate) async fn read_body(
     request: &HttpRequest,
     payload: web::Payload,
-    weight: Weight,
-) -> Result<Read, ApiError> {
+    memory: MemoryPermit,
+) -> Result<ReceivedBody, ApiError> {
     let headers = request.headers();
     let declared = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if declared.is_some_and(|length| length > BODY_BYTES_MAX) {
-        return Err(too_large());
+        return Err(too_large_error());
     }
-    if request.extensions().contains::<AwaitsLeave>() {
+    if request.extensions().contains::<AwaitsContinue>() {
         require_json(headers)?; // before the client is asked to send the body
     }
-    collect(payload, declared.unwrap_or(BODY_BYTES_MAX), weight).await.unwrap_or_else(|| {
-        let fault = request.conn_data::<BodyFault>().and_then(BodyFault::said);
-        Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).and_close())
+    read_chunks(payload, declared.unwrap_or(BODY_BYTES_MAX), memory).await.unwrap_or_else(|| {
+        let fault = request.conn_data::<BodyFailure>().and_then(BodyFailure::reason);
+        Err(ApiError::bad_request(fault.unwrap_or("the body must be sent completely")).closing_connection())
     })
 }
 
 /// The body; `None` if it ended early.
-async fn collect(
+async fn read_chunks(
     mut payload: web::Payload,
     length_max: usize,
-    mut weight: Weight,
-) -> Option<Result<Read, ApiError>> {
+    mut memory: MemoryPermit,
+) -> Option<Result<ReceivedBody, ApiError>> {
     let mut body = Vec::new();
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.ok()?;
         if body.len() + chunk.len() > BODY_BYTES_MAX {
-            return Some(Err(too_large()));
+            return Some(Err(too_large_error()));
         }
-        if body.len() <= SMALL_MAX && body.len() + chunk.len() > SMALL_MAX {
-            weight = match weight.grown(length_max).await {
-                Ok(weight) => weight,
-                Err(refusal) => return Some(Err(refusal.and_close())),
+        if body.len() <= SMALL_BODY_BYTES_MAX && body.len() + chunk.len() > SMALL_BODY_BYTES_MAX {
+            memory = match memory.grow_to(length_max).await {
+                Ok(memory) => memory,
+                Err(refusal) => return Some(Err(refusal.closing_connection())),
             };
             body.reserve_exact(length_max.saturating_sub(body.len()));
         }
         body.extend_from_slice(&chunk);
     }
-    Some(Ok(Read { bytes: body, weight: Some(weight) }))
+    Some(Ok(ReceivedBody { bytes: body, memory: Some(memory) }))
 }
 
-fn too_large() -> ApiError {
-    ApiError::bad_request("the body must be at most 1 MiB").and_close()
+fn too_large_error() -> ApiError {
+    ApiError::bad_request("the body must be at most 1 MiB").closing_connection()
 }
 
 /// Fails if the body is declared to be anything but uncompressed JSON in UTF-8.

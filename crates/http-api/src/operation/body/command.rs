@@ -5,50 +5,50 @@ use actix_web::http::header::HeaderMap;
 use guerdon_api_types::body::Fields;
 
 use super::require_json;
-use crate::operation::answer::Answer;
 use crate::operation::error::ApiError;
+use crate::operation::response::RenderedResponse;
 
 /// The command in a body, and its unknown fields.
-pub(crate) struct Parsed<C> {
+pub(crate) struct ParsedCommand<C> {
     pub(crate) command: C,
-    ignored: Option<String>,
+    ignored_fields: Option<String>,
 }
 
 /// Parses a body; `read` may return `None` only after a fault. Fails with a 400 that names every fault.
-pub(crate) fn parse<C>(
+pub(crate) fn parse_command<C>(
     headers: &HeaderMap,
     body: &[u8],
     read: impl FnOnce(&mut Fields) -> Option<C>,
-) -> Result<Parsed<C>, ApiError> {
+) -> Result<ParsedCommand<C>, ApiError> {
     require_json(headers)?;
     let mut fields = Fields::parse(body)?;
     let command = read(&mut fields);
-    let command = fields.unless_faulty(command)?;
-    if wants_strictness(headers) {
-        fields.require_none_ignored()?;
+    let command = fields.check_faults(command)?;
+    if wants_strict_handling(headers) {
+        fields.reject_unknown()?;
     }
-    Ok(Parsed { command, ignored: fields.ignored() })
+    Ok(ParsedCommand { command, ignored_fields: fields.ignored_names() })
 }
 
-impl<C> Parsed<C> {
+impl<C> ParsedCommand<C> {
     /// The command of a request without a body.
     pub(crate) fn without_body(read: impl FnOnce(&mut Fields) -> Option<C>) -> Result<Self, ApiError> {
         let mut fields = Fields::default();
         let command = read(&mut fields);
-        Ok(Self { command: fields.unless_faulty(command)?, ignored: None })
+        Ok(Self { command: fields.check_faults(command)?, ignored_fields: None })
     }
 
     /// Adds the header that lists unknown fields to a response.
-    pub(crate) fn tell(&self, answer: Answer) -> Answer {
-        match &self.ignored {
-            Some(ignored) => answer.with("x-ignored-fields", ignored),
-            None => answer,
+    pub(crate) fn add_ignored_fields(&self, response: RenderedResponse) -> RenderedResponse {
+        match &self.ignored_fields {
+            Some(ignored) => response.with_header("x-ignored-fields", ignored),
+            None => response,
         }
     }
 }
 
 /// Whether the client wants an error for unknown fields: `Prefer: handling=strict` (RFC 7240).
-fn wants_strictness(headers: &HeaderMap) -> bool {
+fn wants_strict_handling(headers: &HeaderMap) -> bool {
     let named =
         headers.get_all("prefer").filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
     named.filter_map(|preference| preference.split(';').next()?.split_once('=')).any(|(name, value)| {
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strictness_is_one_preference_among_others() {
+    fn strict_handling_is_found_among_other_preferences() {
         let check = |prefer: &str, expected: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(HeaderName::from_static("prefer"), HeaderValue::from_str(prefer).unwrap());
-            assert_eq!(wants_strictness(&headers), expected, "{prefer}");
+            assert_eq!(wants_strict_handling(&headers), expected, "{prefer}");
         };
         check("handling=strict", true);
         check("respond-async, Handling = \"strict\"; foo=bar", true);

@@ -3,5 +3,5 @@
 mod bytes;
 mod command;
 
-pub(crate) use bytes::{Read, read, require_json};
-pub(crate) use command::{Parsed, parse};
+pub(crate) use bytes::{ReceivedBody, read_body, require_json};
+pub(crate) use command::{ParsedCommand, parse_command};

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use guerdon_domain::commands::{Command, Done, Response, Surroundings};
-use guerdon_domain::journal::{Actor, By};
-use guerdon_domain::memory::{CountedIds, PlainBodies, StillClock};
+use guerdon_domain::commands::{Command, ContextSources, Done, OutcomeReceiver};
+use guerdon_domain::journal::{Actor, Requester};
+use guerdon_domain::memory::{FixedClock, PlainBodies, SequentialIds};
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
 use guerdon_domain::users::DeleteUser;
@@ -16,10 +16,10 @@ const FAST: Worker = Worker::Fast;
 const PATIENT: Worker = Worker::Patient { takes_large: false };
 const PATIENT_FOR_LARGE: Worker = Worker::Patient { takes_large: true };
 
-struct Nobody;
+struct DiscardedOutcome;
 
-impl Response for Nobody {
-    fn render(&mut self, _done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
+impl OutcomeReceiver for DiscardedOutcome {
+    fn render_response(&mut self, _done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
         Ok((201, Vec::new()))
     }
 
@@ -27,36 +27,36 @@ impl Response for Nobody {
         false
     }
 
-    fn end(self: Box<Self>, _outcome: Outcome) {}
+    fn receive_outcome(self: Box<Self>, _outcome: Outcome) {}
 }
 
-fn user(number: u128) -> UserId {
+fn user_id(number: u128) -> UserId {
     UserId::from_uuid(Uuid::from_u128(number))
 }
 
-fn job(provider: u128, command: Command) -> Job {
+fn new_job(provider: u128, command: Command) -> Job {
     Job::new(Submission {
         command,
         provider: ProviderId::from_uuid(Uuid::from_u128(provider)),
-        by: By { actor: Actor::Provider, reference: None, key: None },
-        surroundings: Surroundings {
-            clock: Arc::new(StillClock(Timestamp::UNIX_EPOCH)),
-            ids: Arc::<CountedIds>::default(),
+        requester: Requester { actor: Actor::Provider, reference: None, key: None },
+        context_sources: ContextSources {
+            clock: Arc::new(FixedClock(Timestamp::UNIX_EPOCH)),
+            ids: Arc::<SequentialIds>::default(),
             bodies: Arc::new(PlainBodies),
         },
-        repeatable: None,
-        response: Box::new(Nobody),
+        idempotent_request: None,
+        outcome_receiver: Box::new(DiscardedOutcome),
     })
 }
 
 /// A recognition by a user of a provider to other users.
-fn sending(provider: u128, from: u128, to: &[u128]) -> Job {
-    let receivers: Vec<String> = to.iter().map(|receiver| user(*receiver).to_string()).collect();
-    job(
+fn recognition_job(provider: u128, from: u128, to: &[u128]) -> Job {
+    let receivers: Vec<String> = to.iter().map(|receiver| user_id(*receiver).to_string()).collect();
+    new_job(
         provider,
         Command::SendRecognition(SendRecognition {
             occasion_id: OccasionId::from_uuid(Uuid::from_u128(1)),
-            sender: Sender::User(user(from)),
+            sender: Sender::User(user_id(from)),
             receivers: Receivers::parse(&receivers.join(",")).unwrap(),
             points_per_receiver: 1,
             message: None,
@@ -66,16 +66,16 @@ fn sending(provider: u128, from: u128, to: &[u128]) -> Job {
 }
 
 /// A queue with recognitions of one provider, each from one user to another.
-fn queue(pairs: &[(u128, u128)]) -> Queue {
+fn queue_of_pairs(pairs: &[(u128, u128)]) -> Queue {
     let mut queue = Queue::new(true);
     for (from, to) in pairs {
-        assert!(queue.push(sending(1, *from, &[*to])).is_ok());
+        assert!(queue.push_job(recognition_job(1, *from, &[*to])).is_ok());
     }
     queue
 }
 
 /// The senders of a batch.
-fn senders(batch: Option<&TakenJobs>) -> Vec<u128> {
+fn senders_of_batch(batch: Option<&Batch>) -> Vec<u128> {
     let sender = |job: &Job| match &job.submission.command {
         Command::SendRecognition(command) => command.sender.id().as_u128(),
         Command::DeleteUser(deletion) => deletion.0.as_uuid().as_u128(),
@@ -85,143 +85,146 @@ fn senders(batch: Option<&TakenJobs>) -> Vec<u128> {
 }
 
 /// Adds as many commands without common accounts as a second fast worker waits for.
-fn fill(queue: &mut Queue) {
+fn fill_second_batch(queue: &mut Queue) {
     for number in 0..u128::try_from(SECOND_BATCH_MIN).unwrap() {
-        assert!(queue.push(sending(1, 1_000 + number, &[2_000 + number])).is_ok());
+        assert!(queue.push_job(recognition_job(1, 1_000 + number, &[2_000 + number])).is_ok());
     }
 }
 
 #[test]
-fn batches_at_work_share_no_account() {
-    let mut queue = queue(&[(1, 2)]);
-    let first = queue.take(FAST).unwrap();
-    fill(&mut queue);
+fn concurrent_batches_share_no_account() {
+    let mut queue = queue_of_pairs(&[(1, 2)]);
+    let first = queue.take_batch(FAST).unwrap();
+    fill_second_batch(&mut queue);
     for (from, to) in [(3, 2), (4, 5), (1, 6), (7, 5)] {
-        assert!(queue.push(sending(1, from, &[to])).is_ok());
+        assert!(queue.push_job(recognition_job(1, from, &[to])).is_ok());
     }
-    let second = queue.take(FAST).unwrap();
-    assert_eq!(senders(Some(&second))[SECOND_BATCH_MIN..], [4, 7]);
-    queue.free(FAST, &first.accounts);
-    queue.free(FAST, &second.accounts);
-    assert_eq!(senders(queue.take(FAST).as_ref()), [3, 1]);
-    assert_eq!(queue.waits(), (false, false));
+    let second = queue.take_batch(FAST).unwrap();
+    assert_eq!(senders_of_batch(Some(&second))[SECOND_BATCH_MIN..], [4, 7]);
+    queue.release_accounts(FAST, &first.accounts);
+    queue.release_accounts(FAST, &second.accounts);
+    assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [3, 1]);
+    assert_eq!(queue.waiting_worker_kinds(), (false, false));
 }
 
 #[test]
-fn a_second_batch_waits_until_it_is_worth_it() {
-    let mut queue = queue(&[(1, 2)]);
-    let first = queue.take(FAST).unwrap();
-    assert!(queue.push(sending(1, 3, &[4])).is_ok());
-    assert!(queue.take(FAST).is_none());
-    queue.free(FAST, &first.accounts);
-    let alone = queue.take(FAST).unwrap();
-    assert_eq!(senders(Some(&alone)), [3]);
-    fill(&mut queue);
-    assert_eq!(queue.take(FAST).unwrap().jobs.len(), SECOND_BATCH_MIN);
+fn a_second_batch_waits_for_enough_commands() {
+    let mut queue = queue_of_pairs(&[(1, 2)]);
+    let first = queue.take_batch(FAST).unwrap();
+    assert!(queue.push_job(recognition_job(1, 3, &[4])).is_ok());
+    assert!(queue.take_batch(FAST).is_none());
+    queue.release_accounts(FAST, &first.accounts);
+    let alone = queue.take_batch(FAST).unwrap();
+    assert_eq!(senders_of_batch(Some(&alone)), [3]);
+    fill_second_batch(&mut queue);
+    assert_eq!(queue.take_batch(FAST).unwrap().jobs.len(), SECOND_BATCH_MIN);
 }
 
 #[test]
-fn a_batch_holds_so_many_and_providers_take_turns() {
+fn batches_are_limited_and_alternate_between_providers() {
     let mut queue = Queue::new(true);
     for number in 0..40 {
-        assert!(queue.push(sending(1, 100 + number, &[200 + number])).is_ok());
+        assert!(queue.push_job(recognition_job(1, 100 + number, &[200 + number])).is_ok());
     }
     for provider in [2, 3] {
-        assert!(queue.push(sending(provider, provider, &[10 * provider])).is_ok());
+        assert!(queue.push_job(recognition_job(provider, provider, &[10 * provider])).is_ok());
     }
-    let batch = queue.take(FAST).unwrap();
-    assert_eq!(batch.jobs.len(), COMMANDS_MAX);
-    assert_eq!(senders(Some(&batch))[..4], [100, 2, 3, 101]);
-    queue.free(FAST, &batch.accounts);
-    assert_eq!(senders(queue.take(FAST).as_ref()), (130..140).collect::<Vec<_>>());
+    let batch = queue.take_batch(FAST).unwrap();
+    assert_eq!(batch.jobs.len(), BATCH_COMMANDS_MAX);
+    assert_eq!(senders_of_batch(Some(&batch))[..4], [100, 2, 3, 101]);
+    queue.release_accounts(FAST, &batch.accounts);
+    assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), (130..140).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_waits_for_a_lock_goes_with_those_that_want_the_same_and_holds_up_no_others() {
-    let mut queue = queue(&[(1, 2), (3, 4)]);
-    let batch = queue.take(FAST).unwrap();
-    queue.push_again(batch.jobs.into_iter().take(1).collect());
-    queue.free(FAST, &batch.accounts);
+fn lock_waiters_are_batched_by_account_and_delay_no_others() {
+    let mut queue = queue_of_pairs(&[(1, 2), (3, 4)]);
+    let batch = queue.take_batch(FAST).unwrap();
+    queue.push_for_retry(batch.jobs.into_iter().take(1).collect());
+    queue.release_accounts(FAST, &batch.accounts);
     for (from, to) in [(1, 5), (6, 7)] {
-        assert!(queue.push(sending(1, from, &[to])).is_ok());
+        assert!(queue.push_job(recognition_job(1, from, &[to])).is_ok());
     }
-    assert_eq!(senders(queue.take(FAST).as_ref()), [6], "the other waits behind it");
-    let patient = queue.take(PATIENT).unwrap();
-    assert_eq!(senders(Some(&patient)), [1]);
-    assert!(queue.take(PATIENT).is_none());
-    queue.free(PATIENT, &patient.accounts);
-    queue.fast_at_work = 0;
-    assert_eq!(senders(queue.take(FAST).as_ref()), [1]);
+    assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [6], "the other waits behind it");
+    let patient = queue.take_batch(PATIENT).unwrap();
+    assert_eq!(senders_of_batch(Some(&patient)), [1]);
+    assert!(queue.take_batch(PATIENT).is_none());
+    queue.release_accounts(PATIENT, &patient.accounts);
+    queue.busy_fast_workers = 0;
+    assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [1]);
 }
 
 #[test]
-fn large_commands_and_those_that_lock_users_are_patient_and_large_ones_are_alone() {
+fn large_and_locking_commands_go_to_patient_workers() {
     let mut queue = Queue::new(true);
     let large: Vec<u128> = (100..100 + 1 + u128::try_from(SHARED_BATCH_SIZE_MAX).unwrap()).collect();
     for from in [1, 2] {
-        assert!(matches!(queue.push(sending(1, from, &large)), Ok(Lane::Patient)));
+        assert!(matches!(queue.push_job(recognition_job(1, from, &large)), Ok(WorkerKind::Patient)));
     }
-    assert!(matches!(queue.push(job(1, Command::DeleteUser(DeleteUser(user(9))))), Ok(Lane::Patient)));
-    assert_eq!(senders(queue.take(PATIENT).as_ref()), [9]);
-    assert!(queue.take(PATIENT).is_none(), "another worker takes the large ones");
-    let batch = queue.take(PATIENT_FOR_LARGE).unwrap();
-    assert_eq!(senders(Some(&batch)), [1]);
-    assert!(queue.take(PATIENT_FOR_LARGE).is_none(), "the other one has the same receivers");
-    queue.free(PATIENT_FOR_LARGE, &batch.accounts);
-    assert_eq!(senders(queue.take(PATIENT_FOR_LARGE).as_ref()), [2]);
+    assert!(matches!(
+        queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(9))))),
+        Ok(WorkerKind::Patient)
+    ));
+    assert_eq!(senders_of_batch(queue.take_batch(PATIENT).as_ref()), [9]);
+    assert!(queue.take_batch(PATIENT).is_none(), "another worker takes the large ones");
+    let batch = queue.take_batch(PATIENT_FOR_LARGE).unwrap();
+    assert_eq!(senders_of_batch(Some(&batch)), [1]);
+    assert!(queue.take_batch(PATIENT_FOR_LARGE).is_none(), "the other one has the same receivers");
+    queue.release_accounts(PATIENT_FOR_LARGE, &batch.accounts);
+    assert_eq!(senders_of_batch(queue.take_batch(PATIENT_FOR_LARGE).as_ref()), [2]);
 }
 
 #[test]
-fn without_locks_large_commands_keep_their_turn() {
+fn large_commands_keep_their_turn_without_locks() {
     let mut queue = Queue::new(false);
     let large: Vec<u128> = (100..200).collect();
     for (from, to) in [(1, &[50][..]), (2, &large), (3, &[51])] {
-        assert!(matches!(queue.push(sending(1, from, to)), Ok(Lane::Fast)));
+        assert!(matches!(queue.push_job(recognition_job(1, from, to)), Ok(WorkerKind::Fast)));
     }
     for expected in [vec![1, 3], vec![2]] {
-        let batch = queue.take(FAST).unwrap();
-        assert_eq!(senders(Some(&batch)), expected);
-        queue.free(FAST, &batch.accounts);
+        let batch = queue.take_batch(FAST).unwrap();
+        assert_eq!(senders_of_batch(Some(&batch)), expected);
+        queue.release_accounts(FAST, &batch.accounts);
     }
 }
 
 #[test]
-fn too_many_are_given_back_and_those_that_waited_too_long_are_taken_out() {
+fn a_full_queue_rejects_and_expired_commands_are_removed() {
     let mut queue = Queue::new(true);
-    for number in 0..WAITING_MAX_OF_PROVIDER {
-        assert!(queue.push(sending(1, 1, &[2 + u128::try_from(number).unwrap()])).is_ok());
+    for number in 0..WAITING_MAX_PER_PROVIDER {
+        assert!(queue.push_job(recognition_job(1, 1, &[2 + u128::try_from(number).unwrap()])).is_ok());
     }
-    assert!(queue.push(sending(1, 1, &[2])).is_err());
-    assert!(queue.push(sending(2, 1, &[2])).is_ok(), "another provider has room");
-    assert!(queue.push(job(3, Command::DeleteUser(DeleteUser(user(1))))).is_ok());
+    assert!(queue.push_job(recognition_job(1, 1, &[2])).is_err());
+    assert!(queue.push_job(recognition_job(2, 1, &[2])).is_ok(), "another provider has room");
+    assert!(queue.push_job(new_job(3, Command::DeleteUser(DeleteUser(user_id(1))))).is_ok());
     let now = Instant::now();
-    assert!(queue.take_late(now).is_empty());
-    assert_eq!(queue.take_late(now + Deadlines::REQUEST.begin * 2).len(), WAITING_MAX_OF_PROVIDER + 2);
-    assert_eq!((queue.waits(), queue.turns.len()), ((false, false), 0));
+    assert!(queue.take_expired(now).is_empty());
+    assert_eq!(queue.take_expired(now + Deadlines::REQUEST.start * 2).len(), WAITING_MAX_PER_PROVIDER + 2);
+    assert_eq!((queue.waiting_worker_kinds(), queue.provider_order.len()), ((false, false), 0));
     queue.close();
-    assert!(queue.is_done());
-    assert!(queue.push(sending(1, 1, &[2])).is_err());
+    assert!(queue.is_drained());
+    assert!(queue.push_job(recognition_job(1, 1, &[2])).is_err());
 }
 
 #[test]
-fn a_provider_with_many_patient_commands_leaves_others_their_turn_and_their_room() {
+fn patient_commands_are_fair_between_providers() {
     let mut queue = Queue::new(true);
-    for number in 0..u128::try_from(WAITING_MAX_OF_PROVIDER).unwrap() {
-        assert!(queue.push(job(1, Command::DeleteUser(DeleteUser(user(10 + number))))).is_ok());
+    for number in 0..u128::try_from(WAITING_MAX_PER_PROVIDER).unwrap() {
+        assert!(queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(10 + number))))).is_ok());
     }
-    assert!(queue.push(job(1, Command::DeleteUser(DeleteUser(user(1))))).is_err());
-    assert!(queue.push(job(2, Command::DeleteUser(DeleteUser(user(2))))).is_ok());
-    let taken: Vec<_> = (0..3).map(|_| senders(queue.take(PATIENT).as_ref())).collect();
+    assert!(queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(1))))).is_err());
+    assert!(queue.push_job(new_job(2, Command::DeleteUser(DeleteUser(user_id(2))))).is_ok());
+    let taken: Vec<_> = (0..3).map(|_| senders_of_batch(queue.take_batch(PATIENT).as_ref())).collect();
     assert_eq!(taken, [[10], [2], [11]]);
 }
 
 #[test]
-fn a_company_that_sends_pays_from_its_reserve() {
-    let mut sent = sending(1, 1, &[2]);
+fn a_sending_company_needs_its_reserve_account() {
+    let mut sent = recognition_job(1, 1, &[2]);
     if let Command::SendRecognition(command) = &mut sent.submission.command {
         command.sender = Sender::Company(CompanyId::from_uuid(Uuid::from_u128(77)));
     }
     let needs = Job::new(sent.submission).needs;
     let reserve = Account::Reserve(CompanyId::from_uuid(Uuid::from_u128(77)));
-    assert_eq!(needs.accounts, BTreeSet::from([Account::Wallet(WalletType::User, user(2)), reserve]));
+    assert_eq!(needs.accounts, BTreeSet::from([Account::Wallet(WalletType::User, user_id(2)), reserve]));
 }

@@ -7,17 +7,17 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::Unit;
-use super::pages::JOURNAL_ENTRIES;
+use super::pages::PAGE_ENTRIES;
 use crate::rows::schema::{accounts, companies};
 use crate::rows::types::Id;
 
 impl Unit<'_> {
     /// The alert threshold of every reserve follows from the company's threshold and rate.
     pub(super) fn audit_alerts(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
-        type Row = (Id, i32, Option<i64>, Option<i64>);
+        type ReserveColumns = (Id, i32, Option<i64>, Option<i64>);
         let mut after = Id(uuid::Uuid::nil());
         loop {
-            let page: Vec<Row> = self.query(|conn| {
+            let page: Vec<ReserveColumns> = self.query(|conn| {
                 companies::table
                     .inner_join(
                         accounts::table.on(accounts::owner_id
@@ -26,7 +26,7 @@ impl Unit<'_> {
                     )
                     .filter(companies::id.gt(after))
                     .order(companies::id)
-                    .limit(JOURNAL_ENTRIES)
+                    .limit(PAGE_ENTRIES)
                     .select((
                         companies::id,
                         companies::points_per_dollar,
@@ -40,11 +40,14 @@ impl Unit<'_> {
             for (id, rate, threshold, alert) in page {
                 let rate = PointsPerDollar::new(rate.into());
                 let least = threshold.and_then(Points::new).map(|points| {
-                    let least = rate.and_then(|rate| rate.least(points));
+                    let least = rate.and_then(|rate| rate.min_balance(points));
                     least.unwrap_or(Amount::MAX).nanodollars()
                 });
-                findings.demand(alert == least, "reserve alert", || {
-                    format!("the reserve of company {} alerts below another amount than it should", id.0)
+                findings.require(alert == least, "reserve alert", || {
+                    format!(
+                        "the alert threshold of the reserve of company {} differs from the company's setting",
+                        id.0
+                    )
                 });
             }
         }

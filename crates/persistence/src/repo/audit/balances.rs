@@ -6,69 +6,70 @@ use std::collections::VecDeque;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
-use guerdon_domain::audit::{AccountJudge, Findings, Held, Side, Touch};
-use guerdon_domain::journal::Act;
+use guerdon_domain::audit::{AccountAudit, Findings, Side, StoredAccount, StoredAccountEntry};
+use guerdon_domain::journal::EntryKind;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::{AccountKind, Reason};
 
-use guerdon_domain::values::{JournalEntryId, fit};
+use guerdon_domain::values::{JournalEntryId, checked_cast};
 
-use super::super::super::{Conn, movements};
+use super::super::super::{Conn, account_entries_from};
 use super::super::Unit;
-use crate::rows::AccountFact;
+use crate::rows::AuditedAccountRow;
 use crate::rows::schema::accounts;
 use crate::rows::types::{Id, Identifier};
 
-const PAGE: i64 = 10_000;
+const PAGE_ROWS: i64 = 10_000;
 
 /// An account: owner and kind.
-type Key = (Id, i16);
+type StoredAccountKey = (Id, i16);
 
 /// An entry: account owner, account kind, entry number, amount, reason and journal entry.
-type TouchRow = (Id, i16, i64, i64, i16, Id<JournalEntryId>);
-type Touched = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
+type EntryRow = (Id, i16, i64, i64, i16, Id<JournalEntryId>);
+type EntryColumns = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
 /// One side of all transfers, ordered by account and entry number.
-struct Touches {
+struct EntryCursor {
     side: Side,
-    page: VecDeque<TouchRow>,
-    last: Option<(Key, i64)>,
-    is_over: bool,
+    page: VecDeque<EntryRow>,
+    last: Option<(StoredAccountKey, i64)>,
+    is_exhausted: bool,
 }
 
-impl Touches {
-    fn of(side: Side) -> Self {
-        Self { side, page: VecDeque::new(), last: None, is_over: false }
+impl EntryCursor {
+    fn for_side(side: Side) -> Self {
+        Self { side, page: VecDeque::new(), last: None, is_exhausted: false }
     }
 
     /// Reads the next page.
-    fn turn(&mut self, conn: &mut Conn) -> QueryResult<()> {
+    fn read_next_page(&mut self, conn: &mut Conn) -> QueryResult<()> {
         let side = match self.side {
             Side::Debit => "debit",
             Side::Credit => "credit",
         };
-        let (from, key) = movements(side);
+        let (from, key) = account_entries_from(side);
         // A single row comparison, so that the index scan starts where the page starts, however long an
         // account's history is.
-        let key = format!("{key}.{side}_owner, {key}.{side}_kind, {key}.{side}_place");
-        let query =
-            sql::<Touched>(&format!("SELECT {key}, t.amount, t.reason, t.journal_entry_id FROM {from} "));
-        let page = format!("ORDER BY {key} LIMIT {PAGE}");
-        let rows: Vec<TouchRow> = match self.last {
+        let key = format!("{key}.{side}_owner, {key}.{side}_kind, {key}.{side}_sequence");
+        let query = sql::<EntryColumns>(&format!(
+            "SELECT {key}, t.amount, t.reason, t.journal_entry_id FROM {from} "
+        ));
+        let page = format!("ORDER BY {key} LIMIT {PAGE_ROWS}");
+        let rows: Vec<EntryRow> = match self.last {
             None => query.sql(&page).get_results(conn)?,
-            Some(((owner, kind), place)) => query
+            Some(((owner, kind), sequence)) => query
                 .sql(&format!("WHERE ({key}) > ("))
                 .bind::<Identifier, _>(owner)
                 .sql(", ")
                 .bind::<SmallInt, _>(kind)
                 .sql(", ")
-                .bind::<BigInt, _>(place)
+                .bind::<BigInt, _>(sequence)
                 .sql(&format!(") {page}"))
                 .get_results(conn)?,
         };
         self.last = rows.last().map(|row| ((row.0, row.1), row.2));
-        self.is_over = rows.is_empty();
+        self.is_exhausted = rows.is_empty();
         self.page = rows.into();
         Ok(())
     }
@@ -76,93 +77,98 @@ impl Touches {
 
 impl Unit<'_> {
     pub(super) fn audit_balances(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
-        let (mut debits, mut credits) = (Touches::of(Side::Debit), Touches::of(Side::Credit));
-        let mut behind: Option<Key> = None;
+        let (mut debits, mut credits) =
+            (EntryCursor::for_side(Side::Debit), EntryCursor::for_side(Side::Credit));
+        let mut after: Option<StoredAccountKey> = None;
         loop {
-            let page = self.accounts_after(behind)?;
+            let page = self.accounts_after(after)?;
             let Some(last) = page.last() else { break };
-            behind = Some((last.owner_id, last.kind));
-            findings.checked.accounts += fit::<u64, _>(page.len());
+            after = Some((last.owner_id, last.kind));
+            findings.checked.accounts += checked_cast::<u64, _>(page.len());
             for account in &page {
-                self.judge_account(account.held(), &mut debits, &mut credits, findings)?;
+                self.audit_account(account.to_stored_account(), &mut debits, &mut credits, findings)?;
             }
         }
-        for touches in [&mut debits, &mut credits] {
-            while let Some((owner, kind)) = self.peek(touches)? {
-                touches.page.pop_front();
-                no_account((owner, kind), findings);
+        for cursor in [&mut debits, &mut credits] {
+            while let Some((owner, kind)) = self.peek_account(cursor)? {
+                cursor.page.pop_front();
+                report_missing_account((owner, kind), findings);
             }
         }
         Ok(())
     }
 
-    fn judge_account(
+    fn audit_account(
         &mut self,
-        held: Held,
-        debits: &mut Touches,
-        credits: &mut Touches,
+        stored: StoredAccount,
+        debits: &mut EntryCursor,
+        credits: &mut EntryCursor,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let key = (Id(held.owner), held.kind);
-        let mut judge = AccountJudge::new(held);
+        let key = (Id(stored.owner), stored.kind);
+        let mut audit = AccountAudit::new(stored);
         loop {
-            let sides = [self.peek(debits)?, self.peek(credits)?];
-            for (side, touches) in sides.into_iter().zip([&mut *debits, &mut *credits]) {
+            let sides = [self.peek_account(debits)?, self.peek_account(credits)?];
+            for (side, cursor) in sides.into_iter().zip([&mut *debits, &mut *credits]) {
                 if side.is_some_and(|account| account < key) {
-                    touches.page.pop_front();
-                    no_account(side.unwrap_or(key), findings);
+                    cursor.page.pop_front();
+                    report_missing_account(side.unwrap_or(key), findings);
                 }
             }
             if sides.iter().flatten().any(|account| *account < key) {
                 continue;
             }
-            let at = |touches: &Touches, there: Option<Key>| {
-                touches.page.front().filter(|_| there == Some(key)).map(|touch| touch.2)
+            let at = |cursor: &EntryCursor, account: Option<StoredAccountKey>| {
+                cursor.page.front().filter(|_| account == Some(key)).map(|entry| entry.2)
             };
             let [debit, credit] = sides;
-            let touches = match (at(debits, debit), at(credits, credit)) {
+            let cursor = match (at(debits, debit), at(credits, credit)) {
                 (None, None) => break,
                 (Some(debit), credit) if credit.is_none_or(|credit| debit <= credit) => &mut *debits,
                 _ => &mut *credits,
             };
-            let Some((_, _, place, amount, reason, cause)) = touches.page.pop_front() else { break };
-            let touch = Touch { side: touches.side, place, amount, reason, cause: cause.0 };
-            let balance = judge.touch(&touch, findings);
-            if reason == Reason::Override.code() && held.kind <= AccountKind::ManagerWallet.code() {
-                self.judge_override(&held, cause, balance, findings)?;
+            let Some((_, _, sequence, amount, reason, entry_id)) = cursor.page.pop_front() else { break };
+            let entry =
+                StoredAccountEntry { side: cursor.side, sequence, amount, reason, entry_id: entry_id.0 };
+            let balance = audit.check_entry(&entry, findings);
+            if reason == Reason::Override.code() && stored.kind <= AccountKind::ManagerWallet.code() {
+                self.audit_override(&stored, entry_id, balance, findings)?;
             }
         }
-        judge.end(findings);
+        audit.check_totals(findings);
         Ok(())
     }
 
     /// A wallet that was overridden shows the requested points.
-    fn judge_override(
+    fn audit_override(
         &mut self,
-        held: &Held,
-        cause: Id<JournalEntryId>,
+        stored: &StoredAccount,
+        entry_id: Id<JournalEntryId>,
         balance: i128,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let found = self.journal_entries_of(&[cause])?.remove(&cause);
-        let cause = found.and_then(|found| found.read().ok());
-        let fits = cause.is_some_and(|cause| match cause.act {
-            Act::Override { points, .. } => shows(cause.rate, balance) == Some(points.get()),
+        let found = self.load_entries_by_id(&[entry_id])?.remove(&entry_id);
+        let entry = found.and_then(|found| found.to_journal_entry().ok());
+        let matches = entry.is_some_and(|entry| match entry.kind {
+            EntryKind::Override { points, .. } => displayed_points(entry.rate, balance) == Some(points.get()),
             _ => false,
         });
-        findings.demand(fits, "override", || {
-            let name = AccountKind::stored_name(held.kind);
-            format!("{name} of {} holds {balance} nano-dollars after its override", held.owner)
+        findings.require(matches, "override", || {
+            let name = AccountKind::stored_name(stored.kind);
+            format!("{name} of {} holds {balance} nano-dollars after its override", stored.owner)
         });
         Ok(())
     }
 
-    fn accounts_after(&mut self, behind: Option<Key>) -> Result<Vec<AccountFact>, StoreError> {
+    fn accounts_after(
+        &mut self,
+        after: Option<StoredAccountKey>,
+    ) -> Result<Vec<AuditedAccountRow>, StoreError> {
         let all = accounts::table
             .order((accounts::owner_id, accounts::kind))
-            .limit(PAGE)
-            .select(AccountFact::as_select());
-        self.query(|conn| match behind {
+            .limit(PAGE_ROWS)
+            .select(AuditedAccountRow::as_select());
+        self.query(|conn| match after {
             None => all.get_results(conn),
             Some((owner, kind)) => all
                 .filter(accounts::owner_id.ge(owner))
@@ -172,20 +178,22 @@ impl Unit<'_> {
     }
 
     /// The account of the next entry of a side.
-    fn peek(&mut self, touches: &mut Touches) -> Result<Option<Key>, StoreError> {
-        if touches.page.is_empty() && !touches.is_over {
-            self.query(|conn| touches.turn(conn))?;
+    fn peek_account(&mut self, cursor: &mut EntryCursor) -> Result<Option<StoredAccountKey>, StoreError> {
+        if cursor.page.is_empty() && !cursor.is_exhausted {
+            self.query(|conn| cursor.read_next_page(conn))?;
         }
-        Ok(touches.page.front().map(|touch| (touch.0, touch.1)))
+        Ok(cursor.page.front().map(|entry| (entry.0, entry.1)))
     }
 }
 
-fn no_account((owner, kind): Key, findings: &mut Findings) {
-    findings.add("transfer's account", || {
-        format!("a transfer names {} of {}, which is missing", AccountKind::stored_name(kind), owner.0)
+fn report_missing_account((owner, kind): StoredAccountKey, findings: &mut Findings) {
+    findings.add_violation("transfer's account", || {
+        format!("a transfer refers to {} of {}, which is missing", AccountKind::stored_name(kind), owner.0)
     });
 }
 
-fn shows(rate: PointsPerDollar, balance: i128) -> Option<i64> {
-    i64::try_from(balance).ok().map(|nanodollars| rate.points(Amount::from_nanodollars(nanodollars)).get())
+fn displayed_points(rate: PointsPerDollar, balance: i128) -> Option<i64> {
+    i64::try_from(balance)
+        .ok()
+        .map(|nanodollars| rate.shown_points(Amount::from_nanodollars(nanodollars)).get())
 }

@@ -1,17 +1,17 @@
 //! Checks of the outbox: deliveries against their events, their attempts and the retry schedule.
 
-use guerdon_domain::audit::Examination;
+use guerdon_domain::audit::AuditOptions;
 use guerdon_domain::events::EventState;
 
-use super::super::super::{id_text, moment_text};
+use super::super::super::{id_as_text, timestamp_literal};
 use super::Check;
 use crate::rows::conditions::PENDING;
-use crate::rows::types::At;
+use crate::rows::types::DbTimestamp;
 
 /// Every event has a delivery and every delivery an event. A pending delivery or mail has a time for its next
 /// attempt.
-pub(super) fn checks() -> Vec<Check> {
-    let event = id_text("d.event_id");
+pub(super) fn delivery_checks() -> Vec<Check> {
+    let event = id_as_text("d.event_id");
     vec![
         (
             "delivery of an event",
@@ -19,7 +19,7 @@ pub(super) fn checks() -> Vec<Check> {
                 "SELECT 'event ' || {} || ' has no delivery' AS detail FROM events AS e \
                  LEFT JOIN deliveries AS d ON d.event_id = e.id AND d.company_id = e.company_id \
                  AND d.provider_id = e.provider_id WHERE d.event_id IS NULL",
-                id_text("e.id")
+                id_as_text("e.id")
             ),
         ),
         (
@@ -44,16 +44,16 @@ pub(super) fn checks() -> Vec<Check> {
                 "SELECT 'mail ' || {} || ' is in state ' || m.state || ' and due, or waiting and never due' AS detail \
                  FROM mails AS m WHERE (m.{PENDING}) <> (m.next_attempt_at IS NOT NULL) \
                  OR (NOT m.{PENDING} AND m.lease_id IS NOT NULL)",
-                id_text("m.id")
+                id_as_text("m.id")
             ),
         ),
     ]
 }
 
 /// A delivery agrees with its attempts, and its next attempt is within the retry schedule.
-pub(super) fn attempts(asked: &Examination<'_>) -> Vec<Check> {
-    let event = id_text("d.event_id");
-    let latest = moment_text(At(asked.now.saturating_add(asked.longest_wait)));
+pub(super) fn attempt_checks(options: &AuditOptions<'_>) -> Vec<Check> {
+    let event = id_as_text("d.event_id");
+    let latest = timestamp_literal(DbTimestamp(options.now.saturating_add(options.longest_wait)));
     vec![
         (
             "attempts",

@@ -10,14 +10,14 @@ use guerdon_domain::values::{EventId, RecognitionId};
 use uuid::Uuid;
 
 use super::super::Unit;
-use super::pages::{Legs, Placed};
+use super::pages::{PositionedEntry, RowsByEntry};
 use crate::rows::schema::{events, recognitions};
-use crate::rows::seals::Chain;
+use crate::rows::seals::SealChain;
 use crate::rows::types::Id;
-use crate::rows::{JournalEntryRow, RecognitionFact, StoredEventRow, kind};
+use crate::rows::{AuditedRecognitionRow, JournalEntryRow, StoredEventRow, kind};
 
 /// The maximum number of bodies in memory. Each may have tens of kilobytes.
-const BODIES: usize = 100;
+const BODIES_MAX: usize = 100;
 
 /// What an audit keeps of an event after it has read the body.
 pub(super) struct EventDigest {
@@ -31,24 +31,24 @@ pub(super) struct EventDigest {
 
 /// The events of a batch of journal entries.
 #[derive(Default)]
-pub(super) struct Events(HashMap<Id<EventId>, EventDigest>);
+pub(super) struct EventDigests(HashMap<Id<EventId>, EventDigest>);
 
-impl Events {
+impl EventDigests {
     /// The events of one entry that still exist, in the order in which seals chain them.
-    pub(super) fn of<'a>(
+    pub(super) fn of_entry<'a>(
         &'a self,
-        cause: &'a JournalEntryRow<'_>,
-        sent: &'a [RecognitionFact],
+        entry: &'a JournalEntryRow<'_>,
+        sent: &'a [AuditedRecognitionRow],
     ) -> impl Iterator<Item = &'a EventDigest> {
-        let own = kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid())));
+        let own = event_kind_of_entry(entry.kind).map(|_| Id(EventId::from_uuid(entry.id.0.as_uuid())));
         let received = sent.iter().map(|recognition| Id(EventId::from_uuid(recognition.id.0.as_uuid())));
         received.chain(own).filter_map(|id| self.0.get(&id))
     }
 }
 
 /// The kind of the event that has the same id as its journal entry.
-fn kind_of_event(cause: i16) -> Option<EventKind> {
-    match cause {
+fn event_kind_of_entry(entry: i16) -> Option<EventKind> {
+    match entry {
         kind::AMENDMENT => Some(EventKind::RecognitionUpdated),
         kind::REDEMPTION => Some(EventKind::RedemptionCreated),
         _ => None,
@@ -57,18 +57,18 @@ fn kind_of_event(cause: i16) -> Option<EventKind> {
 
 /// The chain over the events of a range of the journal.
 pub(super) struct EventChain {
-    chain: Chain,
+    chain: SealChain,
     pub(super) count: i64,
 }
 
 impl EventChain {
     pub(super) fn new() -> Self {
-        Self { chain: Chain::after(crate::rows::seals::BEGINNING), count: 0 }
+        Self { chain: SealChain::continue_from(crate::rows::seals::FIRST_HEAD), count: 0 }
     }
 
-    pub(super) fn add(&mut self, event: &EventDigest) {
-        self.chain.bytes(Some(event.id.0.as_ref()));
-        self.chain.bytes(Some(&event.digest));
+    pub(super) fn add_event(&mut self, event: &EventDigest) {
+        self.chain.add_bytes(Some(event.id.0.as_ref()));
+        self.chain.add_bytes(Some(&event.digest));
         self.count += 1;
     }
 
@@ -78,20 +78,20 @@ impl EventChain {
 }
 
 impl Unit<'_> {
-    pub(super) fn events_of(
+    pub(super) fn load_event_digests(
         &mut self,
-        batch: &[Placed],
-        recognitions: &Legs<RecognitionFact>,
+        batch: &[PositionedEntry],
+        recognitions: &RowsByEntry<AuditedRecognitionRow>,
         bodies: Option<&dyn EventBodies>,
-    ) -> Result<Events, StoreError> {
+    ) -> Result<EventDigests, StoreError> {
         let mut ids: Vec<Id<EventId>> = Vec::new();
-        for (_, cause) in batch {
-            ids.extend(kind_of_event(cause.kind).map(|_| Id(EventId::from_uuid(cause.id.0.as_uuid()))));
-            let sent = recognitions.of(cause.id).iter();
+        for (_, entry) in batch {
+            ids.extend(event_kind_of_entry(entry.kind).map(|_| Id(EventId::from_uuid(entry.id.0.as_uuid()))));
+            let sent = recognitions.of_entry(entry.id).iter();
             ids.extend(sent.map(|recognition| Id(EventId::from_uuid(recognition.id.0.as_uuid()))));
         }
-        let mut events = Events::default();
-        for ids in ids.chunks(BODIES) {
+        let mut events = EventDigests::default();
+        for ids in ids.chunks(BODIES_MAX) {
             let rows: Vec<StoredEventRow> = self.query(|conn| {
                 events::table
                     .filter(events::id.eq_any(ids))
@@ -99,25 +99,28 @@ impl Unit<'_> {
                     .get_results(conn)
             })?;
             events.0.extend(rows.into_iter().map(|row| {
-                let facts = bodies.and_then(|bodies| bodies.facts(&row.body));
-                (row.id, EventDigest { id: row.id, kind: row.kind, digest: row.digest(), facts })
+                let facts = bodies.and_then(|bodies| bodies.parse_facts(&row.body));
+                (
+                    row.id,
+                    EventDigest { id: row.id, kind: row.kind, digest: row.into_original_digest(), facts },
+                )
             }));
         }
         Ok(events)
     }
 
     /// Compares the bodies of a batch with the journal.
-    pub(super) fn judge_events(
+    pub(super) fn audit_event_bodies(
         &mut self,
-        batch: &[Placed],
-        recognitions: &Legs<RecognitionFact>,
-        events: &Events,
+        batch: &[PositionedEntry],
+        recognitions: &RowsByEntry<AuditedRecognitionRow>,
+        events: &EventDigests,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let amended = self.amended_recognitions(batch)?;
-        for (_, cause) in batch {
-            let company = cause.company_id.0.as_uuid();
-            let facts_of = |kind, recognition: &RecognitionFact, points| EventFacts {
+        for (_, entry) in batch {
+            let company = entry.company_id.0.as_uuid();
+            let facts_of = |kind, recognition: &AuditedRecognitionRow, points| EventFacts {
                 kind,
                 subject: recognition.id.0.as_uuid(),
                 company,
@@ -125,14 +128,14 @@ impl Unit<'_> {
                 receiver: Some(recognition.receiver()),
                 points,
             };
-            let sent = recognitions.of(cause.id);
-            for event in events.of(cause, sent) {
-                let subject = cause.subject_id.map_or(Uuid::nil(), |id| id.0);
+            let sent = recognitions.of_entry(entry.id);
+            for event in events.of_entry(entry, sent) {
+                let subject = entry.subject_id.map_or(Uuid::nil(), |id| id.0);
                 let expected = match EventKind::from_code(event.kind) {
                     Some(kind @ EventKind::RecognitionReceived) => sent
                         .iter()
                         .find(|recognition| recognition.id.0.as_uuid() == event.id.0.as_uuid())
-                        .map(|recognition| facts_of(kind, recognition, cause.points)),
+                        .map(|recognition| facts_of(kind, recognition, entry.points)),
                     Some(kind @ EventKind::RecognitionUpdated) => amended
                         .get(&subject)
                         .map(|(recognition, points)| facts_of(kind, recognition, *points)),
@@ -142,13 +145,13 @@ impl Unit<'_> {
                         company,
                         sender: None,
                         receiver: None,
-                        points: cause.points,
+                        points: entry.points,
                     }),
                     None => None,
                 };
-                let fits = expected.is_some() && event.facts == expected;
-                findings.demand(fits, "event's body", || {
-                    format!("the body of event {} does not say what the journal says", event.id.0)
+                let matches = expected.is_some() && event.facts == expected;
+                findings.require(matches, "event's body", || {
+                    format!("the body of event {} differs from the journal", event.id.0)
                 });
             }
         }
@@ -158,22 +161,22 @@ impl Unit<'_> {
     /// The recognitions that the entries of a batch amended, each with its points.
     fn amended_recognitions(
         &mut self,
-        batch: &[Placed],
-    ) -> Result<HashMap<Uuid, (RecognitionFact, i64)>, StoreError> {
-        let amendments = batch.iter().filter(|(_, cause)| cause.kind == kind::AMENDMENT);
+        batch: &[PositionedEntry],
+    ) -> Result<HashMap<Uuid, (AuditedRecognitionRow, i64)>, StoreError> {
+        let amendments = batch.iter().filter(|(_, entry)| entry.kind == kind::AMENDMENT);
         let ids: Vec<Id<RecognitionId>> =
-            amendments.filter_map(|(_, cause)| Some(Id(cause.subject_id?.0.into()))).collect();
+            amendments.filter_map(|(_, entry)| Some(Id(entry.subject_id?.0.into()))).collect();
         if ids.is_empty() {
             return Ok(HashMap::new());
         }
-        let found: Vec<RecognitionFact> = self.query(|conn| {
+        let found: Vec<AuditedRecognitionRow> = self.query(|conn| {
             recognitions::table
                 .filter(recognitions::id.eq_any(&ids))
-                .select(RecognitionFact::as_select())
+                .select(AuditedRecognitionRow::as_select())
                 .get_results(conn)
         })?;
         let sendings: Vec<_> = found.iter().map(|recognition| recognition.journal_entry_id).collect();
-        let sendings = self.journal_entries_of(&sendings)?;
+        let sendings = self.load_entries_by_id(&sendings)?;
         let priced = found.into_iter().filter_map(|recognition| {
             let points = sendings.get(&recognition.journal_entry_id)?.points;
             Some((recognition.id.0.as_uuid(), (recognition, points)))

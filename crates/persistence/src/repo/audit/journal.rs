@@ -1,131 +1,136 @@
 //! Checks the journal in its order: each entry with its transfers and its recognitions, and the seals over
 //! them.
 
-use guerdon_domain::values::{JournalEntryId, RecognitionId, fit};
+use guerdon_domain::values::{JournalEntryId, RecognitionId, checked_cast};
 use std::collections::{HashMap, HashSet};
 
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
-use guerdon_domain::audit::{Examination, Findings, JournalEntryAudit};
+use guerdon_domain::audit::{AuditOptions, Findings, JournalEntryAudit};
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
-use super::following::Followed;
-use super::pages::{JOURNAL_ENTRIES, Placed, batches};
+use super::pages::{PAGE_ENTRIES, PositionedEntry, split_into_batches};
+use super::seal_chain::SealProgress;
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
-use crate::rows::{RecognitionFact, TransferRow, kind};
+use crate::rows::{AuditedRecognitionRow, TransferRow, kind};
 
 /// The state of the check while it reads the journal.
-struct Walk {
+struct JournalProgress {
     transfers: i64,
     recognitions: i64,
     /// For each unfinished distribution, the number of receivers that are still to be paid.
-    waiting: HashMap<Id<JournalEntryId>, i64>,
-    seals: Followed,
+    unpaid_receivers: HashMap<Id<JournalEntryId>, i64>,
+    seals: SealProgress,
 }
 
 impl Unit<'_> {
     pub(super) fn audit_journal(
         &mut self,
-        asked: &Examination<'_>,
+        options: &AuditOptions<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let (waiting, seals) = (self.waiting()?, self.first_seal(asked.head)?);
-        let mut walk = Walk { transfers: 0, recognitions: 0, waiting, seals };
-        let mut behind = None;
+        let (waiting, seals) = (self.unpaid_receivers()?, self.start_at_first_seal(options.head)?);
+        let mut progress =
+            JournalProgress { transfers: 0, recognitions: 0, unpaid_receivers: waiting, seals };
+        let mut after = None;
         loop {
-            let page = self.journal_entries_after(i64::MIN, behind, JOURNAL_ENTRIES)?;
+            let page = self.load_entries_after(i64::MIN, after, PAGE_ENTRIES)?;
             let Some(last) = page.last() else { break };
-            behind = Some((last.0, last.1.id));
-            for batch in batches(&page) {
-                self.judge_batch(batch, &mut walk, asked, findings)?;
+            after = Some((last.0, last.1.id));
+            for batch in split_into_batches(&page) {
+                self.audit_batch(batch, &mut progress, options, findings)?;
             }
         }
-        while walk.seals.next.is_some() {
-            self.close_seal(&mut walk.seals, findings)?;
+        while progress.seals.next.is_some() {
+            self.check_seal(&mut progress.seals, findings)?;
         }
-        findings.demand(walk.seals.wanted.is_none(), "head", || {
-            "no seal has this head: something that was sealed before it was changed or removed".to_owned()
+        findings.require(progress.seals.wanted_head.is_none(), "head", || {
+            "no seal has this head: entries that it covers were changed or removed".to_owned()
         });
-        for id in walk.waiting.keys() {
-            findings.add("under way", || format!("a distribution is under way and has no cause {}", id.0));
+        for id in progress.unpaid_receivers.keys() {
+            findings.add_violation("in progress", || {
+                format!("a distribution in progress has no journal entry {}", id.0)
+            });
         }
-        findings.checked.transfers += fit::<u64, _>(walk.transfers);
-        findings.checked.recognitions += fit::<u64, _>(walk.recognitions);
-        self.audit_orphans(&walk, findings)
+        findings.checked.transfers += checked_cast::<u64, _>(progress.transfers);
+        findings.checked.recognitions += checked_cast::<u64, _>(progress.recognitions);
+        self.audit_orphans(&progress, findings)
     }
 
-    fn judge_batch(
+    fn audit_batch(
         &mut self,
-        batch: &[Placed],
-        walk: &mut Walk,
-        asked: &Examination<'_>,
+        batch: &[PositionedEntry],
+        progress: &mut JournalProgress,
+        options: &AuditOptions<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        findings.checked.journal_entries += fit::<u64, _>(batch.len());
+        findings.checked.journal_entries += checked_cast::<u64, _>(batch.len());
         let refunded: Vec<Id<JournalEntryId>> =
-            batch.iter().filter_map(|(_, cause)| cause.refunds()).collect();
-        let redemptions = self.journal_entries_of(&refunded)?;
-        let recognitions = self.recognitions_of(batch)?;
-        let events = self.events_of(batch, &recognitions, Some(asked.bodies))?;
-        self.judge_events(batch, &recognitions, &events, findings)?;
+            batch.iter().filter_map(|(_, entry)| entry.refunded_redemption()).collect();
+        let redemptions = self.load_entries_by_id(&refunded)?;
+        let recognitions = self.load_recognitions(batch)?;
+        let events = self.load_event_digests(batch, &recognitions, Some(options.bodies))?;
+        self.audit_event_bodies(batch, &recognitions, &events, findings)?;
         let mut changed = Vec::new();
-        let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
+        let transfers = if batch.len() > 1 { Some(self.load_transfers(batch)?) } else { None };
         for (position, row) in batch {
-            while walk.seals.next.as_ref().is_some_and(|next| *position >= next.journal_before) {
-                self.close_seal(&mut walk.seals, findings)?;
+            while progress.seals.next.as_ref().is_some_and(|next| *position >= next.journal_before) {
+                self.check_seal(&mut progress.seals, findings)?;
             }
-            walk.seals.journal_entries += 1;
-            row.seal(&mut walk.seals.chain);
-            let redemption = row.refunds().and_then(|id| redemptions.get(&id));
-            let redemption = redemption.and_then(|redemption| redemption.read().ok());
-            let cause = row.read();
-            if let Err(cause) = &cause {
-                findings.add("cause", || cause.to_string());
+            progress.seals.journal_entries += 1;
+            row.chain_to(&mut progress.seals.chain);
+            let redemption = row.refunded_redemption().and_then(|id| redemptions.get(&id));
+            let redemption = redemption.and_then(|redemption| redemption.to_journal_entry().ok());
+            let entry = row.to_journal_entry();
+            if let Err(error) = &entry {
+                findings.add_violation("journal entry", || error.to_string());
             }
-            let cause = cause.ok();
-            let mut judge = cause.as_ref().map(|cause| JournalEntryAudit::new(cause, redemption.as_ref()));
-            if let Some(waiting) = walk.waiting.remove(&row.id) {
-                judge = judge.map(|judge| judge.under_way(waiting));
+            let entry = entry.ok();
+            let mut audit = entry.as_ref().map(|entry| JournalEntryAudit::new(entry, redemption.as_ref()));
+            if let Some(waiting) = progress.unpaid_receivers.remove(&row.id) {
+                audit = audit.map(|audit| audit.with_unpaid_receivers(waiting));
             }
-            let sent = recognitions.of(row.id);
-            walk.recognitions += fit::<i64, _>(sent.len());
-            changed.extend(sent.iter().filter(|fact| !fact.is_as_sent_by(row)).map(|fact| fact.id));
+            let sent = recognitions.of_entry(row.id);
+            progress.recognitions += checked_cast::<i64, _>(sent.len());
+            changed.extend(sent.iter().filter(|fact| !fact.matches_sending(row)).map(|fact| fact.id));
             let mut sent = sent.iter().peekable();
-            let mut take = |page: &[TransferRow]| {
-                walk.transfers += fit::<i64, _>(page.len());
+            let mut audit_page = |page: &[TransferRow]| {
+                progress.transfers += checked_cast::<i64, _>(page.len());
                 for transfer in page {
-                    transfer.seal(&mut walk.seals.chain);
-                    take(judge.as_mut(), transfer, &mut sent, findings);
+                    transfer.chain_to(&mut progress.seals.chain);
+                    audit_transfer(audit.as_mut(), transfer, &mut sent, findings);
                 }
             };
             match &transfers {
-                Some(all) => take(all.of(row.id)),
+                Some(all) => audit_page(all.of_entry(row.id)),
                 None => {
-                    let mut page = self.transfers_after(row.id, -1)?;
+                    let mut page = self.load_transfers_after(row.id, -1)?;
                     while let Some(last) = page.last().map(|transfer| transfer.leg) {
-                        take(&page);
-                        page = self.transfers_after(row.id, last)?;
+                        audit_page(&page);
+                        page = self.load_transfers_after(row.id, last)?;
                     }
                 }
             }
-            let sent_rows = recognitions.of(row.id);
-            sent_rows.iter().for_each(|sent_row| sent_row.seal(&mut walk.seals.chain));
-            for event in events.of(row, sent_rows) {
-                walk.seals.told.add(event);
+            let sent_rows = recognitions.of_entry(row.id);
+            sent_rows.iter().for_each(|sent_row| sent_row.chain_to(&mut progress.seals.chain));
+            for event in events.of_entry(row, sent_rows) {
+                progress.seals.events.add_event(event);
                 findings.checked.events += 1;
             }
-            if let Some(mut judge) = judge {
-                sent.for_each(|recognition| judge.recognition(&recognition.sent(), findings));
-                judge.end(findings);
+            if let Some(mut audit) = audit {
+                sent.for_each(|recognition| {
+                    audit.check_recognition(&recognition.to_stored_recognition(), findings)
+                });
+                audit.check_completeness(findings);
             }
         }
-        self.judge_changed(&changed, findings)
+        self.audit_changed_recognitions(&changed, findings)
     }
 
     /// A recognition that differs from its sending must have been amended; `tables` checks its amendments.
-    fn judge_changed(
+    fn audit_changed_recognitions(
         &mut self,
         changed: &[Id<RecognitionId>],
         findings: &mut Findings,
@@ -146,37 +151,41 @@ impl Unit<'_> {
                 .collect()
         })?;
         for id in changed.iter().filter(|id| !amended.contains(&Some(**id))) {
-            findings.add("amendment", || {
-                format!("recognition {} is not as it was sent, and nobody changed it", id.0)
+            findings.add_violation("amendment", || {
+                format!("recognition {} differs from what was sent, and no amendment is recorded", id.0)
             });
         }
         Ok(())
     }
 
     /// The rows that were read with the journal must be all rows; any others have no journal entry.
-    fn audit_orphans(&mut self, walk: &Walk, findings: &mut Findings) -> Result<(), StoreError> {
-        let there: i64 = self.query(|conn| transfers::table.count().get_result(conn))?;
-        findings.demand(there == walk.transfers, "transfer's cause", || {
-            format!("{} transfers have no cause", there - walk.transfers)
+    fn audit_orphans(
+        &mut self,
+        progress: &JournalProgress,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let stored: i64 = self.query(|conn| transfers::table.count().get_result(conn))?;
+        findings.require(stored == progress.transfers, "transfer's journal entry", || {
+            format!("{} transfers have no journal entry", stored - progress.transfers)
         });
-        let there: i64 = self.query(|conn| recognitions::table.count().get_result(conn))?;
-        findings.demand(there == walk.recognitions, "recognition's cause", || {
-            format!("{} recognitions have no cause", there - walk.recognitions)
+        let stored: i64 = self.query(|conn| recognitions::table.count().get_result(conn))?;
+        findings.require(stored == progress.recognitions, "recognition's journal entry", || {
+            format!("{} recognitions have no journal entry", stored - progress.recognitions)
         });
         Ok(())
     }
 }
 
 /// Checks a transfer, after the recognition that it pays for.
-fn take<'a>(
-    judge: Option<&mut JournalEntryAudit<'_>>,
-    it: &TransferRow,
-    sent: &mut std::iter::Peekable<impl Iterator<Item = &'a RecognitionFact>>,
+fn audit_transfer<'a>(
+    audit: Option<&mut JournalEntryAudit<'_>>,
+    transfer: &TransferRow,
+    sent: &mut std::iter::Peekable<impl Iterator<Item = &'a AuditedRecognitionRow>>,
     findings: &mut Findings,
 ) {
-    let Some(judge) = judge else { return };
-    while let Some(recognition) = sent.next_if(|recognition| recognition.leg() <= it.leg) {
-        judge.recognition(&recognition.sent(), findings);
+    let Some(audit) = audit else { return };
+    while let Some(recognition) = sent.next_if(|recognition| recognition.leg() <= transfer.leg) {
+        audit.check_recognition(&recognition.to_stored_recognition(), findings);
     }
-    judge.transfer(&it.movement(), findings);
+    audit.check_transfer(&transfer.to_stored_transfer(), findings);
 }

@@ -6,35 +6,35 @@ use diesel::prelude::*;
 use guerdon_domain::ports::StoreError;
 
 use super::super::Unit;
-use guerdon_domain::values::{JournalEntryId, fit};
+use guerdon_domain::values::{JournalEntryId, checked_cast};
 
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
-use crate::rows::{JournalEntryRow, RecognitionFact, TransferRow};
+use crate::rows::{AuditedRecognitionRow, JournalEntryRow, TransferRow};
 
 /// The number of journal entries on a page.
-pub(super) const JOURNAL_ENTRIES: i64 = 1_000;
+pub(super) const PAGE_ENTRIES: i64 = 1_000;
 /// The maximum number of legs that are read together.
-pub(super) const LEGS: i64 = 10_000;
+pub(super) const BATCH_LEGS_MAX: i64 = 10_000;
 
 /// The start of a page: after a position of the journal and an id at that position.
-pub(super) type Place = (i64, Id<JournalEntryId>);
-pub(super) type Placed = (i64, JournalEntryRow<'static>);
+pub(super) type JournalPosition = (i64, Id<JournalEntryId>);
+pub(super) type PositionedEntry = (i64, JournalEntryRow<'static>);
 
 impl Unit<'_> {
     /// The next journal entries in order, from a position on or after a place in it.
-    pub(super) fn journal_entries_after(
+    pub(super) fn load_entries_after(
         &mut self,
         from: i64,
-        behind: Option<Place>,
+        after: Option<JournalPosition>,
         limit: i64,
-    ) -> Result<Vec<Placed>, StoreError> {
-        let behind = behind.filter(|(position, _)| *position >= from);
+    ) -> Result<Vec<PositionedEntry>, StoreError> {
+        let after = after.filter(|(position, _)| *position >= from);
         let all = journal_entries::table
             .order((journal_entries::position, journal_entries::id))
             .limit(limit)
             .select((journal_entries::position, JournalEntryRow::as_select()));
-        self.query(|conn| match behind {
+        self.query(|conn| match after {
             None => all.filter(journal_entries::position.ge(from)).get_results(conn),
             Some((position, id)) => all
                 .filter(journal_entries::position.ge(position))
@@ -44,7 +44,7 @@ impl Unit<'_> {
     }
 
     /// Journal entries by their ids, in no particular order.
-    pub(super) fn journal_entries_of(
+    pub(super) fn load_entries_by_id(
         &mut self,
         ids: &[Id<JournalEntryId>],
     ) -> Result<HashMap<Id<JournalEntryId>, JournalEntryRow<'static>>, StoreError> {
@@ -57,132 +57,140 @@ impl Unit<'_> {
                 .select(JournalEntryRow::as_select())
                 .get_results(conn)
         })?;
-        Ok(found.into_iter().map(|cause| (cause.id, cause)).collect())
+        Ok(found.into_iter().map(|entry| (entry.id, entry)).collect())
     }
 
     /// All transfers of journal entries.
-    pub(super) fn transfers_of(&mut self, batch: &[Placed]) -> Result<Legs<TransferRow>, StoreError> {
+    pub(super) fn load_transfers(
+        &mut self,
+        batch: &[PositionedEntry],
+    ) -> Result<RowsByEntry<TransferRow>, StoreError> {
         let all = transfers::table
             .order((transfers::journal_entry_id, transfers::leg))
             .select(TransferRow::as_select());
-        let span = Span::of(batch);
+        let span = IdRange::of_batch(batch);
         let found = self.query(|conn| {
             all.filter(transfers::journal_entry_id.between(span.first, span.last))
                 .limit(span.limit)
                 .get_results(conn)
         })?;
-        if span.holds(found.len()) {
-            return Ok(Legs(found));
+        if span.is_complete(found.len()) {
+            return Ok(RowsByEntry(found));
         }
         let ids = span.ids;
-        self.query(|conn| all.filter(transfers::journal_entry_id.eq_any(ids)).get_results(conn)).map(Legs)
+        self.query(|conn| all.filter(transfers::journal_entry_id.eq_any(ids)).get_results(conn))
+            .map(RowsByEntry)
     }
 
     /// The next transfers of one journal entry.
-    pub(super) fn transfers_after(
+    pub(super) fn load_transfers_after(
         &mut self,
-        cause: Id<JournalEntryId>,
+        entry: Id<JournalEntryId>,
         leg: i32,
     ) -> Result<Vec<TransferRow>, StoreError> {
         self.query(|conn| {
             transfers::table
-                .filter(transfers::journal_entry_id.eq(cause).and(transfers::leg.gt(leg)))
+                .filter(transfers::journal_entry_id.eq(entry).and(transfers::leg.gt(leg)))
                 .order(transfers::leg)
-                .limit(LEGS)
+                .limit(BATCH_LEGS_MAX)
                 .select(TransferRow::as_select())
                 .get_results(conn)
         })
     }
 
     /// All recognitions of journal entries.
-    pub(super) fn recognitions_of(&mut self, batch: &[Placed]) -> Result<Legs<RecognitionFact>, StoreError> {
+    pub(super) fn load_recognitions(
+        &mut self,
+        batch: &[PositionedEntry],
+    ) -> Result<RowsByEntry<AuditedRecognitionRow>, StoreError> {
         let all = recognitions::table
             .order((recognitions::journal_entry_id, recognitions::leg))
-            .select(RecognitionFact::as_select());
-        let span = Span::of(batch);
+            .select(AuditedRecognitionRow::as_select());
+        let span = IdRange::of_batch(batch);
         let found = self.query(|conn| {
             all.filter(recognitions::journal_entry_id.between(span.first, span.last))
                 .limit(span.limit)
                 .get_results(conn)
         })?;
-        if span.holds(found.len()) {
-            return Ok(Legs(found));
+        if span.is_complete(found.len()) {
+            return Ok(RowsByEntry(found));
         }
         let ids = span.ids;
-        self.query(|conn| all.filter(recognitions::journal_entry_id.eq_any(ids)).get_results(conn)).map(Legs)
+        self.query(|conn| all.filter(recognitions::journal_entry_id.eq_any(ids)).get_results(conn))
+            .map(RowsByEntry)
     }
 }
 
 /// The range of the ids of a batch. They were created at about the same time, so one range contains them and
 /// little else.
-struct Span {
+struct IdRange {
     ids: Vec<Id<JournalEntryId>>,
     first: Id<JournalEntryId>,
     last: Id<JournalEntryId>,
     limit: i64,
 }
 
-impl Span {
-    fn of(batch: &[Placed]) -> Self {
-        let ids: Vec<Id<JournalEntryId>> = batch.iter().map(|(_, cause)| cause.id).collect();
+impl IdRange {
+    fn of_batch(batch: &[PositionedEntry]) -> Self {
+        let ids: Vec<Id<JournalEntryId>> = batch.iter().map(|(_, entry)| entry.id).collect();
         let nowhere = Id(uuid::Uuid::nil().into());
         let first = ids.iter().min().copied().unwrap_or(nowhere);
         let last = ids.iter().max().copied().unwrap_or(nowhere);
-        let legs: usize = batch.iter().map(|(_, cause)| cause.legs() + 1).sum();
-        Self { ids, first, last, limit: fit(2 * legs) }
+        let legs: usize = batch.iter().map(|(_, entry)| entry.leg_count() + 1).sum();
+        Self { ids, first, last, limit: checked_cast(2 * legs) }
     }
 
     /// Whether the range was read to its end, given the number of rows that were read.
-    fn holds(&self, rows: usize) -> bool {
+    fn is_complete(&self, rows: usize) -> bool {
         i64::try_from(rows).is_ok_and(|rows| rows < self.limit)
     }
 }
 
 /// The rows that belong to journal entries, ordered by the ids of the entries and by their legs.
-pub(super) struct Legs<T>(Vec<T>);
+pub(super) struct RowsByEntry<T>(Vec<T>);
 
-impl<T> Default for Legs<T> {
+impl<T> Default for RowsByEntry<T> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<T: OfJournalEntry> Legs<T> {
+impl<T: BelongsToEntry> RowsByEntry<T> {
     /// The rows of one journal entry.
-    pub(super) fn of(&self, cause: Id<JournalEntryId>) -> &[T] {
-        let from = self.0.partition_point(|row| row.cause() < cause);
+    pub(super) fn of_entry(&self, entry: Id<JournalEntryId>) -> &[T] {
+        let from = self.0.partition_point(|row| row.entry_id() < entry);
         let all = self.0.get(from..).unwrap_or_default();
-        all.get(..all.partition_point(|row| row.cause() == cause)).unwrap_or_default()
+        all.get(..all.partition_point(|row| row.entry_id() == entry)).unwrap_or_default()
     }
 }
 
 /// A row that belongs to a journal entry.
-pub(super) trait OfJournalEntry {
-    fn cause(&self) -> Id<JournalEntryId>;
+pub(super) trait BelongsToEntry {
+    fn entry_id(&self) -> Id<JournalEntryId>;
 }
 
-impl OfJournalEntry for TransferRow {
-    fn cause(&self) -> Id<JournalEntryId> {
+impl BelongsToEntry for TransferRow {
+    fn entry_id(&self) -> Id<JournalEntryId> {
         self.journal_entry_id
     }
 }
 
-impl OfJournalEntry for RecognitionFact {
-    fn cause(&self) -> Id<JournalEntryId> {
+impl BelongsToEntry for AuditedRecognitionRow {
+    fn entry_id(&self) -> Id<JournalEntryId> {
         self.journal_entry_id
     }
 }
 
 /// Divides a page of journal entries. The recorded numbers of legs in each part do not exceed the number that
 /// is read together.
-pub(super) fn batches(page: &[Placed]) -> Vec<&[Placed]> {
-    let most = fit(LEGS);
+pub(super) fn split_into_batches(page: &[PositionedEntry]) -> Vec<&[PositionedEntry]> {
+    let legs_max = checked_cast(BATCH_LEGS_MAX);
     let (mut all, mut rest) = (Vec::new(), page);
     while !rest.is_empty() {
         let mut legs = 0_usize;
-        let fits = |placed: &&Placed| {
-            legs = legs.saturating_add(placed.1.legs());
-            legs <= most
+        let fits = |placed: &&PositionedEntry| {
+            legs = legs.saturating_add(placed.1.leg_count());
+            legs <= legs_max
         };
         let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
         all.push(batch);

@@ -1,21 +1,21 @@
 //! Computes the next seal.
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{PendingSeal, Seal, StoreError, Stretch, Timestamp};
-use guerdon_domain::values::fit;
+use guerdon_domain::ports::{PendingSeal, Seal, SealedRange, StoreError, Timestamp};
+use guerdon_domain::values::checked_cast;
 
-use super::super::super::{complete_before, settled_rows_before};
+use super::super::super::{journal_complete_before, settled_rows_before};
 use super::super::Unit;
-use super::counting::Counting;
 use super::events::EventChain;
-use super::pages::{JOURNAL_ENTRIES, Legs, Place, Placed, batches};
+use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, RowsByEntry, split_into_batches};
+use super::statistics_counter::StatisticsCounter;
 use crate::rows::schema::seals;
-use crate::rows::seals::{BEGINNING, Chain};
+use crate::rows::seals::{FIRST_HEAD, SealChain};
 use crate::rows::types::Id;
 use crate::rows::{SealRow, TransferRow};
 
 /// Converts a seal.
-pub(super) fn read(row: &SealRow) -> Result<Seal, StoreError> {
+pub(super) fn to_seal(row: &SealRow) -> Result<Seal, StoreError> {
     let head = row.head.as_slice().try_into().map_err(|_length| StoreError::Corrupt {
         table: "seals",
         column: "head",
@@ -25,7 +25,7 @@ pub(super) fn read(row: &SealRow) -> Result<Seal, StoreError> {
 }
 
 impl Unit<'_> {
-    pub(super) fn latest_seal(&mut self) -> Result<Option<SealRow>, StoreError> {
+    pub(super) fn load_latest_seal(&mut self) -> Result<Option<SealRow>, StoreError> {
         self.query(|conn| {
             seals::table
                 .order(seals::sequence.desc())
@@ -37,129 +37,147 @@ impl Unit<'_> {
     }
 
     /// Computes the next seal. `rows_max` limits journal entries and audit entries separately.
-    pub(super) fn make_seal(
+    pub(super) fn compute_next_seal(
         &mut self,
         now: Timestamp,
         rows_max: i64,
     ) -> Result<Option<PendingSeal>, StoreError> {
-        let last = self.latest_seal()?;
+        let last = self.load_latest_seal()?;
         let (from, entries_from) =
             last.as_ref().map_or((i64::MIN, i64::MIN), |seal| (seal.journal_before, seal.audit_before));
-        let seal = last.as_ref().map(read).transpose();
-        let (sequence, head) = self.keep(seal)?.map_or((1, BEGINNING), |seal| (seal.sequence + 1, seal.head));
-        let mut making =
-            Making { chain: Chain::after(head), told: EventChain::new(), counting: Counting::default() };
-        let journal_entries = self.seal_journal_entries(from, rows_max, &mut making)?;
-        let Making { mut chain, told, counting } = making;
-        let entries = self.seal_entries(entries_from, rows_max, &mut chain)?;
+        let seal = last.as_ref().map(to_seal).transpose();
+        let (sequence, head) =
+            self.record_failure(seal)?.map_or((1, FIRST_HEAD), |seal| (seal.sequence + 1, seal.head));
+        let mut seal_state = SealInProgress {
+            chain: SealChain::continue_from(head),
+            event_chain: EventChain::new(),
+            counter: StatisticsCounter::default(),
+        };
+        let journal_entries = self.chain_journal_entries(from, rows_max, &mut seal_state)?;
+        let SealInProgress { mut chain, event_chain, counter } = seal_state;
+        let entries = self.chain_next_audit_entries(entries_from, rows_max, &mut chain)?;
         if journal_entries.count + entries.count == 0 {
             return Ok(None);
         }
-        let (events, counted) = (told.count, counting.end());
-        let seal = Seal { sequence, head: BEGINNING, created_at: now };
-        let mut pending =
-            PendingSeal { seal, journal_entries, entries, events, events_digest: told.finish(), counted };
-        SealRow::of(&pending).chain_to(&mut chain);
+        let (events, statistics) = (event_chain.count, counter.into_delta());
+        let seal = Seal { sequence, head: FIRST_HEAD, created_at: now };
+        let mut pending = PendingSeal {
+            seal,
+            journal_entries,
+            audit_entries: entries,
+            events,
+            events_digest: event_chain.finish(),
+            statistics,
+        };
+        SealRow::from_pending_seal(&pending).chain_to(&mut chain);
         pending.seal.head = chain.finish();
         Ok(Some(pending))
     }
 
-    fn seal_journal_entries(
+    fn chain_journal_entries(
         &mut self,
         from: i64,
         rows_max: i64,
-        making: &mut Making,
-    ) -> Result<Stretch, StoreError> {
-        let settled = self.query(complete_before)?;
-        let (mut count, mut behind): (i64, Option<Place>) = (0, None);
+        seal_state: &mut SealInProgress,
+    ) -> Result<SealedRange, StoreError> {
+        let settled = self.query(journal_complete_before)?;
+        let (mut count, mut after): (i64, Option<JournalPosition>) = (0, None);
         loop {
-            let page =
-                self.journal_entries_after(from, behind, JOURNAL_ENTRIES.min((rows_max - count).max(1)))?;
-            let fits: Vec<Placed> =
+            let page = self.load_entries_after(from, after, PAGE_ENTRIES.min((rows_max - count).max(1)))?;
+            let complete: Vec<PositionedEntry> =
                 page.into_iter().take_while(|(position, _)| *position < settled).collect();
-            if fits.is_empty() {
-                return Ok(Stretch { before: settled.max(from), count });
+            if complete.is_empty() {
+                return Ok(SealedRange { end: settled.max(from), count });
             }
-            for batch in batches(&fits) {
+            for batch in split_into_batches(&complete) {
                 // The rows of one transaction are never split.
                 let is_full = count >= rows_max;
                 let cut = batch
                     .iter()
-                    .position(|(position, _)| is_full && behind.is_some_and(|at| *position > at.0));
+                    .position(|(position, _)| is_full && after.is_some_and(|at| *position > at.0));
                 if let Some((rest, (next, _))) = cut.and_then(|at| Some((batch.get(..at)?, batch.get(at)?))) {
-                    self.chain(rest, making)?;
-                    return Ok(Stretch { before: *next, count: count + fit::<i64, _>(rest.len()) });
+                    self.chain_batch(rest, seal_state)?;
+                    return Ok(SealedRange { end: *next, count: count + checked_cast::<i64, _>(rest.len()) });
                 }
-                self.chain(batch, making)?;
-                count += fit::<i64, _>(batch.len());
-                behind = batch.last().map(|(position, cause)| (*position, cause.id));
+                self.chain_batch(batch, seal_state)?;
+                count += checked_cast::<i64, _>(batch.len());
+                after = batch.last().map(|(position, entry)| (*position, entry.id));
             }
         }
     }
 
     /// Chains the next audit entries.
-    fn seal_entries(&mut self, from: i64, rows_max: i64, chain: &mut Chain) -> Result<Stretch, StoreError> {
+    fn chain_next_audit_entries(
+        &mut self,
+        from: i64,
+        rows_max: i64,
+        chain: &mut SealChain,
+    ) -> Result<SealedRange, StoreError> {
         let settled = self.query(|conn| settled_rows_before(conn, "audit_entries"))?;
-        let (mut count, mut behind): (i64, Option<(i64, Id)>) = (0, None);
+        let (mut count, mut after): (i64, Option<(i64, Id)>) = (0, None);
         loop {
-            let page = self.entries_in(from..settled, behind, JOURNAL_ENTRIES)?;
+            let page = self.load_audit_entries(from..settled, after, PAGE_ENTRIES)?;
             if page.is_empty() {
-                return Ok(Stretch { before: settled.max(from), count });
+                return Ok(SealedRange { end: settled.max(from), count });
             }
             for (position, entry) in page {
-                let is_next = behind.is_none_or(|(last, _)| position > last);
+                let is_next = after.is_none_or(|(last, _)| position > last);
                 if count >= rows_max && is_next {
-                    return Ok(Stretch { before: position, count });
+                    return Ok(SealedRange { end: position, count });
                 }
                 entry.chain_to(chain);
                 count += 1;
-                behind = Some((position, entry.id()));
+                after = Some((position, entry.id()));
             }
         }
     }
 
-    fn chain(&mut self, batch: &[Placed], making: &mut Making) -> Result<(), StoreError> {
-        let Making { chain, told, counting } = making;
-        batch.iter().for_each(|(_, cause)| counting.cause(cause));
+    fn chain_batch(
+        &mut self,
+        batch: &[PositionedEntry],
+        seal_state: &mut SealInProgress,
+    ) -> Result<(), StoreError> {
+        let SealInProgress { chain, event_chain, counter } = seal_state;
+        batch.iter().for_each(|(_, entry)| counter.count_entry(entry));
         if batch.is_empty() {
             return Ok(());
         }
-        let recognitions = if batch.iter().any(|(_, cause)| cause.is_sending()) {
-            self.recognitions_of(batch)?
+        let recognitions = if batch.iter().any(|(_, entry)| entry.is_sending()) {
+            self.load_recognitions(batch)?
         } else {
-            Legs::default()
+            RowsByEntry::default()
         };
-        let events = self.events_of(batch, &recognitions, None)?;
-        let transfers = if batch.len() > 1 { Some(self.transfers_of(batch)?) } else { None };
-        for (_, cause) in batch {
-            cause.seal(chain);
-            let mut take = |page: &[TransferRow]| {
+        let events = self.load_event_digests(batch, &recognitions, None)?;
+        let transfers = if batch.len() > 1 { Some(self.load_transfers(batch)?) } else { None };
+        for (_, entry) in batch {
+            entry.chain_to(chain);
+            let mut chain_page = |page: &[TransferRow]| {
                 page.iter().for_each(|transfer| {
-                    transfer.seal(chain);
-                    counting.transfer(transfer);
+                    transfer.chain_to(chain);
+                    counter.count_transfer(transfer);
                 });
             };
             match &transfers {
-                Some(all) => take(all.of(cause.id)),
+                Some(all) => chain_page(all.of_entry(entry.id)),
                 None => {
-                    let mut page = self.transfers_after(cause.id, -1)?;
+                    let mut page = self.load_transfers_after(entry.id, -1)?;
                     while let Some(last) = page.last().map(|transfer| transfer.leg) {
-                        take(&page);
-                        page = self.transfers_after(cause.id, last)?;
+                        chain_page(&page);
+                        page = self.load_transfers_after(entry.id, last)?;
                     }
                 }
             }
-            let sent = recognitions.of(cause.id);
-            sent.iter().for_each(|recognition| recognition.seal(chain));
-            events.of(cause, sent).for_each(|event| told.add(event));
+            let sent = recognitions.of_entry(entry.id);
+            sent.iter().for_each(|recognition| recognition.chain_to(chain));
+            events.of_entry(entry, sent).for_each(|event| event_chain.add_event(event));
         }
         Ok(())
     }
 }
 
 /// The state of a seal in progress.
-struct Making {
-    chain: Chain,
-    told: EventChain,
-    counting: Counting,
+struct SealInProgress {
+    chain: SealChain,
+    event_chain: EventChain,
+    counter: StatisticsCounter,
 }

@@ -2,14 +2,14 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use guerdon_domain::audit::{Examination, Findings};
+use guerdon_domain::audit::{AuditOptions, Findings};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::super::{check_storage, id_text};
+use super::super::super::{check_storage, id_as_text};
 use super::super::Unit;
 use super::{Check, deliveries};
-use crate::rows::conditions::{AMENDS, CHANGES_COMPANY, HAPPENS_ONCE, IS_WALLET};
+use crate::rows::conditions::{CHANGES_COMPANY, IS_AMENDMENT, IS_ONCE_PER_SUBJECT, IS_WALLET};
 use crate::rows::kind;
 
 /// Companies whose accounts do not sum to zero. Whole dollars and remainders are summed separately, so that
@@ -19,20 +19,20 @@ pub(super) const UNBALANCED: &str = "SELECT company_id FROM accounts GROUP BY co
     OR SUM(balance % 1000000000) % 1000000000 <> 0";
 
 /// The maximum number of rows of a query: one more than are reported.
-const LINES: i64 = 101;
+const FINDINGS_MAX: i64 = 101;
 
 impl Unit<'_> {
     pub(super) fn audit_tables(
         &mut self,
-        asked: &Examination<'_>,
+        options: &AuditOptions<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        for (invariant, sql) in checks(asked) {
+        for (invariant, sql) in all_checks(options) {
             self.audit_table(invariant, &sql, findings)?;
         }
-        self.audit_told(asked.now, findings)?;
+        self.audit_event_coverage(options.now, findings)?;
         self.audit_states(findings)?;
-        self.audit_schedules(asked.now, findings)?;
+        self.audit_schedules(options.now, findings)?;
         self.audit_alerts(findings)
     }
 
@@ -42,86 +42,86 @@ impl Unit<'_> {
         sql: &str,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {LINES}");
+        let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {FINDINGS_MAX}");
         let broken: Vec<String> = self.query(|conn| diesel::dsl::sql::<Text>(&limited).get_results(conn))?;
-        let is_more = i64::try_from(broken.len()).is_ok_and(|count| count >= LINES);
-        broken.into_iter().for_each(|detail| findings.add(invariant, || detail));
+        let is_more = i64::try_from(broken.len()).is_ok_and(|count| count >= FINDINGS_MAX);
+        broken.into_iter().for_each(|detail| findings.add_violation(invariant, || detail));
         if is_more {
             let count = format!("(SELECT count(*) FROM ({sql}) AS broken)");
             let all: i64 =
                 self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))?;
-            (LINES..all).for_each(|_| findings.add(invariant, String::new));
+            (FINDINGS_MAX..all).for_each(|_| findings.add_violation(invariant, String::new));
         }
         Ok(())
     }
 
     pub(super) fn audit_storage(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let storage = self.query(check_storage)?;
-        storage.into_iter().for_each(|detail| findings.add("storage", || detail));
+        storage.into_iter().for_each(|detail| findings.add_violation("storage", || detail));
         Ok(())
     }
 }
 
-fn checks(asked: &Examination<'_>) -> Vec<Check> {
+fn all_checks(options: &AuditOptions<'_>) -> Vec<Check> {
     let mut checks = vec![(
         "conservation",
         format!(
             "SELECT 'the accounts of company ' || {} || ' do not sum to zero' AS detail FROM ({UNBALANCED}) AS u",
-            id_text("company_id")
+            id_as_text("company_id")
         ),
     )];
-    checks.extend(owners());
-    checks.extend(people());
-    checks.extend(deletions());
-    checks.extend(occasions());
-    checks.extend(company_journal_entries());
-    checks.extend(amendments());
-    checks.extend(deliveries::checks());
-    checks.extend(deliveries::attempts(asked));
+    checks.extend(account_checks());
+    checks.extend(user_checks());
+    checks.extend(deletion_checks());
+    checks.extend(occasion_checks());
+    checks.extend(company_entry_checks());
+    checks.extend(amendment_checks());
+    checks.extend(deliveries::delivery_checks());
+    checks.extend(deliveries::attempt_checks(options));
     checks
 }
 
 /// Every company has the rate and the provider that its journal entries say.
-fn company_journal_entries() -> Vec<Check> {
-    let company = id_text("c.id");
+fn company_entry_checks() -> Vec<Check> {
+    let company = id_as_text("c.id");
     let last = |column: &str, but: i16| {
         format!(
             "(SELECT {column} FROM journal_entries AS x WHERE x.company_id = c.id AND x.{CHANGES_COMPANY} AND x.kind <> {but} \
              ORDER BY x.position DESC, x.id DESC LIMIT 1)"
         )
     };
-    let rate = last("x.points_per_dollar", kind::MOVE);
+    let rate = last("x.points_per_dollar", kind::COMPANY_TRANSFER);
     let provider = last(
-        &format!("CASE x.kind WHEN {} THEN x.subject_id ELSE x.provider_id END", kind::MOVE),
-        kind::RATE,
+        &format!("CASE x.kind WHEN {} THEN x.subject_id ELSE x.provider_id END", kind::COMPANY_TRANSFER),
+        kind::RATE_CHANGE,
     );
     vec![
         (
-            "company's journal_entries",
+            "company's journal entries",
             format!(
-                "SELECT 'company ' || {company} || ' has another rate or provider than its journal_entries say' AS detail \
+                "SELECT 'company ' || {company} || ' has another rate or provider than its journal entries say' AS detail \
                  FROM companies AS c WHERE c.points_per_dollar IS DISTINCT FROM {rate} \
                  OR c.provider_id IS DISTINCT FROM {provider}"
             ),
         ),
         (
-            "company's journal_entries",
+            "company's journal entries",
             format!(
-                "SELECT 'company ' || {} || ' has journal_entries and is missing' AS detail FROM journal_entries AS x \
+                "SELECT 'company ' || {} || ' has journal entries and is missing' AS detail FROM journal_entries AS x \
                  LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.{CHANGES_COMPANY} AND x.kind = {} AND c.id IS NULL",
-                id_text("x.company_id"),
-                kind::FOUNDING
+                id_as_text("x.company_id"),
+                kind::COMPANY_CREATION
             ),
         ),
     ]
 }
 
 /// Every amended recognition matches its latest amendments; the journal check covers the others.
-fn amendments() -> Vec<Check> {
-    let recognition = id_text("a.subject_id");
+fn amendment_checks() -> Vec<Check> {
+    let recognition = id_as_text("a.subject_id");
     let latest = |column: &str| {
         format!(
-            "(SELECT l.{column} FROM journal_entries AS l WHERE l.{AMENDS} AND l.subject_id = r.id \
+            "(SELECT l.{column} FROM journal_entries AS l WHERE l.{IS_AMENDMENT} AND l.subject_id = r.id \
              AND l.{column} IS NOT NULL ORDER BY l.position DESC, l.id DESC LIMIT 1)"
         )
     };
@@ -131,15 +131,15 @@ fn amendments() -> Vec<Check> {
         format!(
             "SELECT 'recognition ' || {recognition} || ' is not there, or not as it was amended' AS detail \
              FROM journal_entries AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
-             LEFT JOIN journal_entries AS c ON c.id = r.journal_entry_id WHERE a.{AMENDS} AND (r.id IS NULL \
+             LEFT JOIN journal_entries AS c ON c.id = r.journal_entry_id WHERE a.{IS_AMENDMENT} AND (r.id IS NULL \
              OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, c.share))"
         ),
     )]
 }
 
 /// The owner of every account belongs to the account's company.
-fn owners() -> Vec<Check> {
-    let account = format!("{} || ' of ' || {}", account_text("a.kind"), id_text("a.owner_id"));
+fn account_checks() -> Vec<Check> {
+    let account = format!("{} || ' of ' || {}", account_text("a.kind"), id_as_text("a.owner_id"));
     vec![
         (
             "owner of an account",
@@ -172,19 +172,19 @@ fn owners() -> Vec<Check> {
                 "SELECT 'company ' || {0} || ' has ' || COUNT(a.kind) || ' of its five accounts' AS detail \
                  FROM companies AS c LEFT JOIN accounts AS a ON a.owner_id = c.id AND NOT a.{IS_WALLET} \
                  GROUP BY c.id HAVING COUNT(a.kind) <> 5",
-                id_text("c.id")
+                id_as_text("c.id")
             ),
         ),
     ]
 }
 
-fn people() -> Vec<Check> {
-    let user = id_text("u.id");
-    let wallet = |kind: AccountKind, who: &str| {
+fn user_checks() -> Vec<Check> {
+    let user = id_as_text("u.id");
+    let wallet = |kind: AccountKind, condition: &str| {
         let (name, kind) = (kind.name(), kind.code());
         format!(
             "SELECT 'user ' || {user} || ' has no {name}' AS detail FROM users AS u \
-             LEFT JOIN accounts AS a ON a.owner_id = u.id AND a.kind = {kind} WHERE a.owner_id IS NULL{who}"
+             LEFT JOIN accounts AS a ON a.owner_id = u.id AND a.kind = {kind} WHERE a.owner_id IS NULL{condition}"
         )
     };
     vec![
@@ -208,7 +208,7 @@ fn people() -> Vec<Check> {
                  FROM (SELECT company_id, number AS counted, 0 AS there FROM active_users UNION ALL \
                  SELECT company_id, 0, 1 FROM users WHERE deleted_at IS NULL) AS both_ways \
                  GROUP BY company_id HAVING SUM(counted) <> SUM(there)",
-                id_text("company_id")
+                id_as_text("company_id")
             ),
         ),
         (
@@ -225,14 +225,14 @@ fn people() -> Vec<Check> {
                 "SELECT 'company ' || {} || ' has no active administrator as its owner' AS detail \
                  FROM companies AS c LEFT JOIN users AS u ON u.id = c.owner_id \
                  AND u.company_id = c.id AND u.deleted_at IS NULL AND u.company_admin WHERE u.id IS NULL",
-                id_text("c.id")
+                id_as_text("c.id")
             ),
         ),
     ]
 }
 
 /// A user is deleted if and only if the journal has an entry of the deletion.
-fn deletions() -> Vec<Check> {
+fn deletion_checks() -> Vec<Check> {
     let deletion = kind::DELETION;
     vec![
         (
@@ -241,7 +241,7 @@ fn deletions() -> Vec<Check> {
                 "SELECT 'user ' || {} || ' was deleted, and is active or missing' AS detail FROM journal_entries AS c \
                  LEFT JOIN users AS u ON u.id = c.subject_id AND u.company_id = c.company_id \
                  WHERE c.kind = {deletion} AND u.deleted_at IS NULL",
-                id_text("c.subject_id")
+                id_as_text("c.subject_id")
             ),
         ),
         (
@@ -249,23 +249,23 @@ fn deletions() -> Vec<Check> {
             format!(
                 "SELECT 'user ' || {} || ' is deleted, and the journal has no entry of it' AS detail FROM users AS u \
                  WHERE u.deleted_at IS NOT NULL AND NOT EXISTS \
-                 (SELECT 1 FROM journal_entries AS c WHERE c.subject_id = u.id AND c.{HAPPENS_ONCE} AND c.kind = {deletion})",
-                id_text("u.id")
+                 (SELECT 1 FROM journal_entries AS c WHERE c.subject_id = u.id AND c.{IS_ONCE_PER_SUBJECT} AND c.kind = {deletion})",
+                id_as_text("u.id")
             ),
         ),
     ]
 }
 
 /// Every recognition has an occasion of its company, or a global one.
-fn occasions() -> Vec<Check> {
+fn occasion_checks() -> Vec<Check> {
     vec![(
         "occasion of a recognition",
         format!(
             "SELECT DISTINCT 'occasion ' || {} || ' of recognitions of company ' || {} || ' is missing or of another company' \
              AS detail FROM journal_entries AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
              AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL",
-            id_text("c.occasion_id"),
-            id_text("c.company_id"),
+            id_as_text("c.occasion_id"),
+            id_as_text("c.company_id"),
             kind::SENDING
         ),
     )]

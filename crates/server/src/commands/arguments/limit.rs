@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::values::{Page, fit};
+use guerdon_domain::values::{Page, checked_cast};
 
-const PER_PAGE: i64 = 1_000;
+const PAGE_SIZE: i64 = 1_000;
 /// The most items that one command shows.
 const LIMIT_MAX: u32 = 100_000;
 
@@ -32,9 +32,9 @@ pub(crate) fn read_first<T>(
     if limit == 0 {
         return Ok(all);
     }
-    for page in (1..).map_while(|number| Page::new(number, PER_PAGE)) {
+    for page in (1..).map_while(|number| Page::new(number, PAGE_SIZE)) {
         let found = read(page)?;
-        let is_last = found.len() < fit::<usize, _>(PER_PAGE);
+        let is_last = found.len() < checked_cast::<usize, _>(PAGE_SIZE);
         all.extend(found);
         if is_last || all.len() >= limit {
             break;

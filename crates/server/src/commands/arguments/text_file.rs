@@ -13,12 +13,12 @@ pub(crate) fn read_text_file<T>(
     (bytes_max, too_large): (u64, &str),
     parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<Result<T, String>, Infallible> {
-    let read = text(name, bytes_max, too_large)
+    let read = read_utf8(name, bytes_max, too_large)
         .and_then(|content| parse(content.strip_prefix('\u{feff}').unwrap_or(&content)));
     Ok(read.map_err(|why| format!("{name}: {why}")))
 }
 
-fn text(name: &str, bytes_max: u64, too_large: &str) -> Result<String, String> {
+fn read_utf8(name: &str, bytes_max: u64, too_large: &str) -> Result<String, String> {
     let read = files::read_bounded(Path::new(name), bytes_max);
     let bytes = read.map_err(|cause| format!("cannot be read: {cause}"))?;
     String::from_utf8(bytes.ok_or(too_large)?).map_err(|_bytes| "it is not UTF-8".to_owned())

@@ -5,7 +5,7 @@ mod options;
 mod show;
 mod transfer;
 
-use crate::commands::group::command_group;
+use crate::commands::group_macro::command_group;
 
 command_group! {
     enum CompanyCommand {

@@ -5,9 +5,9 @@ use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::error::refusals;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::error::impl_from_errors;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Set the options of a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -17,33 +17,33 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 pub(crate) struct Options {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     /// Allow recognitions of 0 points.
     #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
     allow_zero_points: bool,
 }
 
 #[derive(Serialize)]
-struct Done {
+struct OptionsView {
     company_id: Uuid,
     allow_zero_points: bool,
 }
 
-impl View for Done {
-    fn text(&self) -> String {
+impl CommandView for OptionsView {
+    fn to_text(&self) -> String {
         let verb = if self.allow_zero_points { "allows" } else { "does not allow" };
         format!("company {} {verb} recognitions of 0 points", self.company_id)
     }
 }
 
-impl Runnable for Options {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Options {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (id, allow) = (self.company_id.find_id(environment)?, self.allow_zero_points);
         environment.store.transaction(|tx| -> Result<(), CommandError> {
             Ok(set_allow_zero_points(tx, id, allow, &environment.context())?)
         })?;
-        Done { company_id: id.as_uuid(), allow_zero_points: allow }.output()
+        OptionsView { company_id: id.as_uuid(), allow_zero_points: allow }.to_output()
     }
 }
 
-refusals!(OptionsError);
+impl_from_errors!(OptionsError);

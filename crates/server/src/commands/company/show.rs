@@ -4,9 +4,9 @@ use guerdon_api_types::views::CompanyView;
 use guerdon_domain::ports::{Lookup, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::output::format_fields;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// Show a company.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -16,26 +16,26 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 pub(crate) struct Show {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
 }
 
-impl Runnable for Show {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for Show {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.company_id.find_id(environment)?;
-        environment.store.snapshot(|reads| {
+        environment.store.read_snapshot(|reads| {
             let absent = || CommandError::refused("no company has this id");
             let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
-            let Lookup::Own(found) = reads.company(scope, id)? else { return Err(absent()) };
-            let users = reads.active_user_count(id)?;
-            let json = serde_json::to_string(&CompanyView::whole(&found, users))?;
+            let Lookup::Own(found) = reads.find_company(scope, id)? else { return Err(absent()) };
+            let users = reads.count_active_users(id)?;
+            let json = serde_json::to_string(&CompanyView::for_fetch(&found, users))?;
             let (company, owner) = (&found.company, found.owner_name());
             let (rate, count) = (company.rate.get().to_string(), users.to_string());
             let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |alert| alert.get().to_string());
-            let text = fields(&[
+            let text = format_fields(&[
                 ("id", &id.to_string()),
                 ("provider", &scope.to_string()),
                 ("domain", company.domain.as_str()),
@@ -47,7 +47,7 @@ impl Runnable for Show {
                 ("0 points", if company.allow_zero_points { "allowed" } else { "not allowed" }),
                 ("created", &company.created_at.to_string()),
             ]);
-            Ok(Output { text, json, ..Output::default() })
+            Ok(CommandOutput { text, json, ..CommandOutput::default() })
         })
     }
 }

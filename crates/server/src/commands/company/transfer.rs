@@ -5,9 +5,9 @@ use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::{CompanyName, ProviderName};
-use crate::commands::error::refusals;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::{CompanyArgument, ProviderArgument};
+use crate::commands::error::impl_from_errors;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Transfer a company to another provider; it leaves its corporation.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -17,14 +17,14 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 pub(crate) struct Transfer {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     /// The new provider, which also gets the company's users, occasions and points: an id or a name
     #[arg(long, value_name = "PROVIDER")]
-    to: ProviderName,
+    to: ProviderArgument,
 }
 
 #[derive(Serialize)]
-struct Transferred {
+struct TransferView {
     company_id: Uuid,
     provider_id: Uuid,
     #[serde(skip)]
@@ -33,27 +33,27 @@ struct Transferred {
     provider: String,
 }
 
-impl View for Transferred {
-    fn text(&self) -> String {
+impl CommandView for TransferView {
+    fn to_text(&self) -> String {
         format!("company {} now belongs to provider {} ({})", self.domain, self.provider, self.provider_id)
     }
 }
 
-impl Runnable for Transfer {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let (company, to) = (self.company_id.load(environment)?, self.to.find_id(environment)?);
+impl RunnableCommand for Transfer {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let (company, to) = (self.company_id.find_company(environment)?, self.to.find_id(environment)?);
         let provider = environment.store.transaction(|tx| -> Result<_, CommandError> {
             move_to_provider(tx, company.id, to, &environment.context())?;
-            Ok(tx.provider(to)?.map_or_else(String::new, |provider| provider.name))
+            Ok(tx.find_provider(to)?.map_or_else(String::new, |provider| provider.name))
         })?;
-        Transferred {
+        TransferView {
             company_id: company.id.as_uuid(),
             provider_id: to.as_uuid(),
             domain: company.domain.as_str().to_owned(),
             provider,
         }
-        .output()
+        .to_output()
     }
 }
 
-refusals!(MoveCompanyError);
+impl_from_errors!(MoveCompanyError);

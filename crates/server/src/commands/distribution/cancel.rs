@@ -6,8 +6,8 @@ use guerdon_domain::values::ScheduleId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::parse_id;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Cancel a schedule; points that it paid are not returned.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -21,21 +21,21 @@ pub(crate) struct Cancel {
 }
 
 #[derive(Serialize)]
-struct Cancelled {
+struct CancellationView {
     id: Uuid,
     cancelled: bool,
 }
 
-impl View for Cancelled {
-    fn text(&self) -> String {
+impl CommandView for CancellationView {
+    fn to_text(&self) -> String {
         format!("schedule {} is cancelled", self.id)
     }
 }
 
-impl Runnable for Cancel {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Cancel {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = ScheduleId::from_uuid(self.schedule_id);
         environment.store.transaction(|tx| cancel_schedule(tx, id, &environment.context()))?;
-        Cancelled { id: self.schedule_id, cancelled: true }.output()
+        CancellationView { id: self.schedule_id, cancelled: true }.to_output()
     }
 }

@@ -1,13 +1,13 @@
 //! `guerdon distribution list`.
 
-use guerdon_domain::distributions::{MissedDate, Schedule as Repeating, schedules};
+use guerdon_domain::distributions::{MissedDate, Schedule as Repeating, list_schedules};
 use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 
-use super::schedule::Shown;
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use super::schedule::ScheduleView;
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// List a company's schedules, including cancelled ones, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -17,46 +17,49 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 pub(crate) struct List {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
 }
 
 /// A schedule, with its dates that were not paid.
 #[derive(Serialize)]
-struct Listed {
+struct ListedScheduleView {
     #[serde(flatten)]
-    schedule: Shown,
+    schedule: ScheduleView,
     created_at: String,
     cancelled_at: Option<String>,
     /// When paying its next date first failed.
     failing_since: Option<String>,
     /// Why the last attempt was refused.
     failure: Option<String>,
-    missed: Vec<Missed>,
+    missed: Vec<SkippedDateView>,
 }
 
 /// A date that was skipped permanently.
 #[derive(Serialize)]
-struct Missed {
+struct SkippedDateView {
     date: String,
     reason: String,
 }
 
-impl Listed {
-    fn of(it: &Repeating, missed: &[MissedDate]) -> Self {
+impl ListedScheduleView {
+    fn from_schedule(repeating: &Repeating, missed: &[MissedDate]) -> Self {
         Self {
-            schedule: Shown::of(it),
-            created_at: it.created_at.to_string(),
-            cancelled_at: it.cancelled_at.map(|at| at.to_string()),
-            failing_since: it.failing.as_ref().map(|failing| failing.since.to_string()),
-            failure: it.failing.as_ref().map(|failing| failing.reason.clone()),
+            schedule: ScheduleView::from_schedule(repeating),
+            created_at: repeating.created_at.to_string(),
+            cancelled_at: repeating.cancelled_at.map(|at| at.to_string()),
+            failing_since: repeating.failed_tries.as_ref().map(|failing| failing.since.to_string()),
+            failure: repeating.failed_tries.as_ref().map(|failing| failing.reason.clone()),
             missed: missed
                 .iter()
-                .map(|missed| Missed { date: missed.due_on.to_string(), reason: missed.reason.clone() })
+                .map(|missed| SkippedDateView {
+                    date: missed.due_on.to_string(),
+                    reason: missed.reason.clone(),
+                })
                 .collect(),
         }
     }
 
-    fn row(&self) -> Vec<String> {
+    fn to_row(&self) -> Vec<String> {
         let schedule = &self.schedule;
         let state = match (&self.cancelled_at, &self.failure) {
             (Some(at), _) => format!("cancelled {at}"),
@@ -78,23 +81,29 @@ impl Listed {
 
 #[derive(Serialize)]
 #[serde(transparent)]
-struct All(Vec<Listed>);
+struct ScheduleListView(Vec<ListedScheduleView>);
 
-impl View for All {
-    fn text(&self) -> String {
+impl CommandView for ScheduleListView {
+    fn to_text(&self) -> String {
         let head = ["id", "wallet", "points", "every", "start", "next", "missed", "state"];
-        table(&head, &self.0.iter().map(Listed::row).collect::<Vec<_>>())
+        format_table(&head, &self.0.iter().map(ListedScheduleView::to_row).collect::<Vec<_>>())
     }
 }
 
-impl Runnable for List {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for List {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let company = self.company_id.find_id(environment)?;
-        let found = environment.store.snapshot(|reads| schedules(reads, company))?;
-        All(found.iter().map(|(schedule, missed)| Listed::of(schedule, missed)).collect()).output()
+        let found = environment.store.read_snapshot(|reads| list_schedules(reads, company))?;
+        ScheduleListView(
+            found
+                .iter()
+                .map(|(schedule, missed)| ListedScheduleView::from_schedule(schedule, missed))
+                .collect(),
+        )
+        .to_output()
     }
 }

@@ -7,8 +7,8 @@ mod schedule;
 
 use guerdon_domain::distributions::ScheduleError;
 
-use crate::commands::error::refusals;
-use crate::commands::group::command_group;
+use crate::commands::error::impl_from_errors;
+use crate::commands::group_macro::command_group;
 
 command_group! {
     enum DistributionCommand {
@@ -23,4 +23,4 @@ command_group! {
     }
 }
 
-refusals!(ScheduleError);
+impl_from_errors!(ScheduleError);

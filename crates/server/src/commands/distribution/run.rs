@@ -5,17 +5,17 @@ use std::ops::ControlFlow;
 use guerdon_domain::commands::{Command, Done};
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::scheduler::finish;
+use guerdon_domain::scheduler::finish_distributions;
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
-use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_user};
-use crate::commands::arguments::order::{RepeatKey, carry_out, unexpected_outcome};
-use crate::commands::arguments::sum::{Sum, format_worth};
-use crate::commands::output::{WithText, counted};
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View as _};
+use crate::commands::arguments::identifiers::{CompanyArgument, check_id_or_email, find_user};
+use crate::commands::arguments::payment::{IdempotencyKeyArgument, execute_once, unexpected_outcome};
+use crate::commands::arguments::points_argument::{PointsArgument, format_worth};
+use crate::commands::output::{WithText, format_count};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView as _, RunnableCommand};
 
 /// Distribute points from the reserve to users, all or nothing.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -27,33 +27,33 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View a
 pub(crate) struct Run {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     /// The wallet that receives the points
     #[arg(long, value_enum)]
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: Sum,
+    sum: PointsArgument,
     /// A user who receives points, by id or email; can be given several times. Default: every active user (for
     /// manager_wallet: every active manager)
     #[arg(long = "user", value_name = "USER", value_parser = check_id_or_email)]
     users: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
-    key: RepeatKey,
+    key: IdempotencyKeyArgument,
 }
 
 /// What was distributed.
 #[derive(Serialize)]
-struct Distributed {
+struct DistributionView {
     company_id: Uuid,
     users: usize,
     points: i64,
 }
 
-impl Runnable for Run {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let company = self.company_id.load(environment)?;
+impl RunnableCommand for Run {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
         let id = company.id;
         let users: Vec<UserId> =
             self.users.iter().map(|user| find_user(environment, id, user)).collect::<Result<_, _>>()?;
@@ -61,39 +61,39 @@ impl Runnable for Run {
         let named: Vec<Uuid> = users.iter().map(|user| user.as_uuid()).collect();
         let request = ("distribution run", id.as_uuid(), self.wallet, &self.sum, &named);
         let recipients = if users.is_empty() {
-            environment.store.snapshot(|reads| Recipients::all(reads, id, wallet))?
+            environment.store.read_snapshot(|reads| Recipients::all_active(reads, id, wallet))?
         } else {
             Recipients::Named(users)
         };
-        environment.progress.of(recipients.count());
-        let sum = self.sum.read()?;
+        environment.progress.show_users(recipients.count());
+        let sum = self.sum.to_sum()?;
         let run = RunDistribution { company_id: id, wallet, sum, recipients, schedule: None };
         let command = (company.provider_id, Command::RunDistribution(run));
         let domain = company.domain;
-        let output = carry_out(environment, command, &self.key, &request, move |done| {
+        let output = execute_once(environment, command, &self.key, &request, move |done| {
             let Done::Distributed(distributed) = done else { return Err(unexpected_outcome(&done)) };
             let (reserve, rate) = (distributed.reserve, distributed.reserve.rate);
             let [each, before, now] =
                 [reserve.points, reserve.before, reserve.after].map(|points| format_worth(points, rate));
-            let users = counted(distributed.users, "user", "users");
+            let users = format_count(distributed.users, "user", "users");
             let text =
                 format!("{users} of {domain} received {each} each; the reserve held {before}, now {now}");
             let points = reserve.points.get();
             WithText {
-                fields: Distributed { company_id: id.as_uuid(), users: distributed.users, points },
+                fields: DistributionView { company_id: id.as_uuid(), users: distributed.users, points },
                 text,
             }
-            .output()
+            .to_output()
         })?;
         // Also after a retry: an earlier run with this key may have ended between two steps.
         let mut paid = |users| {
-            environment.progress.advance(users);
+            environment.progress.advance_by(users);
             ControlFlow::Continue(())
         };
-        let finished = finish(environment.store.as_ref(), &environment.commands, &mut paid);
-        let failed = finished.map_err(|cause| unfinished(&cause))?;
+        let finished = finish_distributions(environment.store.as_ref(), &environment.commands, &mut paid);
+        let failed = finished.map_err(|cause| unfinished_error(&cause))?;
         let own = failed.iter().find(|failure| failure.company == Some(id));
-        own.map_or(Ok(output), |failure| Err(unfinished(&failure.reason)))
+        own.map_or(Ok(output), |failure| Err(unfinished_error(&failure.reason)))
     }
 
     fn may_take_long(&self) -> bool {
@@ -102,7 +102,7 @@ impl Runnable for Run {
 }
 
 /// The distribution is committed, and some of its receivers may still wait for their points.
-fn unfinished(cause: &StoreError) -> CommandError {
+fn unfinished_error(cause: &StoreError) -> CommandError {
     CommandError::Failed(format!(
         "the reserve has paid, but perhaps not every user has received points yet ({cause}): a running guerdon serve \
          continues within seconds; do not run the distribution again without the same --key; `guerdon status` shows \

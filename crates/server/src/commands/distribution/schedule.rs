@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::arguments::sum::{Sum, format_points};
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::arguments::points_argument::{PointsArgument, format_points};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The interval between the dates of a schedule.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Every {
+pub(super) enum IntervalName {
     /// Every seven days.
     Week,
     /// On the same day of every month, or on the last day of a shorter month.
     Month,
 }
 
-impl From<Every> for Period {
-    fn from(every: Every) -> Self {
+impl From<IntervalName> for Period {
+    fn from(every: IntervalName) -> Self {
         match every {
-            Every::Week => Self::Week,
-            Every::Month => Self::Month,
+            IntervalName::Week => Self::Week,
+            IntervalName::Month => Self::Month,
         }
     }
 }
@@ -41,28 +41,28 @@ impl From<Every> for Period {
 pub(crate) struct Schedule {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     /// The wallet that receives the points
     #[arg(long, value_enum)]
     wallet: WalletName,
     #[command(flatten)]
     #[serde(flatten)]
-    sum: Sum,
+    sum: PointsArgument,
     /// The interval
     #[arg(long, value_enum)]
-    every: Every,
+    every: IntervalName,
     /// The first date; if it is in the past, it and all dates since are paid.
-    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = check_date)]
     start: String,
 }
 
-fn date(text: &str) -> Result<String, String> {
+fn check_date(text: &str) -> Result<String, String> {
     IsoDate::parse(text).map(|date| date.to_string()).map_err(|cause| cause.to_string())
 }
 
 /// A schedule.
 #[derive(Serialize)]
-pub(super) struct Shown {
+pub(super) struct ScheduleView {
     pub(super) id: Uuid,
     pub(super) company_id: Uuid,
     pub(super) wallet: &'static str,
@@ -73,22 +73,22 @@ pub(super) struct Shown {
     pub(super) next: Option<String>,
 }
 
-impl Shown {
-    pub(super) fn of(it: &Repeating) -> Self {
+impl ScheduleView {
+    pub(super) fn from_schedule(schedule: &Repeating) -> Self {
         Self {
-            id: it.id.as_uuid(),
-            company_id: it.company_id.as_uuid(),
-            wallet: it.wallet.name(),
-            points: it.points.get(),
-            every: it.every.name(),
-            start: it.start_on.to_string(),
-            next: it.cancelled_at.is_none().then(|| it.next_on.to_string()),
+            id: schedule.id.as_uuid(),
+            company_id: schedule.company_id.as_uuid(),
+            wallet: schedule.wallet.name(),
+            points: schedule.points.get(),
+            every: schedule.period.name(),
+            start: schedule.start_on.to_string(),
+            next: schedule.cancelled_at.is_none().then(|| schedule.next_on.to_string()),
         }
     }
 }
 
-impl View for Shown {
-    fn text(&self) -> String {
+impl CommandView for ScheduleView {
+    fn to_text(&self) -> String {
         let Self { id, points, wallet, every, .. } = self;
         let next = self.next.as_deref().unwrap_or("never");
         let points = format_points(*points);
@@ -96,14 +96,14 @@ impl View for Shown {
     }
 }
 
-impl Runnable for Schedule {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let company = self.company_id.load(environment)?;
+impl RunnableCommand for Schedule {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
         let start_on = IsoDate::parse(&self.start).map_err(CommandError::refused)?;
-        let (wallet, every, sum) = (self.wallet.into(), self.every.into(), self.sum.read()?);
-        let command = CreateSchedule { company_id: company.id, wallet, sum, every, start_on };
-        let made =
+        let (wallet, every, sum) = (self.wallet.into(), self.every.into(), self.sum.to_sum()?);
+        let command = CreateSchedule { company_id: company.id, wallet, sum, period: every, start_on };
+        let created =
             environment.store.transaction(|tx| create_schedule(tx, &command, &environment.context()))?;
-        Shown::of(&made).output()
+        ScheduleView::from_schedule(&created).to_output()
     }
 }

@@ -1,19 +1,19 @@
 //! `guerdon event list`.
 
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{EventsWanted, QueuedEvent, StoreError, StoreExt};
+use guerdon_domain::ports::{EventQuery, QueuedEvent, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::StateName;
+use crate::commands::arguments::identifiers::ProviderArgument;
 use crate::commands::arguments::limit::parse_limit;
-use crate::commands::arguments::names::ProviderName;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The default number of events.
-const SHOWN: u32 = 100_000;
+const DEFAULT_LIMIT: u32 = 100_000;
 
 /// List events, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ const SHOWN: u32 = 100_000;
 pub(crate) struct List {
     /// List only events of this provider: an id or a name
     #[arg(long, value_name = "PROVIDER")]
-    provider: Option<ProviderName>,
+    provider: Option<ProviderArgument>,
     /// List only events in this state.
     #[arg(long, value_enum)]
     state: Option<StateName>,
@@ -31,12 +31,12 @@ pub(crate) struct List {
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// Maximum number of events.
-    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ListedEventView {
     id: Uuid,
     provider_id: Uuid,
     r#type: &'static str,
@@ -46,20 +46,20 @@ struct Listed {
     created_at: String,
 }
 
-impl Listed {
-    fn of(it: &QueuedEvent) -> Self {
+impl ListedEventView {
+    fn from_event(event: &QueuedEvent) -> Self {
         Self {
-            id: it.id.as_uuid(),
-            provider_id: it.provider_id.as_uuid(),
-            r#type: it.kind.name(),
-            state: it.state.name(),
-            attempts: it.attempts,
-            next_attempt_at: it.next_attempt_at.map(|at| at.to_string()),
-            created_at: it.created_at.to_string(),
+            id: event.id.as_uuid(),
+            provider_id: event.provider_id.as_uuid(),
+            r#type: event.kind.name(),
+            state: event.state.name(),
+            attempts: event.attempts,
+            next_attempt_at: event.next_attempt_at.map(|at| at.to_string()),
+            created_at: event.created_at.to_string(),
         }
     }
 
-    fn row(&self) -> Vec<String> {
+    fn to_row(&self) -> Vec<String> {
         vec![
             self.id.to_string(),
             self.r#type.to_owned(),
@@ -74,27 +74,29 @@ impl Listed {
 
 #[derive(Serialize)]
 #[serde(transparent)]
-struct All(Vec<Listed>);
+struct EventListView(Vec<ListedEventView>);
 
-impl View for All {
-    fn text(&self) -> String {
-        let rows: Vec<Vec<String>> = self.0.iter().map(Listed::row).collect();
-        table(&["id", "type", "state", "attempts", "next attempt", "created", "provider"], &rows)
+impl CommandView for EventListView {
+    fn to_text(&self) -> String {
+        let rows: Vec<Vec<String>> = self.0.iter().map(ListedEventView::to_row).collect();
+        format_table(&["id", "type", "state", "attempts", "next attempt", "created", "provider"], &rows)
     }
 }
 
-impl Runnable for List {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for List {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let provider = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
         let state = self.state.map(EventState::from);
         let since = parse_optional_time(self.since.as_ref())?;
         let limit = i64::from(self.limit);
-        let wanted = EventsWanted { provider, state, since, limit, ..EventsWanted::default() };
-        let found = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.events(&wanted) })?;
-        All(found.iter().map(Listed::of).collect()).output()
+        let query = EventQuery { provider, state, since, limit, ..EventQuery::default() };
+        let events = environment
+            .store
+            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_events(&query) })?;
+        EventListView(events.iter().map(ListedEventView::from_event).collect()).to_output()
     }
 }

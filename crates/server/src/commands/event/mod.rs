@@ -8,7 +8,7 @@ mod show;
 use guerdon_domain::events::EventState;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::group::command_group;
+use crate::commands::group_macro::command_group;
 
 command_group! {
     enum EventCommand {

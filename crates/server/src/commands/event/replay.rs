@@ -2,74 +2,76 @@
 
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::ReplayError;
-use guerdon_domain::events::{replay, replay_all};
+use guerdon_domain::events::{replay_all, replay_by_ids};
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::StateName;
-use crate::commands::arguments::names::{ProviderName, parse_id};
-use crate::commands::error::refusals;
-use crate::commands::output::counted;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::{ProviderArgument, parse_id};
+use crate::commands::error::impl_from_errors;
+use crate::commands::output::format_count;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Redeliver events now. Ended events start a new retry schedule; pending ones continue theirs.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event replay EVENT_ID
-  guerdon event replay --provider Acme --state exhausted")]
+  guerdon event replay --provider Acme --state exhausted
+  guerdon event replay --provider Acme --state pending")]
 pub(crate) struct Replay {
     /// The ids of the events.
     #[arg(value_name = "EVENT_ID", value_parser = parse_id, required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
     ids: Vec<Uuid>,
     /// Replay all events of this provider (an id or a name) in the given state
     #[arg(long, value_name = "PROVIDER", requires = "state")]
-    provider: Option<ProviderName>,
+    provider: Option<ProviderArgument>,
     /// The state of the events to replay.
-    #[arg(long, value_parser = kept, value_name = "exhausted|unaddressed", requires = "provider")]
+    #[arg(long, value_parser = parse_replayable_state, value_name = "pending|exhausted|unaddressed", requires = "provider")]
     state: Option<StateName>,
 }
 
-fn kept(text: &str) -> Result<StateName, String> {
+fn parse_replayable_state(text: &str) -> Result<StateName, String> {
     match text {
+        "pending" => Ok(StateName::Pending),
         "exhausted" => Ok(StateName::Exhausted),
         "unaddressed" => Ok(StateName::Unaddressed),
-        _ => Err("must be exhausted or unaddressed".to_owned()),
+        _ => Err("must be pending, exhausted or unaddressed".to_owned()),
     }
 }
 
 #[derive(Serialize)]
-struct Replayed {
+struct ReplayView {
     replayed: usize,
 }
 
-impl View for Replayed {
-    fn text(&self) -> String {
-        format!("{} queued for redelivery", counted(self.replayed, "event", "events"))
+impl CommandView for ReplayView {
+    fn to_text(&self) -> String {
+        format!("{} queued for redelivery", format_count(self.replayed, "event", "events"))
     }
 }
 
-impl Runnable for Replay {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Replay {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let context = environment.context();
         let ids: Vec<EventId> = self.ids.iter().map(|id| EventId::from_uuid(*id)).collect();
         let provider = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
         let replayed = environment.store.transaction(|tx| -> Result<_, CommandError> {
-            let entry = context.entry(Action::EventsReplayed);
+            let entry = context.new_audit_entry(Action::EventsReplayed);
             let (entry, replayed) = match (provider, self.state) {
                 (Some(provider), Some(state)) => {
                     let replayed = replay_all(tx, provider, state.into(), &context)?;
-                    (entry.of_provider(provider), replayed)
+                    (entry.with_provider(provider), replayed)
                 }
-                _ => (entry, replay(tx, &ids, &context)?),
+                _ => (entry, replay_by_ids(tx, &ids, &context)?),
             };
-            let entry = if let [one] = ids.as_slice() { entry.about(one.as_uuid()) } else { entry };
-            tx.note(&entry.saying(counted(replayed, "event", "events")))?;
+            let entry = if let [one] = ids.as_slice() { entry.with_object(one.as_uuid()) } else { entry };
+            tx.record_audit_entry(&entry.with_detail(format_count(replayed, "event", "events")))?;
             Ok(replayed)
         })?;
-        Replayed { replayed }.output()
+        ReplayView { replayed }.to_output()
     }
 }
 
-refusals!(ReplayError);
+impl_from_errors!(ReplayError);

@@ -1,14 +1,14 @@
 //! `guerdon event show`.
 
-use guerdon_domain::ports::{MadeAttempt, StoreError, StoreExt, ToldEvent};
+use guerdon_domain::ports::{EventWithBody, RecordedAttempt, StoreError, StoreExt};
 use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::commands::arguments::names::parse_id;
-use crate::commands::output::{fields, table};
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::output::{format_fields, format_table};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Show an event with its body and delivery attempts.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub(crate) struct Show {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct EventView {
     id: Uuid,
     provider_id: Uuid,
     r#type: &'static str,
@@ -30,11 +30,11 @@ struct Shown {
     created_at: String,
     next_attempt_at: Option<String>,
     body: Box<RawValue>,
-    attempts: Vec<Tried>,
+    attempts: Vec<AttemptView>,
 }
 
 #[derive(Serialize)]
-struct Tried {
+struct AttemptView {
     number: u32,
     started_at: String,
     status: Option<u16>,
@@ -42,15 +42,15 @@ struct Tried {
     duration_ms: u128,
 }
 
-impl Shown {
-    fn of(told: &ToldEvent, attempts: Vec<MadeAttempt>) -> Result<Self, CommandError> {
-        let event = &told.event;
-        let body = serde_json::from_slice(&told.body)?;
-        let tried = |attempt: MadeAttempt| Tried {
+impl EventView {
+    fn from_event(found: &EventWithBody, attempts: Vec<RecordedAttempt>) -> Result<Self, CommandError> {
+        let event = &found.event;
+        let body = serde_json::from_slice(&found.body)?;
+        let to_attempt_view = |attempt: RecordedAttempt| AttemptView {
             number: attempt.number,
             started_at: attempt.started_at.to_string(),
             status: attempt.status,
-            cause: attempt.cause,
+            cause: attempt.error,
             duration_ms: attempt.duration.as_millis(),
         };
         Ok(Self {
@@ -61,15 +61,15 @@ impl Shown {
             created_at: event.created_at.to_string(),
             next_attempt_at: event.next_attempt_at.map(|at| at.to_string()),
             body,
-            attempts: attempts.into_iter().map(tried).collect(),
+            attempts: attempts.into_iter().map(to_attempt_view).collect(),
         })
     }
 }
 
-impl View for Shown {
-    fn text(&self) -> String {
+impl CommandView for EventView {
+    fn to_text(&self) -> String {
         let (id, provider) = (self.id.to_string(), self.provider_id.to_string());
-        let shown = fields(&[
+        let field_text = format_fields(&[
             ("id", &id),
             ("provider", &provider),
             ("type", self.r#type),
@@ -85,25 +85,25 @@ impl View for Shown {
         let rows: Vec<Vec<String>> = rows.collect();
         let attempts = match rows.as_slice() {
             [] => "no attempts yet".to_owned(),
-            rows => table(&["attempt", "started", "status", "took", "cause"], rows),
+            rows => format_table(&["attempt", "started", "status", "took", "cause"], rows),
         };
-        format!("{shown}\n\n{}\n\n{attempts}", self.body)
+        format!("{field_text}\n\n{}\n\n{attempts}", self.body)
     }
 }
 
-impl Runnable for Show {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for Show {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = EventId::from_uuid(self.id);
-        let found = environment.store.snapshot(|reads| -> Result<_, StoreError> {
-            let Some(told) = reads.anybodys_event(id)? else { return Ok(None) };
-            Ok(Some((told, reads.attempts(id)?)))
+        let found = environment.store.read_snapshot(|reads| -> Result<_, StoreError> {
+            let Some(event) = reads.find_event_any_provider(id)? else { return Ok(None) };
+            Ok(Some((event, reads.list_attempts(id)?)))
         })?;
-        let (told, attempts) =
+        let (event, attempts) =
             found.ok_or_else(|| CommandError::refused(format!("no event has the id {id}")))?;
-        Shown::of(&told, attempts)?.output()
+        EventView::from_event(&event, attempts)?.to_output()
     }
 }

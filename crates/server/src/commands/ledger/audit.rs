@@ -1,19 +1,19 @@
 //! `guerdon audit`.
 
-use guerdon_domain::audit_log::{Action, AuditEntry, newest};
+use guerdon_domain::audit_log::{Action, AuditEntry, newest_entries};
 use guerdon_domain::journal::Actor;
-use guerdon_domain::ports::{AuditWanted, StoreExt};
+use guerdon_domain::ports::{AuditLogQuery, StoreExt};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::commands::arguments::identifiers::{CompanyArgument, ProviderArgument};
 use crate::commands::arguments::limit::parse_limit;
-use crate::commands::arguments::names::{CompanyName, ProviderName};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The default number of entries.
-const SHOWN: u32 = 100;
+const DEFAULT_LIMIT: u32 = 100;
 
 /// Show the audit log, newest first: all commands that changed something, and changes by providers to money,
 /// credentials and single sign-on.
@@ -24,22 +24,22 @@ const SHOWN: u32 = 100;
 pub(crate) struct Audit {
     /// Show only entries of this company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
-    company: Option<CompanyName>,
+    company: Option<CompanyArgument>,
     /// Show only entries of this provider: an id or a name
     #[arg(long, value_name = "PROVIDER")]
-    provider: Option<ProviderName>,
+    provider: Option<ProviderArgument>,
     /// Show only this action, such as provider.rotate
-    #[arg(long, value_name = "ACTION", value_parser = action)]
+    #[arg(long, value_name = "ACTION", value_parser = check_action)]
     action: Option<String>,
     /// Show only entries at or after this time: a time, or an age such as 2h
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// Maximum number of entries
-    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
-fn action(text: &str) -> Result<String, String> {
+fn check_action(text: &str) -> Result<String, String> {
     let all = || Action::ALL.iter().map(|action| action.name()).collect::<Vec<_>>().join(", ");
     Action::from_name(text)
         .map(|action| action.name().to_owned())
@@ -47,7 +47,7 @@ fn action(text: &str) -> Result<String, String> {
 }
 
 #[derive(Serialize)]
-struct EntryView {
+struct AuditEntryView {
     at: String,
     actor: String,
     action: &'static str,
@@ -56,60 +56,61 @@ struct EntryView {
     detail: String,
 }
 
-impl From<AuditEntry> for EntryView {
-    fn from(it: AuditEntry) -> Self {
+impl From<AuditEntry> for AuditEntryView {
+    fn from(entry: AuditEntry) -> Self {
         Self {
-            at: it.at.to_string(),
-            actor: actor(&it),
-            action: it.action.name(),
-            company_id: it.company_id.map(|id| id.as_uuid()),
-            object_id: it.object_or_provider(),
-            detail: it.detail,
+            at: entry.at.to_string(),
+            actor: format_actor(&entry),
+            action: entry.action.name(),
+            company_id: entry.company_id.map(|id| id.as_uuid()),
+            object_id: entry.object_or_provider(),
+            detail: entry.detail,
         }
     }
 }
 
 /// The actor: a provider with its id, or the operator with the name of the operating system user.
-fn actor(it: &AuditEntry) -> String {
-    let reference = it.by.reference.as_deref().map_or_else(String::new, |reference| format!(" {reference}"));
-    match it.by.actor {
+fn format_actor(entry: &AuditEntry) -> String {
+    let reference =
+        entry.requester.reference.as_deref().map_or_else(String::new, |reference| format!(" {reference}"));
+    match entry.requester.actor {
         Actor::Provider => {
-            let who = it.provider_id.map_or_else(String::new, |id| format!(" {id}"));
-            format!("provider{who}")
+            let provider = entry.provider_id.map_or_else(String::new, |id| format!(" {id}"));
+            format!("provider{provider}")
         }
         Actor::Operator => format!("operator{reference}"),
         Actor::Schedule => format!("schedule{reference}"),
     }
 }
 
-impl View for Vec<EntryView> {
-    fn text(&self) -> String {
+impl CommandView for Vec<AuditEntryView> {
+    fn to_text(&self) -> String {
         let id = |id: &Option<Uuid>| id.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        let row = |entry: &EntryView| {
+        let row = |entry: &AuditEntryView| {
             let (at, actor, action) = (entry.at.clone(), entry.actor.clone(), entry.action.to_owned());
             vec![at, actor, action, id(&entry.company_id), id(&entry.object_id), entry.detail.clone()]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
-        table(&["at", "actor", "action", "company", "object", "detail"], &rows)
+        format_table(&["at", "actor", "action", "company", "object", "detail"], &rows)
     }
 }
 
-impl Runnable for Audit {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for Audit {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let wanted = AuditWanted {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let query = AuditLogQuery {
             company: self.company.as_ref().map(|company| company.find_id(environment)).transpose()?,
             provider: self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?,
             action: self.action.as_deref().and_then(Action::from_name),
             since: parse_optional_time(self.since.as_ref())?,
             limit: i64::from(self.limit),
-            ..AuditWanted::default()
+            ..AuditLogQuery::default()
         };
-        let found = environment.store.snapshot(|reads| newest(reads, &wanted))?;
-        found.into_iter().map(EntryView::from).collect::<Vec<_>>().output()
+        let entries = environment.store.read_snapshot(|reads| newest_entries(reads, &query))?;
+        entries.into_iter().map(AuditEntryView::from).collect::<Vec<_>>().to_output()
     }
 
     fn may_take_long(&self) -> bool {

@@ -5,8 +5,10 @@ use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::Clock;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, append_audit_entry};
+use crate::commands::output::format_fields;
+use crate::commands::{
+    CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand, append_audit_entry,
+};
 use crate::maintenance::sealing;
 use crate::platform::SystemClock;
 
@@ -31,32 +33,32 @@ impl Seal {
 
 /// The latest seal.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Sealed {
+pub(crate) struct SealView {
     sequence: i64,
     pub(crate) head: String,
 }
 
-impl View for Sealed {
-    fn text(&self) -> String {
+impl CommandView for SealView {
+    fn to_text(&self) -> String {
         let sequence = self.sequence.to_string();
-        let shown = fields(&[("sequence", sequence.as_str()), ("head", self.head.as_str())]);
+        let field_text = format_fields(&[("sequence", sequence.as_str()), ("head", self.head.as_str())]);
         format!(
-            "{shown}\nKeep the head elsewhere: `guerdon verify --head {}` proves that nothing before it was changed.",
+            "{field_text}\nKeep the head elsewhere: `guerdon verify --head {}` proves that nothing before it was changed.",
             self.head
         )
     }
 }
 
-impl Runnable for Seal {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Seal {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         if self.is_for_backup {
             append_audit_entry(environment, |entry| entry, Action::BackupBegun)?;
         }
         let seal = sealing::seal_all(environment.store.as_ref(), SystemClock.now())?;
         if seal.is_none() && self.is_for_backup {
-            return Ok(Output { json: "null".to_owned(), ..Output::default() });
+            return Ok(CommandOutput { json: "null".to_owned(), ..CommandOutput::default() });
         }
         let seal = seal.ok_or_else(|| CommandError::refused("nothing to seal yet"))?;
-        Sealed { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }.output()
+        SealView { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }.to_output()
     }
 }

@@ -2,17 +2,19 @@
 
 use guerdon_domain::companies::Company;
 use guerdon_domain::money::{Amount, PointsPerDollar};
-use guerdon_domain::ports::{LedgerLine, StoreExt};
-use guerdon_domain::statement::{Entry, Period, statement};
+use guerdon_domain::ports::{AccountEntry, StoreExt};
+use guerdon_domain::statement::{StatementLine, StatementPeriod, visit_statement};
 use guerdon_domain::values::Timestamp;
 use guerdon_domain::wallets::{Account, Direction};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
-use crate::commands::arguments::names::{CompanyName, check_id_or_email, find_company_of_user, find_user};
+use crate::commands::arguments::identifiers::{
+    CompanyArgument, check_id_or_email, find_company_of_user, find_user,
+};
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// The most lines of a statement.
 const LINES_MAX: usize = 200_000;
@@ -28,7 +30,7 @@ const LINES_MAX: usize = 200_000;
 pub(crate) struct Statement {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     /// Print the statement of this user's wallet instead of the reserve: an id or an email
     #[arg(long, value_name = "USER", value_parser = check_id_or_email, requires = "wallet")]
     user: Option<String>,
@@ -58,7 +60,7 @@ enum StatementFormat {
 
 /// One line of a statement, with exact amounts in dollars.
 #[derive(Serialize)]
-struct Line {
+struct StatementRow {
     at: Option<String>,
     place: Option<i64>,
     reason: &'static str,
@@ -70,21 +72,26 @@ struct Line {
     cause: Option<Uuid>,
 }
 
-impl Line {
-    fn of(entry: Entry, period: Period, now: PointsPerDollar) -> Self {
+impl StatementRow {
+    fn from_line(line: StatementLine, period: StatementPeriod, now: PointsPerDollar) -> Self {
         let text = |at: Option<Timestamp>| at.map(|at| at.to_string());
-        match entry {
-            Entry::Opening { balance, rate } => {
-                Self::balance(text(period.from), "opening balance", balance, rate.unwrap_or(now))
+        match line {
+            StatementLine::Opening { balance, rate } => {
+                Self::from_balance(text(period.from), "opening balance", balance, rate.unwrap_or(now))
             }
-            Entry::Closing { balance, rate } => {
-                Self::balance(text(period.to), "closing balance", balance, rate.unwrap_or(now))
+            StatementLine::Closing { balance, rate } => {
+                Self::from_balance(text(period.to), "closing balance", balance, rate.unwrap_or(now))
             }
-            Entry::Line { line, balance } => Self::movement(&line, balance),
+            StatementLine::Entry { entry, balance } => Self::from_account_entry(&entry, balance),
         }
     }
 
-    fn balance(at: Option<String>, reason: &'static str, balance: Amount, rate: PointsPerDollar) -> Self {
+    fn from_balance(
+        at: Option<String>,
+        reason: &'static str,
+        balance: Amount,
+        rate: PointsPerDollar,
+    ) -> Self {
         Self {
             at,
             place: None,
@@ -92,53 +99,57 @@ impl Line {
             r#type: None,
             points: None,
             dollars: None,
-            balance_points: rate.points(balance).get(),
+            balance_points: rate.shown_points(balance).get(),
             balance_dollars: balance.to_string(),
             cause: None,
         }
     }
 
-    fn movement(line: &LedgerLine, balance: Amount) -> Self {
-        let r#type = match line.direction {
+    fn from_account_entry(entry: &AccountEntry, balance: Amount) -> Self {
+        let r#type = match entry.direction {
             Direction::Debit => "debit",
             Direction::Credit => "credit",
         };
-        let reason = line.reason.name();
+        let reason = entry.reason.name();
         Self {
-            place: Some(line.place),
+            place: Some(entry.sequence),
             r#type: Some(r#type),
-            points: Some(line.points.get()),
-            dollars: Some(line.amount.to_string()),
-            cause: Some(line.cause.as_uuid()),
-            ..Self::balance(Some(line.at.to_string()), reason, balance, line.rate)
+            points: Some(entry.points.get()),
+            dollars: Some(entry.amount.to_string()),
+            cause: Some(entry.journal_entry_id.as_uuid()),
+            ..Self::from_balance(Some(entry.at.to_string()), reason, balance, entry.rate)
         }
     }
 }
 
 impl Statement {
-    fn period(&self) -> Result<Period, CommandError> {
+    fn parse_period(&self) -> Result<StatementPeriod, CommandError> {
         let (from, to) = (parse_optional_time(self.from.as_ref())?, parse_optional_time(self.to.as_ref())?);
         match from.zip(to) {
             Some((from, to)) if from >= to => Err(CommandError::refused("--from must be before --to")),
-            _ => Ok(Period { from, to }),
+            _ => Ok(StatementPeriod { from, to }),
         }
     }
 
-    fn account(&self, environment: &CommandEnvironment, company: &Company) -> Result<Account, CommandError> {
+    fn find_account(
+        &self,
+        environment: &CommandEnvironment,
+        company: &Company,
+    ) -> Result<Account, CommandError> {
         let (Some(name), Some(wallet)) = (&self.user, self.wallet) else {
             return Ok(Account::Reserve(company.id));
         };
         let user = find_user(environment, company.id, name)?;
-        let of = find_company_of_user(environment, user)?;
-        if of.id != company.id {
+        let owner = find_company_of_user(environment, user)?;
+        if owner.id != company.id {
             return Err(CommandError::refused("the user belongs to another company"));
         }
         Ok(Account::Wallet(wallet.into(), user))
     }
 }
 
-impl Runnable for Statement {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for Statement {
+    fn is_read_only(&self) -> bool {
         true
     }
 
@@ -146,17 +157,17 @@ impl Runnable for Statement {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let company = self.company_id.load(environment)?;
-        let (period, account) = (self.period()?, self.account(environment, &company)?);
-        let lines = environment.store.snapshot(|reads| {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
+        let (period, account) = (self.parse_period()?, self.find_account(environment, &company)?);
+        let lines = environment.store.read_snapshot(|reads| {
             let mut lines = Vec::new();
-            statement(reads, account, period, &mut |entry| {
+            visit_statement(reads, account, period, &mut |line| {
                 if lines.len() > LINES_MAX {
                     let why = format!("more than {LINES_MAX} movements: narrow it with --from and --to");
                     return Err(CommandError::Refused(why));
                 }
-                lines.push(Line::of(entry, period, company.rate));
+                lines.push(StatementRow::from_line(line, period, company.rate));
                 Ok(())
             })?;
             Ok::<_, CommandError>(lines)
@@ -164,13 +175,13 @@ impl Runnable for Statement {
         let json = serde_json::to_string(&lines)?;
         let text = match self.format {
             StatementFormat::Json => json.clone(),
-            StatementFormat::Csv => csv(&lines)?,
+            StatementFormat::Csv => to_csv(&lines)?,
         };
-        Ok(Output { text, json, ..Output::default() })
+        Ok(CommandOutput { text, json, ..CommandOutput::default() })
     }
 }
 
-fn csv(lines: &[Line]) -> Result<String, CommandError> {
+fn to_csv(lines: &[StatementRow]) -> Result<String, CommandError> {
     let failed = |cause: &dyn ToString| CommandError::Failed(cause.to_string());
     let mut writer = csv::Writer::from_writer(Vec::new());
     for line in lines {

@@ -1,17 +1,17 @@
 //! `guerdon mail list`.
 
-use guerdon_domain::ports::{KeptMail, MailState, StoreError, StoreExt};
+use guerdon_domain::ports::{MailState, StoreError, StoreExt, StoredMail};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::StateName;
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::time::{check_time, parse_optional_time};
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// The default number of mails.
-const SHOWN: u32 = 1_000;
+const DEFAULT_LIMIT: u32 = 1_000;
 
 /// List mails, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -26,12 +26,12 @@ pub(crate) struct List {
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// Maximum number of mails
-    #[arg(long, default_value_t = SHOWN, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct ListedMailView {
     id: Uuid,
     to: String,
     subject: String,
@@ -40,21 +40,28 @@ struct Listed {
     created_at: String,
 }
 
-impl From<KeptMail> for Listed {
-    fn from(it: KeptMail) -> Self {
-        let state = match it.state {
+impl From<StoredMail> for ListedMailView {
+    fn from(mail: StoredMail) -> Self {
+        let state = match mail.state {
             MailState::Waiting => StateName::Waiting,
             MailState::Sent => StateName::Sent,
             MailState::GivenUp => StateName::GivenUp,
         };
-        let (to, subject) = (it.recipient, it.subject);
-        Self { id: it.id, to, subject, state, attempts: it.attempts, created_at: it.created_at.to_string() }
+        let (to, subject) = (mail.recipient, mail.subject);
+        Self {
+            id: mail.id,
+            to,
+            subject,
+            state,
+            attempts: mail.attempts,
+            created_at: mail.created_at.to_string(),
+        }
     }
 }
 
-impl View for Vec<Listed> {
-    fn text(&self) -> String {
-        let row = |mail: &Listed| {
+impl CommandView for Vec<ListedMailView> {
+    fn to_text(&self) -> String {
+        let row = |mail: &ListedMailView| {
             let state = match mail.state {
                 StateName::Waiting => "waiting",
                 StateName::Sent => "sent",
@@ -71,21 +78,21 @@ impl View for Vec<Listed> {
             ]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
-        table(&["id", "state", "attempts", "created", "to", "subject"], &rows)
+        format_table(&["id", "state", "attempts", "created", "to", "subject"], &rows)
     }
 }
 
-impl Runnable for List {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for List {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let since = parse_optional_time(self.since.as_ref())?;
         let (state, limit) = (self.state.map(MailState::from), i64::from(self.limit));
         let found = environment
             .store
-            .snapshot(|reads| -> Result<_, StoreError> { reads.mails(state, since, limit) })?;
-        found.into_iter().map(Listed::from).collect::<Vec<_>>().output()
+            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_mails(state, since, limit) })?;
+        found.into_iter().map(ListedMailView::from).collect::<Vec<_>>().to_output()
     }
 }

@@ -7,7 +7,7 @@ mod test;
 use guerdon_domain::ports::MailState;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::group::command_group;
+use crate::commands::group_macro::command_group;
 
 command_group! {
     enum MailCommand {

@@ -5,9 +5,9 @@ use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::parse_id;
-use crate::commands::output::counted;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::output::format_count;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Retry pending or failed mails now, even if the mail server is considered unavailable.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -21,28 +21,28 @@ pub(crate) struct Retry {
 }
 
 #[derive(Serialize)]
-struct Retried {
+struct RetryView {
     retried: usize,
 }
 
-impl View for Retried {
-    fn text(&self) -> String {
-        format!("{} queued for retry", counted(self.retried, "mail", "mails"))
+impl CommandView for RetryView {
+    fn to_text(&self) -> String {
+        format!("{} queued for retry", format_count(self.retried, "mail", "mails"))
     }
 }
 
-impl Runnable for Retry {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Retry {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let context = environment.context();
         environment.store.transaction(|tx| -> Result<(), CommandError> {
             for id in &self.ids {
                 if !tx.retry_mail(*id)? {
                     return Err(CommandError::Refused(format!("mail {id} is neither pending nor failed")));
                 }
-                tx.note(&context.entry(Action::MailsRetried).about(*id))?;
+                tx.record_audit_entry(&context.new_audit_entry(Action::MailsRetried).with_object(*id))?;
             }
             Ok(())
         })?;
-        Retried { retried: self.ids.len() }.output()
+        RetryView { retried: self.ids.len() }.to_output()
     }
 }

@@ -1,12 +1,14 @@
 //! `guerdon mail test`.
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::ports::{ClaimedMail, Clock as _, Ids as _};
+use guerdon_domain::ports::{ClaimedMail, Clock as _, IdGenerator as _};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::arguments::names::check_email;
+use crate::commands::arguments::identifiers::check_email;
 use crate::commands::output::WithText;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View, append_audit_entry};
+use crate::commands::{
+    CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand, append_audit_entry,
+};
 use crate::platform::{SystemClock, SystemIds};
 use crate::transports::build_mail_transport;
 
@@ -22,31 +24,36 @@ pub(crate) struct Test {
 }
 
 #[derive(Serialize)]
-struct Tested {
+struct TestMailView {
     to: String,
     sent: bool,
 }
 
-impl Runnable for Test {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Test {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let settings = &environment.settings;
-        let mut transport = build_mail_transport(settings).map_err(|error| CommandError::failed(&error))?;
+        let mut transport =
+            build_mail_transport(settings).map_err(|error| CommandError::from_anyhow(&error))?;
         let mail = ClaimedMail {
-            id: SystemIds.next(),
+            id: SystemIds.next_id(),
             recipient: self.address.clone(),
             subject: "Guerdon can send mail".to_owned(),
             body: format!("This mail was sent by `guerdon mail test` at {}.\n", settings.service_url),
             attempts: 0,
             created_at: SystemClock.now(),
         };
-        transport.send(&mail).map_err(CommandError::refused)?;
-        transport.rest();
-        append_audit_entry(environment, |entry| entry.about(mail.id), Action::MailTested)?;
-        let way = match &settings.mail.smtp_url {
+        transport.send_mail(&mail).map_err(CommandError::refused)?;
+        transport.close_connection();
+        append_audit_entry(environment, |entry| entry.with_object(mail.id), Action::MailTested)?;
+        let destination = match &settings.mail.smtp_url {
             Some(_) => "accepted by the mail server".to_owned(),
             None => format!("written to {}", settings.data_dir.join("mail").display()),
         };
         let to = self.address.clone();
-        WithText { text: format!("a mail to {to} was {way}"), fields: Tested { to, sent: true } }.output()
+        WithText {
+            text: format!("a mail to {to} was {destination}"),
+            fields: TestMailView { to, sent: true },
+        }
+        .to_output()
     }
 }

@@ -4,7 +4,7 @@ use guerdon_domain::audit_log::Action;
 use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::platform::SystemClock;
 
 /// Turn maintenance mode on or off, or show it.
@@ -15,13 +15,13 @@ use crate::platform::SystemClock;
 pub(crate) struct Maintenance {
     /// The new state, or `status` to show the current one.
     #[arg(value_enum)]
-    state: Switch,
+    state: ModeArgument,
 }
 
 /// On or off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Switch {
+enum ModeArgument {
     /// The API responds with 503.
     On,
     /// The API serves requests.
@@ -31,19 +31,19 @@ enum Switch {
 }
 
 #[derive(Serialize)]
-struct Done {
-    maintenance: Switch,
+struct ModeChangeView {
+    maintenance: ModeArgument,
 }
 
 #[derive(Serialize)]
-struct Status {
-    maintenance: Switch,
+struct ModeStatusView {
+    maintenance: ModeArgument,
     since: Option<String>,
 }
 
-impl View for Status {
-    fn text(&self) -> String {
-        let state = if self.maintenance == Switch::On { "on" } else { "off" };
+impl CommandView for ModeStatusView {
+    fn to_text(&self) -> String {
+        let state = if self.maintenance == ModeArgument::On { "on" } else { "off" };
         match &self.since {
             Some(since) => format!("maintenance is {state} since {since}"),
             None => format!("maintenance is {state}"),
@@ -51,41 +51,44 @@ impl View for Status {
     }
 }
 
-impl View for Done {
-    fn text(&self) -> String {
+impl CommandView for ModeChangeView {
+    fn to_text(&self) -> String {
         match self.maintenance {
-            Switch::On => "maintenance is on: the API responds with 503".to_owned(),
-            Switch::Off | Switch::Status => "maintenance is off".to_owned(),
+            ModeArgument::On => "maintenance is on: the API responds with 503".to_owned(),
+            ModeArgument::Off | ModeArgument::Status => "maintenance is off".to_owned(),
         }
     }
 }
 
-impl Runnable for Maintenance {
-    fn is_reading(&self) -> bool {
-        self.state == Switch::Status
+impl RunnableCommand for Maintenance {
+    fn is_read_only(&self) -> bool {
+        self.state == ModeArgument::Status
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        if self.state == Switch::Status {
-            return status(environment);
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        if self.state == ModeArgument::Status {
+            return show_mode(environment);
         }
-        let value = if self.state == Switch::On { Setting::ON } else { "off" };
+        let value = if self.state == ModeArgument::On { Setting::ON } else { "off" };
         let context = environment.context();
         environment.store.transaction(|tx| -> Result<(), StoreError> {
-            if tx.setting(Setting::Maintenance)?.as_deref() != Some(value) {
+            if tx.get_setting(Setting::Maintenance)?.as_deref() != Some(value) {
                 tx.set_setting(Setting::MaintenanceSince, &SystemClock.now().to_string())?;
-                tx.note(&context.entry(Action::MaintenanceTurned).saying(value))?;
+                tx.record_audit_entry(
+                    &context.new_audit_entry(Action::MaintenanceTurned).with_detail(value),
+                )?;
             }
             tx.set_setting(Setting::Maintenance, value)
         })?;
-        Done { maintenance: self.state }.output()
+        ModeChangeView { maintenance: self.state }.to_output()
     }
 }
 
-fn status(environment: &CommandEnvironment) -> Result<Output, CommandError> {
-    let (value, since) = environment.store.snapshot(|reads| -> Result<_, StoreError> {
-        Ok((reads.setting(Setting::Maintenance)?, reads.setting(Setting::MaintenanceSince)?))
+fn show_mode(environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+    let (value, since) = environment.store.read_snapshot(|reads| -> Result<_, StoreError> {
+        Ok((reads.get_setting(Setting::Maintenance)?, reads.get_setting(Setting::MaintenanceSince)?))
     })?;
-    let maintenance = if value.as_deref() == Some(Setting::ON) { Switch::On } else { Switch::Off };
-    Status { maintenance, since }.output()
+    let maintenance =
+        if value.as_deref() == Some(Setting::ON) { ModeArgument::On } else { ModeArgument::Off };
+    ModeStatusView { maintenance, since }.to_output()
 }

@@ -3,8 +3,8 @@
 use guerdon_domain::retention::Pruned;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::output::counted;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::output::format_count;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::maintenance::retention;
 
 /// Delete delivered events with their attempts, sent mails and expired idempotency records past their retention, as
@@ -16,7 +16,7 @@ use crate::maintenance::retention;
 pub(crate) struct Prune {}
 
 #[derive(Serialize)]
-struct Deleted {
+struct PruneView {
     events: usize,
     mails: usize,
     idempotency_records: usize,
@@ -24,21 +24,21 @@ struct Deleted {
     longest_step_micros: u64,
 }
 
-impl View for Deleted {
-    fn text(&self) -> String {
+impl CommandView for PruneView {
+    fn to_text(&self) -> String {
         let Self { events, mails, idempotency_records, longest_step_micros: micros } = self;
         let (ms, tenth) = (micros / 1_000, micros % 1_000 / 100);
         format!(
             "deleted: {}, {}, {}; the longest step took {ms}.{tenth} ms",
-            counted(*events, "delivered event", "delivered events"),
-            counted(*mails, "mail", "mails"),
-            counted(*idempotency_records, "idempotency record", "idempotency records")
+            format_count(*events, "delivered event", "delivered events"),
+            format_count(*mails, "mail", "mails"),
+            format_count(*idempotency_records, "idempotency record", "idempotency records")
         )
     }
 }
 
-impl Runnable for Prune {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Prune {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (pruned, longest_step) = retention::prune(
             environment.store.as_ref(),
             &environment.settings.retention,
@@ -46,7 +46,7 @@ impl Runnable for Prune {
         )?;
         let Pruned { events, mails, idempotency_records } = pruned;
         let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
-        Deleted { events, mails, idempotency_records, longest_step_micros }.output()
+        PruneView { events, mails, idempotency_records, longest_step_micros }.to_output()
     }
 
     fn may_take_long(&self) -> bool {

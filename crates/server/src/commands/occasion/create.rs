@@ -2,11 +2,11 @@
 
 use guerdon_domain::occasions::{OccasionText, create_global};
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::values::Line;
+use guerdon_domain::values::SingleLine;
 use serde::{Deserialize, Serialize};
 
-use super::Shown;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use super::OccasionView;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Create a global occasion, which every provider can use.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -27,20 +27,20 @@ pub(crate) struct CreateGlobal {
     default_message: String,
 }
 
-impl Runnable for CreateGlobal {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let named = |field: &str, cause: &dyn ToString| {
+impl RunnableCommand for CreateGlobal {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let invalid_field = |field: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("{field} {}", cause.to_string()))
         };
         let text = OccasionText {
-            name: Line::parse(&self.name).map_err(|error| named("name", &error))?,
-            title: Line::parse(&self.title).map_err(|error| named("title", &error))?,
+            name: SingleLine::parse(&self.name).map_err(|error| invalid_field("name", &error))?,
+            title: SingleLine::parse(&self.title).map_err(|error| invalid_field("title", &error))?,
             default_message: OccasionText::default_message(&self.default_message)
-                .map_err(|error| named("default_message", &error))?,
+                .map_err(|error| invalid_field("default_message", &error))?,
         };
         let occasion = environment.store.transaction(|tx| -> Result<_, StoreError> {
             create_global(tx, &text, &environment.context())
         })?;
-        Shown::of(&occasion).output()
+        OccasionView::from_occasion(&occasion).to_output()
     }
 }

@@ -6,8 +6,8 @@ use guerdon_domain::values::OccasionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::parse_id;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Delete a global occasion; recognitions keep its id, and events its name.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -21,21 +21,21 @@ pub(crate) struct DeleteGlobal {
 }
 
 #[derive(Serialize)]
-struct Deleted {
+struct DeletionView {
     id: Uuid,
     deleted: bool,
 }
 
-impl View for Deleted {
-    fn text(&self) -> String {
+impl CommandView for DeletionView {
+    fn to_text(&self) -> String {
         format!("occasion {} is deleted", self.id)
     }
 }
 
-impl Runnable for DeleteGlobal {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for DeleteGlobal {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
         environment.store.transaction(|tx| delete_global(tx, id, &context))?;
-        Deleted { id: self.id, deleted: true }.output()
+        DeletionView { id: self.id, deleted: true }.to_output()
     }
 }

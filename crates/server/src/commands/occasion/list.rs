@@ -3,9 +3,9 @@
 use guerdon_domain::ports::{StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use super::Shown;
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use super::OccasionView;
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// List global occasions, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -14,30 +14,31 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
   guerdon --output json occasion list-global")]
 pub(crate) struct ListGlobal {}
 
-impl View for Vec<Shown<'_>> {
-    fn text(&self) -> String {
+impl CommandView for Vec<OccasionView<'_>> {
+    fn to_text(&self) -> String {
         if self.is_empty() {
             return "no global occasions; create one with `guerdon occasion create-global`".to_owned();
         }
-        let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
-        let row = |occasion: &Shown<'_>| {
+        let yes_or_no = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+        let row = |occasion: &OccasionView<'_>| {
             let (id, name, title) =
                 (occasion.id.to_string(), occasion.name.to_owned(), occasion.title.to_owned());
-            vec![id, name, title, yes(occasion.enabled), yes(occasion.visible)]
+            vec![id, name, title, yes_or_no(occasion.enabled), yes_or_no(occasion.visible)]
         };
         let rows: Vec<Vec<String>> = self.iter().map(row).collect();
-        table(&["id", "name", "title", "enabled", "visible"], &rows)
+        format_table(&["id", "name", "title", "enabled", "visible"], &rows)
     }
 }
 
-impl Runnable for ListGlobal {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for ListGlobal {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let all =
-            environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.global_occasions() })?;
-        all.iter().map(Shown::of).collect::<Vec<_>>().output()
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let all = environment
+            .store
+            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_global_occasions() })?;
+        all.iter().map(OccasionView::from_occasion).collect::<Vec<_>>().to_output()
     }
 }

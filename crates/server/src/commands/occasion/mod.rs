@@ -9,10 +9,10 @@ use guerdon_domain::occasions::{GlobalOccasionError, Occasion};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::commands::View;
-use crate::commands::error::refusals;
-use crate::commands::group::command_group;
-use crate::commands::output::fields;
+use crate::commands::CommandView;
+use crate::commands::error::impl_from_errors;
+use crate::commands::group_macro::command_group;
+use crate::commands::output::format_fields;
 
 command_group! {
     #[expect(clippy::enum_variant_names, reason = "a company's own occasions are its provider's")]
@@ -30,7 +30,7 @@ command_group! {
 
 /// An occasion, as the API shows it (behaviour 14.1).
 #[derive(Serialize)]
-struct Shown<'a> {
+struct OccasionView<'a> {
     id: Uuid,
     company_id: Option<Uuid>,
     name: &'a str,
@@ -43,34 +43,34 @@ struct Shown<'a> {
     updated_at: String,
 }
 
-impl<'a> Shown<'a> {
-    fn of(it: &'a Occasion) -> Self {
+impl<'a> OccasionView<'a> {
+    fn from_occasion(occasion: &'a Occasion) -> Self {
         Self {
-            id: it.id.as_uuid(),
-            company_id: it.company_id.map(|id| id.as_uuid()),
-            name: it.text.name.as_str(),
-            title: it.text.title.as_str(),
-            default_message: it.text.default_message.as_str(),
-            enabled: it.enabled,
-            visible: it.visible,
-            global: it.is_global(),
-            created_at: it.created_at.to_string(),
-            updated_at: it.updated_at.to_string(),
+            id: occasion.id.as_uuid(),
+            company_id: occasion.company_id.map(|id| id.as_uuid()),
+            name: occasion.text.name.as_str(),
+            title: occasion.text.title.as_str(),
+            default_message: occasion.text.default_message.as_str(),
+            enabled: occasion.enabled,
+            visible: occasion.visible,
+            global: occasion.is_global(),
+            created_at: occasion.created_at.to_string(),
+            updated_at: occasion.updated_at.to_string(),
         }
     }
 }
 
-impl View for Shown<'_> {
-    fn text(&self) -> String {
-        let yes = |flag: bool| if flag { "yes" } else { "no" };
-        fields(&[
+impl CommandView for OccasionView<'_> {
+    fn to_text(&self) -> String {
+        let yes_or_no = |flag: bool| if flag { "yes" } else { "no" };
+        format_fields(&[
             ("id", &self.id.to_string()),
             ("name", self.name),
             ("title", self.title),
-            ("enabled", yes(self.enabled)),
-            ("visible", yes(self.visible)),
+            ("enabled", yes_or_no(self.enabled)),
+            ("visible", yes_or_no(self.visible)),
         ])
     }
 }
 
-refusals!(GlobalOccasionError);
+impl_from_errors!(GlobalOccasionError);

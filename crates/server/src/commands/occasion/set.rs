@@ -6,9 +6,9 @@ use guerdon_domain::values::OccasionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Shown;
-use crate::commands::arguments::names::parse_id;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use super::OccasionView;
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Update a global occasion; options that are not given stay unchanged.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -27,14 +27,14 @@ pub(crate) struct SetGlobal {
     visible: Option<bool>,
 }
 
-impl Runnable for SetGlobal {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for SetGlobal {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         if self.enabled.is_none() && self.visible.is_none() {
             return Err(CommandError::refused("nothing to change: pass at least one option"));
         }
         let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
         let set =
             environment.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;
-        Shown::of(&set).output()
+        OccasionView::from_occasion(&set).to_output()
     }
 }

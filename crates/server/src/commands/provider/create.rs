@@ -1,15 +1,15 @@
 //! `guerdon provider create`.
 
-use guerdon_domain::ports::{Ids, StoreError, StoreExt};
+use guerdon_domain::ports::{IdGenerator, StoreError, StoreExt};
 use guerdon_domain::providers::{CreateProvider, create};
 use guerdon_domain::values::ProviderId;
-use guerdon_webhook_dispatcher::check_url;
+use guerdon_webhook_dispatcher::check_callback_url;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{API_KEY_PREFIX, API_SECRET_PREFIX, SHARED_SECRET_PREFIX, parse_name};
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::output::format_fields;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::platform::{SystemIds, random};
 
 /// Create a provider.
@@ -31,7 +31,7 @@ pub(crate) struct Create {
 }
 
 #[derive(Serialize)]
-struct Created<'a> {
+struct CreatedProviderView<'a> {
     id: Uuid,
     name: &'a str,
     api_key: &'a str,
@@ -41,9 +41,9 @@ struct Created<'a> {
     manages_all_domain_resources: bool,
 }
 
-impl View for Created<'_> {
-    fn text(&self) -> String {
-        let shown = fields(&[
+impl CommandView for CreatedProviderView<'_> {
+    fn to_text(&self) -> String {
+        let shown = format_fields(&[
             ("id", &self.id.to_string()),
             ("name", self.name),
             ("api_key", self.api_key),
@@ -56,31 +56,34 @@ impl View for Created<'_> {
     }
 }
 
-impl Runnable for Create {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Create {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         if let Some(url) = &self.callback_url {
-            check_url(url, environment.settings.webhooks.policy()).map_err(CommandError::refused)?;
+            check_callback_url(url, environment.settings.webhooks.egress_policy())
+                .map_err(CommandError::refused)?;
         }
-        let id = ProviderId::from_uuid(SystemIds.next());
-        let api_secret = random::secret(API_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
-        let shared_secret =
-            random::secret(SHARED_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
+        let id = ProviderId::from_uuid(SystemIds.next_id());
+        let api_secret =
+            random::generate_secret(API_SECRET_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
+        let shared_secret = random::generate_secret(SHARED_SECRET_PREFIX)
+            .map_err(|error| CommandError::from_anyhow(&error))?;
         let name = parse_name(&self.name)?;
-        let api_key = random::name(API_KEY_PREFIX).map_err(|error| CommandError::failed(&error))?;
-        let shared_secret_sealed = environment.keys.seal(id, &shared_secret)?;
+        let api_key =
+            random::generate_name(API_KEY_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
+        let shared_secret_sealed = environment.keys.encrypt_secret(id, &shared_secret)?;
         let provider = environment.store.transaction(|tx| -> Result<_, StoreError> {
             let command = CreateProvider {
                 id,
                 name: name.clone(),
                 api_key: api_key.clone(),
-                api_secret_hash: environment.keys.hash(&api_secret),
+                api_secret_hash: environment.keys.hash_secret(&api_secret),
                 shared_secret_sealed: shared_secret_sealed.clone(),
                 callback_url: self.callback_url.clone(),
                 manages_all_domain_resources: self.manages_all_domain_resources,
             };
             create(tx, command, &environment.context())
         })?;
-        Created {
+        CreatedProviderView {
             id: id.as_uuid(),
             name: &provider.name,
             api_key: &provider.api_key,
@@ -89,6 +92,6 @@ impl Runnable for Create {
             callback_url: provider.callback_url.as_deref(),
             manages_all_domain_resources: provider.manages_all_domain_resources,
         }
-        .output()
+        .to_output()
     }
 }

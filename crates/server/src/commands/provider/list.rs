@@ -3,8 +3,8 @@
 use guerdon_domain::ports::{StoreError, StoreExt};
 use serde::{Deserialize, Serialize};
 
-use super::Listed;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use super::ProviderView;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
@@ -12,13 +12,14 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
   guerdon --output json provider list")]
 pub(crate) struct List {}
 
-impl Runnable for List {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for List {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let providers = environment.store.snapshot(|reads| -> Result<_, StoreError> { reads.providers() })?;
-        providers.into_iter().map(Listed::from).collect::<Vec<_>>().output()
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let providers =
+            environment.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.list_providers() })?;
+        providers.into_iter().map(ProviderView::from).collect::<Vec<_>>().to_output()
     }
 }

@@ -7,15 +7,15 @@ mod set;
 
 use guerdon_domain::ports::{ProviderChange, StoreExt};
 use guerdon_domain::providers::ChangeProviderError;
-use guerdon_domain::providers::{Provider, change};
-use guerdon_domain::values::{Line, ProviderId};
+use guerdon_domain::providers::{Provider, change_provider};
+use guerdon_domain::values::{ProviderId, SingleLine};
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::commands::error::refusals;
-use crate::commands::group::command_group;
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, View};
+use crate::commands::error::impl_from_errors;
+use crate::commands::group_macro::command_group;
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandView};
 
 /// The prefixes of the credentials, by which a leaked one can be recognised.
 const API_KEY_PREFIX: &str = "gk_";
@@ -37,7 +37,7 @@ command_group! {
 
 /// A provider without its secrets.
 #[derive(Serialize)]
-struct Listed {
+struct ProviderView {
     id: Uuid,
     name: String,
     api_key: String,
@@ -47,45 +47,45 @@ struct Listed {
     created_at: String,
 }
 
-impl From<Provider> for Listed {
-    fn from(it: Provider) -> Self {
+impl From<Provider> for ProviderView {
+    fn from(provider: Provider) -> Self {
         Self {
-            id: it.id.as_uuid(),
-            name: it.name,
-            api_key: it.api_key,
-            callback_url: it.callback_url,
-            manages_all_domain_resources: it.manages_all_domain_resources,
-            suspended: it.suspended,
-            created_at: it.created_at.to_string(),
+            id: provider.id.as_uuid(),
+            name: provider.name,
+            api_key: provider.api_key,
+            callback_url: provider.callback_url,
+            manages_all_domain_resources: provider.manages_all_domain_resources,
+            suspended: provider.suspended,
+            created_at: provider.created_at.to_string(),
         }
     }
 }
 
-impl View for Vec<Listed> {
-    fn text(&self) -> String {
+impl CommandView for Vec<ProviderView> {
+    fn to_text(&self) -> String {
         if self.is_empty() {
             return "no providers; create one with `guerdon provider create --name N`".to_owned();
         }
-        let yes = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
-        let row = |provider: &Listed| {
+        let yes_or_no = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
+        let row = |provider: &ProviderView| {
             vec![
                 provider.id.to_string(),
                 provider.name.clone(),
                 provider.api_key.clone(),
                 provider.callback_url.clone().unwrap_or_else(|| "-".to_owned()),
-                yes(provider.manages_all_domain_resources),
-                yes(provider.suspended),
+                yes_or_no(provider.manages_all_domain_resources),
+                yes_or_no(provider.suspended),
                 provider.created_at.clone(),
             ]
         };
         let head = ["id", "name", "api key", "callback url", "manages all", "suspended", "created at"];
-        table(&head, &self.iter().map(row).collect::<Vec<_>>())
+        format_table(&head, &self.iter().map(row).collect::<Vec<_>>())
     }
 }
 
-impl View for Listed {
-    fn text(&self) -> String {
-        crate::commands::output::fields(&[
+impl CommandView for ProviderView {
+    fn to_text(&self) -> String {
+        crate::commands::output::format_fields(&[
             ("id", &self.id.to_string()),
             ("name", &self.name),
             ("api_key", &self.api_key),
@@ -98,17 +98,17 @@ impl View for Listed {
 }
 
 /// Parses the name of a provider; the refusal names the field.
-fn parse_name(name: &str) -> Result<Line, CommandError> {
-    Line::parse(name).map_err(|cause| CommandError::Refused(format!("name {cause}")))
+fn parse_name(name: &str) -> Result<SingleLine, CommandError> {
+    SingleLine::parse(name).map_err(|cause| CommandError::Refused(format!("name {cause}")))
 }
 
 /// Changes a provider and returns it as it is afterwards. Refused if the provider does not exist.
-fn change_provider(
+fn update_provider(
     environment: &CommandEnvironment,
     id: ProviderId,
-    wanted: &ProviderChange,
+    change: &ProviderChange,
 ) -> Result<Provider, CommandError> {
-    environment.store.transaction(|tx| Ok(change(tx, id, wanted, &environment.context())?))
+    environment.store.transaction(|tx| Ok(change_provider(tx, id, change, &environment.context())?))
 }
 
-refusals!(ChangeProviderError);
+impl_from_errors!(ChangeProviderError);

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use guerdon_domain::ports::StoreExt as _;
-use guerdon_domain::providers::{ChangeProviderError, Former, NewSecret, Provider, rotate};
-use guerdon_domain::values::{ProviderId, fit};
+use guerdon_domain::providers::{ChangeProviderError, FormerSecret, NewSecret, Provider, rotate_secret};
+use guerdon_domain::values::{ProviderId, checked_cast};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{API_SECRET_PREFIX, SHARED_SECRET_PREFIX};
+use crate::commands::arguments::identifiers::ProviderArgument;
 use crate::commands::arguments::limit::parse_number;
-use crate::commands::arguments::names::ProviderName;
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::output::format_fields;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::platform::random;
 
 /// Rotate a secret.
@@ -23,24 +23,24 @@ use crate::platform::random;
 pub(crate) struct Rotate {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
-    id: ProviderName,
+    id: ProviderArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    which: Which,
+    secret_kind: SecretKind,
     /// Grace period in hours: an old API secret stays valid with the new one; an old shared secret signs until its end.
-    #[arg(long, value_name = "HOURS", allow_negative_numbers = true, value_parser = hours)]
+    #[arg(long, value_name = "HOURS", allow_negative_numbers = true, value_parser = parse_hours)]
     #[serde(default)]
     grace: Option<u16>,
 }
 
-fn hours(text: &str) -> Result<u16, String> {
-    parse_number(text, 1..=8_760).map(fit)
+fn parse_hours(text: &str) -> Result<u16, String> {
+    parse_number(text, 1..=8_760).map(checked_cast)
 }
 
 /// The secret to replace.
 #[derive(Debug, Clone, Copy, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
-pub(crate) struct Which {
+pub(crate) struct SecretKind {
     /// The API secret: the password of the API key.
     #[arg(long)]
     api_secret: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Which {
 
 /// The new secret, which is not shown again.
 #[derive(Serialize)]
-struct Rotated<'a> {
+struct RotatedSecretView<'a> {
     id: Uuid,
     #[serde(skip)]
     name: &'a str,
@@ -66,27 +66,27 @@ struct Rotated<'a> {
     old_secret_valid_until: Option<String>,
 }
 
-impl<'a> Rotated<'a> {
-    fn of(provider: &'a Provider, former: Option<&Former>) -> Self {
+impl<'a> RotatedSecretView<'a> {
+    fn from_provider(provider: &'a Provider, former: Option<&FormerSecret>) -> Self {
         Self {
             id: provider.id.as_uuid(),
             name: &provider.name,
             api_key: None,
             api_secret: None,
             shared_secret: None,
-            old_secret_valid_until: former.map(|former| former.until.to_string()),
+            old_secret_valid_until: former.map(|former| former.valid_until.to_string()),
         }
     }
 }
 
-impl View for Rotated<'_> {
-    fn text(&self) -> String {
+impl CommandView for RotatedSecretView<'_> {
+    fn to_text(&self) -> String {
         let id = self.id.to_string();
         let old = match &self.old_secret_valid_until {
             Some(until) => format!("valid until {until}"),
             None => "no longer valid".to_owned(),
         };
-        let all = [
+        let fields = [
             ("provider", Some(self.name)),
             ("id", Some(&id)),
             ("api_key", self.api_key),
@@ -94,51 +94,58 @@ impl View for Rotated<'_> {
             ("shared_secret", self.shared_secret),
             ("old secret", Some(&old)),
         ];
-        let shown: Vec<(&str, &str)> =
-            all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
-        fields(&shown)
+        let rows: Vec<(&str, &str)> =
+            fields.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+        format_fields(&rows)
     }
 }
 
-impl Runnable for Rotate {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Rotate {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.id.find_id(environment)?;
-        if self.which.api_secret {
-            self.api_secret(environment, id)
+        if self.secret_kind.api_secret {
+            self.rotate_api_secret(environment, id)
         } else {
-            self.shared_secret(environment, id)
+            self.rotate_shared_secret(environment, id)
         }
     }
 }
 
 impl Rotate {
-    fn api_secret(&self, environment: &CommandEnvironment, id: ProviderId) -> Result<Output, CommandError> {
-        let secret = random::secret(API_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
-        let provider = self.rotated(environment, id, NewSecret::Api(environment.keys.hash(&secret)))?;
-        Rotated {
-            api_key: Some(&provider.api_key),
-            api_secret: Some(secret.expose()),
-            ..Rotated::of(&provider, provider.former_api_secret.as_ref())
-        }
-        .output()
-    }
-
-    fn shared_secret(
+    fn rotate_api_secret(
         &self,
         environment: &CommandEnvironment,
         id: ProviderId,
-    ) -> Result<Output, CommandError> {
-        let secret = random::secret(SHARED_SECRET_PREFIX).map_err(|error| CommandError::failed(&error))?;
-        let sealed = environment.keys.seal(id, &secret)?;
-        let provider = self.rotated(environment, id, NewSecret::Shared(sealed))?;
-        Rotated {
-            shared_secret: Some(secret.expose()),
-            ..Rotated::of(&provider, provider.former_shared_secret.as_ref())
+    ) -> Result<CommandOutput, CommandError> {
+        let secret =
+            random::generate_secret(API_SECRET_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
+        let provider =
+            self.rotate_secret(environment, id, NewSecret::Api(environment.keys.hash_secret(&secret)))?;
+        RotatedSecretView {
+            api_key: Some(&provider.api_key),
+            api_secret: Some(secret.expose()),
+            ..RotatedSecretView::from_provider(&provider, provider.former_api_secret.as_ref())
         }
-        .output()
+        .to_output()
     }
 
-    fn rotated(
+    fn rotate_shared_secret(
+        &self,
+        environment: &CommandEnvironment,
+        id: ProviderId,
+    ) -> Result<CommandOutput, CommandError> {
+        let secret = random::generate_secret(SHARED_SECRET_PREFIX)
+            .map_err(|error| CommandError::from_anyhow(&error))?;
+        let sealed = environment.keys.encrypt_secret(id, &secret)?;
+        let provider = self.rotate_secret(environment, id, NewSecret::Shared(sealed))?;
+        RotatedSecretView {
+            shared_secret: Some(secret.expose()),
+            ..RotatedSecretView::from_provider(&provider, provider.former_shared_secret.as_ref())
+        }
+        .to_output()
+    }
+
+    fn rotate_secret(
         &self,
         environment: &CommandEnvironment,
         id: ProviderId,
@@ -146,6 +153,6 @@ impl Rotate {
     ) -> Result<Provider, ChangeProviderError> {
         let grace = self.grace.map(|hours| Duration::from_secs(u64::from(hours) * 3_600));
         let context = environment.context();
-        environment.store.transaction(|tx| rotate(tx, id, secret.clone(), grace, &context))
+        environment.store.transaction(|tx| rotate_secret(tx, id, secret.clone(), grace, &context))
     }
 }

@@ -2,12 +2,12 @@
 
 use guerdon_domain::ports::ProviderChange;
 use guerdon_domain::values::Update;
-use guerdon_webhook_dispatcher::check_url;
+use guerdon_webhook_dispatcher::check_callback_url;
 use serde::{Deserialize, Serialize};
 
-use super::{Listed, change_provider, parse_name};
-use crate::commands::arguments::names::ProviderName;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use super::{ProviderView, parse_name, update_provider};
+use crate::commands::arguments::identifiers::ProviderArgument;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// Update a provider; options that are not given stay unchanged.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
 pub(crate) struct Set {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
-    id: ProviderName,
+    id: ProviderArgument,
     /// The new name
     #[arg(long)]
     name: Option<String>,
@@ -35,27 +35,28 @@ pub(crate) struct Set {
     suspended: Option<bool>,
 }
 
-impl Runnable for Set {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Set {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let is_changed = self.name.is_some() || self.callback_url.is_some() || self.no_callback_url;
         if !is_changed && self.manages_all_domain_resources.is_none() && self.suspended.is_none() {
             return Err(CommandError::refused("nothing to change: pass at least one option"));
         }
         if let Some(url) = &self.callback_url {
-            check_url(url, environment.settings.webhooks.policy()).map_err(CommandError::refused)?;
+            check_callback_url(url, environment.settings.webhooks.egress_policy())
+                .map_err(CommandError::refused)?;
         }
         let callback_url = match (&self.callback_url, self.no_callback_url) {
             (_, true) => Update::Clear,
             (Some(url), false) => Update::Set(url.clone()),
             (None, false) => Update::Keep,
         };
-        let wanted = ProviderChange {
+        let change = ProviderChange {
             name: self.name.as_deref().map(parse_name).transpose()?.map(|name| name.as_str().to_owned()),
             callback_url,
             manages_all_domain_resources: self.manages_all_domain_resources,
             suspended: self.suspended,
             ..ProviderChange::default()
         };
-        Listed::from(change_provider(environment, self.id.find_id(environment)?, &wanted)?).output()
+        ProviderView::from(update_provider(environment, self.id.find_id(environment)?, &change)?).to_output()
     }
 }

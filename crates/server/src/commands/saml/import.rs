@@ -1,10 +1,10 @@
 //! `guerdon saml import`.
 
-use super::metadata::{Metadata, read};
+use super::metadata::{Metadata, read_metadata};
 use super::render_settings;
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::error::refusals;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::error::impl_from_errors;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 use guerdon_domain::ports::StoreExt;
 use guerdon_domain::saml::{UpdateSaml, UpdateSamlError, update};
 use guerdon_domain::values::{EntityId, PemCertificate, Update, WebUrl};
@@ -19,22 +19,22 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Import {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
     /// The metadata file of the identity provider (SAML 2.0)
-    #[arg(value_name = "METADATA.xml", value_parser = read)]
+    #[arg(value_name = "METADATA.xml", value_parser = read_metadata)]
     file: Result<Metadata, String>,
 }
 
-impl Runnable for Import {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let company = self.company_id.load(environment)?;
+impl RunnableCommand for Import {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
         let found = self.file.as_ref().map_err(CommandError::refused)?;
-        let told = |name: &str, cause: &dyn ToString| {
+        let invalid_part = |name: &str, cause: &dyn ToString| {
             CommandError::Refused(format!("the metadata's {name} {}", cause.to_string()))
         };
         let certificates: Result<Vec<_>, _> =
             found.certificates.iter().map(|certificate| PemCertificate::parse(certificate)).collect();
-        let certificates = certificates.map_err(|error| told("certificate", &error))?;
+        let certificates = certificates.map_err(|error| invalid_part("certificate", &error))?;
         let several = certificates.len() > 1;
         // While an identity provider replaces its key, its metadata has the old one and the new one.
         let last = certificates.into_iter().max_by_key(PemCertificate::expires_at);
@@ -47,9 +47,11 @@ impl Runnable for Import {
             )
         });
         let command = UpdateSaml {
-            idp_id: Update::Set(EntityId::parse(&found.entity_id).map_err(|error| told("entityID", &error))?),
+            idp_id: Update::Set(
+                EntityId::parse(&found.entity_id).map_err(|error| invalid_part("entityID", &error))?,
+            ),
             idp_url: Update::Set(
-                WebUrl::parse(&found.sign_on_url).map_err(|error| told("Location", &error))?,
+                WebUrl::parse(&found.sign_on_url).map_err(|error| invalid_part("Location", &error))?,
             ),
             idp_certificate: Update::Set(certificate),
             active: None,
@@ -58,8 +60,11 @@ impl Runnable for Import {
         let (company, settings) = environment
             .store
             .transaction(|tx| update(tx, company.provider_id, company.id, &command, &context))?;
-        Ok(Output { notes: note.into_iter().collect(), ..render_settings(environment, &company, &settings)? })
+        Ok(CommandOutput {
+            notes: note.into_iter().collect(),
+            ..render_settings(environment, &company, &settings)?
+        })
     }
 }
 
-refusals!(UpdateSamlError);
+impl_from_errors!(UpdateSamlError);

@@ -9,9 +9,9 @@ use guerdon_domain::companies::Company;
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::{EntityId, WebUrl};
 
-use crate::commands::group::command_group;
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output};
+use crate::commands::group_macro::command_group;
+use crate::commands::output::format_fields;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput};
 
 command_group! {
     enum SamlCommand {
@@ -25,20 +25,20 @@ command_group! {
 fn render_settings(
     environment: &CommandEnvironment,
     company: &Company,
-    it: &SamlSettings,
-) -> Result<Output, CommandError> {
+    settings: &SamlSettings,
+) -> Result<CommandOutput, CommandError> {
     let service_url = &environment.settings.service_url;
     let unset = |value: Option<&str>| value.unwrap_or("not set").to_owned();
-    let ends = it.idp_certificate.as_ref().map(|certificate| certificate.expires_at().to_string());
-    let shown_fields = fields(&[
-        ("single sign-on", if it.active { "on" } else { "off" }),
-        ("identity provider", &unset(it.idp_id.as_ref().map(EntityId::as_str))),
-        ("signs on at", &unset(it.idp_url.as_ref().map(WebUrl::as_str))),
-        ("certificate ends", &unset(ends.as_deref())),
+    let expiry = settings.idp_certificate.as_ref().map(|certificate| certificate.expires_at().to_string());
+    let field_text = format_fields(&[
+        ("single sign-on", if settings.active { "on" } else { "off" }),
+        ("identity provider", &unset(settings.idp_id.as_ref().map(EntityId::as_str))),
+        ("signs on at", &unset(settings.idp_url.as_ref().map(WebUrl::as_str))),
+        ("certificate ends", &unset(expiry.as_deref())),
     ]);
     let sp = sp_id(service_url, company);
     let text =
-        format!("{shown_fields}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
-    let json = serde_json::to_string(&SamlView::of(service_url, company, it))?;
-    Ok(Output { text, json, ..Output::default() })
+        format!("{field_text}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
+    let json = serde_json::to_string(&SamlView::from_settings(service_url, company, settings))?;
+    Ok(CommandOutput { text, json, ..CommandOutput::default() })
 }

@@ -4,8 +4,8 @@ use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 
 use super::render_settings;
-use crate::commands::arguments::names::CompanyName;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
+use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// Show the settings, and the values to enter at the identity provider.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -15,17 +15,17 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 pub(crate) struct Show {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
-    company_id: CompanyName,
+    company_id: CompanyArgument,
 }
 
-impl Runnable for Show {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for Show {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
-        let company = self.company_id.load(environment)?;
-        let settings = environment.store.snapshot(|reads| reads.saml(company.id))?;
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
+        let settings = environment.store.read_snapshot(|reads| reads.saml_settings(company.id))?;
         render_settings(environment, &company, &settings)
     }
 }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use clap::Parser;
 use guerdon_domain::companies::{CreateCompany, create};
 use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::ports::{Setting, StoreExt, Wakes};
+use guerdon_domain::ports::{Notifiers, Setting, StoreExt};
 use guerdon_domain::values::{self, DomainName, EmailAddress, ProviderId, WebUrl};
-use guerdon_http_api::VerifySecret;
-use guerdon_persistence::{Access, DatabaseUrl, migrate, open_waking};
+use guerdon_http_api::SecretVerifier;
+use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Command, CommandEnvironment, CommandError, Output, Runnable as _};
+use super::{Command, CommandEnvironment, CommandError, CommandOutput, RunnableCommand as _};
 use crate::keys::Keys;
 use crate::settings::{MasterKey, Settings};
 
@@ -47,7 +47,7 @@ impl Setup {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
         migrate(&url).unwrap();
-        let opened = open_waking(&url, Access::Command, Wakes::default()).unwrap();
+        let opened = open_with_notifiers(&url, Access::Command, Notifiers::default()).unwrap();
         let keys = Arc::new(Keys::derive(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
         let settings = Settings::from_sources(None, std::iter::empty()).unwrap();
         Self {
@@ -57,45 +57,45 @@ impl Setup {
     }
 
     /// Runs a command as if it arrived over the socket: parsed, serialized as JSON and deserialized.
-    fn run(&self, words: &[&str]) -> Result<String, CommandError> {
-        self.output(words).map(|output| output.json)
+    fn run_for_json(&self, arguments: &[&str]) -> Result<String, CommandError> {
+        self.execute_command(arguments).map(|output| output.json)
     }
 
     /// Returns the text output.
-    fn text(&self, words: &[&str]) -> String {
-        self.output(words).unwrap().text
+    fn run_for_text(&self, arguments: &[&str]) -> String {
+        self.execute_command(arguments).unwrap().text
     }
 
-    fn output(&self, words: &[&str]) -> Result<Output, CommandError> {
+    fn execute_command(&self, arguments: &[&str]) -> Result<CommandOutput, CommandError> {
         let line =
-            CommandLine::try_parse_from(std::iter::once("guerdon").chain(words.iter().copied())).unwrap();
+            CommandLine::try_parse_from(std::iter::once("guerdon").chain(arguments.iter().copied())).unwrap();
         let sent = serde_json::to_string(&line.command).unwrap();
         let received: Command = serde_json::from_str(&sent).unwrap();
-        received.run(&self.environment)
+        received.execute_in(&self.environment)
     }
 
-    fn json(&self, words: &[&str]) -> Value {
-        serde_json::from_str(&self.run(words).unwrap()).unwrap()
+    fn run_for_value(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.run_for_json(arguments).unwrap()).unwrap()
     }
 
-    fn refused(&self, words: &[&str], part: &str) {
-        let why = self.run(words).expect_err("must be refused").to_string();
+    fn assert_refused(&self, arguments: &[&str], part: &str) {
+        let why = self.run_for_json(arguments).expect_err("must be refused").to_string();
         assert!(why.contains(part), "`{why}` does not say `{part}`");
     }
 }
 
 /// Returns the field names of an object in their order.
-fn names(json: &str) -> Vec<&str> {
+fn field_names(json: &str) -> Vec<&str> {
     let before_colons = json.rsplit_once("\":").map_or("", |(before, _last_value)| before);
     before_colons.split("\":").filter_map(|part| part.rsplit('"').next()).collect()
 }
 
-const NOBODY: &str = "00000000-0000-0000-0000-000000000001";
+const MISSING_ID: &str = "00000000-0000-0000-0000-000000000001";
 
 #[test]
 fn a_provider_is_created_with_secrets_that_work() {
     let setup = Setup::new();
-    let json = setup.run(&["provider", "create", "--name", "Acme"]).unwrap();
+    let json = setup.run_for_json(&["provider", "create", "--name", "Acme"]).unwrap();
     let order = [
         "id",
         "name",
@@ -105,60 +105,72 @@ fn a_provider_is_created_with_secrets_that_work() {
         "callback_url",
         "manages_all_domain_resources",
     ];
-    assert_eq!(names(&json), order);
+    assert_eq!(field_names(&json), order);
     let created: Value = serde_json::from_str(&json).unwrap();
     let api_key = created["api_key"].as_str().unwrap();
     assert!(api_key.starts_with("gk_") && api_key.len() == 35);
-    let stored =
-        setup.environment.store.snapshot(|reads| reads.provider_by_api_key(api_key)).unwrap().unwrap();
+    let stored = setup
+        .environment
+        .store
+        .read_snapshot(|reads| reads.find_provider_by_api_key(api_key))
+        .unwrap()
+        .unwrap();
     let keys = &setup.environment.keys;
-    assert!(keys.matches(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
-    let shared = keys.open(stored.id, &stored.shared_secret_sealed).unwrap();
+    assert!(keys.verify_secret(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
+    let shared = keys.decrypt_secret(stored.id, &stored.shared_secret_sealed).unwrap();
     assert_eq!(created["shared_secret"], shared.expose());
 }
 
 #[test]
 fn providers_are_listed_and_changed() {
     let setup = Setup::new();
-    assert_eq!(setup.run(&["provider", "list"]).unwrap(), "[]");
-    let created = setup.json(&["provider", "create", "--name", "Acme", "--manages-all-domain-resources"]);
+    assert_eq!(setup.run_for_json(&["provider", "list"]).unwrap(), "[]");
+    let created =
+        setup.run_for_value(&["provider", "create", "--name", "Acme", "--manages-all-domain-resources"]);
     let id = created["id"].as_str().unwrap();
     let hook = "https://example.com/hook";
-    let set = setup.run(&["provider", "set", id, "--callback-url", hook, "--suspended", "true"]).unwrap();
+    let set =
+        setup.run_for_json(&["provider", "set", id, "--callback-url", hook, "--suspended", "true"]).unwrap();
     let order =
         ["id", "name", "api_key", "callback_url", "manages_all_domain_resources", "suspended", "created_at"];
-    assert_eq!(names(&set), order);
-    let listed = setup.json(&["provider", "list"]);
+    assert_eq!(field_names(&set), order);
+    let listed = setup.run_for_value(&["provider", "list"]);
     assert_eq!(listed, serde_json::json!([serde_json::from_str::<Value>(&set).unwrap()]));
     assert_eq!((&listed[0]["callback_url"], &listed[0]["suspended"]), (&hook.into(), &true.into()));
     assert_eq!(listed[0]["manages_all_domain_resources"], true);
-    let cleared =
-        setup.json(&["provider", "set", id, "--no-callback-url", "--manages-all-domain-resources", "false"]);
+    let cleared = setup.run_for_value(&[
+        "provider",
+        "set",
+        id,
+        "--no-callback-url",
+        "--manages-all-domain-resources",
+        "false",
+    ]);
     assert_eq!((&cleared["callback_url"], &cleared["suspended"]), (&Value::Null, &true.into()));
     assert_eq!(cleared["manages_all_domain_resources"], false);
-    setup.refused(&["provider", "set", id, "--callback-url", "https://10.0.0.1/"], "public");
-    setup.refused(&["provider", "set", id, "--name", " "], "name must be");
-    setup.refused(&["provider", "set", NOBODY, "--name", "x"], "no provider has this id");
+    setup.assert_refused(&["provider", "set", id, "--callback-url", "https://10.0.0.1/"], "public");
+    setup.assert_refused(&["provider", "set", id, "--name", " "], "name must be");
+    setup.assert_refused(&["provider", "set", MISSING_ID, "--name", "x"], "no provider has this id");
 }
 
 #[test]
 fn a_rotated_secret_replaces_the_old_one() {
     let setup = Setup::new();
-    let created = setup.json(&["provider", "create", "--name", "Acme"]);
+    let created = setup.run_for_value(&["provider", "create", "--name", "Acme"]);
     let id = created["id"].as_str().unwrap();
-    let rotated = setup.run(&["provider", "rotate", id, "--api-secret"]).unwrap();
-    assert_eq!(names(&rotated), ["id", "api_key", "api_secret"]);
+    let rotated = setup.run_for_json(&["provider", "rotate", id, "--api-secret"]).unwrap();
+    assert_eq!(field_names(&rotated), ["id", "api_key", "api_secret"]);
     let rotated: Value = serde_json::from_str(&rotated).unwrap();
-    let shared = setup.run(&["provider", "rotate", id, "--shared-secret"]).unwrap();
-    assert_eq!(names(&shared), ["id", "shared_secret"]);
+    let shared = setup.run_for_json(&["provider", "rotate", id, "--shared-secret"]).unwrap();
+    assert_eq!(field_names(&shared), ["id", "shared_secret"]);
     let key = created["api_key"].as_str().unwrap();
-    let stored = setup.environment.store.snapshot(|reads| reads.provider_by_api_key(key)).unwrap();
+    let stored = setup.environment.store.read_snapshot(|reads| reads.find_provider_by_api_key(key)).unwrap();
     let hash = stored.unwrap().api_secret_hash;
-    assert!(!setup.environment.keys.matches(created["api_secret"].as_str().unwrap(), &hash));
-    assert!(setup.environment.keys.matches(rotated["api_secret"].as_str().unwrap(), &hash));
-    setup.refused(&["provider", "rotate", NOBODY, "--shared-secret"], "no provider");
-    let parsed = |words: &[&str]| {
-        CommandLine::try_parse_from([&["guerdon", "provider", "rotate", id], words].concat())
+    assert!(!setup.environment.keys.verify_secret(created["api_secret"].as_str().unwrap(), &hash));
+    assert!(setup.environment.keys.verify_secret(rotated["api_secret"].as_str().unwrap(), &hash));
+    setup.assert_refused(&["provider", "rotate", MISSING_ID, "--shared-secret"], "no provider");
+    let parsed = |arguments: &[&str]| {
+        CommandLine::try_parse_from([&["guerdon", "provider", "rotate", id], arguments].concat())
     };
     assert!(parsed(&[]).is_err() && parsed(&["--api-secret", "--shared-secret"]).is_err());
 }
@@ -166,19 +178,25 @@ fn a_rotated_secret_replaces_the_old_one() {
 #[test]
 fn money_commands_on_missing_companies_are_refused() {
     let setup = Setup::new();
-    setup.refused(&["reserve", "show", NOBODY], "no company has this id");
-    setup.refused(&["reserve", "deposit", NOBODY, "--points", "5"], "no company has this id");
-    setup.refused(&["reserve", "deposit", NOBODY, "--points", "5", "--key", "k"], "no company has this id");
-    setup.refused(&["company", "options", NOBODY, "--allow-zero-points", "true"], "no company has this id");
-    let run = ["distribution", "run", NOBODY, "--wallet", "peer_wallet", "--points", "5"];
-    setup.refused(&run, "no company has this id");
+    setup.assert_refused(&["reserve", "show", MISSING_ID], "no company has this id");
+    setup.assert_refused(&["reserve", "deposit", MISSING_ID, "--points", "5"], "no company has this id");
+    setup.assert_refused(
+        &["reserve", "deposit", MISSING_ID, "--points", "5", "--key", "k"],
+        "no company has this id",
+    );
+    setup.assert_refused(
+        &["company", "options", MISSING_ID, "--allow-zero-points", "true"],
+        "no company has this id",
+    );
+    let run = ["distribution", "run", MISSING_ID, "--wallet", "peer_wallet", "--points", "5"];
+    setup.assert_refused(&run, "no company has this id");
 }
 
 #[test]
 fn a_global_occasion_is_shown_as_the_api_does() {
     let setup = Setup::new();
-    let words = ["occasion", "create-global", "--name", "N", "--title", "T", "--default-message", "M"];
-    let json = setup.run(&words).unwrap();
+    let arguments = ["occasion", "create-global", "--name", "N", "--title", "T", "--default-message", "M"];
+    let json = setup.run_for_json(&arguments).unwrap();
     let order = [
         "id",
         "company_id",
@@ -191,7 +209,7 @@ fn a_global_occasion_is_shown_as_the_api_does() {
         "created_at",
         "updated_at",
     ];
-    assert_eq!(names(&json), order);
+    assert_eq!(field_names(&json), order);
     let created: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&created["company_id"], &created["global"]), (&Value::Null, &true.into()));
 }
@@ -199,22 +217,22 @@ fn a_global_occasion_is_shown_as_the_api_does() {
 #[test]
 fn maintenance_mode_is_stored_and_the_ledger_is_valid() {
     let setup = Setup::new();
-    assert_eq!(setup.run(&["maintenance", "on"]).unwrap(), r#"{"maintenance":"on"}"#);
-    assert_eq!(setup.run(&["maintenance", "off"]).unwrap(), r#"{"maintenance":"off"}"#);
-    let nothing = r#"{"journal_entries":0,"transfers":0,"accounts":0,"recognitions":0,"events":0,"seals":0}"#;
-    let sound = format!(r#"{{"ok":true,"violations":[],"checked":{nothing}}}"#);
-    assert_eq!(setup.run(&["verify"]).unwrap(), sound);
+    assert_eq!(setup.run_for_json(&["maintenance", "on"]).unwrap(), r#"{"maintenance":"on"}"#);
+    assert_eq!(setup.run_for_json(&["maintenance", "off"]).unwrap(), r#"{"maintenance":"off"}"#);
+    let no_rows = r#"{"journal_entries":0,"transfers":0,"accounts":0,"recognitions":0,"events":0,"seals":0}"#;
+    let valid = format!(r#"{{"ok":true,"violations":[],"checked":{no_rows}}}"#);
+    assert_eq!(setup.run_for_json(&["verify"]).unwrap(), valid);
 }
 
 /// Creates a company of a provider, with its owner as the only user.
-fn company(setup: &Setup) -> String {
-    let provider = setup.json(&["provider", "create", "--name", "Acme"]);
+fn create_company(setup: &Setup) -> String {
+    let provider = setup.run_for_value(&["provider", "create", "--name", "Acme"]);
     let scope = ProviderId::from_uuid(provider["id"].as_str().unwrap().parse().unwrap());
-    let new = CreateCompany {
+    let command = CreateCompany {
         domain: DomainName::parse("example.com").unwrap(),
-        name: values::Line::parse("Example").unwrap(),
+        name: values::SingleLine::parse("Example").unwrap(),
         owner_email: EmailAddress::parse("olive@example.com").unwrap(),
-        owner_first_name: values::Line::parse("Olive").unwrap(),
+        owner_first_name: values::SingleLine::parse("Olive").unwrap(),
         owner_last_name: None,
         logo_url: WebUrl::parse("https://example.com/logo.png").unwrap(),
         corporation_id: None,
@@ -223,60 +241,65 @@ fn company(setup: &Setup) -> String {
         reserve_bcc: None,
     };
     let environment = &setup.environment;
-    let made = environment.store.transaction(|tx| create(tx, scope, &new, &environment.context())).unwrap();
-    made.company.id.to_string()
+    let created =
+        environment.store.transaction(|tx| create(tx, scope, &command, &environment.context())).unwrap();
+    created.company.id.to_string()
 }
 
 #[test]
 fn a_deposit_with_a_key_runs_once() {
     let setup = Setup::new();
-    let id = company(&setup);
+    let id = create_company(&setup);
     let deposit = |points: &str, key: &[&str]| {
-        setup.run(&[&["reserve", "deposit", &id, "--points", points], key].concat())
+        setup.run_for_json(&[&["reserve", "deposit", &id, "--points", points], key].concat())
     };
-    let shown = |points: i64| format!(r#"{{"company_id":"{id}","points":{points}}}"#);
-    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100));
-    assert_eq!(deposit("7", &[]).unwrap(), shown(107));
-    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), shown(100), "the stored response");
-    setup.refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
+    let expected = |points: i64| format!(r#"{{"company_id":"{id}","points":{points}}}"#);
+    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), expected(100));
+    assert_eq!(deposit("7", &[]).unwrap(), expected(107));
+    assert_eq!(deposit("100", &["--key", "june"]).unwrap(), expected(100), "the stored response");
+    setup.assert_refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
     let run = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "100", "--key", "june"];
-    setup.refused(&run, "another command");
-    setup.refused(&["reserve", "deposit", &id, "--points", "0"], "points must be");
-    assert_eq!(setup.run(&["reserve", "show", &id]).unwrap(), shown(107));
+    setup.assert_refused(&run, "another command");
+    setup.assert_refused(&["reserve", "deposit", &id, "--points", "0"], "points must be");
+    assert_eq!(setup.run_for_json(&["reserve", "show", &id]).unwrap(), expected(107));
 }
 
 #[test]
 fn a_distribution_comes_from_the_reserve_or_not_at_all() {
     let setup = Setup::new();
-    let id = company(&setup);
-    setup.json(&["reserve", "deposit", &id, "--points", "100"]);
-    let words = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "60", "--key", "k"];
+    let id = create_company(&setup);
+    setup.run_for_value(&["reserve", "deposit", &id, "--points", "100"]);
+    let arguments = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "60", "--key", "k"];
     let done = format!(r#"{{"company_id":"{id}","users":1,"points":60}}"#);
-    assert_eq!(setup.run(&words).unwrap(), done);
-    assert_eq!(setup.run(&words).unwrap(), done);
-    setup.refused(
+    assert_eq!(setup.run_for_json(&arguments).unwrap(), done);
+    assert_eq!(setup.run_for_json(&arguments).unwrap(), done);
+    setup.assert_refused(
         &["distribution", "run", &id, "--wallet", "user_wallet", "--points", "41"],
         "Insufficient funds",
     );
-    setup.refused(&["distribution", "run", &id, "--wallet", "manager_wallet", "--points", "1"], "nobody");
-    let strange = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "1", "--user", NOBODY];
-    setup.refused(&strange, "is not an active user");
-    assert_eq!(setup.json(&["reserve", "show", &id])["points"], 40);
-    assert_eq!(setup.json(&["verify"])["ok"], true);
-    let options = setup.run(&["company", "options", &id, "--allow-zero-points", "true"]).unwrap();
+    setup.assert_refused(
+        &["distribution", "run", &id, "--wallet", "manager_wallet", "--points", "1"],
+        "nobody",
+    );
+    let foreign_user =
+        ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "1", "--user", MISSING_ID];
+    setup.assert_refused(&foreign_user, "is not an active user");
+    assert_eq!(setup.run_for_value(&["reserve", "show", &id])["points"], 40);
+    assert_eq!(setup.run_for_value(&["verify"])["ok"], true);
+    let options = setup.run_for_json(&["company", "options", &id, "--allow-zero-points", "true"]).unwrap();
     assert_eq!(options, format!(r#"{{"company_id":"{id}","allow_zero_points":true}}"#));
 }
 
 #[test]
 fn every_command_is_on_a_page() {
-    fn look(command: &clap::Command, path: &str, pages: &str) {
+    fn assert_documented(command: &clap::Command, path: &str, pages: &str) {
         for subcommand in command
             .get_subcommands()
             .filter(|subcommand| subcommand.get_name() != "help" && !subcommand.is_hide_set())
         {
             let path = format!("{path} {}", subcommand.get_name());
             if subcommand.has_subcommands() {
-                look(subcommand, &path, pages);
+                assert_documented(subcommand, &path, pages);
             } else {
                 assert!(pages.contains(&path), "`{path}` is missing in docs/");
             }
@@ -284,5 +307,5 @@ fn every_command_is_on_a_page() {
     }
     let pages =
         [include_str!("../../../../../docs/operating.md"), include_str!("../../../../../docs/delivery.md")];
-    look(&<CommandLine as clap::CommandFactory>::command(), "guerdon", &pages.concat());
+    assert_documented(&<CommandLine as clap::CommandFactory>::command(), "guerdon", &pages.concat());
 }

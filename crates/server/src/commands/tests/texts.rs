@@ -1,12 +1,12 @@
 //! The text output of commands.
 
-use super::{Setup, company};
+use super::{Setup, create_company};
 
 #[test]
 fn counts_agree_with_their_nouns_and_large_numbers_have_separators() {
     let setup = Setup::new();
-    let id = company(&setup);
-    let check = |words: &[&str], expected: &str| assert_eq!(setup.text(words), expected);
+    let id = create_company(&setup);
+    let check = |arguments: &[&str], expected: &str| assert_eq!(setup.run_for_text(arguments), expected);
     check(
         &["reserve", "deposit", &id, "--points", "5000000"],
         "5,000,000 points ($100,000.00) put into the reserve of example.com: before 0 points ($0.00), \
@@ -22,26 +22,26 @@ fn counts_agree_with_their_nouns_and_large_numbers_have_separators() {
 #[test]
 fn a_rotation_names_the_provider_and_the_end_of_the_old_secret() {
     let setup = Setup::new();
-    setup.json(&["provider", "create", "--name", "Acme"]);
-    let at_once = setup.text(&["provider", "rotate", "Acme", "--api-secret"]);
+    setup.run_for_value(&["provider", "create", "--name", "Acme"]);
+    let immediate = setup.run_for_text(&["provider", "rotate", "Acme", "--api-secret"]);
     assert!(
-        at_once.starts_with("provider    Acme\n") && at_once.ends_with("old secret  no longer valid"),
-        "{at_once}"
+        immediate.starts_with("provider    Acme\n") && immediate.ends_with("old secret  no longer valid"),
+        "{immediate}"
     );
-    let graced = setup.text(&["provider", "rotate", "Acme", "--shared-secret", "--grace", "24"]);
-    assert!(graced.contains("old secret     valid until 2"), "{graced}");
-    let shown = setup.json(&["provider", "rotate", "Acme", "--shared-secret", "--grace", "24"]);
-    assert!(shown["old_secret_valid_until"].as_str().unwrap().ends_with('Z'), "{shown}");
-    let shown = setup.json(&["provider", "rotate", "Acme", "--api-secret"]);
-    assert!(shown.get("old_secret_valid_until").is_none(), "{shown}");
+    let with_grace = setup.run_for_text(&["provider", "rotate", "Acme", "--shared-secret", "--grace", "24"]);
+    assert!(with_grace.contains("old secret     valid until 2"), "{with_grace}");
+    let output = setup.run_for_value(&["provider", "rotate", "Acme", "--shared-secret", "--grace", "24"]);
+    assert!(output["old_secret_valid_until"].as_str().unwrap().ends_with('Z'), "{output}");
+    let output = setup.run_for_value(&["provider", "rotate", "Acme", "--api-secret"]);
+    assert!(output.get("old_secret_valid_until").is_none(), "{output}");
 }
 
 #[test]
 fn a_transfer_names_both_sides() {
     let setup = Setup::new();
-    let id = company(&setup);
-    let other = setup.json(&["provider", "create", "--name", "Other"]);
-    let text = setup.text(&["company", "transfer", &id, "--to", "Other"]);
+    let id = create_company(&setup);
+    let other = setup.run_for_value(&["provider", "create", "--name", "Other"]);
+    let text = setup.run_for_text(&["company", "transfer", &id, "--to", "Other"]);
     let expected =
         format!("company example.com now belongs to provider Other ({})", other["id"].as_str().unwrap());
     assert_eq!(text, expected);

@@ -1,17 +1,17 @@
 //! `guerdon user erase`.
 
 use guerdon_domain::ports::{StoreError, StoreExt};
-use guerdon_domain::users::{ERASED_AT_ONCE, EraseUserError, erase, erase_from_events};
+use guerdon_domain::users::{ERASED_BODIES_MAX, EraseUserError, erase, erase_from_events};
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::commands::arguments::names::parse_id;
-use crate::commands::error::refusals;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable, View};
+use crate::commands::arguments::identifiers::parse_id;
+use crate::commands::error::impl_from_errors;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
 /// How many events one query reads.
-const FOUND_AT_ONCE: i64 = 20_000;
+const EVENTS_PER_QUERY: i64 = 20_000;
 
 /// Erase the personal data of a deleted user: profile, mails, and name and address in event bodies. The points that the
 /// user sent and received are kept, and so are messages.
@@ -26,36 +26,36 @@ pub(crate) struct Erase {
 }
 
 #[derive(Serialize)]
-struct Erased {
+struct ErasureView {
     user_id: Uuid,
     erased: bool,
 }
 
-impl View for Erased {
-    fn text(&self) -> String {
+impl CommandView for ErasureView {
+    fn to_text(&self) -> String {
         format!("erased the personal data of user {}; the ledger is unchanged", self.user_id)
     }
 }
 
-impl Runnable for Erase {
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+impl RunnableCommand for Erase {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (id, context) = (UserId::from_uuid(self.user_id), environment.context());
         environment.store.transaction(|tx| {
             let scope = tx.provider_of_user(id)?.ok_or(EraseUserError::NoSuchUser)?;
             erase(tx, scope, id, &context)
         })?;
         let store = environment.store.as_ref();
-        let mut behind = None;
+        let mut after = None;
         loop {
-            let found = store.snapshot(|reads| -> Result<_, StoreError> {
-                reads.events_about(id, behind, FOUND_AT_ONCE)
+            let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
+                reads.list_events_about_user(id, after, EVENTS_PER_QUERY)
             })?;
             let Some(last) = found.last() else {
-                return Erased { user_id: self.user_id, erased: true }.output();
+                return ErasureView { user_id: self.user_id, erased: true }.to_output();
             };
-            behind = Some(*last);
-            for some in found.chunks(ERASED_AT_ONCE) {
-                store.transaction(|tx| erase_from_events(tx, id, some, &context))?;
+            after = Some(*last);
+            for batch in found.chunks(ERASED_BODIES_MAX) {
+                store.transaction(|tx| erase_from_events(tx, id, batch, &context))?;
             }
         }
     }
@@ -65,4 +65,4 @@ impl Runnable for Erase {
     }
 }
 
-refusals!(EraseUserError);
+impl_from_errors!(EraseUserError);

@@ -1,16 +1,16 @@
 //! `guerdon user list`.
 
 use guerdon_api_types::views::UserView;
-use guerdon_domain::ports::{StoreExt, Wanted};
+use guerdon_domain::ports::{StoreExt, UserQuery};
 use guerdon_domain::values::EmailAddress;
 use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
+use crate::commands::arguments::identifiers::{CompanyArgument, check_email};
 use crate::commands::arguments::limit::parse_limit;
 use crate::commands::arguments::limit::read_first;
-use crate::commands::arguments::names::{CompanyName, check_email};
-use crate::commands::output::table;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
+use crate::commands::output::format_table;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// List a company's users, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 pub(crate) struct List {
     /// The company: an id or a domain
     #[arg(long, value_name = "COMPANY")]
-    company: CompanyName,
+    company: CompanyArgument,
     /// List only the users with this email
     #[arg(long, value_name = "EMAIL", value_parser = check_email)]
     #[serde(default)]
@@ -34,22 +34,22 @@ pub(crate) struct List {
     limit: u32,
 }
 
-impl Runnable for List {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for List {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.company.find_id(environment)?;
-        environment.store.snapshot(|reads| {
+        environment.store.read_snapshot(|reads| {
             if reads.provider_of_company(id)?.is_none() {
                 return Err(CommandError::refused("no company has this id"));
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
             let email = self.email.as_deref().and_then(|email| EmailAddress::parse(email).ok());
-            let wanted = Wanted { email, deleted: self.deleted, ..Wanted::default() };
-            let found = read_first(limit, |page| reads.users(id, &wanted, page))?;
+            let query = UserQuery { email, include_deleted: self.deleted, ..UserQuery::default() };
+            let found = read_first(limit, |page| reads.list_users(id, &query, page))?;
             let notes = if found.len() < limit {
                 Vec::new()
             } else {
@@ -65,10 +65,15 @@ impl Runnable for List {
                     format_rights(&user),
                     deleted,
                 ]);
-                json.push(serde_json::to_string(&UserView::of(&user))?);
+                json.push(serde_json::to_string(&UserView::from_user(&user))?);
             }
-            let text = table(&["id", "email", "name", "rights", "deleted"], &rows);
-            Ok(Output { text, json: format!("[{}]", json.join(",")), notes, ..Output::default() })
+            let text = format_table(&["id", "email", "name", "rights", "deleted"], &rows);
+            Ok(CommandOutput {
+                text,
+                json: format!("[{}]", json.join(",")),
+                notes,
+                ..CommandOutput::default()
+            })
         })
     }
 }

@@ -5,9 +5,9 @@ mod list;
 mod show;
 
 use guerdon_domain::users::User;
-use guerdon_domain::values::Line;
+use guerdon_domain::values::SingleLine;
 
-use crate::commands::group::command_group;
+use crate::commands::group_macro::command_group;
 
 command_group! {
     enum UserCommand {
@@ -21,7 +21,7 @@ command_group! {
 }
 
 fn format_name(user: &User) -> String {
-    let last = user.profile.last_name.as_ref().map_or("", Line::as_str);
+    let last = user.profile.last_name.as_ref().map_or("", SingleLine::as_str);
     format!("{} {last}", user.profile.first_name.as_str()).trim_end().to_owned()
 }
 
@@ -32,6 +32,6 @@ fn format_rights(user: &User) -> String {
         (profile.company_admin, "company admin"),
         (profile.corporation_admin, "corporation admin"),
     ];
-    let held: Vec<&str> = all.into_iter().filter(|right| right.0).map(|right| right.1).collect();
-    if held.is_empty() { "-".to_owned() } else { held.join(", ") }
+    let granted: Vec<&str> = all.into_iter().filter(|right| right.0).map(|right| right.1).collect();
+    if granted.is_empty() { "-".to_owned() } else { granted.join(", ") }
 }

@@ -2,13 +2,13 @@
 
 use guerdon_api_types::views::UserView;
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::users::anybodys;
+use guerdon_domain::users;
 use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
-use crate::commands::arguments::names::UserName;
-use crate::commands::output::fields;
-use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
+use crate::commands::arguments::identifiers::UserArgument;
+use crate::commands::output::format_fields;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// Show a user, active or deleted.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -18,22 +18,22 @@ use crate::commands::{CommandEnvironment, CommandError, Output, Runnable};
 pub(crate) struct Show {
     #[command(flatten)]
     #[serde(flatten)]
-    user: UserName,
+    user: UserArgument,
 }
 
-impl Runnable for Show {
-    fn is_reading(&self) -> bool {
+impl RunnableCommand for Show {
+    fn is_read_only(&self) -> bool {
         true
     }
 
-    fn run(&self, environment: &CommandEnvironment) -> Result<Output, CommandError> {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.user.find_id(environment)?;
-        environment.store.snapshot(|reads| {
+        environment.store.read_snapshot(|reads| {
             let absent = || CommandError::refused("no user has this id");
-            let user = anybodys(reads, id)?.ok_or_else(absent)?;
-            let json = serde_json::to_string(&UserView::of(&user))?;
+            let user = users::find_any(reads, id)?.ok_or_else(absent)?;
+            let json = serde_json::to_string(&UserView::from_user(&user))?;
             let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
-            let text = fields(&[
+            let text = format_fields(&[
                 ("id", &id.to_string()),
                 ("company", &user.company_id.to_string()),
                 ("email", user.profile.email.as_str()),
@@ -43,7 +43,7 @@ impl Runnable for Show {
                 ("updated", &user.updated_at.to_string()),
                 ("deleted", &deleted),
             ]);
-            Ok(Output { text, json, ..Output::default() })
+            Ok(CommandOutput { text, json, ..CommandOutput::default() })
         })
     }
 }

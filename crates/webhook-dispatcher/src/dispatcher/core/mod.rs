@@ -6,31 +6,31 @@
 //! process dies, no provider receives more duplicates than it had events in flight.
 
 mod claiming;
-mod line;
-mod senders;
+mod provider_queue;
+mod sender_slots;
 mod settling;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use guerdon_domain::ports::{Attempt, ClaimedEvent, Fate, Settlement, Timestamp};
+use guerdon_domain::ports::{Attempt, ClaimedEvent, DeliveryOutcome, Settlement, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use self::line::{Pace, ProviderLine, Waiting};
-use self::senders::Senders;
+use self::provider_queue::{Latency, ProviderQueue, WaitingEvent};
+use self::sender_slots::SenderSlots;
 use super::limits::DispatcherLimits;
-use crate::courier::Outcome;
-use crate::schedule::Schedule;
+use crate::schedule::RetrySchedule;
+use crate::sender::AttemptOutcome;
 
 /// A time by two clocks. The wall clock, which may be set, is for stored times; the monotonic clock is for decisions
 /// in the core.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::dispatcher) struct Now {
+pub(in crate::dispatcher) struct ClockReading {
     pub(in crate::dispatcher) wall: Timestamp,
-    pub(in crate::dispatcher) steady: Duration,
+    pub(in crate::dispatcher) monotonic: Duration,
 }
 
 /// An attempt that has begun.
@@ -42,12 +42,12 @@ pub(in crate::dispatcher) struct Job {
 
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::dispatcher) struct Report {
+pub(in crate::dispatcher) struct AttemptReport {
     pub(in crate::dispatcher) number: u32,
-    pub(in crate::dispatcher) fate: Fate,
+    pub(in crate::dispatcher) outcome: DeliveryOutcome,
 }
 
-struct Held {
+struct ClaimedEntry {
     provider: ProviderId,
     /// The latest lease under which the event was claimed.
     lease: Uuid,
@@ -57,59 +57,59 @@ struct Held {
     is_settling: bool,
 }
 
-struct UnderWay {
+struct RunningAttempt {
     provider: ProviderId,
-    pace: Pace,
+    latency: Latency,
     since: Duration,
 }
 
 pub(in crate::dispatcher) struct Core {
     /// The limits of this process, and those that it shares with the other processes on the outbox.
     limits: DispatcherLimits,
-    limits_of_all: DispatcherLimits,
-    schedule: Schedule,
-    lines: HashMap<ProviderId, ProviderLine>,
+    total_limits: DispatcherLimits,
+    schedule: RetrySchedule,
+    queues: HashMap<ProviderId, ProviderQueue>,
     /// Providers that have an event waiting and may have another attempt in flight; each once, in order of turn.
-    queue: VecDeque<ProviderId>,
-    held: HashMap<EventId, Held>,
+    ready_providers: VecDeque<ProviderId>,
+    claimed: HashMap<EventId, ClaimedEntry>,
     /// Events claimed again while their settlement was being written: the settlement is durable, and the event was
     /// due again immediately.
-    claimed_anew: HashMap<EventId, Waiting>,
-    under_way: HashMap<EventId, UnderWay>,
-    senders: Senders,
-    to_settle: VecDeque<Settlement>,
-    settling: usize,
-    settled_at_once: usize,
+    claimed_again: HashMap<EventId, WaitingEvent>,
+    running: HashMap<EventId, RunningAttempt>,
+    sender_slots: SenderSlots,
+    pending_settlements: VecDeque<Settlement>,
+    settling_count: usize,
+    settlement_batch_max: usize,
     in_flight: usize,
     /// The last provider in the latest round of claims.
-    claimed_last: Option<ProviderId>,
+    last_claimed_provider: Option<ProviderId>,
     is_stopping: bool,
 }
 
 impl Core {
-    pub(in crate::dispatcher) fn new(limits: DispatcherLimits, schedule: Schedule) -> Self {
+    pub(in crate::dispatcher) fn new(limits: DispatcherLimits, schedule: RetrySchedule) -> Self {
         Self {
             limits,
-            limits_of_all: limits,
+            total_limits: limits,
             schedule,
-            lines: HashMap::new(),
-            queue: VecDeque::new(),
-            held: HashMap::new(),
-            claimed_anew: HashMap::new(),
-            under_way: HashMap::new(),
-            senders: Senders::default(),
-            to_settle: VecDeque::new(),
-            settling: 0,
-            settled_at_once: limits.settled_at_once,
+            queues: HashMap::new(),
+            ready_providers: VecDeque::new(),
+            claimed: HashMap::new(),
+            claimed_again: HashMap::new(),
+            running: HashMap::new(),
+            sender_slots: SenderSlots::default(),
+            pending_settlements: VecDeque::new(),
+            settling_count: 0,
+            settlement_batch_max: limits.settled_per_transaction,
             in_flight: 0,
-            claimed_last: None,
+            last_claimed_provider: None,
             is_stopping: false,
         }
     }
 
     /// Sets the number of processes that share the outbox.
-    pub(in crate::dispatcher) fn share(&mut self, processes: usize) {
-        self.limits = self.limits_of_all.shared_by(processes);
+    pub(in crate::dispatcher) fn set_process_count(&mut self, processes: usize) {
+        self.limits = self.total_limits.shared_by(processes);
     }
 
     /// Returns the number of attempts in progress or not yet settled.
@@ -119,64 +119,64 @@ impl Core {
 
     /// Whether the passing of time may change the state: an attempt is in progress or an event waits.
     pub(in crate::dispatcher) fn is_busy(&self) -> bool {
-        self.held.len() > self.to_settle.len().saturating_add(self.settling)
+        self.claimed.len() > self.pending_settlements.len().saturating_add(self.settling_count)
     }
 
     /// Whether no events are held.
     pub(in crate::dispatcher) fn is_empty(&self) -> bool {
-        self.held.is_empty()
+        self.claimed.is_empty()
     }
 
     /// Whether an attempt may begin now.
     pub(in crate::dispatcher) fn can_start(&self) -> bool {
-        self.next_in_turn().is_some()
+        self.next_startable().is_some()
     }
 
     /// Begins the next attempt, if one may begin now.
-    pub(in crate::dispatcher) fn start(&mut self, now: Now) -> Option<Job> {
+    pub(in crate::dispatcher) fn start_attempt(&mut self, now: ClockReading) -> Option<Job> {
         loop {
-            let id = self.queue.remove(self.next_in_turn()?)?;
-            let Some(line) = self.lines.get_mut(&id) else { continue };
-            line.is_queued = false;
-            let Some(waiting) = line.waiting.pop_front() else { continue };
-            if waiting.until < now.steady {
-                self.release(&waiting.event, now);
-                self.enqueue(id);
+            let id = self.ready_providers.remove(self.next_startable()?)?;
+            let Some(queue) = self.queues.get_mut(&id) else { continue };
+            queue.is_queued = false;
+            let Some(waiting) = queue.waiting.pop_front() else { continue };
+            if waiting.send_deadline < now.monotonic {
+                self.release_event(&waiting.event, now);
+                self.enqueue_provider(id);
                 continue;
             }
-            line.in_flight += 1;
-            line.under_way += 1;
+            queue.in_flight += 1;
+            queue.in_progress += 1;
             self.in_flight += 1;
-            let job = Job { provider: Arc::clone(&line.provider), event: waiting.event };
-            let under_way = UnderWay { provider: id, pace: line.pace(), since: now.steady };
-            self.senders.begin(under_way.pace);
-            self.under_way.insert(job.event.id, under_way);
-            self.enqueue(id);
+            let job = Job { provider: Arc::clone(&queue.provider), event: waiting.event };
+            let running = RunningAttempt { provider: id, latency: queue.latency(), since: now.monotonic };
+            self.sender_slots.begin_attempt(running.latency);
+            self.running.insert(job.event.id, running);
+            self.enqueue_provider(id);
             return Some(job);
         }
     }
 
     /// Ends an attempt and queues the settlement of its event.
-    pub(in crate::dispatcher) fn finish(
+    pub(in crate::dispatcher) fn finish_attempt(
         &mut self,
         event: &ClaimedEvent,
         attempt: Uuid,
-        outcome: Outcome,
-    ) -> Report {
-        let delivered = outcome.cause.is_none();
-        if let Some(under_way) = self.under_way.remove(&event.id) {
-            self.senders.end(under_way.pace, outcome.duration);
-            if let Some(line) = self.lines.get_mut(&under_way.provider) {
-                line.under_way -= 1;
-                line.answered(outcome.duration, delivered, &self.limits);
+        outcome: AttemptOutcome,
+    ) -> AttemptReport {
+        let delivered = outcome.failure.is_none();
+        if let Some(running) = self.running.remove(&event.id) {
+            self.sender_slots.end_attempt(running.latency, outcome.duration);
+            if let Some(queue) = self.queues.get_mut(&running.provider) {
+                queue.in_progress -= 1;
+                queue.record_attempt(outcome.duration, delivered, &self.limits);
             }
-            self.enqueue(under_way.provider);
+            self.enqueue_provider(running.provider);
         }
         let before = event.attempts.saturating_sub(event.attempts_before_replay);
-        let fate = match self.schedule.wait(before) {
-            _ if delivered => Fate::Delivered,
-            Some(wait) => Fate::RetryAt(outcome.ended_at.saturating_add(wait)),
-            None => Fate::Exhausted,
+        let delivery_outcome = match self.schedule.retry_wait(before) {
+            _ if delivered => DeliveryOutcome::Delivered,
+            Some(wait) => DeliveryOutcome::RetryAt(outcome.ended_at.saturating_add(wait)),
+            None => DeliveryOutcome::Exhausted,
         };
         let attempt = Attempt {
             id: attempt,
@@ -185,80 +185,87 @@ impl Core {
             started_at: outcome.started_at,
             duration: outcome.duration,
             status: outcome.status,
-            cause: outcome.cause,
-            answer: outcome.answer,
+            error: outcome.failure,
+            response_body: outcome.response_body,
         };
-        let report = Report { number: attempt.number, fate };
-        self.to_settle.push_back(self.settlement(event.id, Some(attempt), fate));
+        let report = AttemptReport { number: attempt.number, outcome: delivery_outcome };
+        self.pending_settlements.push_back(self.build_settlement(event.id, Some(attempt), delivery_outcome));
         report
     }
 
     /// Advances time: slow attempts make room for others, and events that waited too long are released.
-    pub(in crate::dispatcher) fn tick(&mut self, now: Now) {
-        for under_way in self.under_way.values_mut() {
-            let took = now.steady.saturating_sub(under_way.since);
-            let pace = match under_way.pace {
-                _ if took >= self.limits.stuck_after => Pace::Stuck,
-                Pace::Brisk if took >= self.limits.brisk_within => Pace::Steady,
-                pace => pace,
+    pub(in crate::dispatcher) fn advance_time(&mut self, now: ClockReading) {
+        for running in self.running.values_mut() {
+            let duration = now.monotonic.saturating_sub(running.since);
+            let latency = match running.latency {
+                _ if duration >= self.limits.slow_latency_min => Latency::Slow,
+                Latency::Fast if duration >= self.limits.fast_latency_max => Latency::Normal,
+                latency => latency,
             };
-            if pace != under_way.pace {
-                self.senders.end(under_way.pace, took);
-                self.senders.begin(pace);
-                under_way.pace = pace;
-                if let Some(line) = self.lines.get_mut(&under_way.provider) {
-                    line.lags(took, &self.limits);
+            if latency != running.latency {
+                self.sender_slots.end_attempt(running.latency, duration);
+                self.sender_slots.begin_attempt(latency);
+                running.latency = latency;
+                if let Some(queue) = self.queues.get_mut(&running.provider) {
+                    queue.record_latency(duration, &self.limits);
                 }
             }
         }
         if self.is_busy() {
-            self.release_waiting(now, |until| until < now.steady);
+            self.release_waiting(now, |send_deadline| send_deadline < now.monotonic);
         }
     }
 
     /// Stops: from now on no attempt begins and no event is accepted. Waiting events are released.
-    pub(in crate::dispatcher) fn stop(&mut self, now: Now) {
+    pub(in crate::dispatcher) fn begin_stop(&mut self, now: ClockReading) {
         self.is_stopping = true;
-        self.release_waiting(now, |_until| true);
+        self.release_waiting(now, |_deadline| true);
     }
 
-    fn next_in_turn(&self) -> Option<usize> {
-        self.queue.iter().position(|id| {
-            self.lines.get(id).is_some_and(|line| self.senders.room(line.pace(), &self.limits) > 0)
+    fn next_startable(&self) -> Option<usize> {
+        self.ready_providers.iter().position(|id| {
+            self.queues
+                .get(id)
+                .is_some_and(|queue| self.sender_slots.free_slots(queue.latency(), &self.limits) > 0)
         })
     }
 
     /// Adds a provider to the queue, unless it is already queued or cannot start an attempt.
-    fn enqueue(&mut self, id: ProviderId) {
-        if let Some(line) = self.lines.get_mut(&id)
-            && !line.is_queued
-            && line.wants_a_turn(&self.limits)
+    fn enqueue_provider(&mut self, id: ProviderId) {
+        if let Some(queue) = self.queues.get_mut(&id)
+            && !queue.is_queued
+            && queue.can_start_attempt(&self.limits)
         {
-            line.is_queued = true;
-            self.queue.push_back(id);
+            queue.is_queued = true;
+            self.ready_providers.push_back(id);
         }
     }
 
-    fn release_waiting(&mut self, now: Now, is_over: impl Fn(Duration) -> bool) {
+    fn release_waiting(&mut self, now: ClockReading, is_over: impl Fn(Duration) -> bool) {
         let mut released = Vec::new();
-        for line in self.lines.values_mut() {
-            while let Some(waiting) = line.waiting.pop_front_if(|waiting| is_over(waiting.until)) {
+        for queue in self.queues.values_mut() {
+            while let Some(waiting) = queue.waiting.pop_front_if(|waiting| is_over(waiting.send_deadline)) {
                 released.push(waiting.event);
             }
         }
         for event in released {
-            self.release(&event, now);
+            self.release_event(&event, now);
         }
     }
 
-    fn release(&mut self, event: &ClaimedEvent, now: Now) {
-        let settlement = self.settlement(event.id, None, Fate::Released(now.wall));
-        self.to_settle.push_back(settlement);
+    fn release_event(&mut self, event: &ClaimedEvent, now: ClockReading) {
+        let settlement = self.build_settlement(event.id, None, DeliveryOutcome::Released(now.wall));
+        self.pending_settlements.push_back(settlement);
     }
 
-    fn settlement(&self, event: EventId, attempt: Option<Attempt>, fate: Fate) -> Settlement {
-        let lease = self.held.get(&event).map_or(Uuid::nil(), |held| held.lease);
-        Settlement { event, lease, attempt, fate }
+    fn build_settlement(
+        &self,
+        event: EventId,
+        attempt: Option<Attempt>,
+        delivery_outcome: DeliveryOutcome,
+    ) -> Settlement {
+        let lease = self.claimed.get(&event).map_or(Uuid::nil(), |claimed| claimed.lease);
+        Settlement { event, lease, attempt, outcome: delivery_outcome }
     }
 }
 

@@ -2,47 +2,51 @@ use guerdon_domain::events::EventState;
 use std::time::Duration;
 
 use super::event_id;
-use super::world::{World, wall};
-use crate::schedule::Schedule;
+use super::simulation::{Simulation, wall_time};
+use crate::schedule::RetrySchedule;
 
-const TOOK: Duration = Duration::from_millis(1_234);
-const LONG: Duration = Duration::from_secs(30 * 86_400);
+const ATTEMPT_DURATION: Duration = Duration::from_millis(1_234);
+const RETRY_PERIOD: Duration = Duration::from_secs(30 * 86_400);
 
 #[test]
 fn a_receiver_that_always_fails_gets_eleven_attempts_with_the_exact_waits() {
-    let mut world = World::new(Box::new(|_, _, _| (TOOK, false)));
-    world.add_dispatcher();
-    world.event_at(Duration::from_secs(5), 1);
-    world.run_until(LONG);
+    let mut simulation = Simulation::new(Box::new(|_, _, _| (ATTEMPT_DURATION, false)));
+    simulation.add_dispatcher();
+    simulation.add_event_at(Duration::from_secs(5), 1);
+    simulation.run_until(RETRY_PERIOD);
 
-    assert_eq!(world.sent.len(), 11);
-    assert_eq!(world.sent[0].began, Duration::from_secs(5));
-    for (retry, pair) in (0..).zip(world.sent.windows(2)) {
-        assert_eq!(Some(pair[1].began - pair[0].ended), Schedule::default().wait(retry), "retry {retry}");
+    assert_eq!(simulation.sent.len(), 11);
+    assert_eq!(simulation.sent[0].started, Duration::from_secs(5));
+    for (retry, pair) in (0..).zip(simulation.sent.windows(2)) {
+        assert_eq!(
+            Some(pair[1].started - pair[0].ended),
+            RetrySchedule::default().retry_wait(retry),
+            "retry {retry}"
+        );
     }
-    world.journal.with(|book| {
-        let row = &book.rows[&event_id(1)];
+    simulation.store.with_data(|data| {
+        let row = &data.rows[&event_id(1)];
         assert_eq!(row.state, EventState::Exhausted);
         let numbers: Vec<_> = row.attempts.iter().map(|attempt| attempt.number).collect();
         assert_eq!(numbers, (1..=11).collect::<Vec<_>>());
-        for (attempt, sent) in row.attempts.iter().zip(&world.sent) {
-            assert_eq!((attempt.started_at, attempt.duration), (wall(sent.began), TOOK));
-            assert_eq!((attempt.status, attempt.cause.as_deref()), (Some(503), Some("status 503")));
+        for (attempt, sent) in row.attempts.iter().zip(&simulation.sent) {
+            assert_eq!((attempt.started_at, attempt.duration), (wall_time(sent.started), ATTEMPT_DURATION));
+            assert_eq!((attempt.status, attempt.error.as_deref()), (Some(503), Some("status 503")));
         }
     });
 }
 
 #[test]
 fn a_confirmed_event_is_sent_once() {
-    let mut world = World::new(Box::new(|_, _, _| (TOOK, true)));
-    world.add_dispatcher();
-    world.event_at(Duration::ZERO, 1);
-    world.run_until(LONG);
-    assert_eq!(world.sent.len(), 1);
-    world.journal.with(|book| {
-        let row = &book.rows[&event_id(1)];
+    let mut simulation = Simulation::new(Box::new(|_, _, _| (ATTEMPT_DURATION, true)));
+    simulation.add_dispatcher();
+    simulation.add_event_at(Duration::ZERO, 1);
+    simulation.run_until(RETRY_PERIOD);
+    assert_eq!(simulation.sent.len(), 1);
+    simulation.store.with_data(|data| {
+        let row = &data.rows[&event_id(1)];
         assert_eq!((row.state, row.attempts.len()), (EventState::Delivered, 1));
-        assert_eq!((row.attempts[0].number, row.attempts[0].cause.as_ref()), (1, None));
+        assert_eq!((row.attempts[0].number, row.attempts[0].error.as_ref()), (1, None));
     });
 }
 
@@ -52,32 +56,36 @@ fn a_confirmation_ends_the_schedule_wherever_it_comes() {
         let mut attempts = 0;
         let receiver = move |_, _, _| {
             attempts += 1;
-            (TOOK, attempts == confirmed_at)
+            (ATTEMPT_DURATION, attempts == confirmed_at)
         };
-        let mut world = World::new(Box::new(receiver));
-        world.add_dispatcher();
-        world.event_at(Duration::ZERO, 1);
-        world.run_until(LONG);
-        assert_eq!(world.sent.len(), confirmed_at);
-        assert_eq!(world.journal.count(EventState::Delivered), 1);
+        let mut simulation = Simulation::new(Box::new(receiver));
+        simulation.add_dispatcher();
+        simulation.add_event_at(Duration::ZERO, 1);
+        simulation.run_until(RETRY_PERIOD);
+        assert_eq!(simulation.sent.len(), confirmed_at);
+        assert_eq!(simulation.store.count_in_state(EventState::Delivered), 1);
     }
 }
 
 #[test]
 fn a_replay_begins_the_schedule_anew_and_goes_on_counting() {
-    let mut world = World::new(Box::new(|_, _, _| (TOOK, false)));
-    let post = world.add_dispatcher();
-    world.event_at(Duration::ZERO, 1);
-    world.run_until(LONG);
-    world.journal.replay(event_id(1), wall(world.now));
-    world.ring(post);
-    world.run_until(LONG * 2);
-    assert_eq!(world.sent.len(), 22);
-    for (retry, pair) in (0..).zip(world.sent[11..].windows(2)) {
-        assert_eq!(Some(pair[1].began - pair[0].ended), Schedule::default().wait(retry), "retry {retry}");
+    let mut simulation = Simulation::new(Box::new(|_, _, _| (ATTEMPT_DURATION, false)));
+    let dispatcher = simulation.add_dispatcher();
+    simulation.add_event_at(Duration::ZERO, 1);
+    simulation.run_until(RETRY_PERIOD);
+    simulation.store.replay_event(event_id(1), wall_time(simulation.now));
+    simulation.wake_dispatcher(dispatcher);
+    simulation.run_until(RETRY_PERIOD * 2);
+    assert_eq!(simulation.sent.len(), 22);
+    for (retry, pair) in (0..).zip(simulation.sent[11..].windows(2)) {
+        assert_eq!(
+            Some(pair[1].started - pair[0].ended),
+            RetrySchedule::default().retry_wait(retry),
+            "retry {retry}"
+        );
     }
-    world.journal.with(|book| {
-        let row = &book.rows[&event_id(1)];
+    simulation.store.with_data(|data| {
+        let row = &data.rows[&event_id(1)];
         assert_eq!((row.state, row.attempts.len()), (EventState::Exhausted, 22));
         assert_eq!(row.attempts.last().unwrap().number, 22);
     });
@@ -85,46 +93,46 @@ fn a_replay_begins_the_schedule_anew_and_goes_on_counting() {
 
 #[test]
 fn an_event_without_an_address_is_not_attempted() {
-    let mut world = World::new(Box::new(|_, _, _| (TOOK, true)));
-    let post = world.add_dispatcher();
-    world.backlog(1, 100);
-    world.journal.with(|book| {
-        book.providers.values_mut().for_each(|provider| provider.callback_url = None);
+    let mut simulation = Simulation::new(Box::new(|_, _, _| (ATTEMPT_DURATION, true)));
+    let dispatcher = simulation.add_dispatcher();
+    simulation.add_backlog(1, 100);
+    simulation.store.with_data(|data| {
+        data.providers.values_mut().for_each(|provider| provider.callback_url = None);
     });
-    world.ring(post);
-    world.run_until(LONG);
-    assert!(world.sent.is_empty());
-    assert_eq!(world.journal.count(EventState::Unaddressed), 100);
+    simulation.wake_dispatcher(dispatcher);
+    simulation.run_until(RETRY_PERIOD);
+    assert!(simulation.sent.is_empty());
+    assert_eq!(simulation.store.count_in_state(EventState::Unaddressed), 100);
 }
 
 #[test]
 fn while_the_database_is_away_nothing_is_lost_and_nothing_sent_twice() {
-    let mut world = World::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
-    world.add_dispatcher();
+    let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
+    simulation.add_dispatcher();
     for event in 0..200 {
-        world.event_at(Duration::from_millis(event), 1);
+        simulation.add_event_at(Duration::from_millis(event), 1);
     }
     for (at, is_away) in [(50, true), (30_000, false), (30_050, true), (130_000, false)] {
-        world.call_at(Duration::from_millis(at), move |world| {
-            world.journal.with(|book| book.is_away = is_away);
+        simulation.call_at(Duration::from_millis(at), move |simulation| {
+            simulation.store.with_data(|data| data.is_unavailable = is_away);
         });
     }
-    world.run_until(LONG);
-    assert_eq!(world.journal.count(EventState::Delivered), 200);
-    assert_eq!(world.sent.len(), 200);
+    simulation.run_until(RETRY_PERIOD);
+    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 200);
+    assert_eq!(simulation.sent.len(), 200);
 }
 
 #[test]
 fn a_settlement_that_is_never_taken_does_not_hold_up_the_others() {
-    let mut world = World::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
-    let post = world.add_dispatcher();
-    world.backlog(1, 500);
-    world.journal.with(|book| book.refuses = Some(event_id(3)));
-    world.ring(post);
-    world.run_until(Duration::from_secs(50));
-    assert_eq!(world.journal.count(EventState::Delivered), 499);
-    world.journal.with(|book| book.refuses = None);
-    world.run_until(LONG);
-    assert_eq!(world.journal.count(EventState::Delivered), 500);
-    assert_eq!(world.sent.len(), 500);
+    let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
+    let dispatcher = simulation.add_dispatcher();
+    simulation.add_backlog(1, 500);
+    simulation.store.with_data(|data| data.failing_event = Some(event_id(3)));
+    simulation.wake_dispatcher(dispatcher);
+    simulation.run_until(Duration::from_secs(50));
+    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 499);
+    simulation.store.with_data(|data| data.failing_event = None);
+    simulation.run_until(RETRY_PERIOD);
+    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 500);
+    assert_eq!(simulation.sent.len(), 500);
 }

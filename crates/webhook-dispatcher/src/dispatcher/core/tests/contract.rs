@@ -1,47 +1,47 @@
-//! Runs the contract tests of journals on the journal in memory.
+//! Runs the contract tests of delivery stores on the one in memory.
 
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::journal::Memory;
-use super::provider;
-use crate::dispatcher::journal::Journal;
-use crate::testing::{Bench, Case, Delivery};
+use super::build_provider;
+use super::memory_store::MemoryDeliveryStore;
+use crate::dispatcher::delivery_store::DeliveryStore;
+use crate::testing::{ContractCase, DeliveryState, StoreHarness};
 
-impl Bench for Memory {
-    fn journal(&self) -> &dyn Journal {
+impl StoreHarness for MemoryDeliveryStore {
+    fn store(&self) -> &dyn DeliveryStore {
         self
     }
 
     fn add_provider(&self, id: ProviderId) {
-        self.with(|book| book.providers.insert(id, Provider { id, ..provider(0) }));
+        self.with_data(|data| data.providers.insert(id, Provider { id, ..build_provider(0) }));
     }
 
-    fn suspend(&self, id: ProviderId, suspended: bool) {
-        self.with(|book| book.providers.get_mut(&id).unwrap().suspended = suspended);
+    fn set_suspended(&self, id: ProviderId, suspended: bool) {
+        self.with_data(|data| data.providers.get_mut(&id).unwrap().suspended = suspended);
     }
 
     fn add_event(&self, id: EventId, provider: ProviderId, due: Timestamp) {
-        self.add_to(id, provider, due);
+        self.insert_event(id, provider, due);
     }
 
-    fn replay(&self, id: EventId, now: Timestamp) {
-        Memory::replay(self, id, now);
+    fn replay_event(&self, id: EventId, now: Timestamp) {
+        MemoryDeliveryStore::replay_event(self, id, now);
     }
 
     fn break_event(&self, id: Option<EventId>) {
-        self.with(|book| book.refuses = id);
+        self.with_data(|data| data.failing_event = id);
     }
 
-    fn delivery(&self, id: EventId) -> Delivery {
-        self.with(|book| {
-            let row = &book.rows[&id];
+    fn load_delivery(&self, id: EventId) -> DeliveryState {
+        self.with_data(|data| {
+            let row = &data.rows[&id];
             let mut recorded: Vec<_> =
                 row.attempts.iter().map(|attempt| (attempt.number, attempt.id)).collect();
             recorded.sort_unstable();
-            Delivery {
+            DeliveryState {
                 state: match row.state {
                     EventState::Pending => EventState::Pending,
                     EventState::Delivered => EventState::Delivered,
@@ -58,8 +58,8 @@ impl Bench for Memory {
     }
 }
 
-fn run(case: Case) {
-    case(&Memory::default());
+fn run_case(case: ContractCase) {
+    case(&MemoryDeliveryStore::default());
 }
 
-crate::journal_contract!(crate::dispatcher::core::tests::contract::run);
+crate::delivery_store_contract!(crate::dispatcher::core::tests::contract::run_case);

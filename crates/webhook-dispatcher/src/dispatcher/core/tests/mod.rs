@@ -4,38 +4,38 @@
 mod attempts;
 mod contract;
 mod head_of_line;
-pub(in crate::dispatcher) mod journal;
-mod lost_answers;
+mod lost_confirmations;
+pub(in crate::dispatcher) mod memory_store;
 mod one_core;
 mod sharing;
-mod world;
-mod year;
+mod simulated_year;
+mod simulation;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use guerdon_domain::ports::{Ids, Timestamp};
+use guerdon_domain::ports::{IdGenerator, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 use time::macros::datetime;
 use uuid::Uuid;
 
 use super::Core;
-use crate::dispatcher::step::{Holds, hold};
+use crate::dispatcher::claim_step::{CoreAccess, lock_mutex};
 
 pub(in crate::dispatcher) const START: Timestamp = Timestamp::new(datetime!(2026-01-01 00:00 UTC));
 
-impl Holds for Mutex<Core> {
-    fn with<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {
-        work(&mut hold(self))
+impl CoreAccess for Mutex<Core> {
+    fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T {
+        work(&mut lock_mutex(self))
     }
 }
 
 #[derive(Default)]
-pub(in crate::dispatcher) struct Counting(AtomicU64);
+pub(in crate::dispatcher) struct SequentialIds(AtomicU64);
 
-impl Ids for Counting {
-    fn next(&self) -> Uuid {
+impl IdGenerator for SequentialIds {
+    fn next_id(&self) -> Uuid {
         Uuid::from_u128(self.0.fetch_add(1, Ordering::Relaxed).into())
     }
 }
@@ -48,7 +48,7 @@ pub(in crate::dispatcher) fn event_id(number: u64) -> EventId {
     EventId::from_uuid(Uuid::from_u128(u128::from(number) | 1 << 121))
 }
 
-fn provider(number: u64) -> Provider {
+fn build_provider(number: u64) -> Provider {
     Provider {
         id: provider_id(number),
         name: format!("Provider {number}"),
@@ -65,18 +65,18 @@ fn provider(number: u64) -> Provider {
 }
 
 /// A pseudo-random generator (SplitMix64): a run can be repeated from its seed.
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
-    fn roll(&mut self) -> u64 {
+impl SplitMix64 {
+    fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut it = self.0;
-        it = (it ^ (it >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        it = (it ^ (it >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        it ^ (it >> 31)
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
-        self.roll() % end
+    fn random_below(&mut self, end: u64) -> u64 {
+        self.next_u64() % end
     }
 }

@@ -1,0 +1,51 @@
+"""Client of the Guerdon API. Start with :class:`Client`; to receive webhooks, use :mod:`guerdon.webhooks`."""
+
+from .client import Client, EventFeed
+from .errors import ApiError, ConnectionFailed, GuerdonError, InvalidResponse
+from .models import (
+    Attempt,
+    Balances,
+    ChangedCompany,
+    Company,
+    Corporation,
+    DryRun,
+    Event,
+    EventPage,
+    ListedCompany,
+    Occasion,
+    RateChange,
+    RatePreview,
+    Recognition,
+    Reserve,
+    SamlSettings,
+    Transaction,
+    User,
+    Wallet,
+)
+
+__all__ = [
+    "ApiError",
+    "Attempt",
+    "Balances",
+    "ChangedCompany",
+    "Client",
+    "Company",
+    "ConnectionFailed",
+    "Corporation",
+    "DryRun",
+    "Event",
+    "EventFeed",
+    "EventPage",
+    "GuerdonError",
+    "InvalidResponse",
+    "ListedCompany",
+    "Occasion",
+    "RateChange",
+    "RatePreview",
+    "Recognition",
+    "Reserve",
+    "SamlSettings",
+    "Transaction",
+    "User",
+    "Wallet",
+]

@@ -1,0 +1,94 @@
+"""Sends requests and retries them."""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import httpx
+
+from .errors import ApiError, ConnectionFailed, InvalidResponse
+
+ATTEMPTS_MAX = 6
+FIRST_WAIT_SECONDS = 0.25
+#: The longest wait that a response can ask for by Retry-After.
+RETRY_AFTER_MAX_SECONDS = 60.0
+#: Statuses that may be others on the next attempt; 502 and 504 come from proxies.
+TRANSIENT_STATUSES = frozenset({429, 500, 502, 503, 504})
+
+
+class Transport:
+    """Sends each request up to six times. A POST keeps its idempotency key, so that it takes effect once."""
+
+    def __init__(self, http: httpx.Client, sleep: Callable[[float], None] = time.sleep) -> None:
+        self._http = http
+        self._sleep = sleep
+
+    def close(self) -> None:
+        self._http.close()
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        idempotency_key: str | None = None,
+    ) -> Any:
+        """Returns the decoded body of a successful response; None if it has none."""
+        headers = {}
+        if method == "POST":
+            headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+        params = {name: value for name, value in (query or {}).items() if value is not None}
+        wait = FIRST_WAIT_SECONDS
+        for attempt in range(1, ATTEMPTS_MAX + 1):
+            is_last = attempt == ATTEMPTS_MAX
+            retry_after = 0.0
+            try:
+                response = self._http.request(method, f"/v1{path}", params=params, json=body, headers=headers)
+            except httpx.TransportError as error:
+                if is_last or _is_permanent(error):
+                    raise ConnectionFailed(str(error) or type(error).__name__) from error
+            else:
+                if response.is_success:
+                    return _decode(response) if response.content else None
+                if is_last or response.status_code not in TRANSIENT_STATUSES:
+                    raise _refusal(response)
+                retry_after = _retry_after(response)
+            # A random part of the wait, so that many clients do not retry at the same time.
+            self._sleep(max(min(retry_after, RETRY_AFTER_MAX_SECONDS), wait * random.random()))
+            wait *= 2
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _is_permanent(error: httpx.TransportError) -> bool:
+    if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
+        return True
+    return "certificate verify failed" in str(error).lower()
+
+
+def _decode(response: httpx.Response) -> Any:
+    try:
+        return response.json()
+    except ValueError as error:
+        raise InvalidResponse(f"the body of a {response.status_code} is not JSON: {error}") from error
+
+
+def _refusal(response: httpx.Response) -> ApiError:
+    message = response.reason_phrase
+    try:
+        message = str(response.json()["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        pass  # a page of a proxy
+    return ApiError(response.status_code, message, response.headers.get("x-request-id", "-"))
+
+
+def _retry_after(response: httpx.Response) -> float:
+    try:
+        return max(0.0, float(response.headers.get("retry-after", "0")))
+    except ValueError:
+        return 0.0

@@ -1,0 +1,19 @@
+/** Client of the Guerdon API. To receive webhooks, import `guerdon/webhooks`. */
+
+export { Client, EventFeed } from "./client.js";
+export type {
+  ClientOptions,
+  CompanyUpdate,
+  EventQuery,
+  NewCompany,
+  NewOccasion,
+  NewRecognition,
+  NewUser,
+  OccasionUpdate,
+  RequestOptions,
+  SamlUpdate,
+  UserFilter,
+  UserUpdate,
+} from "./client.js";
+export { ApiError, ConnectionError, GuerdonError, InvalidResponseError } from "./errors.js";
+export type * from "./models.js";

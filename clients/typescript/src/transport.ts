@@ -1,0 +1,111 @@
+import { ApiError, ConnectionError, GuerdonError, InvalidResponseError } from "./errors.js";
+
+export const ATTEMPTS_MAX = 6;
+const FIRST_WAIT_MS = 250;
+/** The longest wait that a response can ask for by Retry-After. */
+const RETRY_AFTER_MAX_MS = 60_000;
+/** Statuses that may be others on the next attempt; 502 and 504 come from proxies. */
+const TRANSIENT_STATUSES = new Set([429, 500, 502, 503, 504]);
+
+export type Query = Record<string, string | number | boolean | undefined>;
+
+export interface TransportOptions {
+  baseUrl: string;
+  apiKey: string;
+  apiSecret: string;
+  fetch: typeof fetch;
+  timeoutMs: number;
+  sleep: (milliseconds: number) => Promise<void>;
+}
+
+export interface Request {
+  query?: Query;
+  body?: object;
+  idempotencyKey?: string | undefined;
+}
+
+/** Sends each request up to six times. A POST keeps its idempotency key, so that it takes effect once. */
+export class Transport {
+  readonly #options: TransportOptions;
+  readonly #authorization: string;
+
+  constructor(options: TransportOptions) {
+    this.#options = { ...options, baseUrl: options.baseUrl.replace(/\/+$/, "") };
+    const credentials = new TextEncoder().encode(`${options.apiKey}:${options.apiSecret}`);
+    this.#authorization = `Basic ${btoa(String.fromCharCode(...credentials))}`;
+  }
+
+  /** Returns the decoded body of a successful response; undefined if it has none. */
+  async request(method: string, path: string, { query = {}, body, idempotencyKey }: Request = {}): Promise<unknown> {
+    const headers: Record<string, string> = { Authorization: this.#authorization, Accept: "application/json" };
+    if (body !== undefined) headers["Content-Type"] = "application/json";
+    if (method === "POST") headers["Idempotency-Key"] = idempotencyKey ?? crypto.randomUUID();
+    const url = `${this.#options.baseUrl}/v1${path}${encode(query)}`;
+    let waitMs = FIRST_WAIT_MS;
+    for (let attempt = 1; ; attempt += 1) {
+      const isLast = attempt === ATTEMPTS_MAX;
+      let retryAfterMs = 0;
+      try {
+        const response = await this.#options.fetch(url, {
+          method,
+          headers,
+          body: body === undefined ? null : JSON.stringify(body),
+          redirect: "manual", // the credentials are for this address
+          signal: AbortSignal.timeout(this.#options.timeoutMs),
+        });
+        const text = await response.text();
+        if (response.ok) return decode(response.status, text);
+        if (isLast || !TRANSIENT_STATUSES.has(response.status)) throw refusal(response, text);
+        retryAfterMs = 1_000 * (Number(response.headers.get("retry-after")) || 0);
+      } catch (error) {
+        if (error instanceof GuerdonError) throw error;
+        if (isLast || isPermanent(error)) throw new ConnectionError(describe(error), { cause: error });
+      }
+      // A random part of the wait, so that many clients do not retry at the same time.
+      await this.#options.sleep(Math.max(Math.min(retryAfterMs, RETRY_AFTER_MAX_MS), waitMs * Math.random()));
+      waitMs *= 2;
+    }
+  }
+}
+
+function encode(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return parameters.size === 0 ? "" : `?${parameters}`;
+}
+
+function decode(status: number, text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InvalidResponseError(`the body of a ${status} is not JSON`, { cause: error });
+  }
+}
+
+function refusal(response: Response, text: string): ApiError {
+  let reason = response.statusText || text.slice(0, 1_000);
+  try {
+    reason = JSON.parse(text).error.message ?? reason;
+  } catch {
+    // a page of a proxy
+  }
+  return new ApiError(response.status, reason, response.headers.get("x-request-id") ?? "-");
+}
+
+/** The innermost error of `fetch`, which wraps the error of the connection. */
+function innermost(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
+}
+
+function describe(error: unknown): string {
+  const found = innermost(error);
+  return found instanceof Error ? found.message || String((found as { code?: string }).code ?? found.name) : String(found);
+}
+
+function isPermanent(error: unknown): boolean {
+  const code = String((innermost(error) as { code?: unknown })?.code ?? "");
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_INVALID_URL|ERR_INVALID_ARG/.test(code);
+}

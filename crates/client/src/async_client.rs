@@ -1,0 +1,151 @@
+//! The async client, over hyper.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::crypto::ring::default_provider;
+use rustls::{ClientConfig, RootCertStore};
+use serde::de::DeserializeOwned;
+
+use crate::api::Api;
+use crate::call::Call;
+use crate::certificates::read_certificates;
+use crate::error::{Error, tls_error, untrusted_certificate};
+use crate::pagination::{Items, Pages};
+use crate::request::Request;
+use crate::response::{Response, read_body};
+use crate::retries::{ATTEMPT_TIMEOUT, AttemptFailure, Retries, RetryDecision};
+use crate::service_endpoint::{Credentials, ServiceEndpoint};
+
+/// The async client. It is used within a tokio runtime that has its I/O and time drivers enabled.
+pub type AsyncClient = Api<AsyncConnection>;
+
+/// The connections of an [`AsyncClient`].
+#[derive(Clone)]
+pub struct AsyncConnection {
+    client: HttpClient<HttpsConnector<HttpConnector>, String>,
+}
+
+type BoxedError = Box<dyn StdError + Send + Sync>;
+
+impl AsyncClient {
+    /// Creates a client of a service whose certificate is issued by a public authority. `base` is the service's address,
+    /// such as `https://guerdon.example`, with or without the version.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Certificate`] if TLS cannot be set up.
+    pub fn new(base: &str, credentials: &Credentials) -> Result<Self, Error> {
+        let tls = tls_builder()?.with_webpki_roots().with_no_client_auth();
+        Ok(Self::with_connection(AsyncConnection::new(tls), base, credentials))
+    }
+
+    /// Creates a client of a service whose certificate is one of these, in PEM, or is issued by one of them. No other
+    /// certificate is trusted.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Certificate`] if the file contains no certificate.
+    pub fn with_root_certificates(base: &str, credentials: &Credentials, pem: &[u8]) -> Result<Self, Error> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(read_certificates(pem)?);
+        let tls = tls_builder()?.with_root_certificates(roots).with_no_client_auth();
+        Ok(Self::with_connection(AsyncConnection::new(tls), base, credentials))
+    }
+}
+
+impl AsyncConnection {
+    fn new(tls: ClientConfig) -> Self {
+        let connector =
+            HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().build();
+        Self { client: HttpClient::builder(TokioExecutor::new()).build(connector) }
+    }
+
+    async fn send_once(
+        &self,
+        service: &ServiceEndpoint,
+        request: &Request,
+    ) -> Result<Response, AttemptFailure> {
+        let exchange = async {
+            let head = service.request_builder(request).body(request.body.clone().unwrap_or_default())?;
+            let (head, body) = self.client.request(head).await?.into_parts();
+            let limit = usize::try_from(service.response_max_bytes).unwrap_or(usize::MAX);
+            let body = Limited::new(body, limit).collect().await?.to_bytes();
+            let body = String::from_utf8(body.into())?;
+            Ok(Response::new(head.status.as_u16(), &head.headers, body))
+        };
+        match tokio::time::timeout(ATTEMPT_TIMEOUT, exchange).await {
+            Ok(result) => result.map_err(|error: BoxedError| classify_error(service, error.as_ref())),
+            Err(elapsed) => {
+                Err(AttemptFailure { error: Error::Unreachable(elapsed.to_string()), is_permanent: false })
+            }
+        }
+    }
+
+    async fn send_with_retries(&self, service: &ServiceEndpoint, request: &Request) -> Result<String, Error> {
+        let mut retries = Retries::new();
+        loop {
+            match retries.evaluate_attempt(self.send_once(service, request).await) {
+                RetryDecision::Return(result) => return result,
+                RetryDecision::RetryAfter(wait) => tokio::time::sleep(wait).await,
+            }
+        }
+    }
+}
+
+impl<T: DeserializeOwned> Call<'_, AsyncConnection, T> {
+    /// Sends the request, and sends it again while that may help.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`].
+    pub async fn send(self) -> Result<T, Error> {
+        let (connection, service) = (self.connection, self.service);
+        read_body(&connection.send_with_retries(service, &self.into_request()?).await?)
+    }
+}
+
+impl<P: Pages> Items<'_, AsyncConnection, P> {
+    /// Returns the next item, and `None` after the last one. After an error there is no other item.
+    pub async fn next(&mut self) -> Option<Result<P::Item, Error>> {
+        loop {
+            if let Some(item) = self.pages.take_item() {
+                return Some(Ok(item));
+            }
+            let page = self.api.get(self.pages.next_path()?).send().await;
+            if let Err(error) = self.pages.accept_page(page) {
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+fn classify_error(service: &ServiceEndpoint, error: &(dyn StdError + 'static)) -> AttemptFailure {
+    if error.is::<LengthLimitError>() {
+        let error = Error::TooLarge(service.response_max_bytes);
+        return AttemptFailure { error, is_permanent: true };
+    }
+    let tls = tls_error(error);
+    let is_permanent = tls.is_some() || error.is::<http::Error>();
+    let error =
+        tls.and_then(untrusted_certificate).unwrap_or_else(|| Error::Unreachable(root_cause_text(error)));
+    AttemptFailure { error, is_permanent }
+}
+
+type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;
+
+fn tls_builder() -> Result<TlsBuilder, Error> {
+    ClientConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|cause| Error::Certificate(cause.to_string()))
+}
+
+/// The text of the first cause; hyper's own text names only the phase.
+fn root_cause_text(error: &(dyn StdError + 'static)) -> String {
+    error.source().map_or_else(|| error.to_string(), root_cause_text)
+}

@@ -1,0 +1,132 @@
+//! Which conditions raise an alert.
+
+use time::macros::{date, datetime};
+
+use super::*;
+use crate::model::{
+    Activity, ApiStatistics, BucketSize, CappedCount, DeliveryCounts, LedgerStatus, MailCounts,
+    ObjectReference, Performance, Problems, Series, ServiceStatus, Verification,
+};
+
+const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
+
+fn sample_frame() -> Frame {
+    Frame { now: NOW, instance: "g.example".into(), version: "0.1.0".into(), is_in_maintenance: false }
+}
+
+/// A healthy service.
+fn healthy_overview() -> Overview {
+    let none = || Series::from_sums(BucketSize::Hour, NOW, 24, []);
+    Overview {
+        activity: Activity {
+            recognitions_by_hour: none(),
+            points_by_hour: none(),
+            recognitions_by_day: none(),
+            points_by_day: none(),
+        },
+        api: None,
+        deliveries: DeliveryCounts {
+            pending: CappedCount::new(3),
+            oldest_pending_at: Some(NOW),
+            ..DeliveryCounts::default()
+        },
+        mails: MailCounts::default(),
+        ledger: LedgerStatus {
+            last_verification: Some(Verification { ended_at: NOW, violations: 0 }),
+            ..LedgerStatus::default()
+        },
+        service: ServiceStatus {
+            commit: String::new(),
+            started_at: NOW,
+            database: "SQLite".into(),
+            database_bytes: None,
+            certificate: None,
+        },
+        problems: Problems::default(),
+    }
+}
+
+fn alert_texts(overview: &Overview) -> Vec<(Tone, String)> {
+    collect_alerts(overview, &sample_frame()).into_iter().map(|alert| (alert.tone, alert.text)).collect()
+}
+
+#[test]
+fn healthy_service_has_no_alerts() {
+    assert_eq!(alert_texts(&healthy_overview()), []);
+}
+
+#[test]
+fn alerts_are_ordered_by_severity() {
+    let mut overview = healthy_overview();
+    overview.ledger.last_verification = None;
+    overview.deliveries.exhausted = CappedCount::new(12);
+    overview.problems.suspended_providers = 1;
+    let expected = [
+        (Tone::Bad, "12 events were given up.".to_owned()),
+        (Tone::Warn, "The ledger was never verified. Schedule `guerdon verify` every night.".to_owned()),
+        (Tone::Warn, "1 provider is suspended: its events wait.".to_owned()),
+    ];
+    assert_eq!(alert_texts(&overview), expected);
+}
+
+#[test]
+fn pending_event_is_reported_after_an_hour() {
+    let mut overview = healthy_overview();
+    overview.deliveries.oldest_pending_at = Some(NOW - Duration::hours(1));
+    assert_eq!(alert_texts(&overview), []);
+    overview.deliveries.oldest_pending_at = Some(NOW - Duration::minutes(90));
+    assert_eq!(alert_texts(&overview), [(Tone::Warn, "The oldest event waits for 1 h 30 min.".to_owned())]);
+}
+
+#[test]
+fn failing_receiver_is_reported_at_once() {
+    let failing = |number: usize| {
+        let provider = ObjectReference { id: format!("id-{number}"), name: format!("Provider {number}") };
+        (provider, Performance { attempts: 1_340, confirmed: 0, mean_latency: None })
+    };
+    let mut overview = healthy_overview();
+    overview.problems.failing_receivers = vec![failing(1)];
+    let text = "The receiver of Provider 1 is failing: 0 of 1,340 delivery attempts confirmed in this hour and the one before.";
+    assert_eq!(alert_texts(&overview), [(Tone::Bad, text.to_owned())]);
+    let link = collect_alerts(&overview, &sample_frame()).remove(0).link;
+    assert_eq!(link, Some(("/providers/id-1".to_owned(), "See why")));
+    overview.problems.failing_receivers = (1..=8).map(failing).collect();
+    let all = alert_texts(&overview);
+    assert_eq!((all.len(), all[5].1.as_str()), (6, "3 more receivers are failing, too."));
+}
+
+#[test]
+fn server_errors_and_unbalanced_ledger_are_reported() {
+    let none = || Series::from_sums(BucketSize::Hour, NOW, 24, []);
+    let mut overview = healthy_overview();
+    overview.ledger.unbalanced_companies = 1;
+    overview.api = Some(ApiStatistics {
+        coverage: String::new(),
+        requests: none(),
+        client_errors: none(),
+        server_errors: Series::from_sums(BucketSize::Hour, NOW, 24, [(NOW, 2)]),
+        latency: none(),
+    });
+    let expected = [
+        (
+            Tone::Bad,
+            "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
+        ),
+        (Tone::Bad, "2 requests were answered 5xx: 503 while it was busy or in maintenance; of the rest the log tells why.".to_owned()),
+    ];
+    assert_eq!(alert_texts(&overview), expected);
+}
+
+#[test]
+fn expiring_certificate_is_reported_unless_self_signed() {
+    let check = |last_day, is_self_signed, expected: Option<&str>| {
+        let mut overview = healthy_overview();
+        overview.service.certificate = Some(Certificate { last_day, is_self_signed });
+        assert_eq!(alert_texts(&overview).first().map(|(_, text)| text.as_str()), expected);
+    };
+    check(date!(2026 - 12 - 20), false, None);
+    check(date!(2026 - 12 - 19), false, Some("The certificate ends in 29 days, on 2026-12-19."));
+    check(date!(2026 - 12 - 19), true, None);
+    check(date!(2026 - 11 - 20), true, Some("The certificate expires today."));
+    check(date!(2026 - 11 - 19), false, Some("The certificate ended on 2026-11-19."));
+}

@@ -1,0 +1,148 @@
+//! Statistics for the operator's console. They are updated alongside the work; no rule depends on them.
+
+use super::{RecordedAttempt, StoreError, Timestamp};
+use crate::money::{Amount, Points, PointsPerDollar};
+use crate::values::{CompanyId, EventId, OccasionId, ProviderId};
+
+/// The statistics of the service for an hour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ServiceHour {
+    /// The hour, counted since 1970.
+    pub hour: i32,
+    pub recognitions: i64,
+    pub points: i64,
+    /// Requests to the API, whatever their response.
+    pub requests: i64,
+    /// Responses with a status 4xx.
+    pub client_errors: i64,
+    /// Responses with a status 5xx.
+    pub server_errors: i64,
+    /// The total duration of the requests.
+    pub duration_micros: i64,
+}
+
+/// The statistics of a provider's deliveries for an hour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProviderHour {
+    /// The hour, counted since 1970.
+    pub hour: i32,
+    pub delivered: i64,
+    pub failed: i64,
+    /// The total duration of the attempts.
+    pub duration_micros: i64,
+}
+
+/// The statistics of a company for a day: recognitions, and the changes of its accounts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CompanyDay {
+    /// The day, counted since 1970.
+    pub day: i32,
+    pub recognitions: i64,
+    pub points: i64,
+    pub reserve: Amount,
+    pub user_wallets: Amount,
+    pub peer_wallets: Amount,
+    pub manager_wallets: Amount,
+}
+
+/// The summary of a company in the list of all companies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompanySummary {
+    pub id: CompanyId,
+    pub provider: ProviderId,
+    pub domain: String,
+    pub name: String,
+    pub users: i64,
+    pub rate: PointsPerDollar,
+    pub reserve: Amount,
+    pub reserve_alert: Option<Points>,
+    /// Since the requested day.
+    pub recognitions: i64,
+}
+
+/// How often an occasion was used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OccasionUsage {
+    pub id: OccasionId,
+    pub name: String,
+    pub recognitions: i64,
+    pub points: i64,
+}
+
+/// The numbers of a provider's events that are not delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UndeliveredCounts {
+    pub pending: i64,
+    pub exhausted: i64,
+    pub unaddressed: i64,
+}
+
+pub trait ReadStatistics {
+    /// The service's statistics from an hour on, oldest first.
+    fn service_hours(&mut self, from_hour: i32) -> Result<Vec<ServiceHour>, StoreError>;
+
+    /// The statistics of a provider, or of all providers together, from an hour on, oldest first.
+    fn provider_hours(
+        &mut self,
+        provider: Option<ProviderId>,
+        from_hour: i32,
+    ) -> Result<Vec<ProviderHour>, StoreError>;
+
+    /// The statistics of a company from a day on, oldest first. Day 0 is the total of all days.
+    fn company_days(&mut self, company: CompanyId, from_day: i32) -> Result<Vec<CompanyDay>, StoreError>;
+
+    /// All companies, each with the number of its recognitions since a day.
+    fn list_company_summaries(&mut self, since_day: i32) -> Result<Vec<CompanySummary>, StoreError>;
+
+    /// The occasions that a company has used most since a day.
+    fn list_occasion_usage(
+        &mut self,
+        company: CompanyId,
+        since_day: i32,
+        limit: i64,
+    ) -> Result<Vec<OccasionUsage>, StoreError>;
+
+    /// The numbers of events that are not delivered, of one provider or of all. Counting stops at `count_max`
+    /// for each number.
+    fn count_undelivered_events(
+        &mut self,
+        provider: Option<ProviderId>,
+        count_max: i64,
+    ) -> Result<UndeliveredCounts, StoreError>;
+
+    /// The number of sent mails that are still stored. Counting stops at `count_max`.
+    fn count_sent_mails(&mut self, count_max: i64) -> Result<i64, StoreError>;
+
+    /// The number of companies whose reserve is below its alert threshold.
+    fn count_low_reserves(&mut self) -> Result<i64, StoreError>;
+
+    /// The latest failed attempt at an undelivered event of a provider; `None` if no event is waiting or was
+    /// given up.
+    fn last_failed_attempt(
+        &mut self,
+        provider: ProviderId,
+    ) -> Result<Option<(EventId, RecordedAttempt)>, StoreError>;
+
+    /// The company in which an event occurred.
+    fn company_of_event(&mut self, id: EventId) -> Result<Option<CompanyId>, StoreError>;
+
+    /// The size of the database in bytes.
+    fn database_bytes(&mut self) -> Result<i64, StoreError>;
+}
+
+/// Adds to statistics.
+pub trait Statistics {
+    fn add_service_hour(&mut self, hour: &ServiceHour) -> Result<(), StoreError>;
+
+    fn add_provider_hour(&mut self, provider: ProviderId, hour: &ProviderHour) -> Result<(), StoreError>;
+}
+
+/// The hour of a time, counted since 1970.
+pub fn hours_since_epoch(at: Timestamp) -> i32 {
+    i32::try_from(at.unix_micros().div_euclid(3_600_000_000)).unwrap_or(i32::MAX)
+}
+
+/// The day of a time, counted since 1970.
+pub fn days_since_epoch(at: Timestamp) -> i32 {
+    i32::try_from(at.unix_micros().div_euclid(86_400_000_000)).unwrap_or(i32::MAX)
+}

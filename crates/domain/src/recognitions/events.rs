@@ -1,0 +1,49 @@
+//! The events about recognitions (behaviour 23.3).
+
+use crate::model::{
+    Company, Event, JournalEntry, NewEvent, Person, Recognition, RecognitionEvent, SenderName,
+};
+use crate::ports::{Context, RenderError};
+
+/// What the events of one request have in common.
+pub(super) struct EventContext<'a> {
+    /// The journal entry that the events belong to.
+    pub(super) entry: &'a JournalEntry,
+    /// The company of the recognition. Its provider receives the events.
+    pub(super) company: &'a Company,
+    /// Whether that provider has a callback URL.
+    pub(super) has_callback: bool,
+    /// The sending user; `None` if the company sent.
+    pub(super) sender: Option<&'a Person>,
+    pub(super) occasion_name: &'a str,
+}
+
+/// One event for each recognition with its receiver.
+pub(super) fn build_events<'a>(
+    event: for<'e> fn(RecognitionEvent<'e>) -> Event<'e>,
+    event_context: &EventContext<'_>,
+    recognitions: impl Iterator<Item = (&'a Recognition, &'a Person)>,
+    context: &Context<'_>,
+) -> Result<Vec<NewEvent>, RenderError> {
+    let sender_name = event_context.sender.map(Person::full_name);
+    let sender = SenderName {
+        name: sender_name.as_deref().unwrap_or(event_context.company.name.as_str()),
+        email: event_context.sender.map(|sender| sender.email.as_str()),
+    };
+    let occasion_name = event_context.occasion_name;
+    recognitions
+        .map(|(recognition, receiver)| {
+            let event = event(RecognitionEvent { recognition, sender: &sender, receiver, occasion_name });
+            Ok(NewEvent {
+                id: event.id_for_entry(event_context.entry.id),
+                company_id: event_context.company.id,
+                provider_id: event_context.company.provider_id,
+                kind: event.kind(),
+                entry_id: event_context.entry.id,
+                body: context.bodies.render_event(&event)?,
+                addressed: event_context.has_callback,
+                created_at: event_context.entry.created_at,
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! Finishes distributions in steps.
+
+use std::ops::ControlFlow;
+
+use uuid::Uuid;
+
+use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
+use crate::distributions::ContinueDistribution;
+use crate::model::{Actor, Requester};
+use crate::ports::{Store, StoreError, StoreExt};
+use crate::values::{CompanyId, JournalEntryId, ProviderId};
+
+/// A distribution that could not be finished.
+#[derive(Debug, Clone)]
+pub struct UnfinishedDistribution {
+    /// The journal entry of the distribution.
+    pub entry_id: JournalEntryId,
+    /// The paying company; `None` if the journal does not have the entry.
+    pub company: Option<CompanyId>,
+    /// Why its next step failed.
+    pub reason: StoreError,
+}
+
+impl UnfinishedDistribution {
+    /// Whether every later try will fail as well. The points then stay in transit until an operator repairs
+    /// the database.
+    pub fn is_permanent(&self) -> bool {
+        matches!(self.reason, StoreError::Broken(_) | StoreError::Corrupt { .. })
+    }
+}
+
+/// The provider under which steps are queued if the journal does not have their distribution.
+const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
+
+/// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid`
+/// with the number of receivers of each, until `paid` breaks off. Any number of processes may do this
+/// concurrently.
+///
+/// Returns the distributions that could not be finished. They do not prevent others from being finished.
+///
+/// # Errors
+///
+/// If the database cannot be used now. A later call then continues.
+pub fn finish_distributions(
+    store: &dyn Store,
+    commands: &BlockingCommandQueue,
+    paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> Result<Vec<UnfinishedDistribution>, StoreError> {
+    let unfinished = store.read_snapshot(|reads| reads.distributions_in_transit())?.distributions;
+    let requester = Requester { actor: Actor::Schedule, reference: None, key: None };
+    let mut failed = Vec::new();
+    for (entry_id, owner) in unfinished {
+        let (company, provider) = owner.unzip();
+        let command = Command::ContinueDistribution(ContinueDistribution(entry_id));
+        loop {
+            match commands.execute_command(provider.unwrap_or(UNKNOWN_PROVIDER), &requester, command.clone())
+            {
+                Ok(Done::Continued(Some(count))) => {
+                    if paid(count).is_break() {
+                        return Ok(failed);
+                    }
+                }
+                Ok(_) => break,
+                Err(Refusal::Store(cause @ (StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_)))) => {
+                    return Err(cause);
+                }
+                Err(refusal) => {
+                    let reason = refusal
+                        .into_failure()
+                        .unwrap_or_else(|refusal| StoreError::Broken(refusal.to_string()));
+                    failed.push(UnfinishedDistribution { entry_id, company, reason });
+                    break;
+                }
+            }
+        }
+    }
+    Ok(failed)
+}

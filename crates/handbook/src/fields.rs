@@ -1,0 +1,87 @@
+//! Tables of fields and parameters, as Markdown.
+
+use serde_json::Value;
+
+use crate::schemas::{describe_schema, ordered_fields, required_fields, resolve_reference};
+
+/// Writes a table of parameters.
+pub(crate) fn write_parameters(parameters: &[&Value], description: &Value) -> String {
+    let mut text = "| Name | In | Description |\n|---|---|---|\n".to_owned();
+    for parameter in parameters {
+        let is_required = parameter.get("required") == Some(&Value::Bool(true));
+        let name = string_field(parameter, "name");
+        let schema = parameter.get("schema").unwrap_or(&Value::Null);
+        let row = format!(
+            "| `{name}`{} | {} | {} |\n",
+            required_mark(is_required),
+            string_field(parameter, "in"),
+            describe_value(parameter, schema, description)
+        );
+        text.push_str(&row);
+    }
+    text.push('\n');
+    text
+}
+
+/// Writes a table of an object's fields, followed by a table for each nested object.
+pub(crate) fn write_fields(schema: &Value, description: &Value) -> String {
+    let schema = resolve_reference(description, schema);
+    let required = required_fields(schema);
+    let is_sent = schema.get("x-order").is_some();
+    let mut text = "| Field | Description |\n|---|---|\n".to_owned();
+    for (name, field) in ordered_fields(schema) {
+        let mark = required_mark(is_sent && required.contains(&name));
+        text.push_str(&format!("| `{name}`{mark} | {} |\n", describe_value(field, field, description)));
+    }
+    text.push('\n');
+    for (name, field) in ordered_fields(schema) {
+        if let Some(nested) = nested_object(field) {
+            text.push_str(&format!("Fields of `{name}`:\n\n{}", write_fields(nested, description)));
+        }
+    }
+    text
+}
+
+fn required_mark(is_required: bool) -> &'static str {
+    if is_required { " **required**" } else { "" }
+}
+
+/// Returns the description of a field or parameter with its schema in words, for a cell of a table.
+fn describe_value(documented: &Value, schema: &Value, description: &Value) -> String {
+    let words = describe_schema(description, schema);
+    let text = format!("{} *{words}*", string_field(documented, "description"));
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', r"\|")
+}
+
+/// Returns the object that a field holds, directly or in a list.
+fn nested_object(field: &Value) -> Option<&Value> {
+    let object = field.get("items").unwrap_or(field);
+    (object.get("$ref").is_some() || object.get("properties").is_some()).then_some(object)
+}
+
+/// Returns a string in an object; empty if it is missing.
+pub(crate) fn string_field<'a>(value: &'a Value, key: &str) -> &'a str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_field_is_a_row_with_its_description_and_its_type() {
+        let schema = json!({
+            "properties": {"a": {"type": "string", "description": "One of `x|y`.\n\nMore."}, "b": {"items": {"$ref": "#/c"}}},
+            "required": ["a"],
+            "x-order": ["a", "b"],
+        });
+        let text = write_fields(&schema, &json!({"c": {"properties": {"d": {"type": "integer"}}}}));
+        assert!(text.contains("| `a` **required** | One of `x\\|y`. More. *string* |\n"), "{text}");
+        assert!(
+            text.contains("Fields of `b`:\n\n| Field | Description |\n|---|---|\n| `d` | *integer* |\n"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,120 @@
+(() => {
+  "use strict";
+  const LANGUAGE_KEY = "guerdon-docs-language";
+  const RESULTS_MAX = 12;
+
+  // The language of the examples. Storage can be switched off, in which case nothing is remembered.
+  const switches = [...document.querySelectorAll("input[name=language]")];
+  try {
+    const remembered = localStorage.getItem(LANGUAGE_KEY);
+    for (const choice of switches) if (choice.value === remembered) choice.checked = true;
+  } catch {}
+  for (const choice of switches) {
+    choice.addEventListener("change", () => {
+      try { localStorage.setItem(LANGUAGE_KEY, choice.value); } catch {}
+    });
+  }
+
+  // Copy buttons.
+  for (const block of document.querySelectorAll(".code")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    button.addEventListener("click", async () => {
+      const text = block.querySelector("code").textContent.replace(/\n$/, "");
+      try {
+        await navigator.clipboard.writeText(text);
+        button.textContent = "Copied";
+      } catch {
+        getSelection().selectAllChildren(block.querySelector("code"));
+        button.textContent = "Selected";
+      }
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+    block.prepend(button);
+  }
+
+  // Search over all pages. The index is fetched when the field gets the focus for the first time.
+  const field = document.getElementById("search");
+  const results = document.getElementById("results");
+  field.parentElement.hidden = false;
+  let index;
+  const loadIndex = () => (index ??= fetch("/docs/search.json").then((response) => response.json()));
+
+  const rank = ([, page, section, text], words) => {
+    let score = 0;
+    for (const word of words) {
+      const inSection = section.toLowerCase().includes(word);
+      const inPage = page.toLowerCase().includes(word);
+      const inText = text.toLowerCase().includes(word);
+      if (!inSection && !inPage && !inText) return 0;
+      score += (inSection ? 10 : 0) + (inPage ? 4 : 0) + (inText ? 1 : 0);
+    }
+    // A part of an operation, "Create a user: Parameters", comes after the operation.
+    return section.includes(": ") ? score / 2 : score;
+  };
+  const excerpt = (text, words) => {
+    const found = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+    const start = Math.max(0, Math.min(...found, text.length) - 30);
+    const begin = found.length === 0 ? 0 : start;
+    return (begin > 0 ? "…" : "") + text.slice(begin, begin + 110) + (text.length > begin + 110 ? "…" : "");
+  };
+  const element = (name, text, className = "") => Object.assign(document.createElement(name), { textContent: text, className });
+  const show = async () => {
+    const query = field.value.trim().toLowerCase();
+    results.hidden = query === "";
+    if (query === "") return results.replaceChildren();
+    let sections;
+    try { sections = await loadIndex(); } catch {
+      index = undefined;
+      return results.replaceChildren(element("p", "The search index could not be loaded."));
+    }
+    if (field.value.trim().toLowerCase() !== query) return;
+    const words = query.split(/\s+/);
+    const ranked = sections.map((section) => [rank(section, words), section]).filter(([score]) => score > 0);
+    ranked.sort(([a], [b]) => b - a);
+    const list = document.createElement("ul");
+    for (const [, [url, page, section, text]] of ranked.slice(0, RESULTS_MAX)) {
+      const link = element("a", "");
+      link.href = url;
+      link.append(element("strong", section || page), " ", element("span", page, "page"), element("span", excerpt(text, words), "excerpt"));
+      const item = document.createElement("li");
+      item.append(link);
+      list.append(item);
+    }
+    const count = ranked.length === 0 ? "No results" : `${ranked.length} ${ranked.length === 1 ? "result" : "results"}`;
+    results.replaceChildren(element("p", count), list);
+  };
+  const close = () => { results.hidden = true; };
+  // `?q=wallet` shows the results of a search, so that they can be linked to.
+  const linked = new URLSearchParams(location.search).get("q");
+  if (linked) {
+    field.value = linked;
+    show();
+  }
+  field.addEventListener("focus", () => { loadIndex().catch(() => { index = undefined; }); if (field.value) show(); });
+  field.addEventListener("input", show);
+  field.parentElement.addEventListener("keydown", (event) => {
+    const links = [...results.querySelectorAll("a")];
+    const position = links.indexOf(document.activeElement);
+    if (event.key === "Escape") {
+      field.focus();
+      close();
+    }
+    if (event.key === "Enter" && document.activeElement === field && links.length > 0) links[0].click();
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      (links[position + (event.key === "ArrowDown" ? 1 : -1)] ?? field).focus();
+    }
+  });
+  document.addEventListener("click", (event) => { if (!field.parentElement.contains(event.target)) close(); });
+  document.addEventListener("keydown", (event) => {
+    const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName);
+    if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      field.focus();
+    }
+  });
+  results.addEventListener("click", (event) => { if (event.target.closest("a")) close(); });
+})();

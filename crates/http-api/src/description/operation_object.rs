@@ -1,0 +1,219 @@
+//! The operation object of one route.
+
+use std::borrow::Cow;
+
+use schemars::Schema;
+use serde_json::{Map, Value, json};
+
+use super::statuses::{ERROR_STATUSES, header_references};
+use crate::endpoints::{Route, noun_of, tag_of};
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::docs::{self, DocComment};
+use guerdon_api_types::parameter::Parameter;
+
+/// The description of a route's operation.
+pub(crate) struct OperationSpec {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) description: &'static str,
+    /// Whether the path accepts a domain instead of the id.
+    pub(crate) accepts_domain: bool,
+    /// The status of its success.
+    pub(crate) success_status: u16,
+    pub(crate) query_parameters: Vec<Parameter>,
+    /// `None` if it reads no body.
+    pub(crate) body_parameters: Option<Vec<Parameter>>,
+    /// Whether it accepts an idempotency key.
+    pub(crate) accepts_idempotency_key: bool,
+    /// The schema of the response; null if it has no body.
+    pub(crate) response_schema: Schema,
+    /// The component that describes the fields of the request that `field_docs` does not have.
+    pub(crate) documented_by: Cow<'static, str>,
+    pub(crate) field_docs: FieldDocs,
+}
+
+/// The operation object of OpenAPI. `objects` are the schemas that describe what `field_docs` does not.
+pub(super) fn describe_operation(route: &Route, spec: OperationSpec, objects: &[&Value]) -> Value {
+    let is_paged = spec.query_parameters.iter().any(|parameter| parameter.name == "page");
+    let is_id_parameter = |parameter: &Parameter| {
+        parameter.schema.get("format") == Some(&json!("uuid")) || parameter.name == "receiver_ids"
+    };
+    let names_ids =
+        spec.query_parameters.iter().chain(spec.body_parameters.iter().flatten()).any(is_id_parameter);
+    let may_be_not_found = route.pattern.contains("{id}") || names_ids;
+    let mut responses = Map::new();
+    responses.insert(spec.success_status.to_string(), success_response(&spec, is_paged));
+    for refusal in ERROR_STATUSES.iter().filter(|refusal| refusal.code != 404 || may_be_not_found) {
+        let reference = format!("#/components/responses/{}", refusal.name);
+        responses.insert(refusal.code.to_string(), json!({"$ref": reference}));
+    }
+    let mut parameters = Vec::new();
+    if route.pattern.contains("{id}") {
+        parameters.push(path_parameter(route, spec.accepts_domain));
+    }
+    let doc = |parameter: &Parameter| {
+        docs::find_doc(spec.field_docs, objects, &parameter.name).map(docs::split_doc).unwrap_or_default()
+    };
+    parameters.extend(
+        spec.query_parameters
+            .into_iter()
+            .map(|query_parameter| parameter_object(doc(&query_parameter), query_parameter)),
+    );
+    if spec.accepts_idempotency_key {
+        parameters.push(parameter_reference("Idempotency-Key"));
+    }
+    if spec.body_parameters.is_some() {
+        parameters.push(parameter_reference("Prefer"));
+    }
+    parameters.push(parameter_reference("X-Request-Id"));
+    let mut operation = json!({
+        "operationId": spec.name,
+        "summary": spec.summary,
+        "description": description_text(route, spec.description),
+        "tags": [tag_of(route.pattern)],
+        "parameters": parameters,
+        "responses": responses,
+    });
+    if let Value::Object(operation) = &mut operation {
+        if let Some(body) = spec.body_parameters {
+            operation.insert("requestBody".to_owned(), request_body(body, doc));
+        }
+        if route.is_extension {
+            operation.insert("x-extension".to_owned(), json!(true));
+        }
+    }
+    operation
+}
+
+fn description_text(route: &Route, text: &str) -> String {
+    if route.needs_designation {
+        format!(
+            "{text}\n\nOnly a provider that is designated to manage all domain resources may do so (else 403)."
+        )
+    } else {
+        text.to_owned()
+    }
+}
+
+fn success_response(spec: &OperationSpec, is_paged: bool) -> Value {
+    let mut own_headers = Vec::new();
+    if is_paged {
+        own_headers.push("Link");
+    }
+    if spec.body_parameters.is_some() {
+        own_headers.push("X-Ignored-Fields");
+    }
+    if spec.accepts_idempotency_key {
+        own_headers.push("Idempotency-Replayed");
+    }
+    let meaning = match spec.success_status {
+        201 => "Created",
+        204 => "No content",
+        _ => "Success",
+    };
+    let mut response = json!({"description": meaning, "headers": header_references(&own_headers)});
+    if let (Value::Object(response), true) = (&mut response, spec.success_status != 204) {
+        let mut view = spec.response_schema.as_value().clone();
+        docs::split_all_docs(&mut view);
+        response.insert("content".to_owned(), json!({"application/json": {"schema": view}}));
+    }
+    response
+}
+
+fn path_parameter(route: &Route, takes_domain: bool) -> Value {
+    let noun = noun_of(route.pattern);
+    let (meaning, form) = if takes_domain {
+        ("The company's id, or its domain.".to_owned(), json!({"type": "string", "minLength": 1}))
+    } else {
+        (format!("The {noun}'s id."), json!({"type": "string", "format": "uuid"}))
+    };
+    json!({"name": "id", "in": "path", "required": true, "description": meaning, "schema": form})
+}
+
+fn parameter_object((text, example): DocComment, parameter: Parameter) -> Value {
+    let described = json!({
+        "name": parameter.name,
+        "in": "query",
+        "required": parameter.is_required,
+        "schema": schema_of(&parameter),
+        "description": text,
+    });
+    match example {
+        Some(example) => with_member(described, "example", example),
+        None => described,
+    }
+}
+
+fn request_body(parameters: Vec<Parameter>, doc: impl Fn(&Parameter) -> DocComment) -> Value {
+    let required: Vec<&str> =
+        parameters.iter().filter(|field| field.is_required).map(|field| field.name.as_str()).collect();
+    let order: Vec<&str> = parameters.iter().map(|field| field.name.as_str()).collect();
+    let properties = parameters.iter().map(|field| {
+        let mut form = schema_of(field);
+        docs::set_doc(&mut form, doc(field));
+        (field.name.clone(), form)
+    });
+    let mut schema = json!({
+        "type": "object",
+        "properties": properties.collect::<Map<_, _>>(),
+        "x-order": order,
+    });
+    if let (Value::Object(schema), false) = (&mut schema, required.is_empty()) {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    json!({"required": true, "content": {"application/json": {"schema": schema}}})
+}
+
+/// The JSON Schema of a parameter, including null and its default.
+fn schema_of(parameter: &Parameter) -> Value {
+    let mut form = parameter.schema.clone();
+    if parameter.is_nullable
+        && let Some(kind) = form.get("type").cloned()
+    {
+        form.insert("type".to_owned(), json!([kind, "null"]));
+        if let Some(Value::Array(names)) = form.get_mut("enum") {
+            names.push(Value::Null);
+        }
+    }
+    if let Some(default) = &parameter.default {
+        form.insert("default".to_owned(), default.clone());
+    }
+    form.to_value()
+}
+
+fn with_member(mut object: Value, name: &str, value: Value) -> Value {
+    if let Value::Object(object) = &mut object {
+        object.insert(name.to_owned(), value);
+    }
+    object
+}
+
+fn parameter_reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/parameters/{name}")})
+}
+
+/// The headers that clients may send.
+pub(super) fn parameter_components() -> Value {
+    let header = |name: &str, text: &str, form: Value| {
+        let described = json!({"name": name, "in": "header", "required": false, "description": text});
+        with_member(described, "schema", form)
+    };
+    json!({
+        "Idempotency-Key": header(
+            "Idempotency-Key",
+            "Makes the request safe to retry: requests with the same key and the same body are carried out once and receive the same response. \
+             Use a new key for each operation, such as the id of your order. Successful responses are stored for 72 hours.",
+            json!({"type": "string", "pattern": "^[!-~]{1,255}$"}),
+        ),
+        "Prefer": header(
+            "Prefer",
+            "`handling=strict` rejects unknown fields instead of ignoring them (RFC 7240).",
+            json!({"type": "string"}),
+        ),
+        "X-Request-Id": header(
+            "X-Request-Id",
+            "Your id for the request: 1 to 128 letters, digits, `_`, `.` and `-`; any other value is replaced.",
+            json!({"type": "string"}),
+        ),
+    })
+}

@@ -1,0 +1,170 @@
+//! Wakes the requests that wait for new events (behaviour 25.8).
+//!
+//! Events that this process commits wake the requests of their provider only. Events of another process wake nobody by themselves:
+//! it does not say whose they are, so waiting requests read the feed again, each in its turn.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use guerdon_domain::ports::CommittedEvents;
+use guerdon_domain::values::ProviderId;
+use tokio::sync::watch;
+
+/// How far apart the requests read the feed that wait at the same time, if it is not known whose events are new.
+const READ_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The requests that wait for new events.
+#[derive(Debug)]
+pub struct FeedSignal {
+    by_provider: Mutex<HashMap<ProviderId, watch::Sender<()>>>,
+    unknown_providers: watch::Sender<()>,
+    waiting: AtomicUsize,
+    turns: AtomicU64,
+}
+
+impl FeedSignal {
+    /// A signal without waiting requests.
+    pub fn new() -> Arc<Self> {
+        let (waiting, turns) = (AtomicUsize::new(0), AtomicU64::new(0));
+        Arc::new(Self {
+            by_provider: Mutex::default(),
+            unknown_providers: watch::Sender::new(()),
+            waiting,
+            turns,
+        })
+    }
+
+    /// Wakes the requests that may find new events.
+    pub fn notify(&self, committed: CommittedEvents<'_>) {
+        match committed {
+            CommittedEvents::OfProviders(providers) => {
+                let senders = self.lock_senders();
+                providers
+                    .iter()
+                    .filter_map(|provider| senders.get(provider))
+                    .for_each(|sender| sender.send_replace(()));
+            }
+            CommittedEvents::OfUnknownProviders => self.unknown_providers.send_replace(()),
+        }
+    }
+
+    /// Counts a request of this provider as waiting. Events that are committed from now on wake it.
+    pub(crate) fn subscribe(self: &Arc<Self>, provider: ProviderId) -> FeedSubscription {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let own = self.lock_senders().entry(provider).or_default().subscribe();
+        let unknown = self.unknown_providers.subscribe();
+        FeedSubscription { signal: Arc::clone(self), provider, own, unknown }
+    }
+
+    fn lock_senders(&self) -> MutexGuard<'_, HashMap<ProviderId, watch::Sender<()>>> {
+        self.by_provider.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One waiting request.
+pub(crate) struct FeedSubscription {
+    signal: Arc<FeedSignal>,
+    provider: ProviderId,
+    own: watch::Receiver<()>,
+    unknown: watch::Receiver<()>,
+}
+
+impl FeedSubscription {
+    /// Waits for events that were committed since the last call: by this process for the provider, or by another process for any
+    /// provider, and then until it is this request's turn to look. Returns whether they are the provider's.
+    pub(crate) async fn await_commit(&mut self) -> bool {
+        let turn = self.next_turn();
+        let unknown_in_turn = async {
+            await_change(&mut self.unknown).await;
+            tokio::time::sleep(turn).await;
+        };
+        tokio::select! {
+            () = await_change(&mut self.own) => true,
+            () = unknown_in_turn => false,
+        }
+    }
+
+    /// How long all waiting requests need to read the feed one after the other.
+    pub(crate) fn round(&self) -> Duration {
+        READ_INTERVAL
+            .saturating_mul(u32::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX))
+    }
+
+    /// The time within a round at which this request reads.
+    fn next_turn(&self) -> Duration {
+        let waiting = u64::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u64::MAX).max(1);
+        let turn = self.signal.turns.fetch_add(1, Ordering::Relaxed) % waiting;
+        READ_INTERVAL.saturating_mul(u32::try_from(turn).unwrap_or(u32::MAX))
+    }
+}
+
+async fn await_change(receiver: &mut watch::Receiver<()>) {
+    if receiver.changed().await.is_err() {
+        std::future::pending().await // a sender exists as long as a request waits
+    }
+}
+
+impl Drop for FeedSubscription {
+    fn drop(&mut self) {
+        self.signal.waiting.fetch_sub(1, Ordering::Relaxed);
+        let mut senders = self.signal.lock_senders();
+        if senders.get(&self.provider).is_some_and(|sender| sender.receiver_count() <= 1) {
+            senders.remove(&self.provider);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn provider_id(number: u128) -> ProviderId {
+        ProviderId::from_uuid(Uuid::from_u128(number))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn events_wake_the_requests_of_their_provider() {
+        let signal = FeedSignal::new();
+        let [mut first, mut second, mut other] =
+            [1, 1, 2].map(|number| signal.subscribe(provider_id(number)));
+        signal.notify(CommittedEvents::OfProviders(&[provider_id(3), provider_id(1)]));
+        assert_eq!(first.await_commit().now_or_never(), Some(true));
+        assert_eq!(first.await_commit().now_or_never(), None, "it has been woken");
+        assert_eq!(second.await_commit().now_or_never(), Some(true));
+        assert_eq!(other.await_commit().now_or_never(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn events_of_another_process_wake_one_request_after_the_other() {
+        let signal = FeedSignal::new();
+        let mut waiting: Vec<_> =
+            (0..1_000).map(|number| signal.subscribe(provider_id(number % 7))).collect();
+        let started_at = tokio::time::Instant::now();
+        signal.notify(CommittedEvents::OfUnknownProviders);
+        let woken = waiting.iter_mut().map(async |request| {
+            assert!(!request.await_commit().await);
+            started_at.elapsed()
+        });
+        let mut woken = futures_util::future::join_all(woken).await;
+        woken.sort_unstable();
+        assert_eq!(woken.first(), Some(&Duration::ZERO));
+        assert!(woken.windows(2).all(|pair| pair[1] - pair[0] >= READ_INTERVAL / 2));
+    }
+
+    #[test]
+    fn nothing_is_kept_of_requests_that_have_ended() {
+        let signal = FeedSignal::new();
+        let (first, second) = (signal.subscribe(provider_id(1)), signal.subscribe(provider_id(1)));
+        drop(first);
+        assert_eq!(signal.lock_senders().len(), 1);
+        assert_eq!(second.round(), READ_INTERVAL);
+        drop(second);
+        assert!(signal.lock_senders().is_empty());
+        assert_eq!(signal.waiting.load(Ordering::Relaxed), 0);
+    }
+}

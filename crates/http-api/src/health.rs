@@ -1,0 +1,171 @@
+//! The health of the database, as known from recent queries: no request or probe queries it to find out.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use guerdon_domain::ports::StoreError;
+
+/// How long after a response the database counts as responsive.
+const RESPONSE_VALID_FOR: Duration = Duration::from_millis(1500);
+
+/// When the database last responded. Probes and requests read this and never query the database, so they cannot pile up on it.
+#[derive(Debug, Default)]
+pub struct DatabaseHealth(Mutex<Observations>);
+
+#[derive(Debug, Default)]
+struct Observations {
+    /// When the health query in progress began.
+    query_started_at: Option<Instant>,
+    /// When a health query last succeeded.
+    query_succeeded_at: Option<Instant>,
+    /// When a request's query last succeeded.
+    request_succeeded_at: Option<Instant>,
+    writes: WriteHealth,
+}
+
+/// Whether writes succeed.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum WriteHealth {
+    #[default]
+    Succeed,
+    /// A request failed: a test write is due.
+    Unverified,
+    /// The last test write failed.
+    Fail,
+}
+
+fn is_recent(at: Option<Instant>) -> bool {
+    at.is_some_and(|instant| instant.elapsed() < RESPONSE_VALID_FOR)
+}
+
+impl DatabaseHealth {
+    fn lock_observations(&self) -> MutexGuard<'_, Observations> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a health query; call it several times a second. An error does not count as a response.
+    pub fn run_health_query<T, E>(&self, query: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        self.lock_observations().query_started_at = Some(Instant::now());
+        let result = query();
+        let mut observations = self.lock_observations();
+        observations.query_started_at = None;
+        if result.is_ok() {
+            observations.query_succeeded_at = Some(Instant::now());
+        }
+        result
+    }
+
+    /// Records that a request's query succeeded.
+    pub(crate) fn record_success(&self) {
+        self.lock_observations().request_succeeded_at = Some(Instant::now());
+    }
+
+    /// Records that a request failed in the store. If the database was unavailable, a test write becomes due; a lost race does not
+    /// concern its health.
+    pub(crate) fn record_failure(&self, cause: &StoreError) {
+        let mut observations = self.lock_observations();
+        if observations.writes == WriteHealth::Succeed
+            && matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
+        {
+            observations.writes = WriteHealth::Unverified;
+        }
+    }
+
+    /// Runs the test write `write` if one is due or the last one failed; call it about once a second. Returns `None` if none is due,
+    /// if the database does not respond to reads either, and if the write lost a race, which the next call tries again.
+    pub fn try_test_write<T>(
+        &self,
+        write: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Option<Result<T, StoreError>> {
+        if !self.is_responsive() || self.lock_observations().writes == WriteHealth::Succeed {
+            return None;
+        }
+        let written = write();
+        if matches!(written, Err(StoreError::Busy | StoreError::DeadlineExceeded)) {
+            return None;
+        }
+        self.lock_observations().writes =
+            if written.is_ok() { WriteHealth::Succeed } else { WriteHealth::Fail };
+        Some(written)
+    }
+
+    /// Whether the last test write succeeded or none was due.
+    pub fn accepts_writes(&self) -> bool {
+        self.lock_observations().writes != WriteHealth::Fail
+    }
+
+    /// Whether a health query succeeded recently.
+    pub fn is_responsive(&self) -> bool {
+        is_recent(self.lock_observations().query_succeeded_at)
+    }
+
+    /// Whether the database hangs: a health query is in progress for too long and no other query succeeded meanwhile. A health query
+    /// of a busy service may wait for a connection.
+    pub(crate) fn is_hanging(&self) -> bool {
+        let observations = self.lock_observations();
+        observations.query_started_at.is_some_and(|started_at| started_at.elapsed() >= RESPONSE_VALID_FOR)
+            && !is_recent(observations.request_succeeded_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expired_instant(at: Instant) -> Option<Instant> {
+        at.checked_sub(RESPONSE_VALID_FOR)
+    }
+
+    #[test]
+    fn a_database_hangs_if_a_health_query_hangs_and_no_request_succeeds() {
+        let (health, now) = (DatabaseHealth::default(), Instant::now());
+        assert!(!health.is_hanging() && !health.is_responsive());
+        health.lock_observations().query_started_at = expired_instant(now);
+        assert!(health.is_hanging());
+        health.record_success();
+        assert!(!health.is_hanging(), "slow, but not hanging");
+        health.lock_observations().request_succeeded_at = expired_instant(now);
+        assert!(health.is_hanging());
+        assert_eq!(health.run_health_query(|| Err::<(), _>("away")), Err("away"));
+        assert!(!health.is_hanging() && !health.is_responsive(), "the query failed");
+        assert_eq!(health.run_health_query(|| Ok::<_, ()>(1)), Ok(1));
+        assert!(health.is_responsive());
+        health.lock_observations().query_succeeded_at = expired_instant(now);
+        assert!(!health.is_responsive());
+    }
+
+    #[test]
+    fn a_test_write_runs_after_a_failure_until_one_succeeds() {
+        let health = DatabaseHealth::default();
+        let unavailable = StoreError::Unavailable("full".to_owned());
+        let failing_write = || Err::<(), _>(unavailable.clone());
+        let is_tried = || health.try_test_write(failing_write).is_some();
+        assert_eq!(health.run_health_query(|| Ok::<_, ()>(())), Ok(()));
+        assert!(!is_tried());
+        health.record_failure(&StoreError::Busy);
+        assert!(!is_tried(), "a lost race raises no doubt");
+        health.record_failure(&unavailable);
+        assert!(health.accepts_writes(), "one failed request does not prove it");
+        assert!(matches!(health.try_test_write(failing_write), Some(Err(StoreError::Unavailable(_)))));
+        assert!(!health.accepts_writes());
+        health.record_failure(&unavailable);
+        assert!(!health.accepts_writes());
+        health.lock_observations().query_succeeded_at = expired_instant(Instant::now());
+        assert!(!is_tried(), "the database does not respond");
+        health.lock_observations().query_succeeded_at = Some(Instant::now());
+        assert!(matches!(health.try_test_write(|| Ok(())), Some(Ok(()))));
+        assert!(health.accepts_writes());
+        assert!(!is_tried());
+    }
+
+    #[test]
+    fn a_test_write_that_loses_a_race_changes_nothing() {
+        let health = DatabaseHealth::default();
+        assert_eq!(health.run_health_query(|| Ok::<_, ()>(())), Ok(()));
+        for earlier in [WriteHealth::Unverified, WriteHealth::Fail] {
+            health.lock_observations().writes = earlier;
+            assert!(health.try_test_write(|| Err::<(), _>(StoreError::Busy)).is_none());
+            assert_eq!(health.lock_observations().writes, earlier);
+        }
+    }
+}

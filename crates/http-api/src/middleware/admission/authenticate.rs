@@ -1,0 +1,136 @@
+//! Finds the caller by the credentials of a request (behaviour 9.1, 9.2).
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::AUTHORIZATION;
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::providers::Provider;
+
+use super::Admission;
+use super::basic_auth::{self, Credentials};
+use super::current_secrets::{NO_HASH, current_hashes};
+use crate::operation::error::ApiError;
+use crate::request_info::{Caller, RepeatedHeader, RequestInfo, limit_address, single_header};
+
+/// The caller of a request. The error is 401 whatever the cause, or 429 if too many logins failed before and these credentials
+/// are not valid either.
+pub(super) async fn authenticate_caller(
+    admission: &Admission,
+    request: &ServiceRequest,
+) -> Result<Caller, ApiError> {
+    let credentials = match single_header(request.headers(), AUTHORIZATION.as_str()) {
+        Ok(None) => return Err(ApiError::unauthorized()),
+        Ok(Some(header)) => basic_auth::parse_basic(header),
+        Err(RepeatedHeader) => None,
+    };
+    let RequestInfo { id, address, .. } = RequestInfo::from_request(request.request());
+    let address = address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let key = credentials.as_ref().map_or("", |credentials| credentials.key.as_str());
+    let now = Instant::now();
+    let mut is_known = false;
+    if let Some(wait_seconds) = admission.failed_logins.seconds_to_wait(address, key, now) {
+        is_known = match &credentials {
+            Some(credentials) => {
+                admission.recent_credentials.contains(credentials)
+                    || are_current(admission, credentials).await?
+            }
+            None => false,
+        };
+        if !is_known {
+            return Err(lockout_error(admission, address, key, wait_seconds));
+        }
+    }
+    let provider = match &credentials {
+        Some(credentials) => verify_credentials(admission, credentials, is_known).await?,
+        None => None,
+    };
+    if let Some(provider) = provider {
+        return Ok(Caller::new(&provider));
+    }
+    log::info!(
+        request_id:% = id, address:% = address, api_key = loggable_key(key);
+        "request {id}: credentials from {address} were refused (API key: {})", loggable_key(key)
+    );
+    match admission.failed_logins.record_failure(address, key, Instant::now()) {
+        Some(wait_seconds) => Err(ApiError::too_many_failed_logins(wait_seconds)),
+        None => Err(ApiError::unauthorized()),
+    }
+}
+
+/// Whether the credentials are valid now; for addresses that are locked out.
+async fn are_current(admission: &Admission, credentials: &Credentials) -> Result<bool, ApiError> {
+    let state = &admission.state;
+    let read = async || {
+        let providers = state
+            .run_blocking(|state, _| Ok(state.api.store.read_snapshot(|reads| reads.list_providers())?))
+            .await?;
+        Ok(current_hashes(&providers, state.api.clock.now()))
+    };
+    admission.current_secrets.are_valid_now(credentials, &*state.api.secret_verifier, read).await
+}
+
+/// The 429 of an address that is locked out, which is logged once a minute.
+fn lockout_error(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u64) -> ApiError {
+    if admission.lockout_log.allows_line(limit_address(address), Instant::now()) {
+        log::warn!(
+            "too many failed logins from {address} (API key: {}): for {wait_seconds} s only valid credentials are accepted from it",
+            loggable_key(key)
+        );
+    }
+    ApiError::too_many_failed_logins(wait_seconds)
+}
+
+/// An API key as it may be logged. A text of another form may be a secret in the wrong place.
+fn loggable_key(key: &str) -> &str {
+    let is_ours = key.len() <= 64
+        && key.strip_prefix("gk_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+    if is_ours { key } else { "none of ours" }
+}
+
+/// The provider with these credentials, unless it is suspended. A cached provider is used only if it lets the caller in, so
+/// that a new secret and the end of a suspension take effect at once.
+///
+/// Credentials that are neither recent nor known to be valid are looked up two at a time, and do not delay the lookups of the
+/// others.
+async fn verify_credentials(
+    admission: &Admission,
+    credentials: &Credentials,
+    is_known: bool,
+) -> Result<Option<Arc<Provider>>, ApiError> {
+    let state = &admission.state;
+    let now_utc = state.api.clock.now();
+    let matches = |provider: &Provider| {
+        provider
+            .api_secret_hashes(now_utc)
+            .any(|hash| state.api.secret_verifier.verify_secret(&credentials.secret, hash))
+    };
+    let now = Instant::now();
+    if let Some(provider) = admission.providers.get(&credentials.key, now)
+        && matches(&provider)
+    {
+        return Ok(Some(provider));
+    }
+    let is_unverified = !is_known && !admission.recent_credentials.contains(credentials);
+    let _permit = if is_unverified { Some(admission.acquire_unverified_lookup().await?) } else { None };
+    let key = credentials.key.clone();
+    let found = state
+        .run_blocking(move |state, _| {
+            Ok(state.api.store.read_snapshot(|reads| reads.find_provider_by_api_key(&key))?)
+        })
+        .await?;
+    let is_match = match &found {
+        Some(provider) => matches(provider),
+        None => state.api.secret_verifier.verify_secret(&credentials.secret, &NO_HASH),
+    };
+    let Some(provider) = found.filter(|provider| is_match && !provider.suspended) else {
+        admission.recent_credentials.remove(credentials);
+        return Ok(None);
+    };
+    admission.recent_credentials.insert(credentials);
+    let provider = Arc::new(provider);
+    admission.providers.insert(Arc::clone(&provider), now);
+    Ok(Some(provider))
+}

@@ -1,0 +1,66 @@
+//! Providers read within the last half second, so that a busy one is not read for each of its requests.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use guerdon_domain::providers::Provider;
+use moka::sync::Cache;
+
+/// How long a provider counts as unchanged after it was read: a withdrawn right stops working within a second.
+const PROVIDER_TTL: Duration = Duration::from_millis(500);
+const PROVIDERS_MAX: u64 = 4_096;
+
+/// Providers by API key. Unknown keys are not stored, so that a new provider is known at once.
+pub(crate) struct ProviderCache(Cache<String, (Instant, Arc<Provider>)>);
+
+impl Default for ProviderCache {
+    fn default() -> Self {
+        Self(Cache::builder().max_capacity(PROVIDERS_MAX).time_to_live(PROVIDER_TTL).build())
+    }
+}
+
+impl ProviderCache {
+    /// The provider with an API key, if it was read less than half a second before `now`.
+    pub(super) fn get(&self, api_key: &str, now: Instant) -> Option<Arc<Provider>> {
+        let (read_at, provider) = self.0.get(api_key)?;
+        // The cache counts from the insertion, which a slow database delays.
+        (now.saturating_duration_since(read_at) < PROVIDER_TTL).then_some(provider)
+    }
+
+    /// Stores a provider; `read_at` is a time before it was read.
+    pub(super) fn insert(&self, provider: Arc<Provider>, read_at: Instant) {
+        self.0.insert(provider.api_key.clone(), (read_at, provider));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::ports::Timestamp;
+    use guerdon_domain::values::ProviderId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_provider_counts_as_unchanged_for_half_a_second() {
+        let (cache, read_at) = (ProviderCache::default(), Instant::now());
+        let provider = Provider {
+            id: ProviderId::from_uuid(Uuid::nil()),
+            name: String::new(),
+            api_key: "key".to_owned(),
+            api_secret_hash: Vec::new(),
+            shared_secret_sealed: Vec::new(),
+            former_api_secret: None,
+            former_shared_secret: None,
+            callback_url: None,
+            manages_all_domain_resources: false,
+            suspended: false,
+            created_at: Timestamp::UNIX_EPOCH,
+        };
+        cache.insert(Arc::new(provider), read_at);
+        assert!(cache.get("key", read_at).is_some());
+        assert!(cache.get("key", read_at + Duration::from_millis(499)).is_some());
+        assert!(cache.get("key", read_at + PROVIDER_TTL).is_none());
+        assert!(cache.get("another", read_at).is_none());
+    }
+}

@@ -1,0 +1,140 @@
+//! Limits how many connections are open, in total and per address (behaviour 2.8), and how fast an address opens them.
+//!
+//! A connection over a limit is closed before anything is read from it. A connection that comes too fast waits for the next free
+//! moment of its address.
+
+mod open_connections;
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use actix_web::rt::net::TcpStream;
+use metrics::{counter, gauge};
+
+use super::counted_stream::CountedStream;
+use super::framing::Connection;
+use super::receive_budget::{AddressUsage, ConnectionUsage, ReceiveBudget};
+use crate::api::{ConnectionLimits, Transport};
+use crate::log_throttle::LogThrottle;
+use crate::request_info::{is_trusted_proxy, limit_address};
+use open_connections::{LimitReached, OpenConnections};
+
+const OPEN_CONNECTIONS: &str = "guerdon_http_connections";
+const REFUSED_CONNECTIONS: &str = "guerdon_http_connections_refused_total";
+const REFUSED_LOG_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The connections that are open.
+pub(super) struct ConnectionLimiter {
+    limits: ConnectionLimits,
+    transport: Transport,
+    open: Mutex<OpenConnections>,
+    budget: Arc<ReceiveBudget>,
+    refused_log: LogThrottle<()>,
+}
+
+/// Counts as one open connection until it is dropped.
+struct ConnectionPermit {
+    limiter: Arc<ConnectionLimiter>,
+    /// `None` for a trusted proxy, which carries the connections of many clients.
+    address: Option<IpAddr>,
+}
+
+impl ConnectionLimiter {
+    pub(super) fn new(limits: ConnectionLimits, transport: Transport) -> Arc<Self> {
+        counter!(REFUSED_CONNECTIONS, "cause" => LimitReached::Total.metric_label()).absolute(0);
+        counter!(REFUSED_CONNECTIONS, "cause" => LimitReached::Address.metric_label()).absolute(0);
+        Arc::new(Self {
+            limits,
+            transport,
+            open: Mutex::default(),
+            budget: Arc::default(),
+            refused_log: LogThrottle::with_interval(REFUSED_LOG_INTERVAL),
+        })
+    }
+
+    /// Counts a new connection, and waits until its address may open it. Fails if a limit is reached.
+    pub(super) async fn admit_connection(self: Arc<Self>, stream: TcpStream) -> io::Result<CountedStream> {
+        let address = stream.peer_addr()?.ip();
+        let is_proxy = is_trusted_proxy(&self.transport, address);
+        let acquired = self.acquire_permit(address, is_proxy, Instant::now());
+        let (permit, wait) = acquired
+            .map_err(|cause| io::Error::new(io::ErrorKind::ConnectionRefused, cause.metric_label()))?;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        // A response may follow the last bytes of the handshake. Without this the system would delay it until those are
+        // acknowledged, by 40 ms.
+        stream.set_nodelay(true)?;
+        let connection =
+            Connection::new(ConnectionUsage::with_budget(&self.budget, self.address_usage(&permit)));
+        if is_proxy {
+            connection.mark_trusted();
+        }
+        Ok(CountedStream::new(stream, permit, connection))
+    }
+
+    /// The memory usage that the connections of an address share; in IPv6, those of a network of 48 bits.
+    fn address_usage(&self, permit: &ConnectionPermit) -> AddressUsage {
+        permit.address.and_then(|address| self.lock_open().address_usage(address)).unwrap_or_default()
+    }
+
+    /// Counts a connection, and returns how long it must wait before it is used.
+    fn acquire_permit(
+        self: &Arc<Self>,
+        address: IpAddr,
+        is_proxy: bool,
+        now: Instant,
+    ) -> Result<(ConnectionPermit, Duration), LimitReached> {
+        let address = (!is_proxy).then(|| limit_address(address));
+        let acquired = self.lock_open().open_connection(&self.limits, address, now);
+        match acquired {
+            Ok(wait) => {
+                gauge!(OPEN_CONNECTIONS).increment(1);
+                Ok((ConnectionPermit { limiter: Arc::clone(self), address }, wait))
+            }
+            Err(cause) => {
+                counter!(REFUSED_CONNECTIONS, "cause" => cause.metric_label()).increment(1);
+                if let Some(count) = self.refused_log.count_event((), now) {
+                    log::warn!(
+                        "connections closed immediately: {count}, the last from {}, because {}",
+                        address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string()),
+                        cause.log_reason()
+                    );
+                }
+                Err(cause)
+            }
+        }
+    }
+
+    fn lock_open(&self) -> MutexGuard<'_, OpenConnections> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LimitReached {
+    fn metric_label(self) -> &'static str {
+        match self {
+            Self::Total => "all",
+            Self::Address => "address",
+        }
+    }
+
+    fn log_reason(self) -> &'static str {
+        match self {
+            Self::Total => "the limit of all connections is reached (http.max_connections)",
+            Self::Address => "the limit per address is reached (http.max_connections_per_address)",
+        }
+    }
+}
+
+impl Drop for ConnectionPermit {
+    fn drop(&mut self) {
+        self.limiter.lock_open().close_connection(self.address);
+        gauge!(OPEN_CONNECTIONS).decrement(1);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! Counts open connections, in total and per network, and decides when the next one may be opened.
+//!
+//! Every connection costs a handshake, so an address may open 200 a second. Many addresses that reconnect as soon as they are
+//! cut off could still exhaust the processors: addresses that opened more than eight connections within eight seconds share one
+//! rate limit.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use guerdon_domain::values::checked_cast;
+use ipnet::IpNet;
+
+use crate::api::ConnectionLimits;
+use crate::middleware::gcra::Gcra;
+use crate::middleware::receive_budget::AddressUsage;
+
+/// The rate limit of an address: one connection in this interval, with this burst.
+pub(super) const ADDRESS_INTERVAL: Duration = Duration::from_millis(5);
+const BURST_PER_ADDRESS: u32 = 200;
+/// An address with a backlog of more than this many connections, at one in this interval, is frequent.
+const FREQUENT_THRESHOLD: u32 = 8;
+const FREQUENT_THRESHOLD_INTERVAL: Duration = Duration::from_secs(1);
+/// The rate limit that all frequent addresses share: one connection in this interval, with this burst.
+pub(super) const FREQUENT_INTERVAL: Duration = Duration::from_millis(2);
+pub(super) const FREQUENT_BURST: u32 = 256;
+/// Idle networks are removed only when there are more than this many.
+pub(super) const CLEANUP_THRESHOLD_MIN: usize = 10_000;
+
+/// In IPv6 the owner of a /64 often owns the whole /48, which has the limits of four addresses.
+const SITE_IPV6: NetworkSize = NetworkSize { bits: 48, addresses: 4 };
+const NETWORK_IPV6: NetworkSize = NetworkSize { bits: 64, addresses: 1 };
+const ADDRESS_IPV4: NetworkSize = NetworkSize { bits: 32, addresses: 1 };
+
+/// A size of networks whose connections are counted together.
+#[derive(Clone, Copy)]
+struct NetworkSize {
+    bits: u8,
+    /// By how much the limits of one address are multiplied.
+    addresses: u32,
+}
+
+/// The limit that a refused connection exceeds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LimitReached {
+    /// The limit of all connections.
+    Total,
+    /// The limit of this address, or of the network around it.
+    Address,
+}
+
+#[derive(Default)]
+pub(super) struct OpenConnections {
+    pub(super) total: usize,
+    pub(super) networks: HashMap<IpNet, Network>,
+    /// With this many networks, those without open or recent connections are removed.
+    cleanup_threshold: usize,
+    frequent_rate: Gcra,
+}
+
+#[derive(Default)]
+pub(super) struct Network {
+    pub(super) open: usize,
+    /// Connections at the rate limit of an address.
+    address_rate: Gcra,
+    /// Connections at the rate that makes a network frequent.
+    recent_rate: Gcra,
+    usage: AddressUsage,
+}
+
+impl OpenConnections {
+    /// Counts a new connection and returns how long it must wait before it is used. A connection without an address counts
+    /// only for the total.
+    pub(super) fn open_connection(
+        &mut self,
+        limits: &ConnectionLimits,
+        address: Option<IpAddr>,
+        now: Instant,
+    ) -> Result<Duration, LimitReached> {
+        if self.total >= limits.total {
+            return Err(LimitReached::Total);
+        }
+        let wait =
+            address.map_or(Ok(Duration::ZERO), |address| self.open_from(address, limits.per_address, now))?;
+        self.total += 1;
+        Ok(wait)
+    }
+
+    fn open_from(
+        &mut self,
+        address: IpAddr,
+        max_open: usize,
+        now: Instant,
+    ) -> Result<Duration, LimitReached> {
+        self.remove_idle(now);
+        for (network, size) in networks_of(address) {
+            let open = self.networks.get(&network).map_or(0, |network| network.open);
+            if open >= max_open.saturating_mul(checked_cast(size.addresses)) {
+                return Err(LimitReached::Address);
+            }
+        }
+        let (mut wait, mut is_frequent) = (Duration::ZERO, false);
+        for (network, size) in networks_of(address) {
+            let network = self.networks.entry(network).or_default();
+            network.open += 1;
+            let backlog = network.address_rate.count_event(ADDRESS_INTERVAL / size.addresses, now);
+            wait = wait.max(backlog.saturating_sub(ADDRESS_INTERVAL * BURST_PER_ADDRESS));
+            is_frequent |= network.record_connection(size, now);
+        }
+        if is_frequent {
+            let backlog = self.frequent_rate.count_event(FREQUENT_INTERVAL, now);
+            wait = wait.max(backlog.saturating_sub(FREQUENT_INTERVAL * FREQUENT_BURST));
+        }
+        Ok(wait)
+    }
+
+    /// Counts a connection as closed.
+    pub(super) fn close_connection(&mut self, address: Option<IpAddr>) {
+        self.total -= 1;
+        for (network, _) in address.into_iter().flat_map(networks_of) {
+            if let Some(network) = self.networks.get_mut(&network) {
+                network.open -= 1;
+            }
+        }
+    }
+
+    /// The memory usage that the connections of the largest network around an address share.
+    pub(super) fn address_usage(&self, address: IpAddr) -> Option<AddressUsage> {
+        let (network, _) = networks_of(address).last()?;
+        self.networks.get(&network).map(|network| Arc::clone(&network.usage))
+    }
+
+    fn remove_idle(&mut self, now: Instant) {
+        if self.networks.len() >= self.cleanup_threshold.max(CLEANUP_THRESHOLD_MIN) {
+            self.networks.retain(|_, network| !network.is_idle(now));
+            self.cleanup_threshold = 2 * self.networks.len();
+        }
+    }
+}
+
+impl Network {
+    /// Counts a connection. Returns whether the network is frequent. It stays so for at most eight seconds after its
+    /// last connection.
+    fn record_connection(&mut self, size: NetworkSize, now: Instant) -> bool {
+        let (threshold, interval) =
+            (FREQUENT_THRESHOLD_INTERVAL * FREQUENT_THRESHOLD, FREQUENT_THRESHOLD_INTERVAL / size.addresses);
+        if self.recent_rate.backlog(now) + interval <= 2 * threshold {
+            self.recent_rate.count_event(interval, now);
+        }
+        self.recent_rate.backlog(now) > threshold
+    }
+
+    fn is_idle(&self, now: Instant) -> bool {
+        self.open == 0 && self.address_rate.backlog(now).is_zero() && self.recent_rate.backlog(now).is_zero()
+    }
+}
+
+/// The networks in which an address counts, from the smallest to the largest.
+fn networks_of(address: IpAddr) -> impl Iterator<Item = (IpNet, NetworkSize)> {
+    let sizes: &[NetworkSize] = if address.is_ipv6() { &[NETWORK_IPV6, SITE_IPV6] } else { &[ADDRESS_IPV4] };
+    sizes.iter().filter_map(move |size| Some((IpNet::new(address, size.bits).ok()?.trunc(), *size)))
+}

@@ -1,0 +1,254 @@
+//! The outermost middleware: HTTPS, the request id, the headers of every response, one log line per request (behaviour 2.1, 2.7, 3.5).
+
+use std::borrow::Cow;
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime};
+
+use actix_web::body::{BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{CACHE_CONTROL, DATE, HeaderMap, HeaderValue, HttpDate};
+use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{ConnectionType, Method, StatusCode, Version};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpMessage};
+use guerdon_domain::values::ProviderId;
+
+use super::drain_body::DrainableBody;
+use super::framing::{Connection, FramingError};
+use super::{compression, health, pages, problem_details};
+use crate::api::{Api, Transport};
+use crate::operation::error::ApiError;
+use crate::operation::state::ApiState;
+use crate::request_info::{AwaitsContinue, BodyFailure, Caller, REQUEST_ID, RequestInfo, TimeWaited};
+
+/// Wraps the handling of every request.
+pub(crate) async fn wrap_request(
+    state: Data<ApiState>,
+    mut request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let connection = request.conn_data::<Rc<Connection>>().cloned();
+    if connection.as_ref().is_some_and(|connection| connection.awaits_continue()) {
+        request.extensions_mut().insert(AwaitsContinue);
+    }
+    let client_closes = request.head().connection_type() == ConnectionType::Close;
+    let request_body = DrainableBody::replace_body(&mut request, connection.clone());
+    let encoding = compression::response_encoding(&request);
+    let wants_problems = problem_details::wants_problems(request.headers());
+    let started_at = Instant::now();
+    let RequestInfo { id, is_https, .. } =
+        RequestInfo::attach_to(&request, &state.api.transport, &*state.api.ids);
+    let method = request.method().clone();
+    // Whether a chunked body is valid is known only at its end; only methods that read the body wait for it.
+    let is_valid_body = match &request_body {
+        Some(body) if body.is_chunked() && !reads_body(&method) => body.drain_rest().await,
+        _ => true,
+    };
+    let page = pages::find_target(&state, &request);
+    let mut is_page = false;
+    let mut response = if health::is_health_check(&request) {
+        request.into_response(health::health_response(&state))
+    } else if !is_https {
+        request.into_response(ApiError::https_required().log_and_respond(&id))
+    } else if !is_valid_body {
+        let error = body_error(request.conn_data());
+        request.into_response(error.closing_connection().log_and_respond(&id))
+    } else {
+        let served = serve_request(&state, request, next, page, connection.as_ref()).await?;
+        is_page = served.1;
+        served.0
+    };
+    if wants_problems {
+        response = problem_details::as_problem(response, &state.api.service_url, &id);
+    }
+    add_common_headers(response.headers_mut(), &state.api, &id, is_https);
+    if let Some(sunset) =
+        state.api.sunsets.iter().find(|sunset| sunset.covers_path(response.request().path()))
+    {
+        sunset.add_headers(response.headers_mut());
+    }
+    // A recycled response head keeps the version of an earlier response, and HTTP/1.0 would read as `connection: close`.
+    response.response_mut().head_mut().version = Version::HTTP_11;
+    let mut close_reason = reason_to_close(&state, client_closes, &response);
+    if let Some(request_body) = request_body.filter(|_| close_reason.is_none())
+        && !request_body.drain_rest().await
+    {
+        close_reason = Some("its body was not received completely");
+    }
+    if let Some(reason) = close_reason {
+        log::debug!(request_id = &*id; "the connection closes after the response: {reason}");
+    }
+    let is_last = close_reason.is_some();
+    if is_last {
+        response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    }
+    if let Some(connection) = &connection {
+        connection.finish_response(is_last);
+    }
+    let provider = response.request().extensions().get::<Caller>().map(|caller| caller.id);
+    let waited =
+        response.request().extensions().get::<TimeWaited>().map_or(Duration::ZERO, |waited| waited.0);
+    let pattern = response.request().match_pattern();
+    log_request(
+        &state.api,
+        &id,
+        provider,
+        method_name(&method),
+        pattern,
+        response.status(),
+        started_at + waited,
+    );
+    Ok(if is_page { response } else { compression::compress_response(response, encoding) })
+}
+
+/// Why the connection closes after a response, if that is known before the rest of the request's body is received.
+fn reason_to_close(
+    state: &ApiState,
+    client_closes: bool,
+    response: &ServiceResponse<BoxBody>,
+) -> Option<&'static str> {
+    if client_closes {
+        Some("the client asked for it")
+    } else if state.api.service_state.is_draining() {
+        Some("the service stops")
+    } else if response.response().head().connection_type() == ConnectionType::Close {
+        Some("the response says so")
+    } else {
+        None
+    }
+}
+
+/// The response to a valid request, and whether it is a page.
+async fn serve_request(
+    state: &ApiState,
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+    page: Option<pages::PageTarget<'_>>,
+    connection: Option<&Rc<Connection>>,
+) -> Result<(ServiceResponse<BoxBody>, bool), Error> {
+    if let Some(page) = page {
+        let page = pages::serve_page(page, &request, connection);
+        return Ok((request.into_response(page), true));
+    }
+    let response = next.call(request).await?.map_into_boxed_body();
+    Ok(match pages::not_found_page(state, &response, connection) {
+        Some(page) => (response.into_response(page), true),
+        None => (response, false),
+    })
+}
+
+/// The bytes of the response to an invalid request head, which never reaches [`wrap_request`]. `received` is what was received of the
+/// head.
+pub(super) fn render_framing_error(
+    state: &ApiState,
+    framing_error: FramingError,
+    received: &[u8],
+) -> Vec<u8> {
+    let is_head = received.starts_with(b"HEAD ");
+    let (started_at, id) = (Instant::now(), state.api.ids.next_id().to_string());
+    let error = if framing_error.is_temporary() {
+        ApiError::unavailable(framing_error.message(), 1)
+    } else {
+        ApiError::bad_request(framing_error.message())
+    };
+    let mut response = error.closing_connection().log_and_respond(&id);
+    if problem_details::head_wants_problems(received) {
+        response = problem_details::response_as_problem(response, &state.api.service_url, &id);
+    }
+    add_common_headers(
+        response.headers_mut(),
+        &state.api,
+        &id,
+        matches!(state.api.transport, Transport::Tls),
+    );
+    let method = if is_head { "HEAD" } else { "GET" };
+    log_request(&state.api, &id, None, method, None, response.status(), started_at);
+    let (head, body) = response.into_parts();
+    let body = body.try_into_bytes().unwrap_or_default();
+    let mut bytes =
+        format!("HTTP/1.1 {}\r\ncontent-length: {}\r\nconnection: close\r\n", head.status(), body.len())
+            .into_bytes();
+    for (name, value) in head.headers() {
+        bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+    }
+    bytes.extend_from_slice(b"\r\n");
+    if !is_head {
+        bytes.extend_from_slice(&body);
+    }
+    bytes
+}
+
+/// Adds the headers of every response. `Date` and the times in bodies come from the same clock, so times in bodies are never later.
+fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
+    let now = HttpDate::from(SystemTime::from(api.clock.now().to_utc()));
+    if let Ok(value) = HeaderValue::from_str(&now.to_string()) {
+        headers.insert(DATE, value);
+    }
+    if let Ok(value) = HeaderValue::from_str(id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_https {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
+    }
+}
+
+/// Why a body is rejected that the method does not read.
+fn body_error(failure: Option<&BodyFailure>) -> ApiError {
+    match failure.and_then(|failure| Some((failure.reason()?, failure.is_temporary()))) {
+        Some((message, true)) => ApiError::unavailable(message, 1),
+        Some((message, false)) => ApiError::bad_request(message),
+        None => ApiError::bad_request("the body of a method that takes no body must be small and complete"),
+    }
+}
+
+fn reads_body(method: &Method) -> bool {
+    [Method::POST, Method::PUT, Method::PATCH].contains(method)
+}
+
+/// Writes the log line and records the duration. Both have the route's pattern in place of the path, which may contain personal data.
+fn log_request(
+    api: &Api,
+    id: &str,
+    provider: Option<ProviderId>,
+    method: &'static str,
+    pattern: Option<String>,
+    status: StatusCode,
+    started_at: Instant,
+) {
+    let (status, duration, level) = (status.as_u16(), started_at.elapsed(), api.request_log_level);
+    api.request_statistics.record_response(status, duration);
+    let route = pattern.as_deref().unwrap_or("-");
+    if log::log_enabled!(level) {
+        let provider = provider.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        log::log!(
+            level,
+            request_id = id, provider_id = provider.as_str(), method, route, status, duration_ms;
+            "request {id}: {method} {route} {status} {duration:?}"
+        );
+    }
+    let labels = [
+        ("method", Cow::Borrowed(method)),
+        ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
+        ("status", Cow::Owned(status.to_string())),
+    ];
+    metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(duration);
+}
+
+/// The name of a standard method; others share one name, so that clients cannot create metric labels.
+fn method_name(method: &Method) -> &'static str {
+    let all = [
+        Method::GET,
+        Method::HEAD,
+        Method::POST,
+        Method::PUT,
+        Method::DELETE,
+        Method::PATCH,
+        Method::OPTIONS,
+    ];
+    let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
+    all.iter().zip(names).find(|(known, _)| *known == method).map_or("other", |(_, name)| name)
+}

@@ -1,0 +1,163 @@
+//! Examines the head of a request line by line.
+
+use std::mem::take;
+use std::ops::Range;
+
+use super::request_line::RequestLine;
+use super::{FrameAction, FramingError, header_fields};
+
+const HEAD_BYTES_MAX: usize = 32 << 10;
+/// The most headers that the parser accepts.
+const FIELDS_MAX: usize = 96;
+/// The length of a carriage return and a line feed.
+const LINE_END_BYTES: usize = 2;
+
+/// The body that follows a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BodyKind {
+    Length(u64),
+    Chunked,
+}
+
+/// A partly read head.
+#[derive(Debug, Default)]
+pub(super) struct PartialHead {
+    /// The number of examined bytes.
+    examined: usize,
+    /// The start of the last line.
+    line_start: usize,
+    /// Whether an empty line before the head was discarded.
+    has_skipped_line: bool,
+    facts: HeadFacts,
+}
+
+/// What the lines of a head contain.
+#[derive(Debug, Default)]
+struct HeadFacts {
+    request: Option<RequestLine>,
+    fields: usize,
+    has_host: bool,
+    length: Option<u64>,
+    is_chunked: bool,
+    expects: bool,
+    /// The parts that are not passed on, sorted. Without them the head means the same to the service.
+    cuts: Vec<Range<usize>>,
+}
+
+/// The result of a complete head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CompleteHead {
+    pub(super) body: BodyKind,
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    pub(super) expects: bool,
+    /// The parts that are not passed on, sorted.
+    pub(super) cuts: Vec<Range<usize>>,
+}
+
+impl PartialHead {
+    /// Examines the bytes of the head, from its first one on.
+    pub(super) fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
+        let head = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
+        while let Some(at) = self.next_line(head)? {
+            let line = head.get(at.clone()).unwrap_or_default();
+            match (line, &self.facts.request) {
+                // Some old clients send an empty line after a body.
+                ([], None) if !self.has_skipped_line => {
+                    *self = Self { has_skipped_line: true, ..Self::default() };
+                    return Ok(FrameAction::Skip(LINE_END_BYTES));
+                }
+                ([], Some(request)) => {
+                    let (body, expects) =
+                        (self.facts.body_kind(request)?, self.facts.expects && !request.is_http_1_0);
+                    let cuts = take(&mut self.facts.cuts);
+                    return Ok(FrameAction::Head(self.examined, CompleteHead { body, expects, cuts }));
+                }
+                (line, None) => {
+                    let request = RequestLine::parse(line)?;
+                    self.facts.cuts.extend(request.removed_ranges(at.start));
+                    self.facts.request = Some(request);
+                }
+                (line, Some(_)) => self.facts.examine_header(line, at)?,
+            }
+        }
+        if bytes.len() > HEAD_BYTES_MAX { Err(FramingError::HeadSize) } else { Ok(FrameAction::More) }
+    }
+
+    /// The position of the next line without its end, or `None` if the line is incomplete.
+    fn next_line(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, FramingError> {
+        let unexamined = bytes.get(self.examined..).unwrap_or_default();
+        let text = unexamined.iter().position(|byte| !is_text(*byte)).unwrap_or(unexamined.len());
+        self.examined += text;
+        match (unexamined.get(text), unexamined.get(text + 1)) {
+            (None, _) | (Some(b'\r'), None) => Ok(None),
+            (Some(b'\r'), Some(b'\n')) => {
+                let line = self.line_start..self.examined;
+                self.examined += LINE_END_BYTES;
+                self.line_start = self.examined;
+                Ok(Some(line))
+            }
+            (Some(b'\r' | b'\n'), _) => Err(FramingError::LineEnd),
+            _ => Err(FramingError::Control),
+        }
+    }
+}
+
+/// Whether a line may contain a byte.
+pub(super) fn is_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
+}
+
+impl HeadFacts {
+    fn examine_header(&mut self, line: &[u8], at: Range<usize>) -> Result<(), FramingError> {
+        self.fields += 1;
+        if self.fields > FIELDS_MAX {
+            return Err(FramingError::HeadSize);
+        }
+        let (name, value) = header_fields::split_header(line)?;
+        let is_name = |other: &str| name.eq_ignore_ascii_case(other.as_bytes());
+        if is_name("host") {
+            if self.has_host || !header_fields::is_host(value) {
+                return Err(FramingError::Host);
+            }
+            self.has_host = true;
+        } else if is_name("content-length") {
+            if self.length.is_some() {
+                return Err(FramingError::Length);
+            }
+            self.length = Some(header_fields::parse_length(value)?);
+        } else if is_name("transfer-encoding") {
+            if self.is_chunked || !value.eq_ignore_ascii_case(b"chunked") {
+                return Err(FramingError::Encoding);
+            }
+            self.is_chunked = true;
+        } else if is_name("upgrade") {
+            // The service speaks only HTTP/1.1, but actix-web would treat the offer of another protocol as a request for it.
+            self.cuts.push(at.start..at.end + LINE_END_BYTES);
+        } else if is_name("connection") {
+            let value_start = name.len() + 1;
+            let from = at.start
+                + value_start
+                + header_fields::count_blanks(line.get(value_start..).unwrap_or_default());
+            let cuts = header_fields::find_list_items(value, b"upgrade").into_iter();
+            self.cuts.extend(cuts.map(|cut| from + cut.start..from + cut.end));
+        } else if is_name("expect") {
+            // actix-web would send `100 Continue` before the request has been checked.
+            self.expects |= value.eq_ignore_ascii_case(b"100-continue");
+            self.cuts.push(at.start..at.end + LINE_END_BYTES);
+        }
+        Ok(())
+    }
+
+    fn body_kind(&self, request: &RequestLine) -> Result<BodyKind, FramingError> {
+        if !self.has_host && !request.is_http_1_0 {
+            return Err(FramingError::Host);
+        }
+        match (self.is_chunked, self.length) {
+            (true, None) if !request.is_http_1_0 => Ok(BodyKind::Chunked),
+            (true, _) => Err(FramingError::Encoding),
+            // In HTTP/1.0 such a body would end with the connection.
+            (false, None) if request.is_http_1_0 && request.has_body => Err(FramingError::Length),
+            (false, length) => Ok(BodyKind::Length(length.unwrap_or(0))),
+        }
+    }
+}

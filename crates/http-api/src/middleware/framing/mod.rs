@@ -1,0 +1,102 @@
+//! Reads the bytes of a connection strictly before the HTTP parser does (behaviour 5.2).
+//!
+//! The parser is lenient where two readers of the same bytes may disagree on the end of a request (request smuggling): bare line
+//! feeds, invalid hosts, repeated lengths. This module passes on only what has exactly one interpretation, one request at a
+//! time: the next head waits until the previous request has its response. It removes what a request may contain but the service
+//! does not need (the scheme and host of an absolute target, offers of other protocols, chunk extensions, trailers), and passes
+//! everything else unchanged. It responds itself to a head that it refuses, after all earlier responses; a body that
+//! it refuses ends, for the parser, before it is complete. Nothing after either is read as a request.
+//!
+//! `head` and `body` examine bytes without I/O. `stream` is the byte stream around them, and limits how long a client may
+//! take to send a head, to send a body, and to read its responses.
+
+mod body_framing;
+mod connection;
+mod framing_error;
+mod head;
+mod header_fields;
+mod receive_buffer;
+mod request_line;
+mod stream;
+mod wait_timer;
+
+use body_framing::ChunkedBody;
+pub(super) use connection::{Connection, PageGuard};
+pub(crate) use framing_error::FramingError;
+use head::{CompleteHead, PartialHead};
+pub(super) use stream::{BUDGET_EXCEEDED, ErrorRenderer, StrictStream};
+
+/// The position within the requests of a connection.
+#[derive(Debug)]
+struct Framing {
+    state: FramingState,
+}
+
+#[derive(Debug)]
+enum FramingState {
+    /// Before or within a head.
+    Head(PartialHead),
+    /// Within a body, this many bytes before its end.
+    Length(u64),
+    /// Within a chunked body.
+    Chunks(ChunkedBody),
+}
+
+/// What to do with bytes that break no rule. Counts are numbers of bytes from the first one on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum FrameAction {
+    /// A complete head of this length, which is passed on without its cuts.
+    Head(usize, CompleteHead),
+    /// Bytes to pass on.
+    Pass(usize),
+    /// Bytes without meaning, to discard.
+    Skip(usize),
+    /// The bytes are incomplete.
+    More,
+}
+
+impl Framing {
+    fn new() -> Self {
+        Self { state: FramingState::Head(PartialHead::default()) }
+    }
+
+    /// Whether the position is before or within a head.
+    fn is_in_head(&self) -> bool {
+        matches!(self.state, FramingState::Head(_))
+    }
+
+    /// Examines the bytes that have not been passed on yet. A head is passed on as a whole or not at all.
+    fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
+        let (action, next) = match &mut self.state {
+            FramingState::Head(head) => {
+                let action = head.examine_bytes(bytes)?;
+                let next = if let FrameAction::Head(_, head) = &action {
+                    Some(FramingState::after_head(head.body))
+                } else {
+                    None
+                };
+                (action, next)
+            }
+            FramingState::Length(left) => body_framing::examine_sized_body(left, bytes),
+            FramingState::Chunks(chunks) => chunks.examine_bytes(bytes)?,
+        };
+        if let Some(next) = next {
+            self.state = next;
+        }
+        Ok(action)
+    }
+}
+
+impl FramingState {
+    /// The position after a head.
+    fn after_head(body: head::BodyKind) -> Self {
+        match body {
+            head::BodyKind::Length(0) => Self::Head(PartialHead::default()),
+            head::BodyKind::Length(length) => Self::Length(length),
+            head::BodyKind::Chunked => Self::Chunks(ChunkedBody::default()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! `GET /health` for load balancers that reach only this port: without a version and without credentials (behaviour 2.9).
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::Method;
+use actix_web::{HttpResponse, HttpResponseBuilder};
+
+use crate::operation::error::ApiError;
+use crate::operation::state::ApiState;
+
+const HEALTH_PATH: &str = "/health";
+
+/// Whether a request is a health check. Plain HTTP is allowed.
+pub(super) fn is_health_check(request: &ServiceRequest) -> bool {
+    request.path() == HEALTH_PATH && [Method::GET, Method::HEAD].contains(request.method())
+}
+
+/// The error for another method on this path. Such a request is handled like any other, over HTTPS only.
+pub(super) fn method_error(path: &str) -> Option<ApiError> {
+    (path == HEALTH_PATH).then(|| ApiError::method_not_allowed("GET, HEAD"))
+}
+
+/// Responds with 200, or with 503 while the service drains or the database is unavailable. Maintenance has no effect.
+pub(super) fn health_response(state: &ApiState) -> HttpResponse {
+    let is_healthy = !state.api.service_state.is_draining() && state.api.database_health.is_responsive();
+    let respond: fn() -> HttpResponseBuilder =
+        if is_healthy { HttpResponse::Ok } else { HttpResponse::ServiceUnavailable };
+    respond().finish()
+}

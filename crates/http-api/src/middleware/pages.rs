@@ -1,0 +1,172 @@
+//! Public pages, served without credentials and outside API versions: the OpenAPI document and the documentation
+//! (behaviour 2.10, 2.11).
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{
+    Accept, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Header as _, HeaderName, HeaderValue,
+    LOCATION,
+};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Bytes;
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+
+use super::admission::is_versioned;
+use super::compression;
+use super::framing::{Connection, PageGuard};
+use crate::api::{NOT_FOUND_PATH, PublicPage};
+use crate::operation::chunked_body::OutgoingBody;
+use crate::operation::error::ApiError;
+use crate::operation::state::ApiState;
+use crate::request_info::RequestInfo;
+
+/// Path prefixes of pages. The pages are rendered at the first request for one.
+const PAGE_PREFIXES: [&str; 3] = ["/docs", "/openapi.json", "/llms.txt"];
+/// The page to which `/` redirects.
+const HOME_LOCATION: HeaderValue = HeaderValue::from_static("/docs");
+const NO_REFERRER: (HeaderName, HeaderValue) =
+    (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
+
+/// The page that a request outside the API versions names.
+#[derive(Clone, Copy)]
+pub(super) enum PageTarget<'a> {
+    Page(&'a PublicPage),
+    /// `/`, which redirects to the documentation.
+    Home,
+}
+
+/// The page with exactly the request's path, if there is one.
+pub(super) fn find_target<'a>(state: &'a ApiState, request: &ServiceRequest) -> Option<PageTarget<'a>> {
+    let path = request.path();
+    if path == "/" {
+        return Some(PageTarget::Home);
+    }
+    let has_page_prefix = PAGE_PREFIXES.iter().any(|prefix| path.starts_with(prefix));
+    if has_page_prefix {
+        state.api.pages.iter().find(|page| page.path == path).map(PageTarget::Page)
+    } else {
+        None
+    }
+}
+
+/// The response with the page, compressed in advance if the client accepts gzip.
+pub(super) fn serve_page(
+    target: PageTarget<'_>,
+    request: &ServiceRequest,
+    connection: Option<&Rc<Connection>>,
+) -> HttpResponse {
+    let request_id = &RequestInfo::from_request(request.request()).id;
+    if ![Method::GET, Method::HEAD].contains(request.method()) {
+        return ApiError::method_not_allowed("GET, HEAD").log_and_respond(request_id);
+    }
+    let page = match target {
+        PageTarget::Page(page) => page,
+        PageTarget::Home => {
+            return HttpResponse::SeeOther().insert_header((LOCATION, HOME_LOCATION)).finish();
+        }
+    };
+    page_response(StatusCode::OK, page, request.request(), connection).unwrap_or_else(|| {
+        ApiError::unavailable("the service is busy", 1).closing_connection().log_and_respond(request_id)
+    })
+}
+
+/// The HTML page with the navigation, in place of a JSON 404 for a path outside the API versions. `None` if the client does not prefer
+/// HTML, or if the connection's memory is used up.
+pub(super) fn not_found_page(
+    state: &ApiState,
+    response: &ServiceResponse<BoxBody>,
+    connection: Option<&Rc<Connection>>,
+) -> Option<HttpResponse> {
+    let request = response.request();
+    if response.status() != StatusCode::NOT_FOUND || is_versioned(request.path()) || !prefers_html(response) {
+        return None;
+    }
+    let page = state.api.pages.iter().find(|page| page.path == NOT_FOUND_PATH)?;
+    page_response(StatusCode::NOT_FOUND, page, request, connection)
+}
+
+/// The page in an encoding that the client accepts; `None` if the connection's memory is used up.
+fn page_response(
+    status: StatusCode,
+    page: &PublicPage,
+    request: &HttpRequest,
+    connection: Option<&Rc<Connection>>,
+) -> Option<HttpResponse> {
+    let mut builder = page_builder(status, page);
+    let use_gzip = compression::accepts_gzip(request);
+    if use_gzip {
+        builder.insert_header((CONTENT_ENCODING, HeaderValue::from_static("gzip")));
+    }
+    let bytes = if use_gzip { &page.gzipped } else { &page.body };
+    let guard = match connection {
+        Some(connection) if request.method() != Method::HEAD => Some(connection.begin_page(bytes.len())?),
+        _ => None,
+    };
+    Some(builder.body(PageBody { body: bytes.clone().into(), _guard: guard }))
+}
+
+/// The body of a page, which counts towards the connection's memory until it is sent.
+struct PageBody {
+    body: OutgoingBody,
+    _guard: Option<PageGuard>,
+}
+
+impl MessageBody for PageBody {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        self.body.size()
+    }
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
+        Pin::new(&mut self.get_mut().body).poll_next(context)
+    }
+}
+
+fn prefers_html(response: &ServiceResponse<BoxBody>) -> bool {
+    let accept = Accept::parse(response.request());
+    accept.is_ok_and(|accept| accept.preference().essence_str() == "text/html")
+}
+
+fn page_builder(status: StatusCode, page: &PublicPage) -> HttpResponseBuilder {
+    let mut builder = HttpResponse::build(status);
+    builder.insert_header((CONTENT_TYPE, page.content_type));
+    if let Some(policy) = &page.content_security_policy {
+        builder.insert_header((CONTENT_SECURITY_POLICY, policy));
+        builder.insert_header(NO_REFERRER);
+    }
+    builder
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::ACCEPT;
+    use actix_web::test::TestRequest;
+
+    use super::*;
+
+    #[test]
+    fn a_browser_prefers_html_and_a_program_does_not() {
+        let check = |accept: Option<&str>, expected: bool| {
+            let mut request = TestRequest::get();
+            if let Some(accept) = accept {
+                request = request.insert_header((ACCEPT, accept));
+            }
+            let response = request.to_srv_response(HttpResponse::NotFound().finish());
+            assert_eq!(prefers_html(&response), expected, "{accept:?}");
+        };
+        check(Some("text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"), true);
+        check(Some("application/json;q=0.5, text/html"), true);
+        check(Some("text/html;q=0.5, application/json"), false);
+        check(Some("application/json"), false);
+        check(Some("*/*"), false);
+        check(Some("text/html;q=0"), false);
+        check(Some("not a type"), false);
+        check(None, false);
+    }
+}

@@ -1,0 +1,45 @@
+//! Each error has its code and its fields.
+
+use super::*;
+
+#[test]
+fn every_error_has_its_code_and_its_fields() {
+    let check = |error: ApiError, code: ErrorCode, fields: &[&str]| {
+        assert_eq!(error.code_and_fields(), (code, fields.to_vec()), "{error}");
+    };
+    check(ApiError::https_required(), ErrorCode::HttpsRequired, &[]);
+    check(ApiError::unauthorized(), ErrorCode::Unauthorized, &[]);
+    check(ApiError::forbidden("no"), ErrorCode::Forbidden, &[]);
+    check(ApiError::forbidden_in_path("no"), ErrorCode::Forbidden, &["id"]);
+    check(Denied::Foreign("sender_id").into(), ErrorCode::Forbidden, &["sender_id"]);
+    check(ApiError::from_denied_path(Denied::Foreign("id"), "user"), ErrorCode::Forbidden, &["id"]);
+    check(ApiError::not_found("unknown path"), ErrorCode::NotFound, &[]);
+    check(Denied::Absent("sender_id").into(), ErrorCode::NotFound, &["sender_id"]);
+    check(ApiError::from_denied_path(Denied::Absent("id"), "user"), ErrorCode::NotFound, &["id"]);
+    check(ApiError::method_not_allowed("GET"), ErrorCode::MethodNotAllowed, &[]);
+    check(ApiError::bad_request("no"), ErrorCode::InvalidRequest, &[]);
+    check(ApiError::invalid_field("a", "a is wrong"), ErrorCode::InvalidRequest, &["a"]);
+    check(ApiError::key_reused(), ErrorCode::IdempotencyKeyReused, &[]);
+    check(ApiError::version_gone(), ErrorCode::VersionRetired, &[]);
+    check(ApiError::too_many_requests(1), ErrorCode::RateLimited, &[]);
+    check(ApiError::too_many_failed_logins(1), ErrorCode::LoginRateLimited, &[]);
+    check(ApiError::under_maintenance(1), ErrorCode::Maintenance, &[]);
+    check(ApiError::unavailable("busy", 1), ErrorCode::Unavailable, &[]);
+    check(StoreError::Busy.into(), ErrorCode::Unavailable, &[]);
+    check(StoreError::Broken("x".into()).into(), ErrorCode::Internal, &[]);
+    check(ApiError::internal("x"), ErrorCode::Internal, &[]);
+}
+
+#[test]
+fn an_invalid_body_keeps_the_faults_of_its_fields() {
+    let mut fields = guerdon_api_types::body::Fields::parse(br#"{"a": 1, "z": 1}"#).unwrap();
+    fields.read_required::<guerdon_domain::values::UserId>("a");
+    fields.read_required::<guerdon_domain::values::UserId>("b");
+    let error = ApiError::from(fields.check_faults(Some(())).unwrap_err());
+    assert_eq!(error.code_and_fields(), (ErrorCode::InvalidRequest, vec!["a", "b"]));
+    assert_eq!(error.status_and_message(), (400, "a must be a string with a UUID; b is required"));
+    let unknown = ApiError::from(fields.reject_unknown().unwrap_err());
+    assert_eq!(unknown.code_and_fields(), (ErrorCode::InvalidRequest, vec!["z"]));
+    let syntax = ApiError::from(guerdon_api_types::body::Fields::parse(b"{,}").err().unwrap());
+    assert_eq!(syntax.code_and_fields(), (ErrorCode::InvalidRequest, vec![]));
+}

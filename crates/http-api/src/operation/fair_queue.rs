@@ -1,0 +1,214 @@
+//! Shares the capacity for requests fairly between providers (behaviour 20.4), so that the load of one does not slow down the
+//! others.
+//!
+//! The number of requests in progress is limited. A single provider may hold all permits but a few, which are reserved for others.
+//! When requests wait, permits that become free are given to the waiting providers in turn, and a provider with its full share in
+//! progress is skipped while another waits. The requests of one provider keep their order.
+
+mod provider_queues;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use guerdon_domain::ports::Deadlines;
+use guerdon_domain::values::ProviderId;
+use metrics::{Gauge, gauge};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use self::provider_queues::ProviderQueues;
+use crate::operation::error::ApiError;
+
+const WAITING_REQUESTS: &str = "guerdon_http_requests_waiting";
+
+/// The permits for requests of one kind.
+pub(crate) struct FairQueue {
+    kind: &'static str,
+    capacity: usize,
+    provider_queues: Mutex<ProviderQueues>,
+}
+
+/// The permit of a request in progress. Dropping it gives the permit to the next request.
+pub(crate) struct RequestPermit {
+    queue: Arc<FairQueue>,
+    provider: ProviderId,
+}
+
+impl FairQueue {
+    /// `capacity` must be more than two fair shares.
+    pub(crate) fn new(kind: &'static str, capacity: usize) -> Arc<Self> {
+        gauge!(WAITING_REQUESTS, "kind" => kind).set(0.0);
+        Arc::new(Self { kind, capacity, provider_queues: Mutex::default() })
+    }
+
+    /// Waits for a permit. Fails with 503 after the deadline for permits, or if too many requests of the provider wait already.
+    pub(crate) async fn acquire_permit(
+        self: &Arc<Self>,
+        provider: ProviderId,
+    ) -> Result<RequestPermit, ApiError> {
+        let receiver = {
+            let mut queues = self.lock_queues();
+            if queues.can_start(provider, self.capacity) {
+                queues.start_request(provider);
+                return Ok(self.new_permit(provider));
+            }
+            let (sender, receiver) = oneshot::channel();
+            queues.enqueue_waiter(provider, sender)?;
+            receiver
+        };
+        let _waiting = WaitingGauge::new(self.kind);
+        let permit = timeout(Deadlines::REQUEST.permit, receiver).await;
+        permit.ok().and_then(Result::ok).ok_or_else(too_many_requests_error)
+    }
+
+    /// Fails with 503 if too many requests of the provider wait already. Lets the caller refuse a request before any work.
+    pub(crate) fn require_room(&self, provider: ProviderId) -> Result<(), ApiError> {
+        self.lock_queues().require_room(provider)
+    }
+
+    fn new_permit(self: &Arc<Self>, provider: ProviderId) -> RequestPermit {
+        RequestPermit { queue: Arc::clone(self), provider }
+    }
+
+    fn lock_queues(&self) -> MutexGuard<'_, ProviderQueues> {
+        self.provider_queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts one waiting request until it is dropped.
+struct WaitingGauge(Gauge);
+
+impl WaitingGauge {
+    fn new(kind: &'static str) -> Self {
+        let waiting = gauge!(WAITING_REQUESTS, "kind" => kind);
+        waiting.increment(1);
+        Self(waiting)
+    }
+}
+
+impl Drop for WaitingGauge {
+    fn drop(&mut self) {
+        self.0.decrement(1);
+    }
+}
+
+fn too_many_requests_error() -> ApiError {
+    ApiError::unavailable("the provider has too many requests in progress", 1)
+}
+
+impl Drop for RequestPermit {
+    fn drop(&mut self) {
+        self.queue.lock_queues().end_request(self.provider);
+        loop {
+            let next = self.queue.lock_queues().next_waiter(self.queue.capacity);
+            let Some((provider, first)) = next else { return };
+            drop(first.send(self.queue.new_permit(provider))); // a receiver that no longer waits drops the permit, which frees it
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::provider_queues::WAITING_PER_PROVIDER_MAX;
+    use super::*;
+
+    fn provider_id(number: u128) -> ProviderId {
+        ProviderId::from_uuid(Uuid::from_u128(number))
+    }
+
+    async fn acquire_permits(queue: &Arc<FairQueue>, number: u128, count: usize) -> Vec<RequestPermit> {
+        let mut permits = Vec::new();
+        for _ in 0..count {
+            permits.push(queue.acquire_permit(provider_id(number)).await.unwrap());
+        }
+        permits
+    }
+
+    /// Requests a permit; the task ends when it has one.
+    fn request_permit(
+        queue: &Arc<FairQueue>,
+        number: u128,
+    ) -> tokio::task::JoinHandle<Result<RequestPermit, ApiError>> {
+        let queue = Arc::clone(queue);
+        tokio::spawn(async move { queue.acquire_permit(provider_id(number)).await })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_single_provider_leaves_a_fair_share_free_for_others() {
+        let queue = FairQueue::new("read", 24);
+        let first = acquire_permits(&queue, 1, 16).await;
+        assert!(queue.acquire_permit(provider_id(1)).await.is_err(), "it waits in vain");
+        let second = acquire_permits(&queue, 2, 8).await;
+        assert!(queue.acquire_permit(provider_id(3)).await.is_err(), "all permits are taken");
+        drop((first, second));
+        assert!(queue.lock_queues().by_provider.is_empty());
+        assert_eq!(queue.lock_queues().in_progress, 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_free_permit_goes_to_a_provider_below_its_fair_share() {
+        let queue = FairQueue::new("read", 24);
+        let mut first = acquire_permits(&queue, 1, 16).await;
+        let second = acquire_permits(&queue, 2, 8).await;
+        let greedy = request_permit(&queue, 1);
+        tokio::task::yield_now().await;
+        let third = request_permit(&queue, 3);
+        tokio::task::yield_now().await;
+        first.pop();
+        let third = third.await.unwrap().unwrap();
+        assert!(!greedy.is_finished(), "it came first, and has its share");
+        drop((second, third));
+        assert!(greedy.await.unwrap().is_ok(), "nobody else waits");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn providers_alternate_and_each_keeps_its_order() {
+        let queue = FairQueue::new("write", 17);
+        let first_permits = acquire_permits(&queue, 9, 9).await;
+        let second_permits = acquire_permits(&queue, 8, 8).await;
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let mut waiting = Vec::new();
+        for (number, count) in [(1, 0), (1, 1), (1, 2), (2, 0), (2, 1)] {
+            let (queue, order) = (Arc::clone(&queue), Arc::clone(&order));
+            waiting.push(tokio::spawn(async move {
+                let _permit = queue.acquire_permit(provider_id(number)).await.unwrap();
+                order.lock().unwrap().push((number, count));
+                tokio::task::yield_now().await;
+            }));
+            tokio::task::yield_now().await;
+        }
+        drop(second_permits.into_iter().next());
+        for task in waiting {
+            task.await.unwrap();
+        }
+        assert_eq!(*order.lock().unwrap(), [(1, 0), (2, 0), (1, 1), (2, 1), (1, 2)]);
+        drop(first_permits);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_queue_is_bounded_and_skips_waiters_that_have_gone() {
+        let queue = FairQueue::new("write", 17);
+        let (first_permits, second_permits) =
+            (acquire_permits(&queue, 1, 9).await, acquire_permits(&queue, 2, 8).await);
+        let waiting: Vec<_> = (0..WAITING_PER_PROVIDER_MAX).map(|_| request_permit(&queue, 3)).collect();
+        while queue
+            .lock_queues()
+            .by_provider
+            .get(&provider_id(3))
+            .is_none_or(|queue| queue.waiters.len() < WAITING_PER_PROVIDER_MAX)
+        {
+            tokio::task::yield_now().await;
+        }
+        let refused = queue.acquire_permit(provider_id(3)).await.err().unwrap();
+        assert_eq!(refused.status_and_message().0, 503);
+        for waiter in &waiting[..WAITING_PER_PROVIDER_MAX - 1] {
+            waiter.abort();
+        }
+        tokio::task::yield_now().await;
+        drop(first_permits);
+        assert!(waiting.into_iter().last().unwrap().await.unwrap().is_ok());
+        drop(second_permits);
+        assert_eq!(queue.lock_queues().in_progress, 0);
+    }
+}

@@ -1,0 +1,108 @@
+//! The requests in progress and the waiting requests of each provider, as plain data without threads or clocks.
+
+use std::collections::{HashMap, VecDeque};
+
+use guerdon_domain::values::ProviderId;
+use tokio::sync::oneshot::Sender;
+
+use super::{RequestPermit, too_many_requests_error};
+use crate::operation::error::ApiError;
+
+/// The permits of a provider while others wait, and the number of permits that are reserved for providers without any.
+const FAIR_SHARE: usize = 8;
+/// The most waiting requests of one provider. A refusal costs a fifth of the processor time of a response, so a client with that many
+/// connections that ignores `Retry-After` costs less if it is served late than if it is refused many times.
+pub(super) const WAITING_PER_PROVIDER_MAX: usize = 1_024;
+
+#[derive(Default)]
+pub(super) struct ProviderQueues {
+    pub(super) in_progress: usize,
+    pub(super) by_provider: HashMap<ProviderId, ProviderQueue>,
+    /// The waiting providers, in the order in which they get permits.
+    waiting_providers: VecDeque<ProviderId>,
+}
+
+#[derive(Default)]
+pub(super) struct ProviderQueue {
+    in_progress: usize,
+    pub(super) waiters: VecDeque<Sender<RequestPermit>>,
+}
+
+impl ProviderQueues {
+    /// Whether a new request may start without waiting.
+    pub(super) fn can_start(&self, provider: ProviderId, capacity: usize) -> bool {
+        let own_in_progress = self.by_provider.get(&provider).map_or(0, |queue| queue.in_progress);
+        let free_permits = capacity.saturating_sub(self.in_progress);
+        // If a permit is free, all waiting providers have their full share.
+        (free_permits > 0 && own_in_progress < FAIR_SHARE)
+            || (free_permits > FAIR_SHARE && self.waiting_providers.is_empty())
+    }
+
+    pub(super) fn start_request(&mut self, provider: ProviderId) {
+        self.in_progress += 1;
+        self.by_provider.entry(provider).or_default().in_progress += 1;
+    }
+
+    /// Queues a request behind the others of its provider; 503 if there are too many.
+    pub(super) fn enqueue_waiter(
+        &mut self,
+        provider: ProviderId,
+        waiter: Sender<RequestPermit>,
+    ) -> Result<(), ApiError> {
+        self.require_room(provider)?;
+        let queue = self.by_provider.entry(provider).or_default();
+        if queue.waiters.is_empty() && !self.waiting_providers.contains(&provider) {
+            self.waiting_providers.push_back(provider);
+        }
+        queue.waiters.push_back(waiter);
+        Ok(())
+    }
+
+    pub(super) fn require_room(&mut self, provider: ProviderId) -> Result<(), ApiError> {
+        let Some(queue) = self.by_provider.get_mut(&provider) else { return Ok(()) };
+        if queue.waiters.len() >= WAITING_PER_PROVIDER_MAX {
+            queue.waiters.retain(|sender| !sender.is_closed());
+        }
+        if queue.waiters.len() >= WAITING_PER_PROVIDER_MAX { Err(too_many_requests_error()) } else { Ok(()) }
+    }
+
+    pub(super) fn end_request(&mut self, provider: ProviderId) {
+        self.in_progress -= 1;
+        if let Some(queue) = self.by_provider.get_mut(&provider) {
+            queue.in_progress -= 1;
+            if queue.in_progress == 0 && queue.waiters.is_empty() {
+                self.by_provider.remove(&provider);
+            }
+        }
+    }
+
+    /// The provider and the waiting request that get the next free permit. The request counts as in progress from now on.
+    pub(super) fn next_waiter(&mut self, capacity: usize) -> Option<(ProviderId, Sender<RequestPermit>)> {
+        while self.in_progress < capacity {
+            let is_alone = self.waiting_providers.len() <= 1;
+            let free_permits = capacity - self.in_progress;
+            let is_eligible = |provider: &ProviderId| {
+                let own_in_progress = self.by_provider.get(provider).map_or(0, |queue| queue.in_progress);
+                own_in_progress < FAIR_SHARE || (is_alone && free_permits > FAIR_SHARE)
+            };
+            let index = self.waiting_providers.iter().position(is_eligible)?;
+            let provider = self.waiting_providers.remove(index)?;
+            let Some(queue) = self.by_provider.get_mut(&provider) else { continue };
+            let first = queue.waiters.pop_front();
+            if !queue.waiters.is_empty() {
+                self.waiting_providers.push_back(provider);
+            }
+            match first {
+                Some(first) if !first.is_closed() => {
+                    self.start_request(provider);
+                    return Some((provider, first));
+                }
+                _ if queue.waiters.is_empty() && queue.in_progress == 0 => {
+                    drop(self.by_provider.remove(&provider))
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}

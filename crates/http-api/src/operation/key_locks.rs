@@ -1,0 +1,88 @@
+//! The idempotency keys in progress in this process. A retry waits here without occupying a thread or a connection.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use guerdon_domain::idempotency::IdempotencyKey;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+/// The keys in progress.
+#[derive(Default)]
+pub(crate) struct KeyLocks {
+    keys: Mutex<HashSet<IdempotencyKey>>,
+    unlocked: Notify,
+}
+
+/// A key in progress. Dropping it frees the key.
+pub(crate) struct KeyLock {
+    locks: Arc<KeyLocks>,
+    key: IdempotencyKey,
+}
+
+impl KeyLocks {
+    /// Takes the key as soon as it is free, or returns `None` after the deadline.
+    pub(crate) async fn acquire_lock(
+        self: &Arc<Self>,
+        key: &IdempotencyKey,
+        deadline: Instant,
+    ) -> Option<KeyLock> {
+        loop {
+            // Created before the check, so that a key that becomes free after the check is noticed.
+            let unlocked_signal = self.unlocked.notified();
+            if self.try_insert(key) {
+                return Some(KeyLock { locks: Arc::clone(self), key: key.clone() });
+            }
+            timeout_at(deadline, unlocked_signal).await.ok()?;
+        }
+    }
+
+    fn try_insert(&self, key: &IdempotencyKey) -> bool {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone())
+    }
+}
+
+impl Drop for KeyLock {
+    fn drop(&mut self) {
+        self.locks.keys.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        self.locks.unlocked.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn idempotency_key(name: &str) -> IdempotencyKey {
+        IdempotencyKey { scope: Uuid::nil(), key: name.to_owned() }
+    }
+
+    #[actix_web::test]
+    async fn a_key_is_locked_by_one_request_at_a_time() {
+        let locks = Arc::new(KeyLocks::default());
+        let now = Instant::now();
+        let first = locks.acquire_lock(&idempotency_key("a"), now).await.unwrap();
+        assert!(locks.acquire_lock(&idempotency_key("a"), now).await.is_none());
+        assert!(locks.acquire_lock(&idempotency_key("b"), now).await.is_some());
+        drop(first);
+        assert!(locks.acquire_lock(&idempotency_key("a"), now).await.is_some());
+    }
+
+    #[actix_web::test]
+    async fn a_retry_continues_when_the_first_request_ends() {
+        let locks = Arc::new(KeyLocks::default());
+        let first = locks.acquire_lock(&idempotency_key("a"), Instant::now()).await.unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let retry = actix_web::rt::spawn({
+            let locks = Arc::clone(&locks);
+            async move { locks.acquire_lock(&idempotency_key("a"), deadline).await.is_some() }
+        });
+        tokio::task::yield_now().await;
+        drop(first);
+        assert!(retry.await.unwrap());
+    }
+}

@@ -1,0 +1,137 @@
+//! Reads that can wait until there is something to read (behaviour 25.8).
+//!
+//! A waiting request is a future that holds no thread, database connection, permit or memory for its response. It looks for
+//! something to read when it is woken and, because not every change wakes it, from time to time. Each look is a short read like that
+//! of any other request. Only the limits of open connections bound the number of waiting requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::{HttpMessage as _, HttpRequest};
+use guerdon_domain::ports::{Consistency, ReadTx};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::feed_signal::FeedSubscription;
+use crate::operation::call::Call;
+use crate::operation::error::ApiError;
+use crate::operation::operation_docs::OperationDocs;
+use crate::operation::read::read_blocking;
+use crate::operation::response::RenderedResponse;
+use crate::operation::state::ApiState;
+use crate::request_info::{ClientEnd, TimeWaited};
+
+/// The shortest time between two looks. On PostgreSQL, committed events appear only when no older transaction is open, so the next
+/// looks after a commit follow quickly, and then at twice the distance each time.
+const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(20);
+/// The longest time between two looks, unless very many requests wait.
+const LOOK_INTERVAL_MAX: Duration = Duration::from_secs(1);
+
+/// A read that can wait until there is something to read.
+pub(crate) trait LongPoll: OperationDocs + 'static {
+    /// What to read.
+    type Query: Copy + Send + 'static;
+
+    /// The memory that a look needs.
+    const LOOK_BYTES_MAX: usize;
+
+    /// Parses the query of a call, and how long it may wait.
+    fn parse_query(call: &Call) -> Result<(Self::Query, Duration), ApiError>;
+
+    /// Looks for something to read, and moves the query past what does not match.
+    fn look(reads: &mut dyn ReadTx, query: &mut Self::Query) -> Result<Look, ApiError>;
+
+    /// Reads the data and renders the response.
+    fn execute_read(reads: &mut dyn ReadTx, query: &Self::Query) -> Result<RenderedResponse, ApiError>;
+
+    /// The memory that the largest response to such a query needs.
+    fn estimate_memory(query: &Self::Query) -> usize;
+}
+
+/// What a look has found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Something to read.
+    Found,
+    /// Nothing that matches yet, but more to look at.
+    Continues,
+    /// Nothing more.
+    End,
+}
+
+/// Runs the operation for a request.
+pub(crate) async fn run_long_poll<P: LongPoll>(
+    state: Arc<ApiState>,
+    call: Call,
+    request: HttpRequest,
+) -> Result<RenderedResponse, ApiError> {
+    let (mut query, wait_max) = P::parse_query(&call)?;
+    if !wait_max.is_zero() {
+        let waited = wait_for_data::<P>(&state, &call, &mut query, wait_max, &request).await?;
+        request.extensions_mut().insert(TimeWaited(waited));
+    }
+    let memory = state.work_memory.acquire_bytes(call.scope, P::estimate_memory(&query)).await?;
+    let read = move |reads: &mut dyn ReadTx| P::execute_read(reads, &query);
+    let response = read_blocking(&state, call.scope, Consistency::Snapshot, read).await?;
+    Ok(response.with_memory(memory))
+}
+
+/// Waits until there is something to read, the time is over, the client is gone, or the service stops or goes into maintenance. Returns
+/// how long the request waited between its looks. Fails if the first look fails; if a later one does, the next one decides.
+async fn wait_for_data<P: LongPoll>(
+    state: &Arc<ApiState>,
+    call: &Call,
+    query: &mut P::Query,
+    wait_max: Duration,
+    request: &HttpRequest,
+) -> Result<Duration, ApiError> {
+    // Before the first look, so that no event is missed between it and the wait.
+    let mut subscription = state.api.feed_signal.subscribe(call.scope);
+    let client_end = request.conn_data::<ClientEnd>().cloned().unwrap_or_default();
+    let deadline = Instant::now() + wait_max;
+    let (mut waited, mut interval) = (Duration::ZERO, LOOK_INTERVAL_MIN.max(subscription.round()));
+    let mut found = look::<P>(state, call, query).await?;
+    while found != Look::Found {
+        let started_at = Instant::now();
+        let next_look = async {
+            if found == Look::End { wait_for_look(&mut subscription, interval).await } else { interval }
+        };
+        let next = tokio::select! {
+            biased;
+            () = client_end.ended() => None,
+            () = state.api.service_state.interrupted() => None,
+            () = sleep_until(deadline) => None,
+            next = next_look => Some(next),
+        };
+        waited += started_at.elapsed();
+        let Some(next) = next else { break };
+        interval = next;
+        found = look::<P>(state, call, query).await.unwrap_or(Look::End);
+    }
+    Ok(waited)
+}
+
+/// Waits for the next look. Returns the interval until the one after it.
+async fn wait_for_look(subscription: &mut FeedSubscription, interval: Duration) -> Duration {
+    let round = subscription.round();
+    sleep(LOOK_INTERVAL_MIN).await; // many commits share one look
+    tokio::select! {
+        is_own = subscription.await_commit() => if is_own { LOOK_INTERVAL_MIN } else { LOOK_INTERVAL_MIN.max(round) },
+        () = sleep(interval.saturating_sub(LOOK_INTERVAL_MIN)) => interval.saturating_mul(2).min(LOOK_INTERVAL_MAX.max(round)),
+    }
+}
+
+async fn look<P: LongPoll>(
+    state: &Arc<ApiState>,
+    call: &Call,
+    query: &mut P::Query,
+) -> Result<Look, ApiError> {
+    let _memory = state.work_memory.acquire_bytes(call.scope, P::LOOK_BYTES_MAX).await?;
+    let start = *query;
+    let look = move |reads: &mut dyn ReadTx| {
+        let mut query = start;
+        P::look(reads, &mut query).map(|found| (found, query))
+    };
+    let (found, moved) = read_blocking(state, call.scope, Consistency::Snapshot, look).await?;
+    *query = moved;
+    Ok(found)
+}

@@ -1,0 +1,207 @@
+//! Limits the memory of large requests. It is reserved before it is used, and released when the last part of the response has
+//! been sent.
+//!
+//! Small requests reserve nothing and take no lock. If there is not enough memory, a request waits for a moment and then gets a
+//! 503. One provider can reserve only a part of the total, so that the others are not blocked.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use guerdon_domain::ports::Deadlines;
+use guerdon_domain::values::ProviderId;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
+
+use crate::operation::error::ApiError;
+
+/// The largest body or response that reserves nothing. There may be one per connection.
+pub(crate) const SMALL_BODY_BYTES_MAX: usize = 64 << 10;
+/// The largest work on a request that reserves nothing; the number of requests in progress is limited. A recognition with the
+/// message of its occasion is such a request.
+pub(crate) const SMALL_WORK_BYTES_MAX: usize = 128 << 10;
+
+/// A number of bytes in total, and the part of them that one provider may reserve.
+pub(crate) struct MemoryBudget {
+    kind: &'static str,
+    /// Requests up to this size reserve nothing.
+    small_bytes_max: usize,
+    bytes_max: usize,
+    bytes_per_provider_max: usize,
+    usage: Mutex<MemoryUsage>,
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct MemoryUsage {
+    total: usize,
+    by_provider: HashMap<ProviderId, usize>,
+}
+
+/// The reservation of one request. Dropping it releases the memory.
+pub(crate) struct MemoryPermit {
+    budget: Arc<MemoryBudget>,
+    provider: ProviderId,
+    bytes: usize,
+}
+
+impl MemoryBudget {
+    /// A budget whose reserved bytes are reported in `guerdon_http_memory_bytes` under this kind.
+    pub(crate) fn new(
+        kind: &'static str,
+        small_bytes_max: usize,
+        bytes_max: usize,
+        bytes_per_provider_max: usize,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            kind,
+            small_bytes_max,
+            bytes_max,
+            bytes_per_provider_max,
+            usage: Mutex::default(),
+            freed: Notify::new(),
+        })
+    }
+
+    /// An empty reservation for a request of this provider.
+    pub(crate) fn empty_permit(self: &Arc<Self>, provider: ProviderId) -> MemoryPermit {
+        MemoryPermit { budget: Arc::clone(self), provider, bytes: 0 }
+    }
+
+    /// Reserves bytes, but never more than a provider's whole part, as soon as they are available. Fails with 503 after the
+    /// deadline for memory.
+    pub(crate) async fn acquire_bytes(
+        self: &Arc<Self>,
+        provider: ProviderId,
+        bytes: usize,
+    ) -> Result<MemoryPermit, ApiError> {
+        let mut permit = self.empty_permit(provider);
+        if bytes <= self.small_bytes_max {
+            return Ok(permit);
+        }
+        let deadline = Instant::now() + Deadlines::REQUEST.memory;
+        loop {
+            // Created before the check, so that memory that is released after the check is noticed.
+            let freed = self.freed.notified();
+            if permit.try_acquire_bytes(bytes.min(self.bytes_per_provider_max)) {
+                return Ok(permit);
+            }
+            if timeout_at(deadline, freed).await.is_err() {
+                return Err(ApiError::unavailable("the service has too many large requests in progress", 1));
+            }
+        }
+    }
+
+    fn lock_usage(&self) -> MutexGuard<'_, MemoryUsage> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MemoryPermit {
+    /// Reserves bytes for an empty reservation, as soon as they are available; 503 after the deadline for memory.
+    pub(crate) async fn grow_to(self, bytes: usize) -> Result<Self, ApiError> {
+        self.budget.acquire_bytes(self.provider, bytes).await
+    }
+
+    fn try_acquire_bytes(&mut self, bytes: usize) -> bool {
+        let mut usage = self.budget.lock_usage();
+        let own_bytes = usage.by_provider.get(&self.provider).copied().unwrap_or_default();
+        let has_room = usage.total + bytes <= self.budget.bytes_max
+            && own_bytes + bytes <= self.budget.bytes_per_provider_max;
+        if has_room {
+            usage.update_usage(self.budget.kind, self.provider, 0, bytes);
+            self.bytes = bytes;
+        }
+        has_room
+    }
+
+    /// Sets the bytes that were needed in the end. If they are more than reserved, they are counted even above the limit.
+    pub(crate) fn resize_to(&mut self, bytes: usize) {
+        let bytes = if bytes <= SMALL_BODY_BYTES_MAX { 0 } else { bytes };
+        if bytes == self.bytes {
+            return;
+        }
+        self.budget.lock_usage().update_usage(self.budget.kind, self.provider, self.bytes, bytes);
+        if bytes < self.bytes {
+            self.budget.freed.notify_waiters();
+        }
+        self.bytes = bytes;
+    }
+}
+
+impl Drop for MemoryPermit {
+    fn drop(&mut self) {
+        self.resize_to(0);
+    }
+}
+
+impl MemoryUsage {
+    fn update_usage(&mut self, kind: &'static str, provider: ProviderId, before: usize, after: usize) {
+        self.total = self.total.saturating_sub(before).saturating_add(after);
+        let total_bytes = u32::try_from(self.total).unwrap_or(u32::MAX);
+        metrics::gauge!("guerdon_http_memory_bytes", "kind" => kind).set(total_bytes);
+        let own_bytes = self.by_provider.entry(provider).or_default();
+        *own_bytes = own_bytes.saturating_sub(before).saturating_add(after);
+        if *own_bytes == 0 {
+            self.by_provider.remove(&provider);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    fn provider_id(n: u128) -> ProviderId {
+        ProviderId::from_uuid(Uuid::from_u128(n))
+    }
+
+    fn usage_of(budget: &MemoryBudget) -> (usize, usize) {
+        let usage = budget.lock_usage();
+        (usage.total, usage.by_provider.len())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_provider_can_reserve_only_its_part() {
+        let budget = MemoryBudget::new("test", SMALL_BODY_BYTES_MAX, 3 * MIB, 2 * MIB);
+        let first = budget.acquire_bytes(provider_id(1), 2 * MIB).await.unwrap();
+        let refused = budget.acquire_bytes(provider_id(1), MIB).await.err().unwrap();
+        assert_eq!(refused.status_and_message().0, 503);
+        let second = budget.acquire_bytes(provider_id(2), MIB).await.unwrap();
+        assert!(budget.acquire_bytes(provider_id(3), MIB).await.is_err());
+        drop((first, second));
+        assert_eq!(usage_of(&budget), (0, 0));
+        let whole = budget.acquire_bytes(provider_id(1), 9 * MIB).await.unwrap();
+        assert_eq!(usage_of(&budget), (2 * MIB, 1), "more than a provider's share takes that share");
+        drop(whole);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_waiting_request_continues_when_memory_is_released() {
+        let budget = MemoryBudget::new("test", SMALL_BODY_BYTES_MAX, 2 * MIB, 2 * MIB);
+        let mut first = budget.acquire_bytes(provider_id(1), 2 * MIB).await.unwrap();
+        let waiting = tokio::spawn({
+            let budget = Arc::clone(&budget);
+            async move { budget.acquire_bytes(provider_id(2), MIB).await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        first.resize_to(MIB);
+        assert!(waiting.await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn small_requests_reserve_nothing_and_larger_responses_count() {
+        let budget = MemoryBudget::new("test", SMALL_BODY_BYTES_MAX, MIB, MIB);
+        let mut permit = budget.acquire_bytes(provider_id(1), SMALL_BODY_BYTES_MAX).await.unwrap();
+        assert_eq!(usage_of(&budget), (0, 0));
+        permit.resize_to(2 * MIB);
+        assert_eq!(usage_of(&budget), (2 * MIB, 1));
+        assert!(budget.acquire_bytes(provider_id(2), SMALL_BODY_BYTES_MAX + 1).await.is_err());
+        assert!(budget.acquire_bytes(provider_id(2), SMALL_BODY_BYTES_MAX).await.is_ok());
+        permit.resize_to(SMALL_BODY_BYTES_MAX);
+        assert_eq!(usage_of(&budget), (0, 0));
+    }
+}

@@ -1,0 +1,32 @@
+//! Why a request's body ended early.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Why the current body of a connection ended early. Shared, on one thread, by the code that frames bodies and the code that reads
+/// them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct BodyFailure(Rc<Cell<Option<Reason>>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Reason {
+    text: &'static str,
+    is_temporary: bool,
+}
+
+impl BodyFailure {
+    /// Records the reason, as the client will read it, and whether a retry of the request can succeed.
+    pub(crate) fn set_reason(&self, text: &'static str, is_temporary: bool) {
+        self.0.set(Some(Reason { text, is_temporary }));
+    }
+
+    /// The recorded reason.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
+        self.0.get().map(|reason| reason.text)
+    }
+
+    /// Whether a retry of the request can succeed.
+    pub(crate) fn is_temporary(&self) -> bool {
+        self.0.get().is_some_and(|reason| reason.is_temporary)
+    }
+}

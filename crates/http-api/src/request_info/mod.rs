@@ -1,0 +1,126 @@
+//! Facts about a request, determined once: its id, whether it came over HTTPS, the client's address, and after authentication the
+//! provider.
+
+mod body_failure;
+mod client;
+mod client_end;
+mod headers;
+
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use actix_web::dev::ServiceRequest;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::{HttpMessage, HttpRequest};
+pub(crate) use body_failure::BodyFailure;
+pub(crate) use client::{is_trusted_proxy, limit_address};
+pub(crate) use client_end::ClientEnd;
+use guerdon_domain::ports::IdGenerator;
+use guerdon_domain::providers::Provider;
+use guerdon_domain::values::ProviderId;
+pub(crate) use headers::{RepeatedHeader, single_header};
+
+use crate::api::Transport;
+
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_ID_LENGTH_MAX: usize = 128;
+
+/// Facts about a request before authentication.
+#[derive(Clone)]
+pub(crate) struct RequestInfo {
+    /// The id in the log and in the response.
+    pub(crate) id: Rc<str>,
+    /// Whether it came over HTTPS.
+    pub(crate) is_https: bool,
+    /// The address for limits by address; `None` if the connection has none.
+    pub(crate) address: Option<IpAddr>,
+}
+
+impl RequestInfo {
+    /// Determines the facts and attaches them to the request.
+    pub(crate) fn attach_to(request: &ServiceRequest, transport: &Transport, ids: &dyn IdGenerator) -> Self {
+        let info = Self {
+            id: request_id(request.headers(), ids).into(),
+            is_https: client::is_https(transport, request),
+            address: client::client_address(transport, request),
+        };
+        request.request().extensions_mut().insert(info.clone());
+        info
+    }
+
+    /// The facts attached to a request; `None` if it did not pass the envelope.
+    pub(crate) fn from_request(request: &HttpRequest) -> Self {
+        let attached = request.extensions().get::<Self>().cloned();
+        attached.unwrap_or_else(|| Self { id: "".into(), is_https: false, address: None })
+    }
+}
+
+/// Marks a request whose client waits for permission to send the body (`Expect: 100-continue`).
+pub(crate) struct AwaitsContinue;
+
+/// How long a request waited for new events. It is no part of the duration in logs, metrics and statistics.
+pub(crate) struct TimeWaited(pub(crate) Duration);
+
+/// The authenticated provider. Only the admission attaches it to a request.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    pub(crate) id: ProviderId,
+    /// Whether the provider may create and update companies and corporations and create users, as read at most half a second ago.
+    pub(crate) is_designated: bool,
+}
+
+impl Caller {
+    pub(crate) fn new(provider: &Provider) -> Self {
+        Self { id: provider.id, is_designated: provider.manages_all_domain_resources }
+    }
+}
+
+fn request_id(headers: &HeaderMap, ids: &dyn IdGenerator) -> String {
+    let sent = single_header(headers, REQUEST_ID.as_str()).ok().flatten();
+    match sent.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|id| is_valid_id(id)) {
+        Some(sent) => sent.to_owned(),
+        None => ids.next_id().to_string(),
+    }
+}
+
+fn is_valid_id(id: &str) -> bool {
+    (1..=REQUEST_ID_LENGTH_MAX).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::http::header::HeaderValue;
+    use uuid::Uuid;
+
+    use super::*;
+
+    struct NilIds;
+
+    impl IdGenerator for NilIds {
+        fn next_id(&self) -> Uuid {
+            Uuid::nil()
+        }
+    }
+
+    #[test]
+    fn a_sane_request_id_is_kept_and_any_other_replaced() {
+        let new = Uuid::nil().to_string();
+        let check = |sent: &[&str], expected: &str| {
+            let mut headers = HeaderMap::new();
+            for id in sent {
+                headers.append(REQUEST_ID, HeaderValue::from_str(id).unwrap());
+            }
+            assert_eq!(request_id(&headers, &NilIds), expected, "{sent:?}");
+        };
+        check(&["a-B_9.z"], "a-B_9.z");
+        check(&[&"x".repeat(128)], &"x".repeat(128));
+        check(&[&"x".repeat(129)], &new);
+        check(&[], &new);
+        check(&[""], &new);
+        check(&["a b"], &new);
+        check(&["a;b"], &new);
+        check(&["a", "b"], &new);
+    }
+}

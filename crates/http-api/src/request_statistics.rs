@@ -1,0 +1,48 @@
+//! Counts responses for the daily statistics.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+/// Counts of responses since they were last taken.
+#[derive(Debug, Default)]
+pub struct RequestStatistics {
+    requests: AtomicI64,
+    client_errors: AtomicI64,
+    server_errors: AtomicI64,
+    duration_micros: AtomicI64,
+}
+
+/// Counts since they were last taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RequestCounts {
+    pub requests: i64,
+    /// Responses with a status of 4xx.
+    pub client_errors: i64,
+    /// Responses with a status of 5xx.
+    pub server_errors: i64,
+    /// The sum of their durations.
+    pub duration_micros: i64,
+}
+
+impl RequestStatistics {
+    pub(crate) fn record_response(&self, status: u16, duration: Duration) {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        match status {
+            400..=499 => self.client_errors.fetch_add(1, Ordering::Relaxed),
+            500.. => self.server_errors.fetch_add(1, Ordering::Relaxed),
+            _ => 0,
+        };
+        self.duration_micros
+            .fetch_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX), Ordering::Relaxed);
+    }
+
+    /// Takes the counts and resets them.
+    pub fn take_counts(&self) -> RequestCounts {
+        RequestCounts {
+            requests: self.requests.swap(0, Ordering::Relaxed),
+            client_errors: self.client_errors.swap(0, Ordering::Relaxed),
+            server_errors: self.server_errors.swap(0, Ordering::Relaxed),
+            duration_micros: self.duration_micros.swap(0, Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The interface of the outbox that the mailer reads.
+
+use guerdon_domain::ports::{ClaimedMail, MailOutcome, StoreError, Timestamp};
+use uuid::Uuid;
+
+/// The outbox of mails. Each call is one durable transaction.
+pub trait MailStore: Send + Sync {
+    /// Claims up to `limit` mails that are due at `now`. The claim ends at `until`.
+    fn claim_due_mails(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        lease: Uuid,
+        limit: u16,
+    ) -> Result<Vec<ClaimedMail>, StoreError>;
+
+    /// Stores the outcome of a mail if its lease is still `lease`. A repeated call changes nothing.
+    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError>;
+
+    /// When the next mail is due. A claimed mail is due at the end of its claim.
+    fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
+}

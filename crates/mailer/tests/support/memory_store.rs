@@ -1,0 +1,114 @@
+//! An outbox in memory.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+
+use guerdon_domain::ports::{ClaimedMail, MailOutcome, RETRIED_MAIL_DUE, StoreError, Timestamp};
+use guerdon_mailer::MailStore;
+use uuid::Uuid;
+
+/// The state of a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MailState {
+    Pending,
+    Sent,
+    GivenUp,
+}
+
+struct MailRow {
+    mail: ClaimedMail,
+    state: MailState,
+    due: Timestamp,
+    lease: Option<Uuid>,
+}
+
+#[derive(Default)]
+struct StoreData {
+    rows: BTreeMap<Uuid, MailRow>,
+    settlements: Vec<(Uuid, MailOutcome)>,
+    failures_of_settling: VecDeque<StoreError>,
+}
+
+#[derive(Clone, Default)]
+pub struct MemoryMailStore(Arc<Mutex<StoreData>>);
+
+impl MemoryMailStore {
+    pub fn with_mails(mails: impl IntoIterator<Item = ClaimedMail>) -> Self {
+        let store = Self::default();
+        mails.into_iter().for_each(|mail| store.queue_mail(mail));
+        store
+    }
+
+    pub fn queue_mail(&self, mail: ClaimedMail) {
+        let row = MailRow { state: MailState::Pending, due: mail.created_at, lease: None, mail };
+        self.0.lock().unwrap().rows.insert(row.mail.id, row);
+    }
+
+    /// Does what `guerdon mail retry` does.
+    pub fn retry_mail(&self, id: Uuid) {
+        self.0.lock().unwrap().rows.get_mut(&id).unwrap().due = RETRIED_MAIL_DUE;
+    }
+
+    /// Makes the next settlements fail with these errors.
+    pub fn fail_settling(&self, failures: impl IntoIterator<Item = StoreError>) {
+        self.0.lock().unwrap().failures_of_settling.extend(failures);
+    }
+
+    pub fn mail_state(&self, id: Uuid) -> MailState {
+        self.0.lock().unwrap().rows[&id].state
+    }
+
+    pub fn count_in_state(&self, state: MailState) -> usize {
+        self.0.lock().unwrap().rows.values().filter(|row| row.state == state).count()
+    }
+
+    pub fn settlements(&self) -> Vec<(Uuid, MailOutcome)> {
+        self.0.lock().unwrap().settlements.clone()
+    }
+}
+
+impl MailStore for MemoryMailStore {
+    fn claim_due_mails(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        lease: Uuid,
+        limit: u16,
+    ) -> Result<Vec<ClaimedMail>, StoreError> {
+        let mut inner = self.0.lock().unwrap();
+        let due = |row: &&mut MailRow| row.state == MailState::Pending && row.due <= now;
+        let mut rows: Vec<&mut MailRow> = inner.rows.values_mut().filter(due).collect();
+        rows.sort_by_key(|row| (row.due, row.mail.id));
+        rows.truncate(limit.into());
+        let claimed = rows.into_iter().map(|row| {
+            (row.due, row.lease) = (until, Some(lease));
+            row.mail.clone()
+        });
+        Ok(claimed.collect())
+    }
+
+    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError> {
+        let mut inner = self.0.lock().unwrap();
+        if let Some(failure) = inner.failures_of_settling.pop_front() {
+            return Err(failure);
+        }
+        let row = inner.rows.get_mut(&id).unwrap();
+        if row.lease != Some(lease) {
+            return Ok(());
+        }
+        row.lease = None;
+        row.mail.attempts += 1;
+        match outcome {
+            MailOutcome::Sent => row.state = MailState::Sent,
+            MailOutcome::GivenUp => row.state = MailState::GivenUp,
+            MailOutcome::RetryAt(at) => row.due = at,
+        }
+        inner.settlements.push((id, outcome));
+        Ok(())
+    }
+
+    fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
+        let inner = self.0.lock().unwrap();
+        Ok(inner.rows.values().filter(|row| row.state == MailState::Pending).map(|row| row.due).min())
+    }
+}

@@ -1,0 +1,111 @@
+//! Writes the results of a batch in one round trip: a single statement updates the accounts and inserts the
+//! rows of all tables. Its SQL does not depend on the number of rows, so it stays prepared.
+
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+use guerdon_domain::ledger::{AccountBook, Changes};
+use guerdon_domain::ports::NewEvent;
+
+use super::Conn;
+use super::accounts::UpdateAccounts;
+use super::insert_rows::InsertRows;
+use crate::rows::schema::{idempotency_records, mails, users};
+use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{
+    AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, MailRow, NewRecognitionRow,
+    TransferRow,
+};
+use crate::statement_chunks::{STATEMENT_BYTES, split_into_statements};
+
+/// The statement. The accounts are already locked, so it waits for no lock.
+struct WriteBatch<'r> {
+    accounts: UpdateAccounts<'r>,
+    journal_entries: InsertRows<'r, JournalEntryRow<'r>>,
+    recognitions: InsertRows<'r, NewRecognitionRow>,
+    transfers: InsertRows<'r, TransferRow>,
+    events: InsertRows<'r, EventRow<'r>>,
+    deliveries: InsertRows<'r, DeliveryRow>,
+    records: InsertRows<'r, IdempotencyRow>,
+}
+
+impl QueryId for WriteBatch<'_> {
+    type QueryId = WriteBatch<'static>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl RunQueryDsl<PgConnection> for WriteBatch<'_> {}
+
+impl QueryFragment<Pg> for WriteBatch<'_> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        let parts: [(&str, &'b dyn QueryFragment<Pg>); 6] = [
+            ("WITH a AS (", &self.accounts),
+            (", c AS (", &self.journal_entries),
+            (", r AS (", &self.recognitions),
+            (", t AS (", &self.transfers),
+            (", e AS (", &self.events),
+            (", d AS (", &self.deliveries),
+        ];
+        for (name, part) in parts {
+            out.push_sql(name);
+            part.walk_ast(out.reborrow())?;
+            out.push_sql(")");
+        }
+        out.push_sql(" ");
+        self.records.walk_ast(out)
+    }
+}
+
+fn event_rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
+    (
+        events.iter().map(EventRow::from_event).collect(),
+        events.iter().map(DeliveryRow::for_new_event).collect(),
+    )
+}
+
+/// Writes the changes, and the accounts and transfers of the book.
+pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
+    for key in &changes.expired_keys {
+        diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
+    }
+    let accounts: Vec<AccountStateRow> = book.changed_accounts().map(AccountStateRow::from_state).collect();
+    let journal_entries: Vec<JournalEntryRow<'_>> =
+        changes.journal_entries.iter().map(JournalEntryRow::from_entry).collect();
+    let recognitions = &changes.recognitions;
+    let recognitions: Vec<NewRecognitionRow> = recognitions
+        .iter()
+        .map(|(entry_id, leg, recognition)| NewRecognitionRow::from_recognition(*entry_id, *leg, recognition))
+        .collect();
+    let transfers: Vec<TransferRow> = book.transfers().iter().map(TransferRow::from_transfer).collect();
+    let bodies: usize = changes.events.iter().map(|event| event.body.len()).sum();
+    let (events, large_events) =
+        if bodies <= STATEMENT_BYTES { (&*changes.events, &[][..]) } else { (&[][..], &*changes.events) };
+    let (new_events, deliveries) = event_rows(events);
+    let records: Vec<IdempotencyRow> =
+        changes.idempotency_records.iter().map(IdempotencyRow::from_record).collect();
+    let write = WriteBatch {
+        accounts: UpdateAccounts::from_rows(&accounts),
+        journal_entries: InsertRows::from_rows(&journal_entries),
+        recognitions: InsertRows::from_rows(&recognitions),
+        transfers: InsertRows::from_rows(&transfers),
+        events: InsertRows::from_rows(&new_events),
+        deliveries: InsertRows::from_rows(&deliveries),
+        records: InsertRows::from_rows(&records),
+    };
+    write.execute(conn)?;
+    for slice in split_into_statements(large_events, large_events.len(), |event| event.body.len()) {
+        let (rows, deliveries) = event_rows(slice);
+        InsertRows::from_rows(&rows).execute(conn)?;
+        InsertRows::from_rows(&deliveries).execute(conn)?;
+    }
+    for (user, at) in &changes.deleted_users {
+        diesel::update(users::table.find(Id(*user)))
+            .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
+            .execute(conn)?;
+    }
+    if !changes.mails.is_empty() {
+        let rows: Vec<MailRow<'_>> = changes.mails.iter().map(MailRow::from_new_mail).collect();
+        diesel::insert_into(mails::table).values(&rows).execute(conn)?;
+    }
+    Ok(())
+}

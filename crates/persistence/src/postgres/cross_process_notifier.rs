@@ -1,0 +1,207 @@
+//! Notifies the other processes on the same PostgreSQL database when something was queued.
+//!
+//! The notification is sent after the commit, on a separate connection: NOTIFY inside the transaction would
+//! serialize all commits of the cluster. Notifications are sent and received at most once in 50 ms; the last
+//! one is never omitted. If a notification is lost with a connection, the scan that every process makes each
+//! second replaces it.
+//!
+//! The same connection counts the processes: each holds a shared advisory lock, and counts the holders.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use diesel::connection::SimpleConnection;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Integer};
+
+use guerdon_domain::ports::Notifiers;
+
+use super::connect::connect_timeout_seconds;
+use super::server_list::ServerList;
+use crate::access::Access;
+use crate::url::DatabaseUrl;
+
+const NOTIFY_INTERVAL: Duration = Duration::from_millis(50);
+const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
+const LISTEN: &str = "LISTEN guerdon_queued";
+const NOTIFY: &str = "NOTIFY guerdon_queued";
+const SERVING_COUNT_INTERVAL: Duration = Duration::from_secs(2);
+/// Takes the advisory lock of a serving process.
+const TAKE_SERVING_LOCK: &str = "SELECT pg_advisory_lock_shared(1735746916, 0)";
+const COUNT_SERVING: &str = "(SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
+     AND classid = 1735746916 AND objid = 0 \
+     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
+
+/// Notifies other processes until it is dropped.
+pub struct CrossProcessNotifier {
+    notifiers: Notifiers,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl CrossProcessNotifier {
+    /// Starts to notify other processes when something is queued here, and to listen to theirs. `None` for
+    /// the embedded database, which no other process uses. Fails if the thread cannot be created.
+    pub fn start_thread(url: &DatabaseUrl, notifiers: &Notifiers) -> std::io::Result<Option<Self>> {
+        let DatabaseUrl::Postgres(url) = url else { return Ok(None) };
+        let shared = Self { notifiers: notifiers.clone(), is_stopped: Arc::default() };
+        let notifier_thread = NotifierThread {
+            servers: ServerList::from_url(url),
+            notifiers: notifiers.clone(),
+            is_stopped: Arc::clone(&shared.is_stopped),
+        };
+        std::thread::Builder::new()
+            .name("wakeups".into())
+            .spawn(move || while notifier_thread.serve_connection().is_ok() {})?;
+        Ok(Some(shared))
+    }
+
+    /// Notifies the serving processes once, for a process that does not serve and ends soon. If the
+    /// notification is lost, their scans replace it.
+    pub fn notify_once(url: &DatabaseUrl) {
+        if let DatabaseUrl::Postgres(url) = url
+            && let Ok(mut conn) =
+                ServerList::from_url(url).connect_to_any(connect_timeout_seconds(Access::Command))
+        {
+            conn.batch_execute(NOTIFY).unwrap_or_default();
+        }
+    }
+}
+
+impl Drop for CrossProcessNotifier {
+    fn drop(&mut self) {
+        self.is_stopped.store(true, Ordering::Release);
+        self.notifiers.other_processes.notify_one();
+    }
+}
+
+/// Notifications have ended.
+struct Stopped;
+
+/// The state of the thread.
+struct NotifierThread {
+    servers: ServerList,
+    notifiers: Notifiers,
+    is_stopped: Arc<AtomicBool>,
+}
+
+impl NotifierThread {
+    /// Waits for a notification from this process, for at most this long. Returns whether one came.
+    fn wait_for_local(&self, wait_max: Duration) -> Result<bool, Stopped> {
+        let has_queued = self.notifiers.other_processes.wait_timeout(wait_max);
+        if self.is_stopped.load(Ordering::Acquire) { Err(Stopped) } else { Ok(has_queued) }
+    }
+
+    /// Notifies and listens on one connection until it breaks.
+    fn serve_connection(&self) -> Result<(), Stopped> {
+        let opened = self
+            .servers
+            .connect_to_any(connect_timeout_seconds(Access::Serve))
+            .ok()
+            .and_then(|mut conn| Some((start_listening(&mut conn).ok()?, conn)));
+        let Some((own_pid, mut conn)) = opened else {
+            log::debug!("no connection to notify other processes");
+            return self.wait_to_reconnect();
+        };
+        self.notifiers.notify_local_senders(); // something may have been queued while the connection was down
+        let (mut notified_at, mut counted_at): (Option<Instant>, Option<Instant>) = (None, None);
+        loop {
+            let has_queued = self.wait_for_local(NOTIFY_INTERVAL)?;
+            if has_queued {
+                let wait =
+                    notified_at.map_or(Duration::ZERO, |at| NOTIFY_INTERVAL.saturating_sub(at.elapsed()));
+                std::thread::sleep(wait); // tidy: many commits share one notification
+                self.wait_for_local(Duration::ZERO)?;
+                notified_at = Some(Instant::now());
+            }
+            if counted_at.is_none_or(|counted_at| counted_at.elapsed() >= SERVING_COUNT_INTERVAL) {
+                let Ok(processes) = count_serving(&mut conn) else { return Ok(()) };
+                self.notifiers.processes.set(usize::try_from(processes).unwrap_or(1));
+                counted_at = Some(Instant::now());
+            }
+            match exchange_notifications(&mut conn, own_pid, has_queued) {
+                Ok(true) => self.notifiers.notify_local_senders(),
+                Ok(false) => {}
+                Err(_broken) => return Ok(()),
+            }
+        }
+    }
+
+    /// Waits before the next connection.
+    fn wait_to_reconnect(&self) -> Result<(), Stopped> {
+        let until = Instant::now() + RECONNECT_INTERVAL;
+        loop {
+            let time_left = until.saturating_duration_since(Instant::now());
+            if time_left.is_zero() {
+                return Ok(());
+            }
+            self.wait_for_local(time_left)?;
+        }
+    }
+}
+
+/// Starts to listen, and to count as a serving process. Returns the number from [`backend_pid`].
+fn start_listening(conn: &mut PgConnection) -> QueryResult<i32> {
+    conn.batch_execute(LISTEN)?;
+    conn.batch_execute(TAKE_SERVING_LOCK)?;
+    backend_pid(conn)
+}
+
+/// The number of serving processes.
+fn count_serving(conn: &mut PgConnection) -> QueryResult<i64> {
+    diesel::select(diesel::dsl::sql::<BigInt>(COUNT_SERVING)).get_result(conn)
+}
+
+/// The server's number for this connection. It identifies the connection's own notifications.
+fn backend_pid(conn: &mut PgConnection) -> QueryResult<i32> {
+    diesel::select(diesel::dsl::sql::<Integer>("pg_backend_pid()")).get_result(conn)
+}
+
+/// Sends a notification if needed. Returns whether other processes sent any.
+fn exchange_notifications(conn: &mut PgConnection, own_pid: i32, has_queued: bool) -> QueryResult<bool> {
+    // A statement also reads incoming notifications. Without one, a broken connection would go unnoticed. An
+    // empty statement is an error.
+    conn.batch_execute(if has_queued { NOTIFY } else { "SELECT" })?;
+    let mut has_foreign = false;
+    for notification in conn.notifications_iter() {
+        has_foreign |= notification?.process_id != own_pid;
+    }
+    Ok(has_foreign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::connect::connect_to_server;
+    use super::*;
+    use crate::testing::create_databases;
+
+    #[test]
+    fn notifications_of_other_connections_are_received() {
+        for database in create_databases() {
+            let DatabaseUrl::Postgres(url) = database.database_url() else { continue };
+            let [mut first, mut second] =
+                [(); 2].map(|()| connect_to_server(&url, connect_timeout_seconds(Access::Serve)).unwrap());
+            let (own_pid, other) = (backend_pid(&mut first).unwrap(), backend_pid(&mut second).unwrap());
+            first.batch_execute(LISTEN).unwrap();
+            assert!(!exchange_notifications(&mut first, own_pid, false).unwrap(), "nobody has news");
+            assert!(!exchange_notifications(&mut first, own_pid, true).unwrap(), "one's own is none");
+            assert!(!exchange_notifications(&mut second, other, true).unwrap());
+            assert!(exchange_notifications(&mut first, own_pid, false).unwrap(), "there is news");
+        }
+    }
+
+    #[test]
+    fn serving_processes_are_counted_until_they_disconnect() {
+        for database in create_databases() {
+            let DatabaseUrl::Postgres(url) = database.database_url() else { continue };
+            let [mut first, mut second] =
+                [(); 2].map(|()| connect_to_server(&url, connect_timeout_seconds(Access::Serve)).unwrap());
+            assert_eq!(count_serving(&mut first).unwrap(), 0);
+            start_listening(&mut first).unwrap();
+            start_listening(&mut second).unwrap();
+            assert_eq!(count_serving(&mut first).unwrap(), 2);
+            second.batch_execute("SELECT pg_advisory_unlock_all()").unwrap(); // which closing the connection also does, but later
+            assert_eq!(count_serving(&mut first).unwrap(), 1);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Classifies failures of the database.
+
+use diesel::result::{DatabaseErrorKind, Error};
+use guerdon_domain::ports::StoreError;
+
+/// The store's error for a failure. diesel has no kind for a deadlock, a timeout or a shutdown. They are
+/// recognised by the server's messages, which `lc_messages` sets to English.
+pub(crate) fn classify_error(error: &Error) -> StoreError {
+    let text = error.to_string();
+    let lost_race_messages = ["deadlock detected", "could not serialize", "lock timeout"];
+    let unavailable_messages = [
+        "statement timeout",   // not a lost race: a second run would take as long
+        "due to user request", // pg_cancel_backend: the operator of the database stopped the statement
+        "server closed",
+        "terminating connection",
+        "connection",
+        "shutting down",
+        "starting up",
+        "SSL SYSCALL",
+        "No space left on device", // the server's disk is full: writes succeed again once there is room
+    ];
+    match error {
+        Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
+        // The rules were checked before the write: another transaction was faster, and the next try will see
+        // its rows.
+        Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Busy,
+        // A standby, or a server that its operator has made read-only, for example because its disk is full.
+        Error::DatabaseError(
+            DatabaseErrorKind::ClosedConnection | DatabaseErrorKind::ReadOnlyTransaction,
+            _,
+        ) => StoreError::Unavailable(text),
+        _ if lost_race_messages.iter().any(|race| text.contains(race)) => StoreError::Busy,
+        _ if unavailable_messages.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
+        _ => StoreError::Broken(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DatabaseErrorKind, Error, StoreError, classify_error};
+
+    #[test]
+    fn statements_that_an_operator_ends_are_unavailable() {
+        for message in
+            ["canceling statement due to user request", "terminating connection due to administrator command"]
+        {
+            let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message.to_owned()));
+            assert!(matches!(classify_error(&error), StoreError::Unavailable(_)), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_unavailable() {
+        let message = "could not extend file \"base/16384/16385\": No space left on device".to_owned();
+        let error = Error::DatabaseError(DatabaseErrorKind::Unknown, Box::new(message));
+        assert!(matches!(classify_error(&error), StoreError::Unavailable(_)));
+    }
+
+    #[test]
+    fn a_read_only_server_is_unavailable() {
+        let message = Box::new("cannot execute INSERT in a read-only transaction".to_owned());
+        let error = Error::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, message);
+        assert!(matches!(classify_error(&error), StoreError::Unavailable(_)));
+    }
+}

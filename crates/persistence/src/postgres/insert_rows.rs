@@ -1,0 +1,38 @@
+//! Inserts any number of rows with one statement, whose SQL does not depend on their number, so that it stays
+//! prepared.
+
+use std::marker::PhantomData;
+
+use diesel::pg::Pg;
+use diesel::prelude::*;
+use diesel::query_builder::{AstPass, QueryFragment, QueryId};
+
+use crate::rows::{DeclaredRow, TableRow};
+
+/// Inserts rows.
+pub(super) struct InsertRows<'r, R: DeclaredRow + 'r>(R::Arrays<'r>);
+
+impl<'r, R: DeclaredRow> InsertRows<'r, R> {
+    pub(super) fn from_rows(rows: &'r [R]) -> Self {
+        Self(R::column_arrays(rows))
+    }
+}
+
+/// Identifies the statement that inserts into a table.
+pub(super) struct InsertInto<T>(PhantomData<T>);
+
+impl<R: TableRow> QueryId for InsertRows<'_, R> {
+    type QueryId = InsertInto<R::Table>;
+    const HAS_STATIC_QUERY_ID: bool = true;
+}
+
+impl<R: TableRow> RunQueryDsl<PgConnection> for InsertRows<'_, R> {}
+
+impl<R: TableRow> QueryFragment<Pg> for InsertRows<'_, R> {
+    fn walk_ast<'b>(&'b self, mut out: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        for part in ["INSERT INTO ", R::TABLE, " (", R::COLUMN_NAMES, ") SELECT * FROM "] {
+            out.push_sql(part);
+        }
+        R::push_arrays(&self.0, out)
+    }
+}

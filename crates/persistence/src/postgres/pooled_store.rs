@@ -1,0 +1,180 @@
+//! The store over pools of PostgreSQL connections. Each unit of work runs in one transaction, and again if it
+//! lost a race, until its time is over.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+use diesel::prelude::*;
+use guerdon_domain::ports::{
+    Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
+};
+
+use super::limits::UnitLimits;
+use super::repo::Unit;
+use super::transaction::{
+    UnitOutcome, begin_transaction, commit_transaction, rollback_transaction, take_connection,
+};
+use super::{retry_pause, schema_check};
+use crate::engine::{Backend, BatchError, Locking};
+use crate::pool::Pool;
+
+/// The numbers of the service's connections, and the time limit of its requests.
+pub(crate) struct StoreLimits {
+    pub(crate) writes: u32,
+    pub(crate) reads: u32,
+    /// One for each background job, so that none ever waits for another: the health check, claiming events,
+    /// settling them, sending mails, two for metrics, pruning, and due distributions.
+    pub(crate) background: u32,
+    pub(crate) time_limit: Duration,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self { writes: 12, reads: 8, background: 8, time_limit: Deadlines::REQUEST.commit }
+    }
+}
+
+pub(crate) struct PooledStore {
+    writes: Pool<PgConnection>,
+    reads: Pool<PgConnection>,
+    /// The time limit of a unit; `None` if no client waits for it.
+    time_limit: Option<Duration>,
+    notifiers: Notifiers,
+}
+
+impl PooledStore {
+    /// For requests: many, with a client that waits.
+    pub(crate) fn for_requests(
+        writes: Pool<PgConnection>,
+        reads: Pool<PgConnection>,
+        time_limit: Duration,
+        notifiers: Notifiers,
+    ) -> Self {
+        Self { writes, reads, time_limit: Some(time_limit), notifiers }
+    }
+
+    /// For batches of commands, each of which has its own time limit.
+    pub(crate) fn for_batches(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
+        Self { writes: pool.clone(), reads: pool, time_limit: None, notifiers }
+    }
+
+    /// For background jobs, which share a few connections.
+    pub(crate) fn for_background(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
+        Self { writes: pool.clone(), reads: pool, time_limit: None, notifiers }
+    }
+
+    fn run_with_retries(
+        &self,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        mut limits: UnitLimits,
+    ) -> Result<(), StoreError> {
+        let mut tries = 0;
+        loop {
+            match self.try_unit(work, &mut limits)? {
+                UnitOutcome::Done => return Ok(()),
+                UnitOutcome::Failed(failure) | UnitOutcome::Unknown(failure) => return Err(failure),
+                UnitOutcome::Panicked(panic) => resume_unwind(panic),
+                UnitOutcome::LostRace => {
+                    tries += 1;
+                    if tries == retry_pause::TRIES_MAX {
+                        return Err(StoreError::Busy);
+                    }
+                    retry_pause::sleep_before_retry(tries - 1);
+                }
+            }
+        }
+    }
+
+    fn try_unit(
+        &self,
+        work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
+        limits: &mut UnitLimits,
+    ) -> Result<UnitOutcome, StoreError> {
+        let mut connection = begin_transaction(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", limits)?;
+        let mut unit = Unit::new(&mut connection.conn, limits);
+        let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let is_kept = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
+        let (failure, queued) = unit.into_outcome();
+        if is_kept {
+            let ended = commit_transaction(&mut connection);
+            if matches!(ended, UnitOutcome::Done) {
+                drop(connection); // the connection is free before the result is reported
+                queued.notify_senders(&self.notifiers);
+            }
+            return Ok(ended);
+        }
+        rollback_transaction(&mut connection);
+        Ok(match (verdict, failure) {
+            (Err(panic), _) => UnitOutcome::Panicked(panic),
+            (Ok(_), Some(StoreError::Busy)) => UnitOutcome::LostRace,
+            (Ok(_), Some(failure)) => UnitOutcome::Failed(failure),
+            (Ok(_), None) => UnitOutcome::Done,
+        })
+    }
+}
+
+impl Store for PooledStore {
+    fn check_schema(&self) -> Result<Vec<String>, StoreError> {
+        let mut connection = self.writes.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
+        schema_check::find_schema_differences(&mut connection.conn)
+            .map_err(|cause| StoreError::Broken(format!("the schema cannot be verified: {cause}")))
+    }
+
+    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+        self.run_with_retries(work, UnitLimits::new(self.time_limit))
+    }
+
+    /// With `PerStatement` there is no transaction, and each statement has its own snapshot. If the
+    /// connection turns out to be dead, the unit runs again in a transaction on another connection.
+    fn run_read(
+        &self,
+        consistency: Consistency,
+        work: &mut dyn FnMut(&mut dyn ReadTx),
+    ) -> Result<(), StoreError> {
+        let mut limits = UnitLimits::new(self.time_limit);
+        let mut connection = match consistency {
+            Consistency::Snapshot => {
+                begin_transaction(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &limits)?
+            }
+            Consistency::PerStatement => take_connection(&self.reads, &limits)?,
+            Consistency::PerStatementNoWait => return Err(StoreError::WouldBlock),
+        };
+        let mut unit = Unit::new(&mut connection.conn, &mut limits);
+        let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
+        let (failure, _) = unit.into_outcome();
+        let is_snapshot = consistency == Consistency::Snapshot;
+        let is_usable = (!is_snapshot && failure.is_none()) || rollback_transaction(&mut connection);
+        match (done, failure) {
+            (Err(panic), _) => resume_unwind(panic),
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(failure)) if is_snapshot || is_usable => Err(failure),
+            (Ok(()), Some(_connection_lost)) => {
+                drop(connection); // it leaves the pool
+                self.run_read(Consistency::Snapshot, work)
+            }
+        }
+    }
+}
+
+impl Backend for PooledStore {
+    const HAS_LOCKS: bool = true;
+
+    fn run_transaction(
+        &self,
+        locking: Locking,
+        time_limit: Duration,
+        _is_large: bool,
+        work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
+    ) -> Result<(), BatchError> {
+        let mut limits = UnitLimits::with_locking(Some(time_limit), locking);
+        // If no transaction can be started, none of the commands is the cause.
+        match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
+            UnitOutcome::Done => Ok(()),
+            UnitOutcome::LostRace => Err(BatchError::Contended),
+            UnitOutcome::Failed(StoreError::DeadlineExceeded) => Err(BatchError::Contended),
+            UnitOutcome::Failed(cause) => Err(BatchError::Failed(cause)),
+            UnitOutcome::Unknown(cause) => Err(BatchError::Unavailable(cause)),
+            UnitOutcome::Panicked(panic) => resume_unwind(panic),
+        }
+    }
+}

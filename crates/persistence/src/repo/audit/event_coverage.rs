@@ -1,0 +1,125 @@
+//! Checks that everything that must be reported to a provider has an event, unless the event is old enough to
+//! be deleted, and that no event lacks a journal entry.
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use guerdon_domain::audit::Findings;
+use guerdon_domain::audit_log::Action;
+use guerdon_domain::events::EventKind;
+use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError, Timestamp};
+
+use super::super::super::{id_as_text, timestamp_literal};
+use super::super::Unit;
+use crate::rows::kind;
+use crate::rows::schema::events;
+use crate::rows::types::DbTimestamp;
+
+/// Rows that must have an event, and the condition under which the event does not match.
+struct EventCoverage {
+    /// Joins the journal entries `c`, the subject with the id `id`, and its event `e`.
+    from: String,
+    what: &'static str,
+    id: &'static str,
+    mismatch: String,
+}
+
+impl Unit<'_> {
+    pub(super) fn audit_event_coverage(
+        &mut self,
+        now: Timestamp,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let pruned = self.get_setting(Setting::EventsPrunedBefore)?;
+        let retained_since =
+            pruned.and_then(|value| value.parse().ok()).and_then(Timestamp::from_unix_micros);
+        findings.require(retained_since.is_none_or(|retained_since| retained_since <= now), "pruning", || {
+            "the recorded time of the latest pruning is in the future: events may have been deleted by hand".to_owned()
+        });
+        let retained_since = retained_since.map(DbTimestamp);
+        self.audit_erased(findings)?;
+        let mut expected_count = 0;
+        for EventCoverage { from, what, id, mismatch } in
+            [recognition_coverage(retained_since), entry_coverage(retained_since)]
+        {
+            let counts = format!("SELECT COUNT(e.id), COUNT(CASE WHEN {mismatch} THEN 1 END) FROM {from}");
+            let (event_count, mismatch_count): (i64, i64) =
+                self.query(|conn| sql::<(BigInt, BigInt)>(&counts).get_result(conn))?;
+            expected_count += event_count;
+            if mismatch_count > 0 {
+                let text = id_as_text(id);
+                let query = format!(
+                    "SELECT '{what} ' || {text} || ' has no event, or one that differs from it' AS detail FROM {from} AND ({mismatch})"
+                );
+                self.audit_table("one event each", &query, findings)?;
+            }
+        }
+        let event_count: i64 = self.query(|conn| events::table.count().get_result(conn))?;
+        findings.require(event_count == expected_count, "event's journal entry", || {
+            format!("{} events have no journal entry", event_count - expected_count)
+        });
+        Ok(())
+    }
+}
+
+impl Unit<'_> {
+    /// A body changes only if a user of the company was erased.
+    fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+        let sql = format!(
+            "SELECT 'the body of event ' || {} || ' was changed, and no user of its company was erased' AS detail \
+             FROM events AS e WHERE e.original_digest IS NOT NULL AND NOT EXISTS \
+             (SELECT 1 FROM audit_entries AS a WHERE a.company_id = e.company_id AND a.action = {})",
+            id_as_text("e.id"),
+            Action::UserErased.code()
+        );
+        self.audit_table("erased event", &sql, findings)
+    }
+}
+
+/// Received recognitions.
+fn recognition_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
+    let kind = EventKind::RecognitionReceived.code();
+    EventCoverage {
+        // CROSS makes SQLite read the rows in the order in which they are stored.
+        from: format!(
+            "journal_entries AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
+             WHERE r.journal_entry_id = c.id AND c.kind = {}",
+            kind::SENDING
+        ),
+        what: "recognition",
+        id: "r.id",
+        mismatch: mismatch_condition(retained_since, &kind.to_string()),
+    }
+}
+
+/// Journal entries that have one event each.
+fn entry_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
+    let (mut kinds, mut cases) = (Vec::new(), String::new());
+    for event_kind in EventKind::ALL {
+        let entry_kind = match event_kind {
+            EventKind::RecognitionReceived => continue,
+            EventKind::RecognitionUpdated => kind::AMENDMENT,
+            EventKind::RedemptionCreated => kind::REDEMPTION,
+        };
+        kinds.push(entry_kind.to_string());
+        cases.push_str(&format!(" WHEN {entry_kind} THEN {}", event_kind.code()));
+    }
+    EventCoverage {
+        from: format!(
+            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({})",
+            kinds.join(", ")
+        ),
+        what: "journal entry",
+        id: "c.id",
+        mismatch: mismatch_condition(retained_since, &format!("CASE c.kind{cases} END")),
+    }
+}
+
+fn mismatch_condition(retained_since: Option<DbTimestamp>, kind: &str) -> String {
+    let retained_since = retained_since
+        .map_or_else(String::new, |since| format!(" AND c.created_at >= {}", timestamp_literal(since)));
+    format!(
+        "(e.id IS NULL{retained_since}) OR e.kind <> {kind} OR e.journal_entry_id <> c.id OR e.company_id <> c.company_id \
+         OR e.provider_id <> c.provider_id OR e.created_at <> c.created_at"
+    )
+}

@@ -1,0 +1,133 @@
+//! The current state of audited settings, as digests. An audit entry stores the digest of the state that its
+//! action left, so that `verify` notices a change that no entry explains.
+
+use diesel::prelude::*;
+use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, ScheduleId};
+
+use super::schema::{companies, occasions, providers, saml_settings, schedules};
+use super::seals::{FIRST_HEAD, SealChain};
+use super::types::{DbTimestamp, Id};
+
+/// An object whose changes are audited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum AuditedSubject {
+    Provider(Id<ProviderId>),
+    /// A company's options.
+    Options(Id<CompanyId>),
+    /// A company's single sign-on settings.
+    Saml(Id<CompanyId>),
+    Schedule(Id<ScheduleId>),
+    GlobalOccasion(Id<OccasionId>),
+}
+
+/// The content of the audited columns of a row.
+pub(crate) trait AuditedState {
+    fn chain_to(&self, chain: &mut SealChain);
+
+    fn state_digest(&self) -> Vec<u8> {
+        let mut chain = SealChain::continue_from(FIRST_HEAD);
+        self.chain_to(&mut chain);
+        chain.finish().to_vec()
+    }
+}
+
+fn text_bytes(text: &Option<String>) -> Option<&[u8]> {
+    text.as_deref().map(str::as_bytes)
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = providers)]
+pub(crate) struct ProviderState {
+    name: String,
+    api_key: String,
+    api_secret_hash: Vec<u8>,
+    shared_secret_sealed: Vec<u8>,
+    callback_url: Option<String>,
+    manages_all_domain_resources: bool,
+    suspended: bool,
+}
+
+impl AuditedState for ProviderState {
+    fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_bytes(Some(self.name.as_bytes()));
+        chain.add_bytes(Some(self.api_key.as_bytes()));
+        chain.add_bytes(Some(&self.api_secret_hash));
+        chain.add_bytes(Some(&self.shared_secret_sealed));
+        chain.add_bytes(text_bytes(&self.callback_url));
+        chain.add_number(self.manages_all_domain_resources);
+        chain.add_number(self.suspended);
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = companies)]
+pub(crate) struct OptionsState {
+    allow_zero_points: bool,
+}
+
+impl AuditedState for OptionsState {
+    fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_number(self.allow_zero_points);
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = saml_settings)]
+pub(crate) struct SamlState {
+    idp_id: Option<String>,
+    idp_url: Option<String>,
+    idp_certificate: Option<String>,
+    active: bool,
+}
+
+impl AuditedState for SamlState {
+    fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_bytes(text_bytes(&self.idp_id));
+        chain.add_bytes(text_bytes(&self.idp_url));
+        chain.add_bytes(text_bytes(&self.idp_certificate));
+        chain.add_number(self.active);
+    }
+}
+
+/// The columns of a schedule that never change.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = schedules)]
+pub(crate) struct ScheduleState {
+    company_id: Id<CompanyId>,
+    wallet: i16,
+    points: i64,
+    period: i16,
+    start_on: String,
+}
+
+impl AuditedState for ScheduleState {
+    fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_bytes(Some(self.company_id.0.as_ref()));
+        chain.add_number(self.wallet);
+        chain.add_number(self.points);
+        chain.add_number(self.period);
+        chain.add_bytes(Some(self.start_on.as_bytes()));
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = occasions)]
+pub(crate) struct OccasionState {
+    name: String,
+    title: String,
+    default_message: String,
+    enabled: bool,
+    visible: bool,
+    deleted_at: Option<DbTimestamp>,
+}
+
+impl AuditedState for OccasionState {
+    fn chain_to(&self, chain: &mut SealChain) {
+        chain.add_bytes(Some(self.name.as_bytes()));
+        chain.add_bytes(Some(self.title.as_bytes()));
+        chain.add_bytes(Some(self.default_message.as_bytes()));
+        chain.add_number(self.enabled);
+        chain.add_number(self.visible);
+        chain.add_number(self.deleted_at.map_or(0, |at| at.0.unix_micros()));
+    }
+}

@@ -1,0 +1,138 @@
+//! Statistics for the operator's console.
+
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use guerdon_domain::money::{Amount, Points, PointsPerDollar};
+use guerdon_domain::ports::{
+    CompanyDay, CompanySummary, OccasionUsage, ProviderHour, ServiceHour, StoreError,
+};
+use guerdon_domain::values::{CompanyId, OccasionId, ProviderId};
+
+use super::RowReader;
+use super::schema::{companies, company_statistics, occasions, provider_statistics, service_statistics};
+use super::types::Id;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = service_statistics)]
+pub(crate) struct ServiceHourRow {
+    hour: i32,
+    recognitions: i64,
+    points: i64,
+    requests: i64,
+    client_errors: i64,
+    server_errors: i64,
+    duration_micros: i64,
+}
+
+impl ServiceHourRow {
+    pub(crate) fn into_service_hour(self) -> ServiceHour {
+        ServiceHour {
+            hour: self.hour,
+            recognitions: self.recognitions,
+            points: self.points,
+            requests: self.requests,
+            client_errors: self.client_errors,
+            server_errors: self.server_errors,
+            duration_micros: self.duration_micros,
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+#[diesel(table_name = provider_statistics)]
+pub(crate) struct ProviderHourRow {
+    hour: i32,
+    delivered: i64,
+    failed: i64,
+    duration_micros: i64,
+}
+
+impl ProviderHourRow {
+    pub(crate) fn into_provider_hour(self) -> ProviderHour {
+        ProviderHour {
+            hour: self.hour,
+            delivered: self.delivered,
+            failed: self.failed,
+            duration_micros: self.duration_micros,
+        }
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = company_statistics)]
+pub(crate) struct CompanyDayRow {
+    day: i32,
+    recognitions: i64,
+    points: i64,
+    reserve: i64,
+    user_wallets: i64,
+    peer_wallets: i64,
+    manager_wallets: i64,
+}
+
+impl CompanyDayRow {
+    pub(crate) fn into_company_day(self) -> CompanyDay {
+        CompanyDay {
+            day: self.day,
+            recognitions: self.recognitions,
+            points: self.points,
+            reserve: Amount::from_nanodollars(self.reserve),
+            user_wallets: Amount::from_nanodollars(self.user_wallets),
+            peer_wallets: Amount::from_nanodollars(self.peer_wallets),
+            manager_wallets: Amount::from_nanodollars(self.manager_wallets),
+        }
+    }
+}
+
+#[derive(QueryableByName)]
+#[diesel(table_name = companies)]
+pub(crate) struct CompanySummaryRow {
+    id: Id<CompanyId>,
+    provider_id: Id<ProviderId>,
+    domain: String,
+    company_name: String,
+    #[diesel(sql_type = BigInt)]
+    users: i64,
+    points_per_dollar: i32,
+    #[diesel(sql_type = BigInt)]
+    reserve: i64,
+    reserve_alert: Option<i64>,
+    #[diesel(sql_type = BigInt)]
+    recognitions: i64,
+}
+
+impl CompanySummaryRow {
+    pub(crate) fn into_company_summary(self) -> Result<CompanySummary, StoreError> {
+        let reader = RowReader { table: "companies", id: &self.id.0 };
+        let rate = PointsPerDollar::new(self.points_per_dollar.into());
+        Ok(CompanySummary {
+            id: self.id.0,
+            provider: self.provider_id.0,
+            domain: self.domain,
+            name: self.company_name,
+            users: self.users,
+            rate: reader.require_valid("points_per_dollar", rate)?,
+            reserve: Amount::from_nanodollars(self.reserve),
+            reserve_alert: self.reserve_alert.and_then(Points::new),
+            recognitions: self.recognitions,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+#[diesel(table_name = occasions)]
+pub(crate) struct OccasionUsageRow {
+    id: Id<OccasionId>,
+    name: String,
+    #[diesel(sql_type = BigInt)]
+    recognitions: i64,
+    #[diesel(sql_type = BigInt)]
+    points: i64,
+}
+
+impl OccasionUsageRow {
+    pub(crate) fn into_occasion_usage(self) -> OccasionUsage {
+        let Self { id, name, recognitions, points } = self;
+        OccasionUsage { id: id.0, name, recognitions, points }
+    }
+}

@@ -1,0 +1,71 @@
+//! Writes the results of decisions, and claims idempotency keys, which needs no lock with a single writer.
+
+use diesel::prelude::*;
+use guerdon_domain::idempotency::IdempotencyKey;
+use guerdon_domain::ledger::{AccountBook, Changes};
+use guerdon_domain::values::CompanyId;
+
+use super::Conn;
+use super::accounts::write_book;
+use crate::engine::Locking;
+use crate::rows::schema::{
+    deliveries, events, idempotency_records, journal_entries, mails, recognitions, users,
+};
+use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::{DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, MailRow, NewRecognitionRow};
+
+/// With a single writer no other transaction changes a company's provider or holds a key.
+pub(crate) fn lock_companies_and_claim_keys(
+    _conn: &mut Conn,
+    companies: &[CompanyId],
+    keys: &[IdempotencyKey],
+    _locking: Locking,
+) -> QueryResult<(Vec<CompanyId>, Vec<IdempotencyKey>)> {
+    Ok((companies.to_vec(), keys.to_vec()))
+}
+
+/// The records of keys, including expired ones.
+pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryResult<Vec<IdempotencyRow>> {
+    let mut rows = Vec::new();
+    for key in keys {
+        let record = idempotency_records::table.find((Id(key.scope), &key.key));
+        rows.extend(record.select(IdempotencyRow::as_select()).get_result(conn).optional()?);
+    }
+    Ok(rows)
+}
+
+/// Inserts rows one by one: the statement for one row stays prepared.
+macro_rules! insert {
+    ($conn:expr, $table:path, $rows:expr) => {
+        for row in $rows {
+            diesel::insert_into($table).values(&row).execute($conn)?;
+        }
+    };
+}
+
+/// Writes the changes, and the accounts and transfers of the book.
+pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
+    insert!(conn, journal_entries::table, changes.journal_entries.iter().map(JournalEntryRow::from_entry));
+    let rows = changes.recognitions.iter().map(|(entry_id, leg, recognition)| {
+        NewRecognitionRow::from_recognition(*entry_id, *leg, recognition)
+    });
+    insert!(conn, recognitions::table, rows);
+    insert!(conn, events::table, changes.events.iter().map(EventRow::from_event));
+    insert!(conn, deliveries::table, changes.events.iter().map(DeliveryRow::for_new_event));
+    write_book(conn, book)?;
+    for (user, at) in &changes.deleted_users {
+        diesel::update(users::table.find(Id(*user)))
+            .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
+            .execute(conn)?;
+    }
+    for key in &changes.expired_keys {
+        diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
+    }
+    insert!(
+        conn,
+        idempotency_records::table,
+        changes.idempotency_records.iter().map(IdempotencyRow::from_record)
+    );
+    insert!(conn, mails::table, changes.mails.iter().map(MailRow::from_new_mail));
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! Checks the file of the embedded database: whether it is intact, and whether its indexes match its tables.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use diesel::connection::SimpleConnection as _;
+use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::prelude::*;
+use diesel::sql_types::{Binary, Text};
+use diesel::sqlite::{Sqlite, SqliteAggregateFunction, SqliteValue};
+
+/// Tables with indexes in a different order from that of their rows. SQLite's own check looks up each row in
+/// each index, which would read a page per row for these.
+const CROSS_ORDERED_TABLES: &str = "'recognitions', 'transfers'";
+
+#[derive(QueryableByName)]
+struct CheckRow {
+    #[diesel(sql_type = Text)]
+    line: String,
+}
+
+#[derive(QueryableByName)]
+struct IndexRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    owner: String,
+    /// Its columns, followed by those of the primary key.
+    #[diesel(sql_type = Text)]
+    entry: String,
+}
+
+#[diesel::declare_sql_function]
+extern "SQL" {
+    /// A digest of entries that does not depend on their order.
+    #[aggregate]
+    fn digest(entry: Binary) -> BigInt;
+}
+
+/// The hash of an entry.
+#[derive(Debug, FromSqlRow)]
+struct EntryHash(u64);
+
+impl FromSql<Binary, Sqlite> for EntryHash {
+    fn from_sql(mut value: SqliteValue<'_, '_, '_>) -> deserialize::Result<Self> {
+        let mut hasher = DefaultHasher::new();
+        value.read_blob().hash(&mut hasher);
+        Ok(Self(hasher.finish()))
+    }
+}
+
+#[derive(Default)]
+struct OrderFreeDigest(u64);
+
+impl SqliteAggregateFunction<EntryHash> for OrderFreeDigest {
+    type Output = i64;
+
+    fn step(&mut self, EntryHash(hash): EntryHash) {
+        self.0 = self.0.wrapping_add(hash);
+    }
+
+    fn finalize(sum: Option<Self>) -> i64 {
+        sum.map_or(0, |sum| sum.0.cast_signed())
+    }
+}
+
+/// One line for each fault.
+pub(crate) fn check_file(conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
+    let mut lines = run_check("integrity_check", &format!("NOT IN ({CROSS_ORDERED_TABLES})"), conn)?;
+    lines.extend(run_check("quick_check", "= 'recognitions'", conn)?);
+    // The audit of the journal checks each transfer against its journal entry, which is stricter than the
+    // constraints of the table.
+    conn.batch_execute("PRAGMA ignore_check_constraints = ON")?;
+    let transfers = run_check("quick_check", "= 'transfers'", conn);
+    conn.batch_execute("PRAGMA ignore_check_constraints = OFF")?;
+    lines.extend(transfers?);
+    // The indexes of the transfers are read with the balances. Those of the recognitions are compared as a
+    // whole.
+    digest_utils::register_impl::<OrderFreeDigest, _>(conn)?;
+    for index in secondary_indexes("recognitions", conn)? {
+        let IndexRow { name, owner, entry } = &index;
+        let digest_of =
+            |how: &str| format!("(SELECT digest(CAST(concat_ws('/', {entry}) AS BLOB)) FROM {owner} {how})");
+        let (table, own) = (digest_of("NOT INDEXED"), digest_of(&format!("INDEXED BY {name}")));
+        let is_same = diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("{table} = {own}"));
+        if !diesel::select(is_same).get_result::<bool>(conn)? {
+            lines.push(format!("index {name} differs from its table {owner}"));
+        }
+    }
+    Ok(lines)
+}
+
+/// Runs one of SQLite's checks for some tables.
+fn run_check(check: &str, tables: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
+    let query = format!(
+        "SELECT {check} AS line FROM sqlite_schema AS t, pragma_{check}(t.name) \
+         WHERE t.type = 'table' AND t.name {tables} AND {check} <> 'ok'"
+    );
+    let found: Vec<CheckRow> = diesel::sql_query(query).get_results(conn)?;
+    Ok(found.into_iter().map(|finding| finding.line).collect())
+}
+
+/// The secondary indexes of a table.
+fn secondary_indexes(table: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<IndexRow>> {
+    let query = format!(
+        "SELECT i.name AS name, i.tbl_name AS owner, \
+         (SELECT group_concat(x.name) FROM pragma_index_xinfo(i.name) AS x) AS entry \
+         FROM sqlite_schema AS i WHERE i.type = 'index' AND i.tbl_name = '{table}' \
+         AND i.name NOT IN (SELECT l.name FROM pragma_index_list(i.tbl_name) AS l WHERE l.origin = 'pk')"
+    );
+    diesel::sql_query(query).get_results(conn)
+}

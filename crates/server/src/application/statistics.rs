@@ -1,0 +1,60 @@
+//! Stores the statistics that this process counts, for the operator's pages. A crash loses a few seconds of them, an
+//! orderly shutdown none.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use guerdon_domain::ports::{
+    Clock as _, ProviderHour, ServiceHour, Store, StoreError, StoreExt, hours_since_epoch,
+};
+use guerdon_http_api::{RequestCounts, RequestStatistics};
+
+use super::metrics::DeliveryCounters;
+use crate::platform::SystemClock;
+
+pub(super) const STORE_INTERVAL: Duration = Duration::from_secs(10);
+/// How long a shutdown waits for the last statistics to be stored.
+pub(super) const FINAL_STORE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The counters, and the database in which they are stored.
+pub(super) struct Statistics {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) requests: Arc<RequestStatistics>,
+    pub(super) deliveries: Arc<DeliveryCounters>,
+}
+
+impl Statistics {
+    /// Stores what was counted since the last call. Statistics that cannot be stored are dropped; nothing depends on
+    /// them.
+    pub(super) fn store_counts(&self) {
+        let (request_counts, delivery_counts) = (self.requests.take_counts(), self.deliveries.take_counts());
+        if request_counts == RequestCounts::default() && delivery_counts.is_empty() {
+            return;
+        }
+        let hour = hours_since_epoch(SystemClock.now());
+        let RequestCounts { requests, client_errors, server_errors, duration_micros: micros } =
+            request_counts;
+        let service = ServiceHour {
+            hour,
+            requests,
+            client_errors,
+            server_errors,
+            duration_micros: micros,
+            ..ServiceHour::default()
+        };
+        let mut providers: Vec<_> = delivery_counts.into_iter().collect();
+        providers.sort_by_key(|delivery| delivery.0); // one order for all processes, which prevents deadlocks
+        let written = self.store.transaction(|tx| -> Result<(), StoreError> {
+            if requests > 0 {
+                tx.add_service_hour(&service)?;
+            }
+            for (provider, counted) in &providers {
+                tx.add_provider_hour(*provider, &ProviderHour { hour, ..*counted })?;
+            }
+            Ok(())
+        });
+        if let Err(cause) = written {
+            log::debug!("cannot store statistics, a few seconds are lost: {cause}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Shared by commands that move points: the number of points, `--key`, and execution at most once per key, through the
+//! same idempotency records as a POST.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use guerdon_domain::commands::{Command, Done, Outcome, ResponseRenderer};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentRequest};
+use guerdon_domain::journal::{Actor, Requester};
+use guerdon_domain::ports::StoreError;
+use guerdon_domain::values::ProviderId;
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::points_argument::PointsArgument;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput};
+
+/// How often a command is retried while another process holds its key, or the store is busy.
+const RETRIES_MAX: u32 = 39;
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
+/// The status that is stored with the response of a command.
+const STATUS_DONE: u16 = 200;
+
+/// How many points to move, and the idempotency key.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct PaymentArguments {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) sum: PointsArgument,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub(crate) key: IdempotencyKeyArgument,
+}
+
+/// The idempotency key of a command.
+#[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
+pub(crate) struct IdempotencyKeyArgument {
+    /// Idempotency key, which makes a retry safe: the command runs once per key, and a retry prints the same output
+    /// (1 to 255 visible ASCII characters, stored for 72 hours).
+    #[arg(long = "key", value_name = "K", value_parser = parse_key)]
+    key: Option<String>,
+}
+
+fn parse_key(text: &str) -> Result<String, String> {
+    if IdempotencyKey::is_valid_key(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("must be 1 to 255 visible ASCII characters".to_owned())
+    }
+}
+
+/// Executes a command that moves points, at most once per key of the provider. A retry returns the first response, with
+/// a note in its text. `request` identifies the command, so that its key is refused for another one; `render` creates
+/// the output.
+pub(crate) fn execute_once(
+    environment: &CommandEnvironment,
+    (provider, command): (ProviderId, Command),
+    key: &IdempotencyKeyArgument,
+    request: &impl Serialize,
+    render: impl Fn(Done) -> Result<CommandOutput, CommandError> + Send + Sync + 'static,
+) -> Result<CommandOutput, CommandError> {
+    let request = serde_json::to_vec(request)?;
+    let idempotent_request = key.key.as_ref().map(|key| IdempotentRequest {
+        key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
+        request_hash: digest(&SHA256, &request).as_ref().to_vec(),
+        retention: environment.settings.retention.idempotency,
+    });
+    let requester =
+        Requester { actor: Actor::Operator, reference: environment.user.clone(), key: key.key.clone() };
+    let render = Arc::new(render);
+    let mut retries_left = RETRIES_MAX;
+    loop {
+        let shared_render = Arc::clone(&render);
+        let render_body: Box<ResponseRenderer> = Box::new(move |done| {
+            let output = shared_render(done.clone()).and_then(|output| Ok(serde_json::to_vec(&output)?));
+            output.map(|body| (STATUS_DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
+        });
+        let idempotent_request = idempotent_request.clone();
+        let outcome = environment.commands.submit_and_wait(
+            provider,
+            requester.clone(),
+            command.clone(),
+            idempotent_request,
+            render_body,
+        );
+        let cause = match outcome {
+            Outcome::Done(done) => return render(done),
+            Outcome::AlreadyExecuted(record) => return render_stored_output(&record),
+            Outcome::KeyMisused => {
+                return Err(CommandError::refused("this key was used for another command"));
+            }
+            Outcome::KeyInUse => CommandError::KeyInUse,
+            Outcome::Refused(refusal) => refusal.into(),
+        };
+        match cause {
+            CommandError::KeyInUse | CommandError::Store(StoreError::Busy) if retries_left > 0 => {
+                retries_left -= 1;
+                std::thread::sleep(RETRY_INTERVAL); // tidy: another process may hold the key
+            }
+            cause => return Err(cause),
+        }
+    }
+}
+
+/// The error if the outcome is of another command, which is a defect.
+pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
+    CommandError::Failed(format!("the command did something else: {done:?}"))
+}
+
+fn render_stored_output(record: &IdempotencyRecord) -> Result<CommandOutput, CommandError> {
+    let output: CommandOutput = serde_json::from_slice(&record.body)
+        .map_err(|cause| CommandError::Failed(format!("the record of this key cannot be read: {cause}")))?;
+    let text = format!("{}\nalready done at {}; no change", output.text, record.created_at);
+    Ok(CommandOutput { text, ..output })
+}

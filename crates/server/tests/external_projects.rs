@@ -1,0 +1,87 @@
+//! The crates for integrators work in projects outside the workspace.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::events::ALLOW_LOCAL_RECEIVERS;
+use crate::support::receiver::WebhookReceiver;
+use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::{SampleCompany, for_each_database_with};
+
+/// Builds a program as a separate project that depends on crates of this workspace by path. Returns the path of the
+/// program. Build artifacts are reused by the next run.
+fn build_project(name: &str, source: &str, dependencies: &str) -> PathBuf {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
+    let (project, target) = (folder.join(name), folder.join("target"));
+    std::fs::create_dir_all(project.join("src")).unwrap();
+    let crates = workspace.join("crates").canonicalize().unwrap().display().to_string();
+    let dependencies = dependencies.replace("CRATES", &crates);
+    let manifest = format!(
+        "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[profile.dev]\n\
+         debug = false\n[dependencies]\n{dependencies}\n"
+    );
+    std::fs::write(project.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(project.join("src/main.rs"), source).unwrap();
+    // The versions of the workspace, which are already downloaded.
+    std::fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--offline", "--target-dir"]).arg(&target).current_dir(&project);
+    // `cargo xtask test` sets it for libtest only.
+    let built = cargo.env_remove("RUSTC_BOOTSTRAP").output().unwrap();
+    assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
+    target.join("debug").join(name)
+}
+
+/// Runs a program that must succeed. Returns its output.
+fn run_program(program: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A provider with a callback URL, and its shared secret.
+fn create_provider(service: &TestService, callback_url: &str) -> (ProviderCredentials, String) {
+    let words = ["provider", "create", "--name", "A", "--manages-all-domain-resources", "--callback-url"];
+    let created = service.run_json_command(&[&words[..], &[callback_url]].concat());
+    let text = |key: &str| created.get(key).and_then(Value::as_str).unwrap().to_owned();
+    let provider =
+        ProviderCredentials { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
+    (provider, text("shared_secret"))
+}
+
+#[test]
+fn external_projects_send_a_recognition_and_verify_its_event() {
+    let sender = build_project(
+        "sender",
+        include_str!("external_projects/sender.rs"),
+        "guerdon-client = { path = \"CRATES/client\", features = [\"async\"] }\ntokio = { version = \"1\", features = [\"rt\"] }",
+    );
+    let verifier = build_project(
+        "verifier",
+        include_str!("external_projects/verifier.rs"),
+        "guerdon-webhooks = { path = \"CRATES/webhooks\" }",
+    );
+    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+        let receiver = WebhookReceiver::start();
+        let (provider, secret) = create_provider(service, &receiver.url());
+        let sample = SampleCompany::create_in_domain(service, provider, "outside.example.com", 1);
+        sample.deposit_points(service, 100);
+        let ProviderCredentials { api_key, api_secret, .. } = &sample.provider;
+        let certificate = service.data_dir.path().join("tls/certificate.pem").display().to_string();
+        let (base, user) = (&service.running.api_url, &sample.users[0]);
+        let arguments = [base, &certificate, api_key, api_secret, &sample.occasion, &sample.company, user];
+        let printed = run_program(&sender, &arguments.map(String::as_str));
+        assert_eq!(printed, "sent 10 points\nreceived 10 points\n");
+
+        let delivery = receiver.next_request();
+        let (url, id) = (receiver.url(), delivery.event_id());
+        let headers = ["X-Service-Timestamp", "X-Service-Nonce", "X-Service-Signature"];
+        let [timestamp, nonce, signature] = headers.map(|name| delivery.header(name));
+        let printed =
+            run_program(&verifier, &[&url, &secret, id, timestamp, nonce, signature, delivery.body_text()]);
+        assert_eq!(printed, format!("{id}: 10 points for u0 Doe\n"));
+    });
+}

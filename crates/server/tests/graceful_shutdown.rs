@@ -1,0 +1,123 @@
+//! SIGTERM under load: every request that was sent gets a response.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use crate::support::service::{TestService, basic_authorization};
+use crate::support::tls_connection::TlsConnector;
+use crate::support::{SampleCompany, for_each_database, wait_until};
+
+#[test]
+fn a_stop_completes_all_requests_and_exits_with_zero() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 1_000_000);
+        let answered = load_then_stop(service, &sample);
+        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert!(answered > 20, "the load must have been real: {answered}");
+        wait_until("the stop should be logged", || {
+            (service.running.count_in_log(": stopped\n") == 1).then_some(())
+        });
+        service.restart();
+        let left = 1_000_000 - i64::try_from(answered).unwrap();
+        assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(left));
+    });
+}
+
+/// Stored responses that expired many years ago. Their deletion takes several times the five seconds that a stop waits
+/// for background work.
+const INSERT_EXPIRED_RECORDS_SQL: [&str; 2] = [
+    "INSERT INTO idempotency_records SELECT zeroblob(16), i, zeroblob(32), 200, x'', i, i + 1 FROM (WITH RECURSIVE n(i) AS \
+     (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT i FROM n)",
+    "INSERT INTO idempotency_records SELECT '00000000-0000-0000-0000-000000000000', i, decode(repeat('00', 32), 'hex'), 200, \
+     '', to_timestamp(i), to_timestamp(i + 1) FROM generate_series(1, 1000000) AS n(i)",
+];
+
+#[test]
+fn background_work_does_not_delay_a_stop() {
+    for_each_database(|service| {
+        service.running.kill();
+        service.database.execute_sql(INSERT_EXPIRED_RECORDS_SQL[0], INSERT_EXPIRED_RECORDS_SQL[1]);
+        service.restart(); // the restarted service begins to prune
+        let expired = if service.database.is_embedded() { 2_000_000 } else { 1_000_000 };
+        wait_until("some records should be deleted", || {
+            (service.database.count_rows("idempotency_records") < expired).then_some(())
+        });
+        service.running.terminate();
+        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert!(service.database.count_rows("idempotency_records") > 0, "the stop waited for all deletions");
+        service.restart();
+        assert_eq!(service.run_command(&["verify"]).status, 0);
+    });
+}
+
+#[test]
+fn a_refused_start_creates_no_files() {
+    for_each_database(|service| {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = service.running.api_url.trim_start_matches("https://");
+        let key = "f".repeat(64);
+        let wrong = [
+            ("GUERDON_HTTP__LISTEN", taken, "http.listen"),
+            ("GUERDON_OPERATOR__LISTEN", taken, "operator.listen"),
+            ("GUERDON_DATABASE__MIGRATE", "false", "database.migrate is false"),
+            ("GUERDON_MASTER_KEY_FILE", "/nowhere/master.key", "master_key"),
+        ];
+        let embedded = service.database.is_embedded();
+        for (name, value, told) in wrong {
+            if name == "GUERDON_DATABASE__MIGRATE" && !embedded {
+                continue; // that database already exists
+            }
+            let data = folder.path().join(name);
+            let mut start = service.build_command();
+            if embedded {
+                start.env_remove("GUERDON_DATABASE__URL");
+            }
+            let refused =
+                start.env("GUERDON_DATA_DIR", &data).env(name, value).arg("serve").output().unwrap();
+            let stderr = String::from_utf8_lossy(&refused.stderr);
+            assert!(refused.status.code() == Some(1) && stderr.contains(told), "{name}: {stderr}");
+            assert!(!data.join("guerdon.db").exists() && !data.join("tls").exists(), "{name}: {stderr}");
+        }
+        if !embedded {
+            let mut start = service.build_command();
+            let refused = start.env("GUERDON_MASTER_KEY", key).arg("serve").output().unwrap();
+            let stderr = String::from_utf8_lossy(&refused.stderr);
+            assert!(refused.status.code() == Some(1) && stderr.contains("this master key"), "{stderr}");
+        }
+    });
+}
+
+/// Each client sends on a kept-alive connection until the response says to close it, and reconnects until no
+/// connection succeeds. Every request on an established connection must get a 201. Returns the number of responses.
+fn load_then_stop(service: &TestService, sample: &SampleCompany) -> usize {
+    let answered = AtomicUsize::new(0);
+    let body = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 1).to_string();
+    let request = format!(
+        "POST /v1/recognitions HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nContent-Length: {}\r\n\r\n{body}",
+        basic_authorization(&sample.provider),
+        body.len(),
+    );
+    let connector = TlsConnector::new(service);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some(mut connection) = connector.connect_tls() {
+                    loop {
+                        let response = connection
+                            .send_and_read(request.as_bytes())
+                            .expect("every sent request gets a response");
+                        assert!(response.starts_with("HTTP/1.1 201"), "{response}");
+                        answered.fetch_add(1, Ordering::Relaxed);
+                        if response.to_lowercase().contains("connection: close") {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        std::thread::sleep(Duration::from_millis(300)); // tidy: the load runs for a while before the stop
+        service.running.terminate();
+    });
+    answered.into_inner()
+}

@@ -1,0 +1,179 @@
+//! What unauthenticated clients can do, and how it affects other clients (behaviour 2.8, 20.2).
+
+use std::io::Read as _;
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
+use crate::support::tls_connection::TlsConnector;
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
+
+const ADDRESS_MAX: usize = 20;
+
+fn get_request(path: &str, authorization: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n")
+}
+
+fn count_refused_connections(service: &TestService) -> u64 {
+    let text = ureq::get(format!("{}/metrics", service.running.operator_url)).call().unwrap();
+    let text = text.into_body().read_to_string().unwrap();
+    let line = "guerdon_http_connections_refused_total{cause=\"address\"} ";
+    text.lines().find_map(|metric| metric.strip_prefix(line)?.parse().ok()).unwrap()
+}
+
+#[test]
+fn connections_per_address_are_limited_and_others_are_served() {
+    let address_max = ADDRESS_MAX.to_string();
+    for_each_database_with(&[("GUERDON_HTTP__MAX_CONNECTIONS_PER_ADDRESS", &address_max)], |service| {
+        let authorization = basic_authorization(&SampleCompany::create(service, 0).provider);
+        let address = service.running.api_url.split("://").nth(1).unwrap().to_owned();
+        let idle: Vec<_> = (0..10 * ADDRESS_MAX).map(|_| TcpStream::connect(&address).unwrap()).collect();
+        let connector = TlsConnector::new(service);
+        assert!(connector.connect_tls().is_none(), "exceeds the limit per address");
+        let mut other = connector.connect_tls_from([127, 0, 0, 2].into()).unwrap();
+        let response = other.send_and_read(get_request("/v1/companies", &authorization).as_bytes()).unwrap();
+        assert!(response.starts_with("HTTP/1.1 200"), "{response}");
+        assert_eq!(
+            (service.running.health_status("/healthz"), service.running.health_status("/readyz")),
+            (200, 200)
+        );
+        assert!(count_refused_connections(service) >= 9 * u64::try_from(ADDRESS_MAX).unwrap());
+        drop(idle);
+        while connector.connect_tls().is_none() {} // once the service has seen them go
+    });
+}
+
+#[test]
+fn total_connections_are_limited() {
+    for_each_database_with(&[("GUERDON_HTTP__MAX_CONNECTIONS", "3")], |service| {
+        let connector = TlsConnector::new(service);
+        let connections: Vec<_> =
+            (1..=3).map(|number| connector.connect_tls_from([127, 0, 0, number].into()).unwrap()).collect();
+        assert!(connector.connect_tls_from([127, 0, 0, 4].into()).is_none());
+        assert_eq!(service.running.health_status("/healthz"), 200);
+        drop(connections);
+        while connector.connect_tls_from([127, 0, 0, 4].into()).is_none() {}
+    });
+}
+
+#[test]
+fn a_refused_request_with_a_small_body_keeps_its_connection() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
+        let right = basic_authorization(&sample.provider);
+        let wrong = basic_authorization(&ProviderCredentials {
+            api_secret: "wrong".to_owned(),
+            ..sample.provider.clone()
+        });
+        let connector = TlsConnector::new(service);
+        for (line, authorization, status) in [
+            ("POST /v1/users", wrong.as_str(), 401),
+            ("POST /v1/nothing", &right, 404),
+            ("PATCH /v1/users", &right, 405),
+            ("POST /v1/users", &right, 400),
+            ("DELETE /v1/users/00000000-0000-7000-8000-000000000000", &right, 404),
+            ("GET /v1/companies", &right, 200),
+        ] {
+            for (size, stays) in [(1, true), (64 << 10, true), ((64 << 10) + 1, false)] {
+                // The only one of these requests whose body is read.
+                let stays = stays || status == 400;
+                let body = "x".repeat(size);
+                let request = format!(
+                    "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\nContent-Length: {size}\r\n\r\n{body}"
+                );
+                let mut connection = connector.connect_tls().unwrap();
+                let response = connection.send_and_read(request.as_bytes()).unwrap();
+                assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{line} {size}: {response}");
+                assert_eq!(response.contains("\r\nconnection: close"), !stays, "{line} {size}: {response}");
+                let next = connection.send_and_read(get_request("/v1/companies", &right).as_bytes());
+                assert_eq!(
+                    next.is_ok_and(|response| response.starts_with("HTTP/1.1 200")),
+                    stays,
+                    "{line} {size}"
+                );
+            }
+        }
+        for authorization in [&wrong, &right] {
+            let mut connection = connector.connect_tls().unwrap();
+            let at_once = format!(
+                "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\nContent-Length: 3\r\n\
+                 Expect: 100-continue\r\n\r\nabc"
+            );
+            let response = connection.send_and_read(at_once.as_bytes()).unwrap();
+            assert!(
+                response.starts_with("HTTP/1.1 40") && !response.contains("connection: close"),
+                "{response}"
+            );
+            let next = connection.send_and_read(get_request("/v1/companies", &right).as_bytes()).unwrap();
+            assert!(next.starts_with("HTTP/1.1 200"), "{next}");
+        }
+        let chunked = format!(
+            "POST /v1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: {wrong}\r\nTransfer-Encoding: chunked\r\n\r\n\
+             3\r\nabc\r\n0\r\n\r\n"
+        );
+        let mut connection = connector.connect_tls().unwrap();
+        assert!(connection.send_and_read(chunked.as_bytes()).unwrap().starts_with("HTTP/1.1 401"));
+        let next = connection.send_and_read(get_request("/v1/companies", &right).as_bytes()).unwrap();
+        assert!(next.starts_with("HTTP/1.1 200"), "{next}");
+    });
+}
+
+#[test]
+fn large_responses_are_compressed_on_request() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 5);
+        let path = format!("/v1/companies/{}/users/balances", sample.company);
+        let authorization = basic_authorization(&sample.provider);
+        let ask = |path: &str, encoding: &str| {
+            let headers = [("Authorization", authorization.as_str()), ("Accept-Encoding", encoding)];
+            service.running.get_raw_body(path, &headers)
+        };
+        let (plain, none) = ask(&path, "identity");
+        assert!(plain.len() > 1_024 && none.is_none());
+        let (gzip, encoding) = ask(&path, "gzip");
+        assert_eq!(encoding.as_deref(), Some("gzip"));
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(gzip.as_slice()).read_to_end(&mut unpacked).unwrap();
+        assert_eq!(unpacked, plain);
+        assert!(gzip.len() < plain.len() / 2);
+        let (zstd, encoding) = ask(&path, "br, zstd");
+        assert_eq!((encoding.as_deref(), &zstd[..4]), (Some("zstd"), &[0x28, 0xb5, 0x2f, 0xfd][..]));
+        let small = format!("/v1/companies/{}", sample.company);
+        assert!(ask(&small, "gzip").1.is_none(), "too small to compress");
+        assert!(ask("/v1/nothing", "gzip").1.is_none());
+    });
+}
+
+#[test]
+fn valid_credentials_work_despite_failed_logins_from_the_address() {
+    for_each_database_with(&[("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "2")], |service| {
+        let known = SampleCompany::create(service, 0).provider;
+        let stranger = service.create_provider("stranger", false);
+        let ask = |provider: &ProviderCredentials| service.get(provider, "/v1/companies").status;
+        let guess = |key: &str| {
+            ask(&ProviderCredentials {
+                api_key: key.to_owned(),
+                api_secret: "wrong".to_owned(),
+                ..known.clone()
+            })
+        };
+        assert_eq!([(); 3].map(|()| guess(&known.api_key)), [401, 401, 429]);
+        assert_eq!(ask(&known), 200, "while others guess at the same key");
+        let others: Vec<u16> = (0..9).map(|number| guess(&format!("key-{number}"))).collect();
+        assert_eq!(others, [401, 401, 401, 401, 401, 401, 401, 401, 429]);
+        assert_eq!(ask(&stranger), 200, "first request of this provider");
+        assert_eq!(ask(&known), 200, "while others fail from the same address");
+        let id = known.id.as_str();
+        let rotated = service.run_json_command(&["provider", "rotate", id, "--api-secret"]);
+        let until_seen = || (0..10_000).map(|_| ask(&known)).find(|status| *status != 200);
+        assert_eq!(until_seen(), Some(429), "a withdrawn secret is wrong");
+        assert_eq!(rotated["api_key"], json!(known.api_key));
+        let refused = format!("were refused (API key: {})", known.api_key);
+        wait_until("refused credentials should be logged with their key", || {
+            (service.running.count_in_log(&refused) >= 2).then_some(())
+        });
+        assert!(service.running.count_in_log("were refused (API key: none of ours)") >= 8);
+        assert_eq!(service.running.count_in_log("only right credentials pass there"), 1, "once a minute");
+    });
+}

@@ -1,0 +1,55 @@
+//! One read of the outbox.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use guerdon_domain::ports::{IdGenerator, StoreError, Timestamp};
+
+use super::core::{ClockReading, Core};
+use super::delivery_store::DeliveryStore;
+
+/// When to read the outbox next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NextRead {
+    /// Nothing was due; the time is when the next event is due, if known.
+    At(Option<Timestamp>),
+    /// Events were due, and more may be.
+    Backlog,
+}
+
+/// Claims due events for the providers that may have more attempts.
+pub(super) fn claim_once(
+    core: &impl CoreAccess,
+    store: &dyn DeliveryStore,
+    ids: &dyn IdGenerator,
+    clock: &dyn Fn() -> ClockReading,
+) -> Result<NextRead, StoreError> {
+    let before = clock();
+    let mut claims = Vec::new();
+    let due = catch_panic(|| {
+        store.claim_due_events(before.wall, &mut |due| {
+            claims = core.with_core(|core| core.plan_claims(due, before, ids));
+            claims.clone()
+        })
+    })?;
+    let next = if due.due_providers.is_empty() { NextRead::At(due.next_due) } else { NextRead::Backlog };
+    let now = clock();
+    core.with_core(|core| core.accept_claimed(due, &claims, before, now));
+    Ok(next)
+}
+
+/// Gives exclusive access to a core.
+pub(super) trait CoreAccess {
+    fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T;
+}
+
+/// Converts a panic to an error of the store: a panic that ended the thread would stop all deliveries.
+pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_panic| Err(StoreError::Broken("a unit of work panicked".to_owned())))
+}
+
+/// Locks a mutex and ignores poisoning: the values behind the locks of this crate are consistent between calls.
+pub(super) fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

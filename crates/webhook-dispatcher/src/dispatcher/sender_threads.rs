@@ -1,0 +1,121 @@
+//! The sender threads.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use guerdon_domain::ports::DeliveryOutcome;
+
+use super::core::{AttemptReport, Job};
+use super::observer::AttemptResult;
+use super::shared::SharedDispatcher;
+use crate::sender::{AttemptOutcome, DeliveryRequest};
+
+/// Enough for a TLS handshake in a build without optimisation. The system commits only the pages that are used.
+const STACK_BYTES: usize = 512 * 1024;
+
+/// Makes an idle or a new thread begin the next attempt. A thread that begins one calls this again if another may
+/// begin, so one call starts any number of attempts.
+pub(super) fn wake_sender(shared: &Arc<SharedDispatcher>) {
+    let mut state = shared.lock_state();
+    if state.idle > 0 {
+        drop(state);
+        shared.work.notify_one();
+        return;
+    }
+    if state.is_stopping || state.threads >= shared.parts.limits.senders {
+        return;
+    }
+    state.threads += 1;
+    drop(state);
+    let sender = Arc::clone(shared);
+    let started = thread::Builder::new()
+        .name("webhook-sender".to_owned())
+        .stack_size(STACK_BYTES)
+        .spawn(move || send_until_idle(&sender));
+    if let Err(failure) = started {
+        log::warn!("cannot start a thread to send events: {failure}");
+        shared.lock_state().threads -= 1;
+    }
+}
+
+fn send_until_idle(shared: &Arc<SharedDispatcher>) {
+    let mut state = shared.lock_state();
+    while !state.is_stopping {
+        if let Some(job) = state.core.start_attempt(shared.now()) {
+            let (can_start, in_flight) = (state.core.can_start(), state.core.in_flight());
+            drop(state);
+            if can_start {
+                wake_sender(shared);
+            }
+            shared.parts.observer.set_in_flight(in_flight);
+            attempt_job(shared, &job);
+            state = shared.lock_state();
+            continue;
+        }
+        state.idle += 1;
+        let waited = shared.work.wait_timeout(state, shared.parts.limits.idle_timeout);
+        let (woken_state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        state = woken_state;
+        state.idle -= 1;
+        if timeout.timed_out() && !state.core.can_start() && state.threads > shared.parts.limits.fast_senders
+        {
+            break;
+        }
+    }
+    state.threads -= 1;
+    drop(state);
+    shared.progress.notify_all();
+}
+
+fn attempt_job(shared: &Arc<SharedDispatcher>, job: &Job) {
+    let request = DeliveryRequest { provider: &job.provider, event: job.event.id, body: &job.event.body };
+    let (started, started_at) = (Instant::now(), shared.parts.clock.now());
+    // A panic must cost one attempt, not a sender thread.
+    let outcome = catch_unwind(AssertUnwindSafe(|| shared.parts.sender.attempt_delivery(&request)));
+    let outcome = outcome.unwrap_or_else(|_panic| AttemptOutcome {
+        started_at,
+        ended_at: shared.parts.clock.now(),
+        duration: started.elapsed(),
+        status: None,
+        failure: Some("an error in this service".to_owned()),
+        response_body: Vec::new(),
+    });
+    let (result, duration, failure) = (classify_outcome(&outcome), outcome.duration, outcome.failure.clone());
+    let attempt = shared.parts.ids.next_id();
+    let report = shared.lock_state().core.finish_attempt(&job.event, attempt, outcome);
+    shared.settlements.notify_one();
+    shared.parts.observer.attempt_ended(job.provider.id, result, duration);
+    log_result(shared, job, report, failure.as_deref());
+}
+
+fn classify_outcome(outcome: &AttemptOutcome) -> AttemptResult {
+    match (outcome.failure.is_none(), outcome.status) {
+        (true, _) => AttemptResult::Delivered,
+        (false, Some(_)) => AttemptResult::Rejected,
+        (false, None) => AttemptResult::Failed,
+    }
+}
+
+fn log_result(shared: &SharedDispatcher, job: &Job, report: AttemptReport, failure: Option<&str>) {
+    let (event, provider, number) = (job.event.id, job.provider.id, report.number);
+    let failure = failure.unwrap_or_default();
+    match report.outcome {
+        DeliveryOutcome::Delivered => log::debug!(
+            event_id:% = event, provider_id:% = provider, attempt = number;
+            "event {event} delivered to provider {provider}, attempt {number}"
+        ),
+        DeliveryOutcome::Exhausted => {
+            shared.parts.observer.event_exhausted();
+            log::warn!(
+                event_id:% = event, provider_id:% = provider, attempt = number;
+                "event {event} exhausted for provider {provider} after attempt {number}: {failure}"
+            );
+        }
+        _ => log::info!(
+            event_id:% = event, provider_id:% = provider, attempt = number;
+            "event {event} not delivered to provider {provider}, attempt {number}: {failure}"
+        ),
+    }
+}

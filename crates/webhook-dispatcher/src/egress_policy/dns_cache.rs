@@ -1,0 +1,225 @@
+//! Resolves host names in bounded time with a bounded number of threads. Results are cached briefly, so a backlog of
+//! events to one receiver resolves its name once, not once per event.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The maximum of lookups in progress. Higher than the number of receivers that may hang (behaviour 23.9), since each
+/// host name occupies at most one thread.
+const THREADS_MAX: usize = 64;
+const STACK_BYTES: usize = 256 * 1024;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The maximum of cached results.
+const CACHED_NAMES_MAX: usize = 1_024;
+
+/// The system's resolver for host names.
+pub trait HostResolver: Send + Sync {
+    /// Returns all IPv4 and IPv6 addresses of a host name, in the order in which to try them. May block for any time:
+    /// the caller waits no longer than an attempt allows.
+    ///
+    /// # Errors
+    ///
+    /// The system's error. Its message is not shown.
+    fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// The operating system's resolver: `/etc/hosts` and DNS, as configured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemResolver;
+
+impl HostResolver for SystemResolver {
+    fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
+    }
+}
+
+/// Why a host name could not be resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ResolveError {
+    NotFound,
+    TimedOut,
+}
+
+type LookupResult = Result<Arc<[IpAddr]>, ResolveError>;
+
+/// Resolves host names. Concurrent requests for the same name share one lookup, so a name whose servers hang occupies
+/// one thread, however many attempts need it.
+pub(crate) struct DnsCache {
+    pool: Arc<LookupPool>,
+}
+
+struct LookupPool {
+    resolver: Arc<dyn HostResolver>,
+    ttl: Duration,
+    state: Mutex<LookupState>,
+    work_available: Condvar,
+}
+
+#[derive(Default)]
+struct LookupState {
+    /// The cached addresses of each name, with the time at which they expire.
+    cached: HashMap<String, (Instant, Arc<[IpAddr]>)>,
+    in_progress: HashMap<String, Arc<PendingLookup>>,
+    waiting: VecDeque<(String, Arc<PendingLookup>)>,
+    threads: usize,
+    idle: usize,
+}
+
+#[derive(Default)]
+struct PendingLookup {
+    result: Mutex<Option<LookupResult>>,
+    completed: Condvar,
+}
+
+impl DnsCache {
+    /// `ttl` is how long results are cached.
+    pub(crate) fn new(resolver: Arc<dyn HostResolver>, ttl: Duration) -> Self {
+        Self {
+            pool: Arc::new(LookupPool {
+                resolver,
+                ttl,
+                state: Mutex::default(),
+                work_available: Condvar::new(),
+            }),
+        }
+    }
+
+    /// Returns the addresses of a host name, if they are found within this time.
+    pub(crate) fn resolve_host(&self, name: &str, timeout: Duration) -> LookupResult {
+        let deadline = Instant::now() + timeout;
+        if let Some(known) = lock_mutex(&self.pool.state).cached_addresses(name) {
+            return Ok(known);
+        }
+        let lookup = self.start_lookup(name);
+        let mut result = lock_mutex(&lookup.result);
+        loop {
+            if let Some(result) = result.as_ref() {
+                return result.clone();
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ResolveError::TimedOut);
+            }
+            (result, _) = lookup.completed.wait_timeout(result, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn start_lookup(&self, name: &str) -> Arc<PendingLookup> {
+        let mut state = lock_mutex(&self.pool.state);
+        if let Some(lookup) = state.in_progress.get(name) {
+            return Arc::clone(lookup);
+        }
+        let lookup = Arc::<PendingLookup>::default();
+        state.in_progress.insert(name.to_owned(), Arc::clone(&lookup));
+        state.waiting.push_back((name.to_owned(), Arc::clone(&lookup)));
+        if state.waiting.len() <= state.idle || state.threads >= THREADS_MAX {
+            self.pool.work_available.notify_one();
+            return lookup;
+        }
+        state.threads += 1;
+        drop(state);
+        let pool = Arc::clone(&self.pool);
+        let started = thread::Builder::new()
+            .name("webhook-names".to_owned())
+            .stack_size(STACK_BYTES)
+            .spawn(move || pool.run_worker());
+        if let Err(cause) = started {
+            log::warn!("cannot start a thread to resolve names: {cause}");
+            let mut state = lock_mutex(&self.pool.state);
+            state.threads -= 1;
+            // No thread will ever complete this lookup. It is removed so that the name can be requested again.
+            if state.threads == 0 {
+                let abandoned = std::mem::take(&mut state.waiting);
+                abandoned.iter().for_each(|(name, lookup)| {
+                    complete_lookup(&mut state, name, lookup, Err(ResolveError::TimedOut))
+                });
+            }
+        }
+        lookup
+    }
+}
+
+impl LookupState {
+    fn cached_addresses(&self, name: &str) -> Option<Arc<[IpAddr]>> {
+        let (expires_at, addresses) = self.cached.get(name)?;
+        (*expires_at > Instant::now()).then(|| Arc::clone(addresses))
+    }
+
+    fn store_addresses(&mut self, name: &str, addresses: &Arc<[IpAddr]>, ttl: Duration) {
+        let now = Instant::now();
+        if self.cached.len() >= CACHED_NAMES_MAX {
+            self.cached.retain(|_, (expires_at, _)| *expires_at > now);
+        }
+        if self.cached.len() < CACHED_NAMES_MAX {
+            self.cached.insert(name.to_owned(), (now + ttl, Arc::clone(addresses)));
+        }
+    }
+}
+
+impl LookupPool {
+    fn run_worker(&self) {
+        let mut state = lock_mutex(&self.state);
+        loop {
+            if let Some((name, lookup)) = state.waiting.pop_front() {
+                drop(state);
+                let guard = CompletionGuard { pool: self, name, lookup };
+                let result = match self.resolver.resolve_host(&guard.name) {
+                    Ok(found) if !found.is_empty() => Ok(found.into()),
+                    Ok(_) | Err(_) => Err(ResolveError::NotFound),
+                };
+                let mut state_after = lock_mutex(&self.state);
+                if let Ok(addresses) = &result {
+                    state_after.store_addresses(&guard.name, addresses, self.ttl);
+                }
+                complete_lookup(&mut state_after, &guard.name, &guard.lookup, result);
+                drop(state_after);
+                drop(guard);
+                state = lock_mutex(&self.state);
+                continue;
+            }
+            state.idle += 1;
+            let (woken, timed_out) =
+                self.work_available.wait_timeout(state, IDLE_TIMEOUT).unwrap_or_else(PoisonError::into_inner);
+            state = woken;
+            state.idle -= 1;
+            if timed_out.timed_out() && state.waiting.is_empty() {
+                state.threads -= 1;
+                return;
+            }
+        }
+    }
+}
+
+/// Completes a lookup whose thread panics, so that no caller waits for it in vain.
+struct CompletionGuard<'a> {
+    pool: &'a LookupPool,
+    name: String,
+    lookup: Arc<PendingLookup>,
+}
+
+impl Drop for CompletionGuard<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            let mut state = lock_mutex(&self.pool.state);
+            state.threads -= 1;
+            complete_lookup(&mut state, &self.name, &self.lookup, Err(ResolveError::NotFound));
+        }
+    }
+}
+
+fn complete_lookup(state: &mut LookupState, name: &str, lookup: &PendingLookup, result: LookupResult) {
+    state.in_progress.remove(name);
+    *lock_mutex(&lookup.result) = Some(result);
+    lookup.completed.notify_all();
+}
+
+fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+use std::io;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use super::{DnsCache, HostResolver, ResolveError, THREADS_MAX};
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
+
+/// Completes each lookup when the test says so.
+struct ScriptedResolver {
+    lookup_count: AtomicUsize,
+    started: Sender<String>,
+    results: Mutex<Receiver<io::Result<Vec<IpAddr>>>>,
+}
+
+impl HostResolver for ScriptedResolver {
+    fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        self.lookup_count.fetch_add(1, Ordering::SeqCst);
+        let _nobody_listens = self.started.send(name.to_owned());
+        match name.strip_prefix("held") {
+            Some(_) => self.results.lock().unwrap().recv().unwrap(),
+            None => Ok(vec![ADDRESS]),
+        }
+    }
+}
+
+struct Harness {
+    resolver: Arc<ScriptedResolver>,
+    cache: Arc<DnsCache>,
+    started: Receiver<String>,
+    result_sender: Sender<io::Result<Vec<IpAddr>>>,
+}
+
+/// Without a cache.
+fn harness_without_cache() -> Harness {
+    harness_with_ttl(Duration::ZERO)
+}
+
+fn harness_with_ttl(ttl: Duration) -> Harness {
+    let (started_sender, started) = channel();
+    let (result_sender, results) = channel();
+    let resolver = Arc::new(ScriptedResolver {
+        lookup_count: AtomicUsize::new(0),
+        started: started_sender,
+        results: Mutex::new(results),
+    });
+    let cache = Arc::new(DnsCache::new(Arc::<ScriptedResolver>::clone(&resolver), ttl));
+    Harness { resolver, cache, started, result_sender }
+}
+
+#[test]
+fn an_answer_is_kept_for_a_moment_and_no_failure_is() {
+    let Harness { resolver, cache, result_sender, .. } = harness_with_ttl(TIMEOUT);
+    for _ in 0..3 {
+        assert_eq!(cache.resolve_host("a.example", TIMEOUT), Ok(vec![ADDRESS].into()));
+    }
+    assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), 1);
+    for lookups in 2..=4 {
+        result_sender.send(Ok(Vec::new())).unwrap();
+        assert_eq!(cache.resolve_host("held.example", TIMEOUT), Err(ResolveError::NotFound));
+        assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), lookups);
+    }
+}
+
+#[test]
+fn no_more_answers_are_kept_than_there_is_room_for() {
+    let Harness { resolver, cache, .. } = harness_with_ttl(TIMEOUT);
+    let all = super::CACHED_NAMES_MAX + 10;
+    for number in 0..all {
+        cache.resolve_host(&format!("a{number}.example"), TIMEOUT).unwrap();
+    }
+    cache.resolve_host("a0.example", TIMEOUT).unwrap();
+    assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), all);
+    cache.resolve_host(&format!("a{}.example", all - 1), TIMEOUT).unwrap();
+    assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), all + 1);
+}
+
+#[test]
+fn a_name_is_looked_up_anew_where_no_answer_is_kept() {
+    let Harness { resolver, cache, .. } = harness_without_cache();
+    for lookups in 1..=3 {
+        assert_eq!(cache.resolve_host("a.example", TIMEOUT), Ok(vec![ADDRESS].into()));
+        assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), lookups);
+    }
+}
+
+#[test]
+fn those_who_ask_meanwhile_share_one_answer() {
+    let Harness { resolver, cache, started, result_sender } = harness_without_cache();
+    let resolve = || {
+        let cache = Arc::clone(&cache);
+        thread::spawn(move || cache.resolve_host("held.example", TIMEOUT))
+    };
+    let first = resolve();
+    assert_eq!(started.recv().unwrap(), "held.example");
+    let others: Vec<_> = (0..20).map(|_| resolve()).collect();
+    // Each waiting caller holds a reference to the lookup, in addition to those of the map, the worker and the first
+    // caller.
+    while Arc::strong_count(&cache.pool.state.lock().unwrap().in_progress["held.example"]) < 23 {
+        thread::yield_now();
+    }
+    result_sender.send(Ok(vec![ADDRESS])).unwrap();
+    for thread in others.into_iter().chain([first]) {
+        assert_eq!(thread.join().unwrap(), Ok(vec![ADDRESS].into()));
+    }
+    assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), 1);
+}
+
+#[test]
+fn nobody_waits_longer_than_allowed_and_hanging_names_hold_one_thread_each() {
+    let Harness { resolver, cache, started, result_sender } = harness_without_cache();
+    for number in 0..3 {
+        for _ in 0..5 {
+            let result = cache.resolve_host(&format!("held{number}.example"), Duration::from_millis(1));
+            assert_eq!(result, Err(ResolveError::TimedOut));
+        }
+        started.recv().unwrap();
+    }
+    assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), 3);
+    assert_eq!(cache.resolve_host("other.example", TIMEOUT), Ok(vec![ADDRESS].into()));
+    for _ in 0..3 {
+        result_sender.send(Err(io::ErrorKind::NotFound.into())).unwrap();
+    }
+}
+
+#[test]
+fn there_are_never_more_threads_than_allowed() {
+    let Harness { cache, started, result_sender, .. } = harness_without_cache();
+    for number in 0..THREADS_MAX + 10 {
+        let result = cache.resolve_host(&format!("held{number}.example"), Duration::ZERO);
+        assert_eq!(result, Err(ResolveError::TimedOut));
+    }
+    for _ in 0..THREADS_MAX {
+        started.recv().unwrap();
+    }
+    assert_eq!(cache.pool.state.lock().unwrap().threads, THREADS_MAX);
+    assert_eq!(cache.pool.state.lock().unwrap().waiting.len(), 10);
+    for _ in 0..THREADS_MAX + 10 {
+        result_sender.send(Ok(vec![ADDRESS])).unwrap();
+    }
+    for _ in 0..10 {
+        started.recv().unwrap();
+    }
+}
+
+#[test]
+fn a_name_without_addresses_is_unknown() {
+    let Harness { cache, result_sender, .. } = harness_without_cache();
+    result_sender.send(Ok(Vec::new())).unwrap();
+    assert_eq!(cache.resolve_host("held.example", TIMEOUT), Err(ResolveError::NotFound));
+    result_sender.send(Err(io::ErrorKind::NotFound.into())).unwrap();
+    assert_eq!(cache.resolve_host("held.example", TIMEOUT), Err(ResolveError::NotFound));
+}

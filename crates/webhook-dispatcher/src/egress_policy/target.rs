@@ -1,0 +1,111 @@
+//! Checks a callback URL and converts it to a request URI.
+
+use guerdon_domain::values::WebUrl;
+use ureq::http::Uri;
+use url::{Host, Url};
+
+use super::{EgressPolicy, is_public};
+
+/// Why a callback URL is refused. Each message is a sentence for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallbackUrlError {
+    /// Not an absolute http or https URL, or it has user info or invalid characters.
+    #[error("callback_url {0}")]
+    NotAWebUrl(String),
+    /// The URL has a fragment, which is never sent.
+    #[error("callback_url must have no fragment")]
+    Fragment,
+    /// The URL is plain http, which is not allowed.
+    #[error("callback_url must be https (webhooks.allow_http allows plain http)")]
+    PlainHttp,
+    /// The host is an address that is not public, or a name of this machine.
+    #[error("callback_url must be a public address (webhooks.allow_private_networks allows others)")]
+    NotPublic,
+}
+
+/// The destination of a request.
+#[derive(Debug)]
+pub(crate) struct RequestTarget {
+    /// The URI for ureq. Path and query are the registered ones, neither resolved nor decoded. The signature covers
+    /// the registered string.
+    pub(crate) uri: Uri,
+}
+
+impl RequestTarget {
+    pub(crate) fn parse(text: &str, policy: EgressPolicy) -> Result<Self, CallbackUrlError> {
+        WebUrl::parse(text).map_err(|cause| CallbackUrlError::NotAWebUrl(cause.to_string()))?;
+        let url = Url::parse(text).map_err(|cause| CallbackUrlError::NotAWebUrl(cause.to_string()))?;
+        if url.fragment().is_some() {
+            return Err(CallbackUrlError::Fragment);
+        }
+        if url.scheme() != "https" && !policy.allow_http {
+            return Err(CallbackUrlError::PlainHttp);
+        }
+        let is_public_host = match url.host() {
+            Some(Host::Ipv4(address)) => is_public(address.into()),
+            Some(Host::Ipv6(address)) => is_public(address.into()),
+            Some(Host::Domain(name)) => !is_local_name(name),
+            None => false,
+        };
+        if !is_public_host && !policy.allow_private_networks {
+            return Err(CallbackUrlError::NotPublic);
+        }
+        let uri = request_uri(text, &url)
+            .ok_or_else(|| CallbackUrlError::NotAWebUrl("cannot be requested as it is".to_owned()))?;
+        Ok(Self { uri })
+    }
+}
+
+fn is_local_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+/// Returns the registered URL as a URI. Only parts that a request cannot contain are rewritten: an international host
+/// name to ASCII, invalid characters of a path to percent encoding, and an empty path to `/`.
+fn request_uri(text: &str, url: &Url) -> Option<Uri> {
+    let (_, rest) = text.split_once("://")?;
+    let (authority, path_and_query) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+    let slash = if path_and_query.starts_with('/') { "" } else { "/" };
+    Uri::builder()
+        .scheme(url.scheme())
+        .authority(request_authority(authority, url)?)
+        .path_and_query(format!("{slash}{}", percent_encode(path_and_query)))
+        .build()
+        .ok()
+}
+
+/// Returns the registered authority, unless its host has another canonical form: then that form.
+fn request_authority(registered: &str, url: &Url) -> Option<String> {
+    let host = url.host_str()?;
+    let lower = registered.to_ascii_lowercase();
+    let is_plain = lower.strip_prefix(host).is_some_and(|port| {
+        port.is_empty()
+            || port
+                .strip_prefix(':')
+                .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+    });
+    Some(match url.port() {
+        _ if is_plain => registered.to_owned(),
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    })
+}
+
+fn percent_encode(path_and_query: &str) -> String {
+    let mut encoded = String::with_capacity(path_and_query.len());
+    for character in path_and_query.chars() {
+        if character.is_ascii_graphic() && !matches!(character, '"' | '<' | '>' | '`' | '{' | '}' | '|' | '^')
+        {
+            encoded.push(character);
+            continue;
+        }
+        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests;

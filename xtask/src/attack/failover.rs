@@ -1,0 +1,217 @@
+//! Kills a primary under load, promotes its synchronous standby, and checks that nothing acknowledged was lost.
+//!
+//! Two instances of the service use one connection URL for both servers and keep running. After a promotion, the dead
+//! primary returns as a standby with a fresh copy, and the next round kills the other server. In every other round,
+//! the servers are disconnected from each other shortly before the kill: on one machine the primary's writes reach
+//! the standby even if the primary did not wait for them, which would hide a loss.
+
+mod comparison;
+mod load;
+mod pair;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use self::comparison::{Comparison, CompletedRound};
+use self::load::{Load, LoadTarget, RequestLog};
+use self::pair::ServerPair;
+use super::Measurement;
+use super::victim::to_f64;
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
+use crate::harness::service::RunningService;
+use crate::workspace::Workspace;
+
+const DATABASE: &str = "failover";
+const USERS: usize = 200;
+const POINTS: &str = "1000000";
+/// The load before the primary is killed; the first second does not count.
+const LOAD_BEFORE_KILL: Duration = Duration::from_secs(6);
+const WARM_UP: Duration = Duration::from_secs(1);
+/// From the disconnection of the servers to the kill.
+const DISCONNECTED_BEFORE_KILL: Duration = Duration::from_millis(500);
+/// The load after the full rate is reached again.
+const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(3);
+/// The share of the previous rate that counts as full.
+const FULL_RATE_SHARE: f64 = 0.9;
+const RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
+/// The timeout of a round.
+const ROUND_TIMEOUT: Duration = Duration::from_secs(40);
+
+/// The result of a round.
+struct RoundResult {
+    rate_before: f64,
+    rate_after: f64,
+    /// Times since the kill: of the promotion, of the first acknowledged request, and of the end of the first second
+    /// at the full rate.
+    promoted_after: Duration,
+    first_response_after: Option<Duration>,
+    full_rate_after: Option<Duration>,
+    log: RequestLog,
+    comparison: Comparison,
+}
+
+pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Result<Vec<Measurement>> {
+    let mut pair = ServerPair::start(workspace)?;
+    let url = pair.create_database(DATABASE)?;
+    let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
+    let folders = [temporary_folder()?, temporary_folder()?];
+    let serve = |folder: &tempfile::TempDir| {
+        RunningService::start_with(program, folder.path(), Some((url.clone(), pair.process_id())), &[])
+    };
+    let services = folders.iter().map(serve).collect::<Result<Vec<_>>>()?;
+    let service = services.first().context("no service")?;
+    let provider = Provider::create(service, Some(&receiver.url()))?;
+    let company = Company::create(service, &provider, "failover", USERS)?;
+    service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
+    let target = LoadTarget { services: &services, provider: &provider, company: &company };
+    println!("{TABLE_HEADER}");
+    let mut results = Vec::new();
+    for number in 1..=rounds {
+        let round =
+            run_round(&target, &mut pair, &receiver, number).with_context(|| format!("round {number}"))?;
+        println!("{}", format_round(number, &round));
+        results.push(round);
+    }
+    for service in &services {
+        service.check_health().context("an instance is not alive any more")?;
+        let log = service.read_log()?;
+        ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
+    }
+    Ok(summarize_rounds(&results))
+}
+
+fn temporary_folder() -> Result<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("guerdon-attack-").tempdir()?)
+}
+
+fn run_round(
+    target: &LoadTarget<'_>,
+    pair: &mut ServerPair,
+    receiver: &EventReceiver,
+    number: usize,
+) -> Result<RoundResult> {
+    let load = Load::new(target, number);
+    let ((rate_before, killed, promoted, dead_port, full_rate), mut log) = load.run_during(|| {
+        std::thread::sleep(LOAD_BEFORE_KILL);
+        let rate_before = load.rate_between(WARM_UP, load.began.elapsed());
+        if is_disconnected(number) {
+            pair.disconnect_standby()?;
+            std::thread::sleep(DISCONNECTED_BEFORE_KILL);
+        }
+        let (killed, promoted, dead_port) = pair.fail_over()?;
+        let killed_at = killed - load.began;
+        let full_rate = loop {
+            let full_rate = load.time_of_full_rate(killed_at, rate_before * FULL_RATE_SHARE);
+            if full_rate.is_some() || killed.elapsed() > ROUND_TIMEOUT {
+                break full_rate;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        };
+        std::thread::sleep(LOAD_AFTER_RECOVERY);
+        Ok((
+            rate_before,
+            killed,
+            promoted,
+            dead_port,
+            full_rate.map(|full_rate| full_rate.saturating_sub(killed_at)),
+        ))
+    })?;
+    let end = load.began.elapsed();
+    let rate_after = load.rate_between(
+        end.saturating_sub(LOAD_AFTER_RECOVERY),
+        end.saturating_sub(Duration::from_millis(100)),
+    );
+    let first = log.requests.iter().filter(|request| request.response.is_some() && request.time > promoted);
+    let first = first.map(|request| request.time - killed).min();
+    let completed = CompletedRound { target, pair, database: DATABASE, round: number, killed };
+    let comparison = completed.compare_with_ledger(receiver, &mut log)?;
+    target.services.first().context("no service")?.run_cli(&["verify"]).context("afterwards")?;
+    pair.add_standby(dead_port)?;
+    Ok(RoundResult {
+        rate_before,
+        rate_after,
+        promoted_after: promoted - killed,
+        first_response_after: first,
+        full_rate_after: full_rate,
+        log,
+        comparison,
+    })
+}
+
+fn is_disconnected(round: usize) -> bool {
+    round.is_multiple_of(2)
+}
+
+const TABLE_HEADER: &str = "round  parted  before/s  after/s  promoted  first 201  full rate  longest  acknowledged  lost  doubled  503  \
+     of these done  cut off  other  unknown   retried  changed  events lost  twice";
+
+fn format_round(number: usize, round: &RoundResult) -> String {
+    let seconds =
+        |time: Option<Duration>| time.map_or("-".to_owned(), |time| format!("{:.2} s", time.as_secs_f64()));
+    let (comparison, log) = (&round.comparison, &round.log);
+    format!(
+        "{number:5}  {:6}  {:8.0}  {:7.0}  {:>8}  {:>9}  {:>9}  {:>7}  {:12}  {:4}  {:7}  {:3}  {:13}  {:7}  {:5}  {:7}  {:8}  \
+         {:7}  {:11}  {:5}",
+        if is_disconnected(number) { "yes" } else { "" },
+        round.rate_before,
+        round.rate_after,
+        seconds(Some(round.promoted_after)),
+        seconds(round.first_response_after),
+        seconds(round.full_rate_after),
+        seconds(Some(log.longest_wait)),
+        comparison.acknowledged,
+        comparison.lost,
+        comparison.duplicated,
+        log.unavailable,
+        log.replayed,
+        log.broken_connections,
+        log.unexpected.len(),
+        comparison.unknown,
+        comparison.retried,
+        comparison.changed,
+        comparison.events_lost,
+        comparison.events_duplicated,
+    )
+}
+
+fn summarize_rounds(rounds: &[RoundResult]) -> Vec<Measurement> {
+    let sum = |count: &dyn Fn(&RoundResult) -> usize| to_f64(rounds.iter().map(count).sum());
+    let slowest = rounds
+        .iter()
+        .map(|round| round.full_rate_after.unwrap_or(Duration::MAX))
+        .max()
+        .unwrap_or(Duration::MAX);
+    let unexpected = rounds.iter().flat_map(|round| &round.log.unexpected).next();
+    let mut measurements = vec![
+        Measurement::without_bound("failovers", rounds.len().to_string()),
+        Measurement::without_bound("acknowledged", sum(&|round| round.comparison.acknowledged).to_string()),
+        Measurement::at_most("  of these lost", sum(&|round| round.comparison.lost), 0.0, ""),
+        Measurement::at_most("  duplicated", sum(&|round| round.comparison.duplicated), 0.0, ""),
+        Measurement::at_most(
+            "  different response to a retry",
+            sum(&|round| round.comparison.changed),
+            0.0,
+            "",
+        ),
+        Measurement::at_most("their events lost", sum(&|round| round.comparison.events_lost), 0.0, ""),
+        Measurement::at_most(
+            "responses that are neither 201 nor 503",
+            sum(&|round| round.log.unexpected.len()),
+            0.0,
+            "",
+        ),
+        Measurement::at_most(
+            "connections that the service cut off",
+            sum(&|round| round.log.broken_connections),
+            0.0,
+            "",
+        ),
+        Measurement::duration_below("full rate again, at the slowest", slowest, RECOVERY_TIME_MAX),
+    ];
+    measurements
+        .extend(unexpected.map(|response| Measurement::without_bound("the first of them", response.clone())));
+    measurements
+}

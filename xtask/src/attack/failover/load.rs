@@ -1,0 +1,217 @@
+//! Clients of both instances, each with a log of its requests.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::harness::fixture::{Company, Provider};
+use crate::harness::https::{HttpResponse, HttpsConnection};
+use crate::harness::service::RunningService;
+
+pub(super) const CLIENTS: usize = 16;
+/// The interval between two recognitions of a client. The total load is well below capacity: the test measures
+/// availability, not throughput.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(25);
+/// The pause before a client reconnects.
+const RECONNECT_DELAY: Duration = Duration::from_millis(100);
+/// The resolution at which acknowledgements are counted.
+const SLICE_DURATION: Duration = Duration::from_millis(50);
+const SLICES_PER_SECOND: usize = 20;
+/// More than a round needs.
+const SLICE_COUNT: usize = 200 * SLICES_PER_SECOND;
+
+/// The instance that a client calls, and its credentials.
+pub(super) struct LoadTarget<'a> {
+    pub(super) services: &'a [RunningService],
+    pub(super) provider: &'a Provider,
+    pub(super) company: &'a Company,
+}
+
+/// The load of one round.
+pub(super) struct Load<'a> {
+    target: &'a LoadTarget<'a>,
+    round: usize,
+    pub(super) began: Instant,
+    ended: AtomicBool,
+    acknowledged: Vec<AtomicU32>,
+}
+
+/// A recognition that a client requested.
+pub(super) struct LoadRequest {
+    pub(super) client: usize,
+    pub(super) number: usize,
+    /// `None` if the client never received a response.
+    pub(super) response: Option<Vec<u8>>,
+    /// When it was acknowledged, or else begun.
+    pub(super) time: Instant,
+}
+
+/// The requests of one client or of all, and their responses.
+#[derive(Default)]
+pub(super) struct RequestLog {
+    pub(super) requests: Vec<LoadRequest>,
+    /// Responses that request a later retry.
+    pub(super) unavailable: usize,
+    /// Requests that had been executed although the response asked for a retry: the retry returned the stored
+    /// response.
+    pub(super) replayed: usize,
+    /// Connections that broke before a response.
+    pub(super) broken_connections: usize,
+    /// Unexpected responses.
+    pub(super) unexpected: Vec<String>,
+    pub(super) longest_wait: Duration,
+}
+
+impl LoadTarget<'_> {
+    pub(super) fn idempotency_key(round: usize, request: &LoadRequest) -> String {
+        format!("{round}-{}-{}", request.client, request.number)
+    }
+
+    /// Returns the bytes of a request, the same for each retry.
+    pub(super) fn request_bytes(&self, round: usize, request: &LoadRequest) -> Vec<u8> {
+        let body = self.company.random_recognition(round * CLIENTS + request.client, request.number, 1);
+        self.provider.post_with_key("/v1/recognitions", &body, Some(&Self::idempotency_key(round, request)))
+    }
+
+    /// Connects to this client's instance.
+    pub(super) fn connect(&self, client: usize) -> Result<HttpsConnection> {
+        let service = self.services.get(client % self.services.len().max(1)).context("no service")?;
+        service.https().connect()
+    }
+}
+
+impl<'a> Load<'a> {
+    pub(super) fn new(target: &'a LoadTarget<'a>, round: usize) -> Self {
+        let acknowledged = (0..SLICE_COUNT).map(|_| AtomicU32::new(0)).collect();
+        Self { target, round, began: Instant::now(), ended: AtomicBool::new(false), acknowledged }
+    }
+
+    /// Runs all clients until `work` ends, and returns both results.
+    pub(super) fn run_during<T: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T> + Send,
+    ) -> Result<(T, RequestLog)> {
+        std::thread::scope(|scope| {
+            let clients: Vec<_> =
+                (0..CLIENTS).map(|client| scope.spawn(move || self.run_client(client))).collect();
+            let result = work();
+            self.ended.store(true, Ordering::Relaxed);
+            let mut all = RequestLog::default();
+            for client in clients {
+                let Ok(log) = client.join() else { bail!("a thread of a client panicked") };
+                all.merge(log);
+            }
+            Ok((result?, all))
+        })
+    }
+
+    /// Returns the acknowledged requests per second in a period of the round.
+    pub(super) fn rate_between(&self, from: Duration, to: Duration) -> f64 {
+        let slices = self.acknowledged.get(slice_index(from)..slice_index(to)).unwrap_or_default();
+        let count: u32 = slices.iter().map(|count| count.load(Ordering::Relaxed)).sum();
+        f64::from(count) / (to - from).as_secs_f64()
+    }
+
+    /// Returns the end of the first second after `from` in which at least this many requests were acknowledged.
+    pub(super) fn time_of_full_rate(&self, from: Duration, requests_per_second: f64) -> Option<Duration> {
+        let counts: Vec<u32> = self.acknowledged.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        let seconds = counts.windows(SLICES_PER_SECOND).enumerate().skip(slice_index(from) + 1);
+        let mut full =
+            seconds.filter(|(_, counts)| f64::from(counts.iter().sum::<u32>()) >= requests_per_second);
+        let (start, _) = full.next()?;
+        Some(SLICE_DURATION * u32::try_from(start + SLICES_PER_SECOND).ok()?)
+    }
+
+    fn run_client(&self, client: usize) -> RequestLog {
+        let mut log = RequestLog::default();
+        let mut connection = None;
+        for number in 0.. {
+            let mut request = LoadRequest { client, number, response: None, time: Instant::now() };
+            let start = request.time;
+            let is_acknowledged = self.send_until_acknowledged(&mut request, &mut connection, &mut log);
+            log.requests.push(request);
+            if !is_acknowledged || self.ended.load(Ordering::Relaxed) {
+                break;
+            }
+            std::thread::sleep(REQUEST_INTERVAL.saturating_sub(start.elapsed()));
+        }
+        log
+    }
+
+    /// Sends a recognition until it is acknowledged. Returns `false` if the round ends first.
+    fn send_until_acknowledged(
+        &self,
+        request: &mut LoadRequest,
+        connection: &mut Option<HttpsConnection>,
+        log: &mut RequestLog,
+    ) -> bool {
+        let bytes = self.target.request_bytes(self.round, request);
+        loop {
+            let start = Instant::now();
+            let response = send_request(self.target, request.client, connection, &bytes);
+            log.longest_wait = log.longest_wait.max(start.elapsed());
+            let pause = match response {
+                Ok(response) if response.status == 201 => {
+                    request.time = Instant::now();
+                    if let Some(slice) = self.acknowledged.get(slice_index(self.began.elapsed())) {
+                        slice.fetch_add(1, Ordering::Relaxed);
+                    }
+                    log.replayed += usize::from(response.is_replayed());
+                    request.response = Some(response.body);
+                    return true;
+                }
+                Ok(response) if response.status == 503 => {
+                    log.unavailable += 1;
+                    response.retry_after()
+                }
+                Ok(response) => {
+                    log.unexpected.push(format!(
+                        "{}: {}",
+                        response.status,
+                        String::from_utf8_lossy(&response.body)
+                    ));
+                    RECONNECT_DELAY
+                }
+                Err(_broken) => {
+                    log.broken_connections += 1;
+                    *connection = None;
+                    RECONNECT_DELAY
+                }
+            };
+            if self.ended.load(Ordering::Relaxed) {
+                return false;
+            }
+            std::thread::sleep(pause); // as the response requests
+        }
+    }
+}
+
+impl RequestLog {
+    fn merge(&mut self, other: Self) {
+        self.requests.extend(other.requests);
+        self.unavailable += other.unavailable;
+        self.replayed += other.replayed;
+        self.broken_connections += other.broken_connections;
+        self.unexpected.extend(other.unexpected);
+        self.longest_wait = self.longest_wait.max(other.longest_wait);
+    }
+}
+
+/// Sends a request over the open connection or a new one.
+fn send_request(
+    target: &LoadTarget<'_>,
+    client: usize,
+    connection: &mut Option<HttpsConnection>,
+    request: &[u8],
+) -> Result<HttpResponse> {
+    let open = match connection {
+        Some(open) => open,
+        None => connection.insert(target.connect(client)?),
+    };
+    open.send_request(request)
+}
+
+fn slice_index(at: Duration) -> usize {
+    usize::try_from(at.as_millis() / SLICE_DURATION.as_millis()).unwrap_or(usize::MAX)
+}

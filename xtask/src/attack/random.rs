@@ -1,0 +1,26 @@
+//! Random numbers that are the same for the same seed.
+
+/// A seeded pseudo-random generator (SplitMix64).
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number from 0 to `bound` - 1.
+    pub(super) fn number_below(&mut self, bound: u64) -> u64 {
+        self.next_u64() % bound.max(1)
+    }
+
+    pub(super) fn random_index(&mut self, length: usize) -> usize {
+        usize::try_from(self.number_below(u64::try_from(length).unwrap_or(1))).unwrap_or_default()
+    }
+
+    pub(super) fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
+        all.get(self.random_index(all.len()))
+    }
+}

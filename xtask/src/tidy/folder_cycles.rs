@@ -1,0 +1,109 @@
+//! No import cycles between the folders of a crate.
+//!
+//! Files in two folders can import from the other's folder without a cycle between files. Neither folder can then be
+//! understood, moved or tested alone. At each level of a crate, a folder with all its content is one node, and so is
+//! a file. The edges are the imports that `import_cycles` reads. Imports between a folder and the folders or files inside
+//! it do not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Finding;
+use super::import_cycles::{ImportGraph, Module, find_cycles};
+
+/// Existing cycles by crate. This list may only shrink: a cycle that was removed must be removed from it.
+const KNOWN: &[(&str, &[&str])] =
+    &[("http-api", &["description", "endpoints"]), ("persistence", &["migrations", "postgres", "sqlite"])];
+
+/// Finds each unknown cycle between folders, and each known cycle that no longer exists.
+pub(super) fn check(crates: &BTreeMap<String, ImportGraph>) -> Vec<Finding> {
+    let found = crates
+        .iter()
+        .flat_map(|(name, graph)| folder_cycles(graph).into_iter().map(move |cycle| (name.clone(), cycle)));
+    compare_cycles(&found.collect(), KNOWN)
+}
+
+fn compare_cycles(found: &BTreeSet<(String, Vec<String>)>, known: &[(&str, &[&str])]) -> Vec<Finding> {
+    let known: BTreeSet<(String, Vec<String>)> = known
+        .iter()
+        .map(|(name, cycle)| ((*name).to_owned(), cycle.iter().map(|name| (*name).to_owned()).collect()))
+        .collect();
+    let new = found.difference(&known).map(|(name, cycle)| {
+        let problem = format!("the folders {} import each other in a cycle", cycle.join(", "));
+        Finding::new(format!("crate {name}"), problem, "move what both need into a folder below them")
+    });
+    let removed = known.difference(found).map(|(name, cycle)| {
+        let problem = format!("the cycle of {} no longer exists", cycle.join(", "));
+        Finding::new(
+            format!("crate {name}"),
+            problem,
+            "remove it from KNOWN in xtask/src/tidy/folder_cycles.rs",
+        )
+    });
+    new.chain(removed).collect()
+}
+
+/// The cycles at every level of a crate, each once, as the paths of its folders and files.
+fn folder_cycles(graph: &ImportGraph) -> Vec<Vec<String>> {
+    let parents: BTreeSet<&[String]> =
+        graph.keys().flat_map(|module| (0..module.len()).filter_map(|depth| module.get(..depth))).collect();
+    parents.into_iter().flat_map(|parent| find_cycles(&edges_below(parent, graph))).collect()
+}
+
+/// Returns the imports between the direct children of this folder.
+fn edges_below(parent: &[String], graph: &ImportGraph) -> ImportGraph {
+    let child = |module: &Module| {
+        let is_below = module.len() > parent.len() && module.starts_with(parent);
+        is_below.then(|| module.iter().take(parent.len() + 1).cloned().collect::<Module>())
+    };
+    let mut edges = ImportGraph::new();
+    for (from, to) in graph {
+        let Some(from) = child(from) else { continue };
+        let others = to.iter().filter_map(child).filter(|other| *other != from);
+        edges.entry(from.clone()).or_default().extend(others);
+    }
+    edges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph_of_edges(edges: &[(&str, &str)]) -> ImportGraph {
+        let module = |path: &str| path.split("::").map(str::to_owned).collect::<Module>();
+        let mut graph = ImportGraph::new();
+        for (from, to) in edges {
+            graph.entry(module(from)).or_default().insert(module(to));
+            graph.entry(module(to)).or_default();
+        }
+        graph
+    }
+
+    #[test]
+    fn cycles_are_found_at_every_level() {
+        let check = |edges: &[(&str, &str)], expected: &[&[&str]]| {
+            assert_eq!(folder_cycles(&graph_of_edges(edges)), expected, "{edges:?}");
+        };
+        check(&[("a::x", "b::y"), ("b::y", "c")], &[]);
+        check(&[("a::x", "b::y"), ("b::z", "a::w")], &[&["a", "b"]]);
+        check(&[("a::x", "b::y"), ("b::z", "c"), ("c", "a::w")], &[&["a", "b", "c"]]);
+        check(&[("a::x::one", "a::y::two"), ("a::y::three", "a::x::four")], &[&["a::x", "a::y"]]);
+    }
+
+    #[test]
+    fn imports_between_a_folder_and_its_own_files_are_no_cycle() {
+        assert!(folder_cycles(&graph_of_edges(&[("a", "a::x"), ("a::x", "a"), ("a::y", "a::x")])).is_empty());
+    }
+
+    #[test]
+    fn the_list_of_known_cycles_may_only_shrink() {
+        let found = BTreeSet::from([("c".to_owned(), vec!["a".to_owned(), "b".to_owned()])]);
+        let check = |known: &[(&str, &[&str])], expected: &[&str]| {
+            let problems: Vec<String> =
+                compare_cycles(&found, known).into_iter().map(|finding| finding.problem).collect();
+            assert_eq!(problems, expected);
+        };
+        check(&[("c", &["a", "b"])], &[]);
+        check(&[], &["the folders a, b import each other in a cycle"]);
+        check(&[("c", &["a", "b"]), ("d", &["a", "b"])], &["the cycle of a, b no longer exists"]);
+    }
+}
