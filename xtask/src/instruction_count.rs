@@ -48,9 +48,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         "--release",
         "--locked",
         "--package",
-        "guerdon-instructions",
+        "guerdon-instruction-count",
     ]))?;
-    let program = workspace.target.join("release").join("guerdon-instructions");
+    let program = workspace.target.join("release").join("guerdon-instruction-count");
     let file = workspace.root.join(BASELINE);
     let compiler = workspace::command_output(Command::new("rustc").arg("--version"))?.trim().to_owned();
     let baseline = if arguments.update { None } else { Some(read_baseline(&file)?) };

@@ -26,7 +26,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
 ];
 /// Packages that connect or measure the others, and may depend on all of them.
 const UNLIMITED: [&str; 5] =
-    ["guerdon", "xtask", "guerdon-baseline", "guerdon-feature-set", "guerdon-instructions"];
+    ["guerdon", "xtask", "guerdon-baseline", "guerdon-feature-set", "guerdon-instruction-count"];
 /// The package that tests of every package may depend on.
 const TEST_SUPPORT: &str = "guerdon-test-support";
 
