@@ -4,6 +4,7 @@ mod event_types;
 mod examples;
 mod fields;
 mod guides;
+mod index;
 mod layout;
 mod markdown;
 mod page;
@@ -40,8 +41,8 @@ pub const NOT_FOUND_PATH: &str = "/404";
 /// the index of pages, the files that they link to, the style sheet, the search index, and the page for unknown paths.
 pub fn render_pages(description: &Value) -> Vec<DocsPage> {
     let pages = collect_pages(description);
-    let start = guides::render_start_page(&pages);
-    let index = guides::write_index(&pages);
+    let start = index::render_start_page(&pages);
+    let index_text = index::write_index(&pages);
     let frame = |path: &str, title: &str, main: &Markup, page: Option<&Page>| {
         let body = render_frame(&pages, &Framed { path, title, main, page }).into_string();
         DocsPage { path: path.to_owned(), content_type: HTML_CONTENT_TYPE, body }
@@ -57,8 +58,8 @@ pub fn render_pages(description: &Value) -> Vec<DocsPage> {
     for page in &pages {
         add_file(format!("{}.md", page.path), MARKDOWN_CONTENT_TYPE, &page.markdown);
     }
-    add_file("/docs.md".to_owned(), MARKDOWN_CONTENT_TYPE, &index);
-    add_file("/llms.txt".to_owned(), TEXT_CONTENT_TYPE, &index);
+    add_file("/docs.md".to_owned(), MARKDOWN_CONTENT_TYPE, &index_text);
+    add_file("/llms.txt".to_owned(), TEXT_CONTENT_TYPE, &index_text);
     for (name, text) in guides::PROGRAM_FILES {
         add_file(format!("/docs/files/{name}"), TEXT_CONTENT_TYPE, text);
     }
