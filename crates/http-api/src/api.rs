@@ -190,3 +190,25 @@ pub struct Api {
     /// The level at which each request is logged.
     pub request_log_level: log::Level,
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::ServiceState;
+
+    #[test]
+    fn maintenance_and_draining_interrupt_waiting_requests() {
+        let check = |turn: fn(&ServiceState, bool)| {
+            let state = ServiceState::new();
+            let mut waiting = Box::pin(state.interrupted());
+            turn(&state, false);
+            assert_eq!(waiting.as_mut().now_or_never(), None);
+            turn(&state, true);
+            assert_eq!(waiting.now_or_never(), Some(()));
+            assert_eq!(state.interrupted().now_or_never(), Some(()), "a later request does not wait");
+        };
+        check(ServiceState::set_maintenance);
+        check(ServiceState::set_draining);
+    }
+}

@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use guerdon_domain::ports::CommittedEvents;
 use guerdon_domain::values::ProviderId;
+use metrics::gauge;
 use tokio::sync::watch;
+
+const WAITING_REQUESTS: &str = "guerdon_event_feed_requests_waiting";
 
 /// How far apart the requests read the feed that wait at the same time, if it is not known whose events are new.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
@@ -27,6 +30,7 @@ pub struct FeedSignal {
 impl FeedSignal {
     /// A signal without waiting requests.
     pub fn new() -> Arc<Self> {
+        gauge!(WAITING_REQUESTS).set(0.0);
         let (waiting, turns) = (AtomicUsize::new(0), AtomicU64::new(0));
         Arc::new(Self {
             by_provider: Mutex::default(),
@@ -53,6 +57,7 @@ impl FeedSignal {
     /// Counts a request of this provider as waiting. Events that are committed from now on wake it.
     pub(crate) fn subscribe(self: &Arc<Self>, provider: ProviderId) -> FeedSubscription {
         self.waiting.fetch_add(1, Ordering::Relaxed);
+        gauge!(WAITING_REQUESTS).increment(1);
         let own = self.lock_senders().entry(provider).or_default().subscribe();
         let unknown = self.unknown_providers.subscribe();
         FeedSubscription { signal: Arc::clone(self), provider, own, unknown }
@@ -109,6 +114,7 @@ async fn await_change(receiver: &mut watch::Receiver<()>) {
 impl Drop for FeedSubscription {
     fn drop(&mut self) {
         self.signal.waiting.fetch_sub(1, Ordering::Relaxed);
+        gauge!(WAITING_REQUESTS).decrement(1);
         let mut senders = self.signal.lock_senders();
         if senders.get(&self.provider).is_some_and(|sender| sender.receiver_count() <= 1) {
             senders.remove(&self.provider);

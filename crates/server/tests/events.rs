@@ -7,6 +7,7 @@ mod egress_policy;
 mod failing_receivers;
 mod head_of_line;
 mod kinds;
+mod long_polling;
 mod lost_connections;
 mod metrics;
 mod sample_receivers;

@@ -37,3 +37,20 @@ impl ClientEnd {
         .await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::ClientEnd;
+
+    #[test]
+    fn the_end_of_the_client_ends_the_wait() {
+        let client_end = ClientEnd::default();
+        let mut waiting = Box::pin(client_end.ended());
+        assert_eq!(waiting.as_mut().now_or_never(), None);
+        client_end.clone().record_end();
+        assert_eq!(waiting.now_or_never(), Some(()));
+        assert_eq!(client_end.ended().now_or_never(), Some(()));
+    }
+}

@@ -111,6 +111,7 @@ fn describe_metrics() {
     );
     describe_gauge!("guerdon_http_connections", "Connections to the provider API");
     describe_gauge!("guerdon_http_requests_waiting", "Requests waiting for a permit, by kind: read, write");
+    describe_gauge!("guerdon_event_feed_requests_waiting", "Requests that wait for new events");
     describe_gauge!("guerdon_ledger_commands_waiting", "Commands that move points and wait for a batch");
     describe_gauge!(
         "guerdon_http_memory_bytes",

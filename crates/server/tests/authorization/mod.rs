@@ -242,5 +242,5 @@ fn every_route_has_a_row() {
     rows.sort_unstable();
     routes.sort_unstable();
     assert_eq!(rows, routes);
-    assert_eq!(rows.len(), 35);
+    assert_eq!(rows.len(), 36);
 }
