@@ -87,7 +87,7 @@ fn redirect_is_not_followed() {
             _ => create_client(&base).post::<Value>("/x", &json!({})).send(),
         };
         let message = result.unwrap_err().to_string();
-        assert!(message.starts_with("301: it leads elsewhere, to https://example.com/v1/x"), "{message}");
+        assert!(message.starts_with("301: redirected to https://example.com/v1/x"), "{message}");
         assert_eq!(served.join().unwrap().len(), 1);
     }
 }

@@ -179,6 +179,6 @@ mod tests {
         for body in ["", "Ada", "{\"id\":1", "{} x"] {
             assert_eq!(format_redacted(body), format!("{} bytes that are not JSON", body.len()));
         }
-        assert_eq!(format_redacted(&"[".repeat(10_000)), "10000 bytes that are no JSON");
+        assert_eq!(format_redacted(&"[".repeat(10_000)), "10000 bytes that are not JSON");
     }
 }

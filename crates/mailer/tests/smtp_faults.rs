@@ -41,30 +41,30 @@ fn each_no_has_its_fault() {
         assert_eq!(second, Ok(()), "{verb} {response}");
         assert_eq!(server.received_mails().len(), 1, "{verb} {response}");
     };
-    check("GREETING", "554 go away", FailureKind::Server, "connecting: the server answered 554");
-    check("EHLO", "421 later", FailureKind::Server, "connecting: the server answered 421");
-    check("MAIL", "451 4.3.0 later", FailureKind::Server, "MAIL FROM: the server answered 451 4.3.0");
-    check("MAIL", "550 not from you", FailureKind::Server, "MAIL FROM: the server answered 550");
+    check("GREETING", "554 go away", FailureKind::Server, "connecting: the server returned 554");
+    check("EHLO", "421 later", FailureKind::Server, "connecting: the server returned 421");
+    check("MAIL", "451 4.3.0 later", FailureKind::Server, "MAIL FROM: the server returned 451 4.3.0");
+    check("MAIL", "550 not from you", FailureKind::Server, "MAIL FROM: the server returned 550");
     check(
         "RCPT",
         "450 4.2.0 <ada+1@example.com> later",
         FailureKind::Mail,
-        "RCPT TO: the server answered 450 4.2.0",
+        "RCPT TO: the server returned 450 4.2.0",
     );
     check(
         "RCPT",
         "550 5.1.1 <ada+1@example.com> unknown",
         FailureKind::Refused,
-        "RCPT TO: the server answered 550 5.1.1",
+        "RCPT TO: the server returned 550 5.1.1",
     );
-    check("RCPT", "550 ada+1@example.com unknown", FailureKind::Refused, "RCPT TO: the server answered 550");
-    check("RCPT", "530 5.7.0 sign in", FailureKind::Server, "RCPT TO: the server answered 530 5.7.0");
-    check("RCPT", "421 closing", FailureKind::Server, "RCPT TO: the server answered 421");
-    check("DATA", "452 full", FailureKind::Mail, "DATA: the server answered 452");
-    check("DATA", "250 what", FailureKind::Mail, "DATA: the server answered 250 out of turn");
-    check("END", "451 later", FailureKind::Mail, "the message: the server answered 451");
-    check("END", "554 spam", FailureKind::Refused, "the message: the server answered 554");
-    check("END", "354 more", FailureKind::Mail, "the message: the server answered 354 out of turn");
+    check("RCPT", "550 ada+1@example.com unknown", FailureKind::Refused, "RCPT TO: the server returned 550");
+    check("RCPT", "530 5.7.0 sign in", FailureKind::Server, "RCPT TO: the server returned 530 5.7.0");
+    check("RCPT", "421 closing", FailureKind::Server, "RCPT TO: the server returned 421");
+    check("DATA", "452 full", FailureKind::Mail, "DATA: the server returned 452");
+    check("DATA", "250 what", FailureKind::Mail, "DATA: the server returned 250 out of turn");
+    check("END", "451 later", FailureKind::Mail, "the message: the server returned 451");
+    check("END", "554 spam", FailureKind::Refused, "the message: the server returned 554");
+    check("END", "354 more", FailureKind::Mail, "the message: the server returned 354 out of turn");
 }
 
 #[test]

@@ -193,7 +193,7 @@ fn a_schedule_without_receivers_is_refused_and_deleted_users_receive_nothing() {
         create_peer_schedule(fixture, Period::Month, "2026-11-02", 1);
         let ended: Vec<DateOutcome> = all_due(fixture).into_iter().map(|due| due.1).collect();
         assert!(
-            matches!(&ended[0], DateOutcome::Refused { reason, .. } if reason.contains("nobody")),
+            matches!(&ended[0], DateOutcome::Refused { reason, .. } if reason.contains("no active user")),
             "{ended:?}"
         );
         assert_eq!(ended[1], DateOutcome::Paid { users: 1 });

@@ -109,7 +109,7 @@ fn schema_changes_are_found_in_any_schema() {
         };
         let found = differences("ALTER FUNCTION count_new_user() RESET search_path");
         assert!(
-            matches!(found.as_slice(), [one] if one.starts_with("function count_new_user is not")),
+            matches!(found.as_slice(), [one] if one.starts_with("function count_new_user was changed")),
             "{found:?}"
         );
         let found = differences(
@@ -126,7 +126,7 @@ fn a_url_that_names_no_schema_is_refused() {
         let mut database = in_schema(database, "cell_7");
         database.url = database.url.replace("cell_7", "cell_8");
         let refused = migrate(&database.database_url()).unwrap_err().to_string();
-        assert!(refused.contains("search_path names no schema that exists"), "{refused}");
+        assert!(refused.contains("search_path exists"), "{refused}");
         assert!(matches!(
             open(&database.database_url(), Access::Unsafe).map(drop),
             Err(OpenError::Missing(_))

@@ -148,7 +148,7 @@ fn other_alerts(overview: &Overview, frame: &Frame) -> Vec<Alert> {
     if let Ok(failed @ 1..) = u64::try_from(failed) {
         let text = format!(
             "{} failed with 5xx: 503 while the service was busy or in maintenance; the log has the reasons for the others.",
-            numbers::count_with_noun(failed, "request was", "requests were")
+            numbers::count_with_noun(failed, "request", "requests")
         );
         alerts.push(Alert::new(Tone::Bad, text).with_link("#api", "See when"));
     }

@@ -75,7 +75,10 @@ fn pending_event_is_reported_after_an_hour() {
     overview.deliveries.oldest_pending_at = Some(NOW - Duration::hours(1));
     assert_eq!(alert_texts(&overview), []);
     overview.deliveries.oldest_pending_at = Some(NOW - Duration::minutes(90));
-    assert_eq!(alert_texts(&overview), [(Tone::Warn, "The oldest event waits for 1 h 30 min.".to_owned())]);
+    assert_eq!(
+        alert_texts(&overview),
+        [(Tone::Warn, "The oldest pending event has waited for 1 h 30 min.".to_owned())]
+    );
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn server_errors_and_unbalanced_ledger_are_reported() {
             Tone::Bad,
             "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
         ),
-        (Tone::Bad, "2 requests were answered 5xx: 503 while it was busy or in maintenance; of the rest the log tells why.".to_owned()),
+        (Tone::Bad, "2 requests failed with 5xx: 503 while the service was busy or in maintenance; the log has the reasons for the others.".to_owned()),
     ];
     assert_eq!(alert_texts(&overview), expected);
 }
@@ -125,8 +128,8 @@ fn expiring_certificate_is_reported_unless_self_signed() {
         assert_eq!(alert_texts(&overview).first().map(|(_, text)| text.as_str()), expected);
     };
     check(date!(2026 - 12 - 20), false, None);
-    check(date!(2026 - 12 - 19), false, Some("The certificate ends in 29 days, on 2026-12-19."));
+    check(date!(2026 - 12 - 19), false, Some("The certificate expires in 29 days, on 2026-12-19."));
     check(date!(2026 - 12 - 19), true, None);
     check(date!(2026 - 11 - 20), true, Some("The certificate expires today."));
-    check(date!(2026 - 11 - 19), false, Some("The certificate ended on 2026-11-19."));
+    check(date!(2026 - 11 - 19), false, Some("The certificate expired on 2026-11-19."));
 }

@@ -33,7 +33,7 @@ fn diagnose_result(status: Option<u16>, cause: Option<&str>) -> Option<String> {
 #[test]
 fn status_is_explained() {
     let check = |status: u16, expected: &str| {
-        let cause = format!("answered with status {status}");
+        let cause = format!("returned status {status}");
         let diagnosis = diagnose_result(Some(status), Some(&cause)).unwrap();
         assert!(diagnosis.contains(expected), "{status}: {diagnosis}");
     };
@@ -48,16 +48,16 @@ fn status_is_explained() {
         check(status, "guerdon webhook verify --url URL");
     }
     check(404, "the path does not exist");
-    check(405, "not for POST");
-    check(410, "taken away");
-    check(408, "gave up waiting");
-    check(400, "does not accept");
-    check(413, "no body of that size");
-    check(429, "limits how often");
-    check(500, "failed at the event");
-    check(503, "A proxy answered");
+    check(405, "does not accept POST");
+    check(410, "removed");
+    check(408, "timed out");
+    check(400, "rejects the event");
+    check(413, "a body of that size");
+    check(429, "limits the request rate");
+    check(500, "failed while it processed");
+    check(503, "A proxy responded");
     assert_eq!(diagnose_result(Some(200), None), None);
-    assert_eq!(diagnose_result(Some(418), Some("answered with status 418")), None);
+    assert_eq!(diagnose_result(Some(418), Some("returned status 418")), None);
 }
 
 #[test]
@@ -66,24 +66,24 @@ fn a_missing_answer_is_explained() {
         let diagnosis = diagnose_result(None, Some(cause)).unwrap();
         assert!(diagnosis.contains(expected), "{cause}: {diagnosis}");
     };
-    check("no response in time", "15 seconds in all");
+    check("no response in time", "after 15 seconds");
     check("no connection in time", "firewall");
-    check("no connection", "whether it is up");
+    check("no connection", "whether it is running");
     check("connection refused", "nothing listens");
-    check("connection reset", "dropped it");
-    check("connection closed without a response", "dropped it");
+    check("connection reset", "then closed");
+    check("connection closed without a response", "then closed");
     check("the host name is unknown", "no address in DNS");
     check("the host name was not resolved in time", "name server");
     check("the response is not HTTP", "scheme and port");
-    check("the response headers are too long", "empty answer");
-    check("the response is too large", "empty answer");
+    check("the response headers are too long", "empty response");
+    check("the response is too large", "empty response");
     check("refused: 10.0.0.1 is not a public address", "webhooks.allow_private_networks");
     check(
         "callback_url must be a public address (webhooks.allow_private_networks allows others)",
         "public addresses",
     );
     check("callback_url must be https (webhooks.allow_http allows plain http)", "https only");
-    check("callback_url must have no fragment", "as it is");
+    check("callback_url must have no fragment", "cannot be used");
     check(
         "the shared secret cannot be opened with this master key",
         "guerdon provider rotate P --shared-secret",
@@ -107,7 +107,7 @@ fn a_failed_handshake_is_explained() {
     check("invalid peer certificate: Revoked", "revoked");
     check("received fatal alert: HandshakeFailure", "TLS 1.2 or 1.3");
     check("received corrupt message of type InvalidContentType", "does not speak TLS");
-    check("received fatal alert: CertificateRequired", "client's certificate");
+    check("received fatal alert: CertificateRequired", "client certificate");
     check("something new", "openssl s_client");
 }
 

@@ -57,7 +57,7 @@ fn plot_without_values_shows_a_message() {
     for values in [vec![], vec![None; 24]] {
         for kind in [PlotKind::Bars, PlotKind::Level, PlotKind::Mean] {
             let page = render_sample(kind, &values);
-            assert!(page.contains("Nothing is known") && !page.contains("<svg"), "{page}");
+            assert!(page.contains("No data for this period") && !page.contains("<svg"), "{page}");
         }
     }
 }
@@ -94,10 +94,10 @@ fn values_are_summarized_in_words() {
     check(
         PlotKind::Level,
         &[Some(5), Some(9), Some(5)],
-        "Now 5 points. Least 5 points at 14:00, most 9 points at 13:00.",
+        "Now 5 points. Minimum 5 points at 14:00, maximum 9 points at 13:00.",
     );
-    check(PlotKind::Mean, &[None, Some(7)], "Least 7 points at 14:00, most 7 points at 14:00.");
-    check(PlotKind::Bars, &[], "No figures.");
+    check(PlotKind::Mean, &[None, Some(7)], "Minimum 7 points at 14:00, maximum 7 points at 14:00.");
+    check(PlotKind::Bars, &[], "No data.");
 }
 
 #[test]

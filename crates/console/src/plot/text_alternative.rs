@@ -17,7 +17,7 @@ pub(super) fn summarize_plot(plot: &Plot<'_>) -> String {
     // Of equal values, the newest.
     let highest = known().max_by_key(|(_, value)| *value);
     let lowest = known().rev().min_by_key(|(_, value)| *value);
-    let (Some(highest), Some(lowest)) = (highest, lowest) else { return "No figures.".to_owned() };
+    let (Some(highest), Some(lowest)) = (highest, lowest) else { return "No data.".to_owned() };
     let describe = |(point, value): (&Point, i64)| {
         format!("{} {}", plot.unit.format_exact(value), describe_time(series.bucket_size, point.at))
     };

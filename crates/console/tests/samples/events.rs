@@ -90,9 +90,9 @@ pub fn exhausted_event() -> Event {
             "TLS: invalid peer certificate: certificate expired: verification time 1795185310 (UNIX), but \
                           certificate is not valid after 1795000000 (185310 seconds ago)",
         ),
-        failed_attempt(3, Some(503), "answered with status 503"),
+        failed_attempt(3, Some(503), "returned status 503"),
     ];
-    attempts.extend((4..=11).map(|number| failed_attempt(number, Some(403), "answered with status 403")));
+    attempts.extend((4..=11).map(|number| failed_attempt(number, Some(403), "returned status 403")));
     sample_event(EventState::Exhausted, attempts, 2)
 }
 

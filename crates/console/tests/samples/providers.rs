@@ -70,7 +70,7 @@ pub fn large_provider() -> ProviderDetail {
         },
         last_failure: Some(DeliveryFailure {
             event_id: sample_id(5_003),
-            attempt: events::failed_attempt(11, Some(403), "answered with status 403"),
+            attempt: events::failed_attempt(11, Some(403), "returned status 403"),
         }),
     }
 }

@@ -108,7 +108,7 @@ impl StoreData {
     fn record_progress(&mut self, progress: &DistributionProgress) {
         match progress {
             DistributionProgress::Started {
-                entry_id: entry_id,
+                entry_id,
                 receivers,
                 receivers_per_step: each_step,
             } => {
@@ -117,13 +117,13 @@ impl StoreData {
                 let steps = steps.map(|(number, users)| (first_leg(number), users.to_vec())).collect();
                 self.distributions.insert(*entry_id, (steps, 0));
             }
-            DistributionProgress::StepPaid { entry_id: entry_id, first_leg, unpaid } => {
+            DistributionProgress::StepPaid { entry_id, first_leg, unpaid } => {
                 if let Some((steps, total)) = self.distributions.get_mut(entry_id) {
                     steps.remove(first_leg);
                     *total += unpaid;
                 }
             }
-            DistributionProgress::Finished { entry_id: entry_id } => {
+            DistributionProgress::Finished { entry_id } => {
                 self.distributions.remove(entry_id);
             }
         }

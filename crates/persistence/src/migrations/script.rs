@@ -217,7 +217,7 @@ mod tests {
         assert_refused("-- guerdon: in a batch\nUPDATE a SET b = 1;", "in a batch");
         assert_refused("-- guerdon: floor 6\nSELECT 1;", "floor 6");
         assert_refused("-- guerdon: floor 0006\nSELECT 1;", "above 0005");
-        assert_refused("-- guerdon: floor 0003\n-- guerdon: floor 0003\nSELECT 1;", "second");
+        assert_refused("-- guerdon: floor 0003\n-- guerdon: floor 0003\nSELECT 1;", "given twice");
         assert_refused("-- only words\n", "no statement");
         assert_refused("SELECT 1;\n-- guerdon: in batches of a by id\n-- nothing\n", "no statement");
         assert_refused(

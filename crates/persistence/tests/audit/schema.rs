@@ -23,7 +23,7 @@ fn missing_or_weakened_schema_guards_are_found() {
     assert_schema_difference(
         "DROP TRIGGER transfers_reject_deletes",
         "DROP TRIGGER transfers_immutable ON transfers",
-        "trigger transfers_",
+        "transfers_",
     );
     assert_schema_difference(
         "DROP INDEX journal_entries_unique_subject",

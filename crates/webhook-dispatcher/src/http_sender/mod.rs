@@ -131,7 +131,7 @@ impl EventSender for HttpSender {
         let (status, response_body, failure) = match self.send_request(delivery, started_at) {
             Ok((200, response_body)) => (Some(200), response_body, None),
             Ok((status, response_body)) => {
-                (Some(status), response_body, Some(format!("answered with status {status}")))
+                (Some(status), response_body, Some(format!("returned status {status}")))
             }
             Err(failure) => (None, Vec::new(), Some(failure)),
         };

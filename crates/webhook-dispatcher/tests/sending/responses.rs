@@ -21,7 +21,7 @@ fn only_status_200_confirms() {
         let receiver = receiver_with_status(status, "");
         let outcome = attempt_delivery(&create_sender(ALLOW_ALL), &receiver.url());
         assert_eq!(outcome.status, Some(status));
-        assert_eq!(outcome.failure, Some(format!("answered with status {status}")));
+        assert_eq!(outcome.failure, Some(format!("returned status {status}")));
         assert_eq!(outcome.response_body, b"hello");
     }
     assert_confirmed(&attempt_delivery(&create_sender(ALLOW_ALL), &receiver_with_status(200, "").url()));
@@ -40,7 +40,7 @@ fn no_redirect_is_followed() {
         let receiver = receiver_with_status(status, &format!("Location: http://{}/\r\n", trap.address()));
         let outcome = attempt_delivery(&create_sender(ALLOW_ALL), &receiver.url());
         assert_eq!(outcome.status, Some(status));
-        assert_eq!(outcome.failure, Some(format!("answered with status {status}")));
+        assert_eq!(outcome.failure, Some(format!("returned status {status}")));
     }
     let refreshing = receiver_with_status(200, &format!("Refresh: 0; url=http://{}/\r\n", trap.address()));
     assert_confirmed(&attempt_delivery(&create_sender(ALLOW_ALL), &refreshing.url()));

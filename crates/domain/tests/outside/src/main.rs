@@ -24,12 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let recognitions = store.transaction(|tx| -> Result<_, Box<dyn Error>> {
         let name = SingleLine::parse("Releases")?;
         let provider = ProviderId::from_uuid(ids.next_id());
-        providers::create(tx, CreateProvider::local(provider, name.clone()), &context)?;
+        providers::create(tx, CreateProvider::without_credentials(provider, name.clone()), &context)?;
 
         let owner = (EmailAddress::parse("ada@example.com")?, SingleLine::parse("Ada")?);
         let (domain, logo) =
             (DomainName::parse("example.com")?, WebUrl::parse("https://example.com/logo.png")?);
-        let command = CreateCompany::named(domain, name.clone(), owner, logo);
+        let command = CreateCompany::with_defaults(domain, name.clone(), owner, logo);
         let company = companies::create(tx, provider, &command, &context)?.company;
         let sum = Sum::Points(Points::new(100).ok_or("negative")?);
         let deposit = ChangeReserve { company_id: company.id, change: ReserveChange::Deposit, sum };
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut receivers = Vec::new();
         for name in ["bob", "cleo"] {
             let email = EmailAddress::parse(&format!("{name}@example.com"))?;
-            let profile = Profile::named(email, SingleLine::parse(name)?, None);
+            let profile = Profile::with_name(email, SingleLine::parse(name)?, None);
             receivers.push(users::create(tx, provider, company.id, &profile, &context)?.id.to_string());
         }
         let text =
@@ -57,7 +57,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     for recognition in &recognitions {
         let wallets = store.transaction(|tx| tx.list_wallets(recognition.receiver_id))?;
-        let points = wallets.first().map_or(0, |wallet| wallet.points(PointsPerDollar::DEFAULT).get());
+        let points = wallets.first().map_or(0, |wallet| wallet.points_at(PointsPerDollar::DEFAULT).get());
         println!("{}: {points}", recognition.message);
     }
     println!("{} events", store.queued_events().len());

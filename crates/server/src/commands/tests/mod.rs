@@ -279,7 +279,7 @@ fn a_distribution_comes_from_the_reserve_or_not_at_all() {
     );
     setup.assert_refused(
         &["distribution", "run", &id, "--wallet", "manager_wallet", "--points", "1"],
-        "nobody",
+        "no active user",
     );
     let foreign_user =
         ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "1", "--user", MISSING_ID];
