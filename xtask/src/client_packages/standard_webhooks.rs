@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::harness::receiver::{EventReceiver, ReceivedEvent, ReceiverBehaviour};
 use crate::harness::service::RunningService;
 use crate::python::prepare_environment;
-use crate::workspace::{Workspace, run_command, string_field};
+use crate::workspace::{Workspace, command_output, run_command, string_field};
 
 const PYTHON: [&str; 1] = ["standardwebhooks>=1.1,<2"];
 const SECTION: &str = "## With a Standard Webhooks library\n";
@@ -32,7 +32,7 @@ pub(super) fn check_standard_webhooks(workspace: &Workspace, service: &RunningSe
         for (program, script) in [(python.as_path(), "check.py"), (Path::new("node"), "check.mjs")] {
             let mut check = Command::new(program);
             check.arg(script).current_dir(&folder).env("PYTHONDONTWRITEBYTECODE", "1");
-            run_command(check.env("SHARED_SECRET", &delivery.secret).env("DELIVERY", &delivery.file))?;
+            command_output(check.env("SHARED_SECRET", &delivery.secret).env("DELIVERY", &delivery.file))?;
         }
     }
     Ok(())

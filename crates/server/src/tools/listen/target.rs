@@ -131,6 +131,7 @@ fn describe_error(cause: &Error, awaited: &str) -> String {
 mod tests {
     use std::io::Write as _;
     use std::net::TcpListener;
+    use std::thread::JoinHandle;
 
     use super::*;
 
@@ -151,16 +152,36 @@ mod tests {
 
     /// Returns the outcome if the receiver sends this response as soon as the request arrives, and closes.
     fn send_to_responder(scheme: &str, response: &'static str) -> (u16, String) {
+        let (url, served) = start_responder(scheme, response);
+        let sent = send_to(&url);
+        served.join().unwrap();
+        sent
+    }
+
+    /// Starts a receiver of one request. Returns its URL, and the thread that returns the beginning of the request.
+    fn start_responder(scheme: &str, response: &'static str) -> (String, JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("{scheme}://{}/hook", listener.local_addr().unwrap());
         let served = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let _request = stream.read(&mut [0; 4_096]).unwrap();
+            let mut request = [0; 4_096];
+            let length = stream.read(&mut request).unwrap();
             stream.write_all(response.as_bytes()).unwrap();
+            String::from_utf8_lossy(&request[..length]).into_owned()
         });
-        let sent = send_to(&url);
-        served.join().unwrap();
-        sent
+        (url, served)
+    }
+
+    #[test]
+    fn without_a_secret_an_event_has_its_id_and_no_signature() {
+        let (url, served) = start_responder("http", "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n");
+        ForwardTarget::new(&url, None).send_event(&sample_event()).unwrap();
+        let request = served.join().unwrap();
+        let header_names = request.lines().filter_map(|line| line.split_once(": ")).map(|(name, _)| name);
+        let mut own_names: Vec<_> =
+            header_names.filter(|name| name.starts_with("webhook-") || name.starts_with("x-service-")).collect();
+        own_names.sort_unstable();
+        assert_eq!(own_names, ["webhook-id", "x-service-event-id"]);
     }
 
     #[test]
