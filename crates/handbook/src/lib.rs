@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod errors;
 mod event_types;
 mod examples;
 mod fields;
@@ -7,6 +8,7 @@ mod guides;
 mod index;
 mod layout;
 mod markdown;
+mod operation;
 mod page;
 mod reference;
 mod schemas;

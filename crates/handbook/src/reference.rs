@@ -2,16 +2,12 @@
 
 use serde_json::Value;
 
+use crate::errors::write_errors;
 use crate::examples::ExampleRequest;
 use crate::fields::{string_field, write_fields, write_parameters};
+use crate::operation::Operation;
 use crate::page::{Group, Page};
 use crate::schemas::{list_items, render_example, resolve_reference};
-
-struct Operation<'a> {
-    method: &'static str,
-    path: &'a str,
-    specification: &'a Value,
-}
 
 /// Renders a page for each tag of the description that has operations.
 pub(crate) fn render_chapters(description: &Value) -> Vec<Page> {
@@ -90,28 +86,25 @@ fn write_operation(operation: &Operation<'_>, description: &Value) -> String {
         text.push_str(&format!("### Request body {{#{id}-body}}\n\n"));
         text.push_str(&write_fields(schema, description));
     }
-    text.push_str(&write_responses(specification, id, description));
+    text.push_str(&write_response(specification, id, description));
+    text.push_str(&write_errors(operation, id, description));
     text
 }
 
-fn write_responses(specification: &Value, id: &str, description: &Value) -> String {
-    let responses: Vec<(&String, &Value)> = object_entries(specification, "responses").collect();
-    let success = responses.iter().find(|(status, _)| status.starts_with('2'));
-    let schema = success.and_then(|(_, response)| response.pointer("/content/application~1json/schema"));
-    let mut text = String::new();
-    if let (Some((status, _)), Some(schema)) = (success, schema) {
-        text.push_str(&format!(
-            "### Response {status} {{#{id}-response}}\n\n```json\n{}\n```\n\n\
-             <details><summary>Fields of the response</summary>\n\n{}</details>\n\n",
+/// Writes the successful response.
+fn write_response(specification: &Value, id: &str, description: &Value) -> String {
+    let mut responses = object_entries(specification, "responses");
+    let Some((status, response)) = responses.find(|(status, _)| status.starts_with('2')) else {
+        return String::new();
+    };
+    let mut text = format!("### Response {status} {{#{id}-response}}\n\n");
+    match response.pointer("/content/application~1json/schema") {
+        Some(schema) => text.push_str(&format!(
+            "```json\n{}\n```\n\n<details><summary>Fields of the response</summary>\n\n{}</details>\n\n",
             render_example(description, schema),
             write_fields(schema, description)
-        ));
+        )),
+        None => text.push_str("The response has no body.\n\n"),
     }
-    text.push_str(&format!("### Statuses {{#{id}-statuses}}\n\n| Status | Meaning |\n|---|---|\n"));
-    for (status, response) in responses {
-        let meaning = string_field(resolve_reference(description, response), "description");
-        text.push_str(&format!("| {status} | {meaning} |\n"));
-    }
-    text.push('\n');
     text
 }

@@ -2,6 +2,7 @@
 //! correctly.
 
 mod clients;
+mod errors;
 
 use std::process::Command;
 use std::sync::PoisonError;
