@@ -178,8 +178,9 @@ mod tests {
         ForwardTarget::new(&url, None).send_event(&sample_event()).unwrap();
         let request = served.join().unwrap();
         let header_names = request.lines().filter_map(|line| line.split_once(": ")).map(|(name, _)| name);
-        let mut own_names: Vec<_> =
-            header_names.filter(|name| name.starts_with("webhook-") || name.starts_with("x-service-")).collect();
+        let mut own_names: Vec<_> = header_names
+            .filter(|name| name.starts_with("webhook-") || name.starts_with("x-service-"))
+            .collect();
         own_names.sort_unstable();
         assert_eq!(own_names, ["webhook-id", "x-service-event-id"]);
     }
