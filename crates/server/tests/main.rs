@@ -34,6 +34,7 @@ mod long_term_operation;
 mod mail;
 mod memory;
 mod offline_commands;
+mod problem_details;
 mod readiness;
 mod rules;
 mod sandbox;

@@ -73,7 +73,7 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
     InvalidBody::new(format!("the body {fault}line {line}, column {column}"))
 }
 
-/// What is wrong with the syntax. The parser has a constant text for each kind of error, so nothing of the body is repeated.
+/// The reason of a syntax error. The parser has a constant text for each kind of error, so nothing of the body is repeated.
 fn syntax_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

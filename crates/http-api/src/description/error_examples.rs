@@ -4,9 +4,9 @@ use guerdon_api_types::parameter::FieldFault;
 use guerdon_domain::ports::Denied;
 use serde_json::{Map, Value, json};
 
-use crate::middleware::Problem;
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
+use crate::operation::problem::Problem;
 
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
@@ -16,7 +16,7 @@ pub(super) fn list_examples(status: u16) -> (Value, Value) {
     let (mut errors, mut problems) = (Map::new(), Map::new());
     for code in ErrorCode::ALL.iter().filter(|code| code.status().as_u16() == status) {
         let error = example_error(*code);
-        let problem = json!(Problem::new(&error.details(), SERVICE_URL, REQUEST_ID));
+        let problem = json!(Problem::new(error.details(), SERVICE_URL, REQUEST_ID));
         let example = |value: Value| json!({"summary": code.meaning(), "value": value});
         errors.insert(code.name().to_owned(), example(json!(error.body())));
         problems.insert(code.name().to_owned(), example(problem));

@@ -15,9 +15,9 @@ use serde_json::{Map, Value, json};
 pub use webhook::Webhook;
 
 use crate::endpoints::{ROUTES, TAGS};
-use crate::middleware::Problem;
 use crate::operation::error::ErrorBody;
 use crate::operation::list::ListOf;
+use crate::operation::problem::Problem;
 use guerdon_api_types::docs;
 
 /// Generates the document; `webhooks` are the events that are sent.

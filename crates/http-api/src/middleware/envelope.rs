@@ -138,8 +138,7 @@ async fn serve_request(
     })
 }
 
-/// The bytes of the response to an invalid request head, which never reaches [`wrap_request`]. `received` is what was received of the
-/// head.
+/// The bytes of the response to an invalid request head, which never reaches [`wrap_request`]. `received` has the bytes of the head.
 pub(super) fn render_framing_error(
     state: &ApiState,
     framing_error: FramingError,

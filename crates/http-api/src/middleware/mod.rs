@@ -22,5 +22,4 @@ mod receive_budget;
 mod server;
 mod session;
 
-pub(crate) use problem_details::Problem;
 pub use server::{ListeningServer, listen};

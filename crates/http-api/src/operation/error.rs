@@ -21,10 +21,8 @@ const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
 /// An error response: the part for the client, and the cause for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
-    code: ErrorCode,
-    message: Cow<'static, str>,
-    /// The faults of fields, in the order of the message.
-    faults: Vec<FieldFault>,
+    /// Boxed, so that results are small.
+    details: Box<ErrorDetails>,
     header: Option<ErrorHeader>,
     closes_connection: bool,
     cause: Option<FailureCause>,
@@ -46,7 +44,8 @@ enum FailureCause {
     Internal(String),
 }
 
-/// Attached to an error response: what it says, from which the response can be rendered in another form.
+/// The content of an error. It is attached to the response, so that the response can be rendered in another format.
+#[derive(Debug, Clone)]
 pub(crate) struct ErrorDetails {
     pub(crate) code: ErrorCode,
     pub(crate) message: Cow<'static, str>,
@@ -79,15 +78,19 @@ pub(crate) fn status_schema(_: &mut SchemaGenerator) -> Schema {
 impl ApiError {
     /// An error whose code determines its status.
     pub(crate) fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
-        let (message, faults) = (message.into(), Vec::new());
-        Self { code, message, faults, header: None, closes_connection: false, cause: None }
+        Self::with_faults(code, message, Vec::new())
+    }
+
+    fn with_faults(code: ErrorCode, message: impl Into<Cow<'static, str>>, faults: Vec<FieldFault>) -> Self {
+        let details = ErrorDetails { code, message: message.into(), faults };
+        Self { details: Box::new(details), header: None, closes_connection: false, cause: None }
     }
 
     /// An error about one field, which the message names.
     pub(crate) fn about_field(code: ErrorCode, field: &str, message: impl Into<Cow<'static, str>>) -> Self {
-        let error = Self::new(code, message);
-        let fault = FieldFault::new(field, &*error.message);
-        Self { faults: vec![fault], ..error }
+        let message = message.into();
+        let fault = FieldFault::new(field, &*message);
+        Self::with_faults(code, message, vec![fault])
     }
 
     /// 400 for a request that is invalid apart from its fields.
@@ -97,7 +100,7 @@ impl ApiError {
 
     /// 400 for invalid fields; the message names each and its rule (behaviour 5.3).
     pub(crate) fn invalid_fields(faults: Vec<FieldFault>) -> Self {
-        Self { faults: faults.clone(), ..Self::bad_request(FieldFault::join_messages(&faults)) }
+        Self::with_faults(ErrorCode::InvalidRequest, FieldFault::join_messages(&faults), faults)
     }
 
     /// 400 for one invalid field.
@@ -225,7 +228,7 @@ impl ApiError {
     }
 
     fn to_http_response(&self) -> HttpResponse {
-        let mut builder = HttpResponse::build(self.code.status());
+        let mut builder = HttpResponse::build(self.status());
         match &self.header {
             Some(ErrorHeader::Challenge) => builder.insert_header((WWW_AUTHENTICATE, CHALLENGE)),
             Some(ErrorHeader::Allow(methods)) => builder.insert_header((ALLOW, methods.as_str())),
@@ -235,35 +238,39 @@ impl ApiError {
         if self.closes_connection {
             builder.force_close();
         }
-        builder.extensions_mut().insert(self.details());
+        builder.extensions_mut().insert(self.details().clone());
         builder.json(self.body())
     }
 
     /// The body in the default format.
     pub(crate) fn body(&self) -> ErrorBody<'_> {
-        ErrorBody { error: Body { status: self.code.status().as_u16(), message: &self.message } }
+        ErrorBody { error: Body { status: self.status().as_u16(), message: &self.details.message } }
     }
 
-    /// What the error says.
-    pub(crate) fn details(&self) -> ErrorDetails {
-        ErrorDetails { code: self.code, message: self.message.clone(), faults: self.faults.clone() }
+    /// The code, the message and the invalid fields.
+    pub(crate) fn details(&self) -> &ErrorDetails {
+        &self.details
+    }
+
+    fn status(&self) -> StatusCode {
+        self.details.code.status()
     }
 
     /// The status and the message.
     pub(crate) fn status_and_message(&self) -> (u16, &str) {
-        (self.code.status().as_u16(), &self.message)
+        (self.status().as_u16(), &self.details.message)
     }
 
     /// The code, and the invalid fields.
     #[cfg(test)]
     pub(crate) fn code_and_fields(&self) -> (ErrorCode, Vec<&str>) {
-        (self.code, self.faults.iter().flat_map(|fault| fault.fields.iter().map(String::as_str)).collect())
+        (self.details.code, self.details.faults.iter().flat_map(|fault| fault.fields.iter().map(String::as_str)).collect())
     }
 }
 
 impl fmt::Display for ApiError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.code.status().as_u16(), self.message)
+        write!(formatter, "{} {}", self.status().as_u16(), self.details.message)
     }
 }
 
@@ -272,7 +279,7 @@ impl std::error::Error for ApiError {}
 /// actix-web renders errors that leave a middleware by this trait.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
-        self.code.status()
+        self.status()
     }
 
     fn error_response(&self) -> HttpResponse {
@@ -299,7 +306,7 @@ impl From<StoreError> for ApiError {
 
 impl From<InvalidBody> for ApiError {
     fn from(fault: InvalidBody) -> Self {
-        Self { faults: fault.faults, ..Self::bad_request(fault.message) }
+        Self::with_faults(ErrorCode::InvalidRequest, fault.message, fault.faults)
     }
 }
 

@@ -4,7 +4,7 @@
 //! - Run: `read`, `long_poll`, `read_with_body` and `write`, each in the order of the checks. `state` is the only way to the store; `submit`
 //!   queues commands that move points. `idempotency` and `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the
 //!   requests in progress and their memory; `commit_decision` decides between a commit and a 503.
-//! - Rendered: `response`, `list`, `chunked_body` and `error` with `error_code`. `operation_docs` documents operations for the API description.
+//! - Rendered: `response`, `list`, `chunked_body` and `error` with `error_code` and `problem`. `operation_docs` documents operations for the API description.
 
 pub(crate) mod body;
 mod body_parser;
@@ -20,6 +20,7 @@ pub(crate) mod list;
 mod long_poll;
 pub(crate) mod memory_budget;
 mod operation_docs;
+pub(crate) mod problem;
 pub(crate) mod query;
 mod read;
 mod read_with_body;
