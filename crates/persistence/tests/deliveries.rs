@@ -354,20 +354,3 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
         assert_eq!(next(), Some(at));
     });
 }
-
-#[test]
-fn tmp_timing() {
-    on_each_database(|fixture| {
-        cause_events(fixture, 1);
-        let sqlite = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay, next_attempt_at) SELECT CAST(printf('%016d', i) AS BLOB), company_id, provider_id, 1, 3, 0, 4000000000000000 + i FROM n, deliveries;";
-        let postgres = "SET guerdon.writer = on; INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay, next_attempt_at) SELECT lpad(i::text, 32, '0')::uuid, company_id, provider_id, 1, 3, 0, now() + interval '1 day' FROM generate_series(1, 100000) AS n(i), deliveries";
-        fixture.database.execute_sql(sqlite, postgres);
-        let at = current_time(fixture);
-        let began = std::time::Instant::now();
-        let count = fixture
-            .store
-            .transaction(|tx| tx.replay_events_since(fixture.provider, None, Some(EventState::Pending), at))
-            .unwrap();
-        eprintln!("TIMING replayed {count} in {:?}", began.elapsed());
-    });
-}
