@@ -33,16 +33,11 @@ pub(crate) fn write_errors(operation: &Operation<'_>, id: &str, description: &Va
     let errors = list_errors(operation, description);
     let mut text = format!("### Errors {{#{id}-errors}}\n\n");
     if !errors.is_empty() {
-        text.push_str("| Status | Code | When | Example message |\n|---|---|---|---|\n");
+        text.push_str("| Error | When |\n|---|---|\n");
     }
-    for error in &errors {
-        let message = if error.message.is_empty() { String::new() } else { format!("`{}`", error.message) };
-        text.push_str(&format!(
-            "| {} | [`{code}`](/docs/errors#{code}) | {} | {message} |\n",
-            error.status,
-            error.meaning,
-            code = error.code
-        ));
+    for OperationError { status, code, meaning, message } in &errors {
+        let message = if message.is_empty() { String::new() } else { format!(" Example: `{message}`") };
+        text.push_str(&format!("| {status} [`{code}`](/docs/errors#{code}) | {meaning}{message} |\n"));
     }
     let example =
         errors.iter().filter(|error| !error.message.is_empty()).min_by_key(|error| match &*error.code {
@@ -142,7 +137,7 @@ fn invalid_message(operation: &Operation<'_>) -> String {
     }
 }
 
-/// Returns the message about the object in the path; an empty string if there is none.
+/// Returns the message about the object in the path, or an empty string if the path has no id.
 fn not_found_message(path: &str) -> String {
     let noun = match path.trim_start_matches("/v1/").split_once("/{id}").map(|(collection, _)| collection) {
         Some("companies") => "company",
@@ -180,21 +175,21 @@ mod tests {
         let schema = json!({"properties": {"email": {}}, "required": ["email"]});
         let text = write("POST", "/v1/users/{id}", &schema, &json!([]));
         for row in [
-            "| 400 | [`invalid_request`](/docs/errors#invalid_request) | Why. | `email is required` |",
-            "| 400 | [`email_taken`](/docs/errors#email_taken) | Why. | `email has already been taken` |",
-            "| 404 | [`not_found`](/docs/errors#not_found) | Why. | `user not found` |",
+            "| 400 [`invalid_request`](/docs/errors#invalid_request) | Why. Example: `email is required` |",
+            "| 400 [`email_taken`](/docs/errors#email_taken) | Why. Example: `email has already been taken` |",
+            "| 404 [`not_found`](/docs/errors#not_found) | Why. Example: `user not found` |",
             "\"message\": \"email has already been taken\"",
             "Every operation can also return [`https_required`](/docs/errors#https_required)",
         ] {
             assert!(text.contains(row), "{row} is not in {text}");
         }
-        assert!(!text.contains("| 401 |"), "{text}");
+        assert!(!text.contains("| 401 "), "{text}");
     }
 
     #[test]
     fn an_operation_without_fields_has_no_errors_about_them() {
         let text = write("GET", "/v1/companies", &json!({}), &json!([{"name": "page"}]));
         assert!(!text.contains("email_taken"), "{text}");
-        assert!(text.contains("| `page must be an integer from 1` |"), "{text}");
+        assert!(text.contains("Example: `page must be an integer from 1` |"), "{text}");
     }
 }
