@@ -34,7 +34,11 @@ fn check_problem(response: &ApiResponse, status: u16, code: &str) -> Vec<String>
     sorted.sort_unstable();
     expected.sort_unstable();
     assert_eq!(sorted, expected);
-    assert_eq!((response.status, &problem["status"], &problem["code"]), (status, &json!(status), &json!(code)), "{problem}");
+    assert_eq!(
+        (response.status, &problem["status"], &problem["code"]),
+        (status, &json!(status), &json!(code)),
+        "{problem}"
+    );
     assert_eq!(problem["type"], format!("https://localhost:8443/docs/errors#{code}"));
     assert_eq!(problem["request_id"].as_str(), response.header("x-request-id"));
     let detail = problem["detail"].as_str().unwrap();
@@ -66,17 +70,48 @@ fn each_code_of_a_refused_operation_names_its_fields() {
         ask(("GET", &format!("/v1/companies/{}", stranger.company)), None, 403, "forbidden", &["id"]);
         ask(("PATCH", "/v1/users"), None, 405, "method_not_allowed", &[]);
         ask(("GET", "/v1/companies?page=0&per_page=x"), None, 400, "invalid_request", &["page", "per_page"]);
-        ask(("GET", &format!("/v1/companies?corporation_id={}", sample.company)), None, 404, "not_found", &["corporation_id"]);
-        ask(("POST", "/v1/users"), Some(&json!({"email": 1, "company_id": sample.company})), 400, "invalid_request",
-            &["email", "first_name", "last_name"]);
-        ask(("POST", "/v1/companies"), Some(&company_body(&format!("{}.example.com", stranger.provider.id))), 400, "domain_taken", &["domain"]);
+        ask(
+            ("GET", &format!("/v1/companies?corporation_id={}", sample.company)),
+            None,
+            404,
+            "not_found",
+            &["corporation_id"],
+        );
+        ask(
+            ("POST", "/v1/users"),
+            Some(&json!({"email": 1, "company_id": sample.company})),
+            400,
+            "invalid_request",
+            &["email", "first_name", "last_name"],
+        );
+        ask(
+            ("POST", "/v1/companies"),
+            Some(&company_body(&format!("{}.example.com", stranger.provider.id))),
+            400,
+            "domain_taken",
+            &["domain"],
+        );
         ask(("POST", "/v1/users"), Some(&user_body(&sample.company, "u0")), 400, "email_taken", &["email"]);
         let user = format!("/v1/users/{}", sample.users[0]);
         ask(("PUT", &user), Some(&json!({"email": "u1@example.com"})), 400, "email_taken", &["email"]);
-        ask(("PUT", &user), Some(&json!({"company_id": stranger.company})), 400, "invalid_request", &["company_id"]);
-        ask(("PUT", &company), Some(&json!({"domain": "other.example"})), 400, "invalid_request", &["domain"]);
+        ask(
+            ("PUT", &user),
+            Some(&json!({"company_id": stranger.company})),
+            400,
+            "invalid_request",
+            &["company_id"],
+        );
+        ask(
+            ("PUT", &company),
+            Some(&json!({"domain": "other.example"})),
+            400,
+            "invalid_request",
+            &["domain"],
+        );
         ask(("POST", "/v1/events/replay"), Some(&json!({})), 400, "invalid_request", &["since", "state"]);
-        let recognition = |receivers: &[&str], points: i64| sample.recognition_body("company", &sample.company, receivers, points);
+        let recognition = |receivers: &[&str], points: i64| {
+            sample.recognition_body("company", &sample.company, receivers, points)
+        };
         let receiver = sample.users[0].as_str();
         let path = ("POST", "/v1/recognitions");
         ask(path, Some(&recognition(&[receiver], 5)), 400, "insufficient_funds", &[]);
@@ -95,7 +130,8 @@ fn each_code_of_a_refused_operation_names_its_fields() {
         let strict = [("Content-Type", "application/json"), ("Prefer", "handling=strict")];
         let mut unknown = user_body(&sample.company, "strict");
         unknown["departement"] = json!("x");
-        let refused = send(service, &sample.provider, ("POST", "/v1/users"), &strict, Some(&unknown.to_string()));
+        let refused =
+            send(service, &sample.provider, ("POST", "/v1/users"), &strict, Some(&unknown.to_string()));
         assert_eq!(check_problem(&refused, 400, "invalid_request"), ["departement"]);
     });
 }
@@ -104,7 +140,9 @@ fn each_code_of_a_refused_operation_names_its_fields() {
 fn a_message_says_what_is_wrong_with_json_and_which_receiver_is_named_twice() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 1);
-        let post = |body: &str| service.post_with_headers(&sample.provider, "/v1/users", body, &[]).expect_error(400);
+        let post = |body: &str| {
+            service.post_with_headers(&sample.provider, "/v1/users", body, &[]).expect_error(400)
+        };
         let must = "the body must be valid JSON in UTF-8, nested at most 127 deep";
         assert_eq!(post("{\"a\": 1,}"), format!("{must}: trailing comma at line 1, column 9"));
         assert_eq!(post("{\n\"private\" 1}"), format!("{must}: expected `:` at line 2, column 11"));
@@ -151,7 +189,9 @@ fn errors_before_routing_have_codes() {
         wrong.api_secret.push('x');
         let login = || send(service, &wrong, ("GET", "/v1/companies"), &[], None);
         assert!(check_problem(&login(), 401, "unauthorized").is_empty());
-        let limited = wait_until("the login limit should be reached", || Some(login()).filter(|response| response.status == 429));
+        let limited = wait_until("the login limit should be reached", || {
+            Some(login()).filter(|response| response.status == 429)
+        });
         assert!(check_problem(&limited, 429, "login_rate_limited").is_empty());
         service.run_json_command(&["maintenance", "on"]);
         let refused = wait_until("maintenance should begin", || {
@@ -175,20 +215,31 @@ fn plain_http_behind_a_proxy_has_its_own_code() {
 fn requests_that_no_parser_accepts_have_a_code_too() {
     for_each_database(|service| {
         let ask = |request: &str| {
-            let mut responses = TlsConnector::new(service).connect_tls().unwrap().send_and_read_to_end(request.as_bytes());
+            let mut responses =
+                TlsConnector::new(service).connect_tls().unwrap().send_and_read_to_end(request.as_bytes());
             assert_eq!(responses.len(), 1, "{request}");
             responses.remove(0)
         };
         let accept = format!("Accept: {PROBLEM}\r\n");
         for broken in [
             format!("GET / HTTP/1.1\r\n{accept}\r\n"),
-            format!("POST /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Content-Length: 1\r\nContent-Length: 2\r\n\r\n"),
-            format!("POST /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"),
-            format!("DELETE /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Transfer-Encoding: chunked\r\n\r\nx\r\n"),
+            format!(
+                "POST /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Content-Length: 1\r\nContent-Length: 2\r\n\r\n"
+            ),
+            format!(
+                "POST /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n"
+            ),
+            format!(
+                "DELETE /v1/users HTTP/1.1\r\nHost: a\r\n{accept}Transfer-Encoding: chunked\r\n\r\nx\r\n"
+            ),
         ] {
             let response = ask(&broken);
             let problem: Value = serde_json::from_str(&response.body).unwrap();
-            assert_eq!((response.status, &problem["code"], &problem["errors"]), (400, &json!("invalid_request"), &json!([])), "{broken}");
+            assert_eq!(
+                (response.status, &problem["code"], &problem["errors"]),
+                (400, &json!("invalid_request"), &json!([])),
+                "{broken}"
+            );
             assert!(response.head.contains(&format!("\r\ncontent-type: {PROBLEM}")), "{}", response.head);
             let request_id = problem["request_id"].as_str().unwrap();
             assert!(response.head.contains(&format!("\r\nx-request-id: {request_id}")), "{}", response.head);

@@ -35,7 +35,8 @@ fn a_full_disk_is_reported_once_and_readiness_recovers() {
         assert!((1..=20).all(|number| create(number) == 503));
         wait_until_ready(service, 503);
         let accept = [("Accept", "application/problem+json")];
-        let refused = service.post_with_headers(&sample.provider, "/v1/corporations", r#"{"name": "X"}"#, &accept);
+        let refused =
+            service.post_with_headers(&sample.provider, "/v1/corporations", r#"{"name": "X"}"#, &accept);
         assert_eq!(refused.json()["code"], "unavailable");
         assert_eq!(service.get(&sample.provider, "/v1/companies").status, 200, "reads are served");
         assert!((21..=40).all(|number| create(number) == 503));

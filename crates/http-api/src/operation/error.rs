@@ -264,7 +264,10 @@ impl ApiError {
     /// The code, and the invalid fields.
     #[cfg(test)]
     pub(crate) fn code_and_fields(&self) -> (ErrorCode, Vec<&str>) {
-        (self.details.code, self.details.faults.iter().flat_map(|fault| fault.fields.iter().map(String::as_str)).collect())
+        (
+            self.details.code,
+            self.details.faults.iter().flat_map(|fault| fault.fields.iter().map(String::as_str)).collect(),
+        )
     }
 }
 
