@@ -1,4 +1,4 @@
-//! How fast events are delivered to a receiver on this machine, beside a bare loop that sends the same.
+//! Measures how fast events are delivered to a local receiver, compared with a plain loop that sends the same requests.
 //!
 //!     cargo run --release -p guerdon-webhook-dispatcher --example throughput -- EVENTS PROVIDERS SETTLE_MICROS IN_FLIGHT FAST_SENDERS FAST_MS
 //!

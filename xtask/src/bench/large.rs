@@ -157,73 +157,72 @@ impl FilledService {
 
     /// Returns the requests to measure: name, expected status and request.
     fn create_cases<'a>(&'a self, run: &'a str) -> Vec<(&'static str, u16, Box<RequestFactory<'a>>)> {
+        let mut cases: Vec<_> =
+            self.read_cases().into_iter().map(|(name, factory)| (name, 200, factory)).collect();
+        cases.extend(self.write_cases(run));
+        cases
+    }
+
+    fn read_cases(&self) -> Vec<(&'static str, Box<RequestFactory<'_>>)> {
         let provider = &self.provider;
-        let get = move |path: fn(&Company, &str) -> String| -> Box<RequestFactory<'a>> {
+        let get = move |path: fn(&Company, &str) -> String| -> Box<RequestFactory<'_>> {
             Box::new(move |connection, count| {
                 let (company, user) = self.random_user(connection, count);
                 provider.get_request(&path(company, user))
             })
         };
-        let recognition = |connection: usize, count: usize| {
-            self.random_user(connection, count).0.random_recognition(connection, count, 1)
-        };
-        let reserve_recognition = |connection: usize, count: usize| {
-            let (company, user) = self.random_user(connection, count);
-            company.company_recognition(&[user.to_owned()])
-        };
-        let new_user = move |connection: usize, count: usize| {
-            let (company, _) = self.random_user(connection, count);
-            let email = format!("new-{run}-{connection}-{count}@example.com");
-            json!({ "company_id": company.id, "email": email, "first_name": "Ada", "last_name": "Lovelace" })
-        };
-        let recognitions = "/v1/recognitions";
         vec![
-            ("GET user", 200, get(|_, user| format!("/v1/users/{user}"))),
-            ("GET balances", 200, get(|_, user| format!("/v1/users/{user}/balances"))),
-            (
-                "GET transactions",
-                200,
-                get(|_, user| format!("/v1/users/{user}/transactions?type=user_wallet")),
-            ),
-            ("GET recognitions", 200, get(|_, user| format!("/v1/users/{user}/recognitions_received"))),
-            ("GET company", 200, get(|company, _| format!("/v1/companies/{}", company.id))),
+            ("GET user", get(|_, user| format!("/v1/users/{user}"))),
+            ("GET balances", get(|_, user| format!("/v1/users/{user}/balances"))),
+            ("GET transactions", get(|_, user| format!("/v1/users/{user}/transactions?type=user_wallet"))),
+            ("GET recognitions", get(|_, user| format!("/v1/users/{user}/recognitions_received"))),
+            ("GET company", get(|company, _| format!("/v1/companies/{}", company.id))),
             (
                 "GET balances of a company",
-                200,
                 get(|company, _| format!("/v1/companies/{}/users/balances?per_page=20", company.id)),
             ),
-            ("GET companies", 200, get(|_, _| "/v1/companies".to_owned())),
-            ("GET occasions", 200, get(|company, _| format!("/v1/companies/{}/occasions", company.id))),
+            ("GET companies", get(|_, _| "/v1/companies".to_owned())),
+            ("GET occasions", get(|company, _| format!("/v1/companies/{}/occasions", company.id))),
+        ]
+    }
+
+    fn write_cases<'a>(&'a self, run: &'a str) -> Vec<(&'static str, u16, Box<RequestFactory<'a>>)> {
+        let provider = &self.provider;
+        let recognitions = "/v1/recognitions";
+        vec![
             (
                 "PUT user",
                 200,
                 Box::new(move |connection, count| {
                     let user = self.random_user(connection, count).1;
-                    provider.put_request(
-                        &format!("/v1/users/{user}"),
-                        &json!({ "title": format!("No. {count}") }),
-                    )
+                    let title = json!({ "title": format!("No. {count}") });
+                    provider.put_request(&format!("/v1/users/{user}"), &title)
                 }),
             ),
             (
                 "POST user",
                 201,
                 Box::new(move |connection, count| {
-                    provider.post_request("/v1/users", &new_user(connection, count))
+                    let company = &self.random_user(connection, count).0.id;
+                    let email = format!("new-{run}-{connection}-{count}@example.com");
+                    let user = json!({ "company_id": company, "email": email, "first_name": "Ada", "last_name": "Lovelace" });
+                    provider.post_request("/v1/users", &user)
                 }),
             ),
             (
                 "POST recognition",
                 201,
                 Box::new(move |connection, count| {
-                    provider.post_request(recognitions, &recognition(connection, count))
+                    let company = self.random_user(connection, count).0;
+                    provider.post_request(recognitions, &company.random_recognition(connection, count, 1))
                 }),
             ),
             (
                 "POST recognition of a reserve",
                 201,
                 Box::new(move |connection, count| {
-                    provider.post_request(recognitions, &reserve_recognition(connection, count))
+                    let (company, user) = self.random_user(connection, count);
+                    provider.post_request(recognitions, &company.company_recognition(&[user.to_owned()]))
                 }),
             ),
         ]

@@ -151,7 +151,7 @@ impl Goal {
         }
     }
 
-    pub(super) fn to_text(&self) -> String {
+    pub(super) fn to_text(self) -> String {
         match self {
             Goal::MedianBelow(bound) => format!("median < {} ms", bound.as_secs_f64() * 1_000.0),
             Goal::P99Below(bound) => format!("p99 < {} ms", bound.as_millis()),

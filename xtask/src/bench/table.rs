@@ -26,7 +26,8 @@ impl ResultRow {
     fn to_cells(&self) -> [String; 12] {
         let time =
             |select: fn(Percentiles) -> Duration| self.times.map(|times| format_milliseconds(select(times)));
-        let goal_texts = |goals: &[Goal]| goals.iter().map(Goal::to_text).collect::<Vec<_>>().join(", ");
+        let goal_texts =
+            |goals: &[Goal]| goals.iter().copied().map(Goal::to_text).collect::<Vec<_>>().join(", ");
         [
             self.database.to_owned(),
             self.name.clone(),
@@ -64,7 +65,7 @@ impl ResultRow {
         let time = |select: fn(Percentiles) -> Duration| {
             self.times.map(|times| select(times).as_secs_f64() * 1_000.0)
         };
-        let goal_texts = |goals: &[Goal]| goals.iter().map(Goal::to_text).collect::<Vec<_>>();
+        let goal_texts = |goals: &[Goal]| goals.iter().copied().map(Goal::to_text).collect::<Vec<_>>();
         json!({
             "database": self.database, "case": self.name, "per_second": self.per_second,
             "service_cpu_us": self.cpu.map(|times| times.0.as_micros()), "database_cpu_us": self.cpu.map(|times| times.1.as_micros()),

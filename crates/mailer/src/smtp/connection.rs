@@ -32,7 +32,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Enough to notice a response that has arrived already.
 const INJECTION_CHECK_TIME: Duration = Duration::from_millis(1);
 
-/// What is needed to connect to a server.
+/// The parameters of a connection to a server.
 pub(super) struct ServerSettings {
     pub(super) url: SmtpUrl,
     pub(super) tls: TlsParameters,

@@ -1,4 +1,4 @@
-//! The interface of the ways to send mails, and the one that writes files.
+//! The interface of mail transports, and the transport that writes files.
 
 mod folder;
 

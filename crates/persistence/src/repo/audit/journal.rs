@@ -81,13 +81,12 @@ impl Unit<'_> {
             }
             progress.seals.journal_entries += 1;
             row.chain_to(&mut progress.seals.chain);
-            let redemption = row.refunded_redemption().and_then(|id| redemptions.get(&id));
-            let redemption = redemption.and_then(|redemption| redemption.to_journal_entry().ok());
-            let entry = row.to_journal_entry();
-            if let Err(error) = &entry {
-                findings.add_violation("journal entry", || error.to_string());
-            }
-            let entry = entry.ok();
+            let redemption =
+                row.refunded_redemption().and_then(|id| redemptions.get(&id)?.to_journal_entry().ok());
+            let entry = row
+                .to_journal_entry()
+                .inspect_err(|error| findings.add_violation("journal entry", || error.to_string()))
+                .ok();
             let mut audit = entry.as_ref().map(|entry| JournalEntryAudit::new(entry, redemption.as_ref()));
             if let Some(waiting) = progress.unpaid_receivers.remove(&row.id) {
                 audit = audit.map(|audit| audit.with_unpaid_receivers(waiting));
