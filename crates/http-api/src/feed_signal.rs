@@ -1,7 +1,7 @@
 //! Wakes the requests that wait for new events (behaviour 25.8).
 //!
-//! Events that this process commits wake the requests of their provider only. Events of another process wake nobody by themselves:
-//! it does not say whose they are, so waiting requests read the feed again, each in its turn.
+//! Events that this process commits wake only the requests of their provider. Another process does not say whose events it has
+//! committed, so waiting requests read the feed again, one after the other.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -99,7 +99,7 @@ pub struct EventQuery<'a> {
     pub state: Option<EventState>,
     /// The most events of a page, up to 100.
     pub limit: Option<u32>,
-    /// How long a request waits for an event if there is none yet, up to 20 seconds. A feed ends only when this time has passed
+    /// How long a request without an event waits for one, up to 20 seconds. A feed ends only when this time has passed
     /// without an event.
     pub wait_seconds: Option<u32>,
 }

@@ -86,20 +86,22 @@ pub(crate) async fn wrap_request(
     if let Some(connection) = &connection {
         connection.finish_response(is_last);
     }
-    let provider = response.request().extensions().get::<Caller>().map(|caller| caller.id);
-    let waited =
-        response.request().extensions().get::<TimeWaited>().map_or(Duration::ZERO, |waited| waited.0);
-    let pattern = response.request().match_pattern();
-    log_request(
-        &state.api,
-        &id,
-        provider,
-        method_name(&method),
-        pattern,
-        response.status(),
-        started_at + waited,
-    );
+    log_response(&state.api, &id, &method, &response, started_at);
     Ok(if is_page { response } else { compression::compress_response(response, encoding) })
+}
+
+/// Logs the response to a request. The time for which the request waited for events does not count.
+fn log_response(
+    api: &Api,
+    id: &str,
+    method: &Method,
+    response: &ServiceResponse<BoxBody>,
+    started_at: Instant,
+) {
+    let (request, status) = (response.request(), response.status());
+    let provider = request.extensions().get::<Caller>().map(|caller| caller.id);
+    let waited = request.extensions().get::<TimeWaited>().map_or(Duration::ZERO, |waited| waited.0);
+    log_request(api, id, provider, method_name(method), request.match_pattern(), status, started_at + waited);
 }
 
 /// Why the connection closes after a response, if that is known before the rest of the request's body is received.

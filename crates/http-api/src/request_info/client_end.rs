@@ -5,8 +5,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// Tells requests that wait for something other than their client that nobody may be there any more. Shared, on one thread, by the
-/// code that reads a connection and its requests.
+/// Ends the wait of a request whose client may be gone. Shared, on one thread, by the code that reads a connection and its requests.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientEnd(Rc<State>);
 

@@ -53,7 +53,7 @@ pub(crate) struct StrictStream<IO> {
     has_parser: bool,
     /// The client has ended its side of the connection.
     client_ended: bool,
-    /// Tells the requests so.
+    /// Notified when the client ends its side of the connection.
     client_end: ClientEnd,
     /// Nothing more is passed on.
     stopped_reading: bool,
