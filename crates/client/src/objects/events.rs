@@ -124,7 +124,7 @@ impl EventQuery<'_> {
     }
 
     /// The path of the first page.
-    pub(crate) fn to_path(&self) -> String {
+    pub(crate) fn first_page_path(&self) -> String {
         let mut path = self.filtered_path();
         match self.start {
             Start::Beginning => {}

@@ -15,7 +15,7 @@ impl<C> Api<C> {
 
     /// Fetches one page of events and the cursor after it.
     pub fn get_event_page(&self, query: &EventQuery<'_>) -> Call<'_, C, EventPage> {
-        self.get(query.to_path())
+        self.get(query.first_page_path())
     }
 
     /// Fetches an event with its attempts.
