@@ -61,10 +61,10 @@ fn each_no_has_its_fault() {
     check("RCPT", "530 5.7.0 sign in", FailureKind::Server, "RCPT TO: the server returned 530 5.7.0");
     check("RCPT", "421 closing", FailureKind::Server, "RCPT TO: the server returned 421");
     check("DATA", "452 full", FailureKind::Mail, "DATA: the server returned 452");
-    check("DATA", "250 what", FailureKind::Mail, "DATA: the server returned 250 out of turn");
+    check("DATA", "250 what", FailureKind::Mail, "DATA: unexpected response 250 from the server");
     check("END", "451 later", FailureKind::Mail, "the message: the server returned 451");
     check("END", "554 spam", FailureKind::Refused, "the message: the server returned 554");
-    check("END", "354 more", FailureKind::Mail, "the message: the server returned 354 out of turn");
+    check("END", "354 more", FailureKind::Mail, "the message: unexpected response 354 from the server");
 }
 
 #[test]

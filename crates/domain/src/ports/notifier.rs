@@ -46,7 +46,7 @@ pub enum CommittedEvents<'a> {
 
 type CommitListener = dyn Fn(CommittedEvents<'_>) + Send + Sync;
 
-/// Tells the API which providers have new events, so that requests can wait for them. Clones share the listener.
+/// Notifies the API of providers with new events, so that requests can wait for them. Clones share the listener.
 #[derive(Clone, Default)]
 pub struct EventFeedNotifier(Arc<OnceLock<Box<CommitListener>>>);
 
@@ -100,7 +100,7 @@ pub struct Notifiers {
     pub events: Notifier,
     /// Wakes the sender of mails.
     pub mails: Notifier,
-    /// Tells the API about new events.
+    /// Notifies the API of new events.
     pub event_feed: EventFeedNotifier,
     /// Wakes the thread that notifies the other processes on the same database.
     pub other_processes: Notifier,

@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    /// Drops a body whose parts come each after so many seconds; whether it was all of it, and after how many milliseconds.
+    /// Drops a body whose parts arrive at intervals. Returns whether it was complete, and after how many milliseconds.
     async fn drain_parts(
         length: Option<usize>,
         parts: Vec<(u64, usize)>,

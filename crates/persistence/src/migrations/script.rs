@@ -222,9 +222,9 @@ mod tests {
         assert_refused("SELECT 1;\n-- guerdon: in batches of a by id\n-- nothing\n", "no statement");
         assert_refused(
             "-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch;\nSELECT 1;",
-            "one statement",
+            "a single statement",
         );
-        assert_refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch", "one statement");
+        assert_refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch", "a single statement");
         assert_refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1;", ":batch");
         let quoted = "-- guerdon: in batches of a by id\nUPDATE a SET b = ';' WHERE :batch;";
         assert_eq!(step_kinds(quoted), ["batches"]);

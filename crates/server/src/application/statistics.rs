@@ -24,7 +24,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// Stores what was counted since the last call. Statistics that cannot be stored are dropped; nothing depends on
+    /// Stores the counts since the last call. Statistics that cannot be stored are dropped; nothing depends on
     /// them.
     pub(super) fn store_counts(&self) {
         let (request_counts, delivery_counts) = (self.requests.take_counts(), self.deliveries.take_counts());

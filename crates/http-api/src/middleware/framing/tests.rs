@@ -3,7 +3,7 @@ use tokio::io::ReadBuf;
 use super::receive_buffer::ReceiveBuffer;
 use super::*;
 
-/// What becomes of bytes that come in these pieces: the heads that pass, the bytes that pass, what is refused.
+/// Parses bytes that arrive in these pieces. Returns the accepted heads, the accepted bytes, and the refusal.
 fn read_pieces(pieces: &[&[u8]]) -> (usize, Vec<u8>, Option<FramingError>) {
     let mut framing = Framing::new();
     let (mut pending, mut heads, mut passed) = (Vec::new(), 0, Vec::new());

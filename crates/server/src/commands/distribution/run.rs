@@ -43,7 +43,7 @@ pub(crate) struct Run {
     key: IdempotencyKeyArgument,
 }
 
-/// What was distributed.
+/// The result of a distribution.
 #[derive(Serialize)]
 struct DistributionView {
     company_id: Uuid,

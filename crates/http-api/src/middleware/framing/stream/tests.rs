@@ -24,7 +24,7 @@ fn strict_stream<IO: AsyncRead + AsyncWrite + Unpin>(
     StrictStream::new(io, Rc::default(), Duration::from_secs(75), Rc::new(render_error))
 }
 
-/// The end that the parser sees where a head is refused, and what the client is told.
+/// Returns the end that the parser sees if a head is refused, and the response to the client.
 async fn assert_refused(stream: &mut StrictStream<DuplexStream>, expected: &str) -> u64 {
     let (bytes, seconds) = read_next(stream).await;
     assert_eq!((bytes, String::from_utf8_lossy(&stream.final_response).as_ref()), (Vec::new(), expected));
