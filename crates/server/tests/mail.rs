@@ -78,7 +78,7 @@ fn assert_alert_text(text: &str, sample: &SampleCompany, left: i64, missing: i64
     assert!(head.contains(&format!("\r\nSubject: Example: {left} points left in the reserve\r\n")), "{head}");
     assert!(head.contains("\r\nContent-Type: text/plain; charset=utf-8"), "{head}");
     assert!(body.contains(&format!("is at {left} points")), "{body}");
-    assert!(body.contains("What to do: have points added to the reserve."), "{body}");
+    assert!(body.contains("What to do: ask the operator of your recognition service"), "{body}");
     assert!(
         body.contains(&format!("at least {missing} points for the company {}", sample.company)),
         "{body}"
@@ -185,7 +185,7 @@ fn administrators_are_notified_once_of_an_expired_certificate() {
             assert_eq!(service.database.count_rows("mails"), 1);
             let mails = wait_for_mail_files(&service.data_dir.path().join("mail"), 1);
             let mail = &mails["olive@example.com"][0];
-            assert!(mail.contains("the certificate of single sign-on has ended"), "{mail}");
+            assert!(mail.contains("the single sign-on certificate has expired"), "{mail}");
         }
     });
 }

@@ -107,11 +107,7 @@ impl StoreData {
 
     fn record_progress(&mut self, progress: &DistributionProgress) {
         match progress {
-            DistributionProgress::Started {
-                entry_id,
-                receivers,
-                receivers_per_step: each_step,
-            } => {
+            DistributionProgress::Started { entry_id, receivers, receivers_per_step: each_step } => {
                 let first_leg = |number: usize| checked_cast(number * each_step + 1);
                 let steps = receivers.chunks(*each_step).enumerate();
                 let steps = steps.map(|(number, users)| (first_leg(number), users.to_vec())).collect();

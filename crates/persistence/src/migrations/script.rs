@@ -224,7 +224,10 @@ mod tests {
             "-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch;\nSELECT 1;",
             "a single statement",
         );
-        assert_refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch", "a single statement");
+        assert_refused(
+            "-- guerdon: in batches of a by id\nUPDATE a SET b = 1 WHERE :batch",
+            "a single statement",
+        );
         assert_refused("-- guerdon: in batches of a by id\nUPDATE a SET b = 1;", ":batch");
         let quoted = "-- guerdon: in batches of a by id\nUPDATE a SET b = ';' WHERE :batch;";
         assert_eq!(step_kinds(quoted), ["batches"]);

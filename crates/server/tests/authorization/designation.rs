@@ -35,7 +35,7 @@ fn exactly_the_specified_operations_require_designation() {
         let before = fixture.take_snapshot(service);
         let (asking, free): (Vec<_>, Vec<_>) =
             list_requests(&fixture).into_iter().partition(|row| row.needs_designation());
-        assert_eq!((asking.len(), free.len()), (5, 30));
+        assert_eq!((asking.len(), free.len()), (5, 31));
         for row in &asking {
             let message = row.send_as(service, fixture.provider()).expect_error(403);
             for garbage in ["", "{", "[]", "{\"a\":1,\"a\":1}", "{\"name\":1,\"domain\":null}"] {

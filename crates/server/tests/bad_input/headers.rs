@@ -126,7 +126,7 @@ fn head_responds_like_get_without_the_body() {
                 "companies" => &fixture.sample.company,
                 "corporations" => &fixture.corporation,
                 "occasions" => &fixture.sample.occasion,
-                "events" => event,
+                "events" | "recognitions" => event,
                 _ => &fixture.sample.users[0],
             };
             let query = if route.pattern == "/v1/events" { "?limit=1" } else { "?type=user_wallet" };

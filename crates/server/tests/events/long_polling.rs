@@ -21,17 +21,24 @@ fn create_sample(service: &TestService) -> SampleCompany {
 }
 
 fn send_recognition(service: &TestService, sample: &SampleCompany) -> Value {
-    sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json()["recognitions"][0]["id"].clone()
+    sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json()["recognitions"][0]["id"]
+        .clone()
 }
 
 fn feed_request(sample: &SampleCompany, query: &str) -> Vec<u8> {
     let authorization = basic_authorization(&sample.provider);
-    let head = format!("GET /v1/events?{query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n");
+    let head = format!(
+        "GET /v1/events?{query} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n"
+    );
     head.into_bytes()
 }
 
 /// Sends requests on connections of their own, and returns when all of them wait.
-fn start_waiting(service: &TestService, process: &ServiceProcess, requests: &[Vec<u8>]) -> Vec<TlsConnection> {
+fn start_waiting(
+    service: &TestService,
+    process: &ServiceProcess,
+    requests: &[Vec<u8>],
+) -> Vec<TlsConnection> {
     let connector = TlsConnector::for_process(process, &service.data_dir.path().join("tls/certificate.pem"));
     let connect = |request: &Vec<u8>| {
         let mut connection = connector.connect_tls().unwrap();
@@ -71,7 +78,10 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         assert_eq!(get("wait=1").json(), json!({"events": [], "next": "0"}));
         assert!(started.elapsed() >= Duration::from_secs(1));
         for wait in ["21", "-1", "x"] {
-            assert_eq!(get(&format!("wait={wait}")).expect_error(400), "wait must be an integer from 0 to 20");
+            assert_eq!(
+                get(&format!("wait={wait}")).expect_error(400),
+                "wait must be an integer from 0 to 20"
+            );
         }
         let first = send_recognition(service, &sample);
         let started = Instant::now();
@@ -81,7 +91,11 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         let requests = vec![feed_request(&sample, &format!("wait=20&after={after}")); 40];
         let mut waiting = start_waiting(service, &service.running, &requests);
         let path = format!("/v1/companies/{}/users/balances", sample.company);
-        assert_eq!(service.get(&sample.provider, &path).status, 200, "more requests wait than can read at a time");
+        assert_eq!(
+            service.get(&sample.provider, &path).status,
+            200,
+            "more requests wait than can read at a time"
+        );
         let second = send_recognition(service, &sample);
         for connection in &mut waiting {
             assert_eq!(event_ids(&read_page(connection)), [second.clone()]);
@@ -107,7 +121,11 @@ fn an_event_of_another_process_ends_the_wait() {
         let started = Instant::now();
         let recognition = send_recognition(service, &sample);
         assert_eq!(event_ids(&read_page(&mut waiting[1])), [recognition]);
-        assert_eq!(read_page(&mut waiting[0]), json!({"events": [], "next": "0"}), "the event of another provider");
+        assert_eq!(
+            read_page(&mut waiting[0]),
+            json!({"events": [], "next": "0"}),
+            "the event of another provider"
+        );
         await_waiting(&service.running, 1);
         sample.deposit_points(service, 10);
         let words = ["--wallet", "user_wallet", "--points", "9"];
@@ -162,13 +180,20 @@ fn a_client_that_goes_away_no_longer_waits() {
     for_each_database_with(&[("GUERDON_HTTP__MAX_CONNECTIONS", "4")], |service| {
         let sample = create_sample(service);
         let started = Instant::now();
-        let connections = start_waiting(service, &service.running, &[feed_request(&sample, "wait=20"), feed_request(&sample, "wait=19")]);
+        let connections = start_waiting(
+            service,
+            &service.running,
+            &[feed_request(&sample, "wait=20"), feed_request(&sample, "wait=19")],
+        );
         drop(connections);
         await_waiting(&service.running, 0);
         let connection = TlsConnector::new(service).connect_tls().unwrap();
         let responses = connection.send_and_shut_down(&feed_request(&sample, "wait=20"));
         assert_eq!(responses.len(), 1);
-        assert_eq!(responses[0].body, r#"{"events":[],"next":"0"}"#, "nobody sends more, but somebody may read");
+        assert_eq!(
+            responses[0].body, r#"{"events":[],"next":"0"}"#,
+            "nobody sends more, but somebody may read"
+        );
         assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     });
 }
