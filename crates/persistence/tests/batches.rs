@@ -231,6 +231,29 @@ fn pseudo_random(number: usize, bound: usize) -> usize {
     usize::try_from((mixed ^ (mixed >> 31)) % u64::try_from(bound).unwrap()).unwrap()
 }
 
+/// Submits a recognition from the reserve under a key.
+fn submit_keyed(
+    fixture: &LedgerFixture,
+    to: &[UserId],
+    points: i64,
+    key: Option<usize>,
+    outcome: NumberedOutcome,
+) {
+    let recognition = fixture.send_command(Sender::Company(fixture.company), to, points);
+    fixture.commands.submit_command(Submission {
+        command: Command::SendRecognition(recognition),
+        provider: fixture.provider,
+        requester: ORIGIN.into(),
+        context_sources: fixture.context_sources(),
+        idempotent_request: key.map(|key| IdempotentRequest {
+            key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_string() },
+            request_hash: vec![7; 32],
+            retention: Duration::from_secs(3_600),
+        }),
+        outcome_receiver: Box::new(outcome),
+    });
+}
+
 /// Concurrent commands that pay from one reserve, enough for many batches and more than the reserve covers, with
 /// refusals, faults and retries among them, have the same outcomes as when they are executed one after the other.
 #[test]
@@ -261,26 +284,9 @@ fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
                 kept.extend(key.map(|key| (key, price)));
                 format!("sent {price}")
             }));
-            fixture.commands.submit_command(Submission {
-                command: Command::SendRecognition(fixture.send_command(
-                    Sender::Company(fixture.company),
-                    to,
-                    points,
-                )),
-                provider: fixture.provider,
-                requester: ORIGIN.into(),
-                context_sources: fixture.context_sources(),
-                idempotent_request: key.map(|key| IdempotentRequest {
-                    key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_string() },
-                    request_hash: vec![7; 32],
-                    retention: Duration::from_secs(3_600),
-                }),
-                outcome_receiver: Box::new(NumberedOutcome {
-                    number,
-                    points: 0,
-                    outcome_sender: outcome_sender.clone(),
-                }),
-            });
+            let outcome_sender = outcome_sender.clone();
+            let outcome = NumberedOutcome { number, points: 0, outcome_sender };
+            submit_keyed(fixture, to, points, key, outcome);
             while number + 1 - ended.len() >= AT_ONCE {
                 ended.push(outcomes.recv().unwrap());
             }

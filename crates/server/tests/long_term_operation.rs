@@ -241,21 +241,22 @@ fn users_are_imported_from_a_file_and_a_second_run_changes_nothing() {
         let bob =
             service.run_json_command(&["user", "show", "bobby@example.com", "--company", &sample.company]);
         assert_eq!((&bob["employee_id"], &bob["manager"]), (&json!("8"), &json!(true)));
-        let lines = service.data_dir.path().join("people.jsonl");
-        fs::write(
-            &lines,
-            "{\"employee_id\":\"7\",\"title\":null}\n{\"email\":\"x@example.com\",\"wage\":1}\n",
-        )
-        .unwrap();
-        let output =
-            service.run_command(&["import", "users", lines.to_str().unwrap(), "--company", &sample.company]);
-        assert!(
-            output.stdout.starts_with("0 created, 1 updated") && output.stderr.contains("wage"),
-            "{} {}",
-            output.stdout,
-            output.stderr
-        );
+        assert_jsonl_import(service, &sample.company);
     });
+}
+
+/// Imports from JSON Lines: the second line is refused, because it has an unknown field.
+fn assert_jsonl_import(service: &TestService, company: &str) {
+    let lines = service.data_dir.path().join("people.jsonl");
+    fs::write(&lines, "{\"employee_id\":\"7\",\"title\":null}\n{\"email\":\"x@example.com\",\"wage\":1}\n")
+        .unwrap();
+    let output = service.run_command(&["import", "users", lines.to_str().unwrap(), "--company", company]);
+    assert!(
+        output.stdout.starts_with("0 created, 1 updated") && output.stderr.contains("wage"),
+        "{} {}",
+        output.stdout,
+        output.stderr
+    );
 }
 
 #[test]

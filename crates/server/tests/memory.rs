@@ -30,6 +30,20 @@ struct LoadResult {
     others: Vec<Duration>,
 }
 
+/// Prints the resident memory of the service. Returns its peak in KiB.
+fn print_memory(service: &TestService, idle: u64) -> u64 {
+    let peak = process_memory_kib(service, "VmHWM");
+    println!(
+        "resident: idle {idle} KiB, at most {peak} KiB, now {} KiB",
+        process_memory_kib(service, "VmRSS")
+    );
+    if let Ok(seconds) = std::env::var("TEST_SETTLE_SECONDS") {
+        std::thread::sleep(Duration::from_secs(seconds.parse().unwrap())); // tidy: the duration of the measurement
+        println!("resident after {seconds} s: {} KiB", process_memory_kib(service, "VmRSS"));
+    }
+    peak
+}
+
 #[test]
 fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
     for_each_database(|service| {
@@ -60,11 +74,7 @@ fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
             (sent.responses.iter().position(|response| response.0 == 503), &sent.responses);
         let late = refused.and_then(|n| retry_until_done(|| post(n)));
         if let Some(late) = &late {
-            assert_eq!(
-                late.header("idempotency-replayed"),
-                None,
-                "the refused request had committed something"
-            );
+            assert_eq!(late.header("idempotency-replayed"), None, "the refused request was committed");
         }
         if let Some(n) = first.iter().position(|response| response.0 == 201)
             && let Some(repeat) = retry_until_done(|| post(n))
@@ -92,15 +102,7 @@ fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
             created * RECEIVERS + PAGE_SIZE,
             "something was committed late"
         );
-        let peak = process_memory_kib(service, "VmHWM");
-        println!(
-            "resident: idle {idle} KiB, at most {peak} KiB, now {} KiB",
-            process_memory_kib(service, "VmRSS")
-        );
-        if let Ok(seconds) = std::env::var("TEST_SETTLE_SECONDS") {
-            std::thread::sleep(Duration::from_secs(seconds.parse().unwrap())); // tidy: the duration of the measurement
-            println!("resident after {seconds} s: {} KiB", process_memory_kib(service, "VmRSS"));
-        }
+        let peak = print_memory(service, idle);
         assert!(peak <= RESIDENT_MAX_KIB, "{peak} KiB");
     });
 }

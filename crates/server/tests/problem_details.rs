@@ -54,7 +54,6 @@ fn each_code_of_a_refused_operation_names_its_fields() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         let stranger = SampleCompany::create(service, 0);
-        let plain = service.create_provider("Plain", false);
         let ask = |request: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
             let (method, path) = request;
             let text = body.map(Value::to_string);
@@ -109,6 +108,21 @@ fn each_code_of_a_refused_operation_names_its_fields() {
             &["domain"],
         );
         ask(("POST", "/v1/events/replay"), Some(&json!({})), 400, "invalid_request", &["since", "state"]);
+    });
+}
+
+#[test]
+fn each_code_of_a_refused_recognition_names_its_fields() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        let stranger = SampleCompany::create(service, 0);
+        let ask = |request: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
+            let (method, path) = request;
+            let text = body.map(Value::to_string);
+            let json = [("Content-Type", "application/json")];
+            let response = send(service, &sample.provider, request, &json, text.as_deref());
+            assert_eq!(check_problem(&response, status, code), fields, "{method} {path}: {}", response.body);
+        };
         let recognition = |receivers: &[&str], points: i64| {
             sample.recognition_body("company", &sample.company, receivers, points)
         };
@@ -123,6 +137,14 @@ fn each_code_of_a_refused_operation_names_its_fields() {
         let both = sample.recognition_body("user", receiver, &[receiver], 0);
         ask(path, Some(&both), 400, "invalid_request", &["receiver_ids", "points_per_receiver"]);
         ask(path, Some(&recognition(&[receiver, receiver], 5)), 400, "invalid_request", &["receiver_ids"]);
+    });
+}
+
+#[test]
+fn missing_designation_names_no_field_and_strict_handling_names_unknown_ones() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
+        let plain = service.create_provider("Plain", false);
         let json = [("Content-Type", "application/json")];
         let body = company_body("plain.example.com").to_string();
         let refused = send(service, &plain, ("POST", "/v1/companies"), &json, Some(&body));

@@ -65,7 +65,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn start(service: &'a TestService) -> Self {
         let (provider, normalizer) = (service.create_provider("Acme", true), BodyNormalizer::default());
-        Self { service, provider, normalizer: normalizer, transcript: RefCell::default() }
+        Self { service, provider, normalizer, transcript: RefCell::default() }
     }
 
     /// The id with a name such as `@1`.

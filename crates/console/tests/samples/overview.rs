@@ -9,42 +9,42 @@ use time::macros::{date, datetime};
 
 use super::{NOW, sample_history, sample_wave};
 
-pub fn busy_overview() -> Overview {
-    let hours = |most: u32, factor: i64| {
-        let found = sample_history(24, Duration::HOUR, |age| i64::from(sample_wave(38 - age, most)) * factor);
-        Series::from_sums(BucketSize::Hour, NOW, 24, found)
-    };
-    let days = |most: u32, factor: i64| {
-        let found =
-            sample_history(30, Duration::DAY, |age| i64::from(sample_wave(age * 7 + 9, most)) * factor);
-        Series::from_sums(BucketSize::Day, NOW, 30, found)
-    };
+fn sample_hours(most: u32, factor: i64) -> Series {
+    let values = sample_history(24, Duration::HOUR, |age| i64::from(sample_wave(38 - age, most)) * factor);
+    Series::from_sums(BucketSize::Hour, NOW, 24, values)
+}
+
+fn sample_days(most: u32, factor: i64) -> Series {
+    let values = sample_history(30, Duration::DAY, |age| i64::from(sample_wave(age * 7 + 9, most)) * factor);
+    Series::from_sums(BucketSize::Day, NOW, 30, values)
+}
+
+fn sample_api_statistics() -> ApiStatistics {
     let latency = sample_history(24, Duration::HOUR, |age| i64::from(1_200 + sample_wave(age, 4_000)));
-    let api = ApiStatistics {
+    let server_errors = [(NOW - Duration::hours(5), 37), (NOW, 2)];
+    ApiStatistics {
         coverage: "Requests to this process since it started, 3 days ago.".to_owned(),
-        requests: hours(48_000, 1),
-        client_errors: hours(400, 1),
-        server_errors: Series::from_sums(
-            BucketSize::Hour,
-            NOW,
-            24,
-            [(NOW - Duration::hours(5), 37), (NOW, 2)],
-        ),
+        requests: sample_hours(48_000, 1),
+        client_errors: sample_hours(400, 1),
+        server_errors: Series::from_sums(BucketSize::Hour, NOW, 24, server_errors),
         latency: Series::from_means(
             BucketSize::Hour,
             NOW,
             24,
             latency.into_iter().filter(|(at, _)| at.hour() != 3),
         ),
-    };
+    }
+}
+
+pub fn busy_overview() -> Overview {
     Overview {
         activity: Activity {
-            recognitions_by_hour: hours(900, 1),
-            points_by_hour: hours(900, 123_456),
-            recognitions_by_day: days(14_000, 1),
-            points_by_day: days(14_000, 9_000_000_000),
+            recognitions_by_hour: sample_hours(900, 1),
+            points_by_hour: sample_hours(900, 123_456),
+            recognitions_by_day: sample_days(14_000, 1),
+            points_by_day: sample_days(14_000, 9_000_000_000),
         },
-        api: Some(api),
+        api: Some(sample_api_statistics()),
         deliveries: DeliveryCounts {
             pending: CappedCount::new(1_284),
             delivered: 8_412_733,

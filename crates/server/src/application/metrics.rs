@@ -73,11 +73,46 @@ impl Metrics {
 }
 
 fn describe_metrics() {
+    describe_api_metrics();
+    describe_ledger_metrics();
+    describe_delivery_metrics();
+    describe_gauge!(RESIDENT_MEMORY, Unit::Bytes, "Resident memory of this process");
+    describe_gauge!(OPEN_DESCRIPTORS, "Open descriptors of this process");
+    describe_gauge!(
+        CERTIFICATE_EXPIRY,
+        Unit::Seconds,
+        "When the certificate in use expires, in seconds since 1970"
+    );
+    describe_gauge!(BUILD_INFO, "Always 1; the labels are the version and the commit");
+    describe_gauge!(
+        EXPIRING_SAML_CERTIFICATES,
+        "Companies whose single sign-on certificate has expired or expires within 30 days"
+    );
+    describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
+    set_initial_values();
+}
+
+fn describe_api_metrics() {
     describe_histogram!(
         "guerdon_http_request_duration_seconds",
         Unit::Seconds,
         "Responses by method, route and status"
     );
+    describe_gauge!("guerdon_http_connections", "Connections to the provider API");
+    describe_counter!(
+        "guerdon_http_connections_refused_total",
+        "Connections closed immediately by cause: all, address"
+    );
+    describe_gauge!("guerdon_http_requests_waiting", "Requests waiting for a permit, by kind: read, write");
+    describe_gauge!("guerdon_event_feed_requests_waiting", "Requests that wait for new events");
+    describe_gauge!(
+        "guerdon_http_memory_bytes",
+        Unit::Bytes,
+        "Memory by kind: body (large request bodies), work (large requests and responses, until the client has read them), received (data from connections without valid credentials)"
+    );
+}
+
+fn describe_ledger_metrics() {
     describe_histogram!(
         "guerdon_database_wait_seconds",
         Unit::Seconds,
@@ -87,8 +122,7 @@ fn describe_metrics() {
         "guerdon_database_wait_timeouts_total",
         "Units of work that timed out waiting for a connection"
     );
-    describe_gauge!(PENDING_EVENTS, "Pending events");
-    describe_gauge!(OLDEST_EVENT_AGE, Unit::Seconds, "Age of the oldest pending event; 0 if there is none");
+    describe_gauge!("guerdon_ledger_commands_waiting", "Commands that move points and wait for a batch");
     describe_gauge!(UNFINISHED_DISTRIBUTIONS, "Distributions in several steps that are not finished");
     describe_gauge!(
         POINTS_IN_TRANSIT,
@@ -99,29 +133,12 @@ fn describe_metrics() {
         Unit::Seconds,
         "Age of the oldest open transaction, which delays the event feed and the seals; 0 if there is none"
     );
-    describe_gauge!(PENDING_MAILS, "Pending mails");
-    describe_gauge!(FAILED_MAILS, "Mails whose final attempt failed");
     describe_gauge!(UNBALANCED_COMPANIES, "Companies whose accounts do not sum to zero: must always be 0");
-    describe_gauge!(RESIDENT_MEMORY, Unit::Bytes, "Resident memory of this process");
-    describe_gauge!(OPEN_DESCRIPTORS, "Open descriptors of this process");
-    describe_gauge!(
-        CERTIFICATE_EXPIRY,
-        Unit::Seconds,
-        "When the certificate in use expires, in seconds since 1970"
-    );
-    describe_gauge!("guerdon_http_connections", "Connections to the provider API");
-    describe_gauge!("guerdon_http_requests_waiting", "Requests waiting for a permit, by kind: read, write");
-    describe_gauge!("guerdon_event_feed_requests_waiting", "Requests that wait for new events");
-    describe_gauge!("guerdon_ledger_commands_waiting", "Commands that move points and wait for a batch");
-    describe_gauge!(
-        "guerdon_http_memory_bytes",
-        Unit::Bytes,
-        "Memory by kind: body (large request bodies), work (large requests and responses, until the client has read them), received (data from connections without valid credentials)"
-    );
-    describe_counter!(
-        "guerdon_http_connections_refused_total",
-        "Connections closed immediately by cause: all, address"
-    );
+}
+
+fn describe_delivery_metrics() {
+    describe_gauge!(PENDING_EVENTS, "Pending events");
+    describe_gauge!(OLDEST_EVENT_AGE, Unit::Seconds, "Age of the oldest pending event; 0 if there is none");
     describe_counter!(
         WEBHOOK_ATTEMPTS,
         "Attempts to deliver an event by result: delivered, rejected, failed"
@@ -129,14 +146,9 @@ fn describe_metrics() {
     describe_histogram!(WEBHOOK_ATTEMPT_DURATION, Unit::Seconds, "How long attempts took, by result");
     describe_gauge!(WEBHOOK_ATTEMPTS_IN_FLIGHT, "Attempts in flight");
     describe_counter!(EXHAUSTED_EVENTS, "Events whose final attempt failed, since the start");
+    describe_gauge!(PENDING_MAILS, "Pending mails");
+    describe_gauge!(FAILED_MAILS, "Mails whose final attempt failed");
     describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
-    describe_gauge!(BUILD_INFO, "Always 1; the labels are the version and the commit");
-    describe_gauge!(
-        EXPIRING_SAML_CERTIFICATES,
-        "Companies whose single sign-on certificate has expired or expires within 30 days"
-    );
-    describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
-    set_initial_values();
 }
 
 /// Sets counters to 0 that would be absent until their first event.

@@ -86,43 +86,22 @@ impl Application {
         settings: &Settings,
         wrap_transport: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
     ) -> anyhow::Result<Self> {
-        log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG_VERSION}");
-        // These checks come first, so that a start that is refused creates nothing.
-        require_master_key(settings)?;
-        tls::check_certificate(settings)?;
-        for (address, name) in
-            [(settings.http.listen, "http.listen"), (settings.operator_listen, "operator.listen")]
-        {
-            TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({name})"))?;
-        }
-        warnings::log_warnings(settings);
+        check_before_start(settings)?;
         let (metrics, notifiers) = (Metrics::install_recorder()?, Notifiers::default());
         let OpenDatabase { requests, commands, background } =
             database::open_for_service(settings, &notifiers)?;
         let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
         resume_distributions(settings, background.as_ref(), &commands);
-        let service_state = ServiceState::new();
-        let database_health = Arc::<DatabaseHealth>::default();
-        background::check_at_start(background.as_ref(), &service_state, &database_health)?;
+        let observed = ObservedState::default();
+        background::check_at_start(background.as_ref(), &observed.service_state, &observed.database_health)?;
         let due_payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
         let command_socket = open_command_socket(settings, &background, &commands, &keys)?;
         let listener_tls = tls::prepare_listener_tls(settings)?;
         let (tls_config, certificate) = listener_tls.map(|tls| (tls.config, tls.certificate)).unzip();
-        let address = settings.http.listen;
-        let (delivery_counters, request_statistics) =
-            (Arc::<DeliveryCounters>::default(), Arc::<RequestStatistics>::default());
-        let api = build_api(
-            settings,
-            requests,
-            commands,
-            Arc::clone(&keys),
-            &service_state,
-            &database_health,
-            &request_statistics,
-        );
+        let api = build_api(settings, requests, commands, Arc::clone(&keys), &observed);
         connect_event_feed(&notifiers, &api);
-        let api = guerdon_http_api::listen(api, address, tls_config)
-            .with_context(|| format!("cannot listen on {address} (http.listen)"))?;
+        let api = guerdon_http_api::listen(api, settings.http.listen, tls_config)
+            .with_context(|| format!("cannot listen on {} (http.listen)", settings.http.listen))?;
         let unbalanced_companies = Arc::<AtomicI64>::default();
         let service = StatusSources {
             listen: api.address,
@@ -130,35 +109,21 @@ impl Application {
             unbalanced_companies: Arc::clone(&unbalanced_companies),
             ..StatusSources::from_settings(settings, &background)
         };
-        let operator = operator::start_listener(
-            service,
-            Arc::clone(&service_state),
-            Arc::clone(&database_health),
-            metrics.clone(),
-        )
-        .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
-        let delivery = RunningDelivery::start(
-            settings,
-            &background,
-            &keys,
-            &notifiers,
-            &delivery_counters,
-            wrap_transport,
-        )?;
+        let operator = operator::start_listener(service, &observed, metrics.clone())
+            .with_context(|| format!("cannot listen on {} (operator.listen)", settings.operator_listen))?;
+        let counters = Arc::<DeliveryCounters>::default();
+        let delivery =
+            RunningDelivery::start(settings, &background, &keys, &notifiers, &counters, wrap_transport)?;
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.masked_database_url());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        let drain = settings.http.drain;
-        let statistics = Statistics {
-            store: Arc::clone(&background),
-            requests: request_statistics,
-            deliveries: delivery_counters,
-        };
+        let ObservedState { service_state, database_health, request_statistics: requests } = observed;
+        let statistics = Statistics { store: Arc::clone(&background), requests, deliveries: counters };
         Ok(Self {
             api,
             operator,
             service_state,
-            drain,
+            drain: settings.http.drain,
             background,
             retention: settings.retention,
             database_health,
@@ -223,14 +188,43 @@ impl Application {
     }
 }
 
+/// The state of a running service, which the API shares with the operator's listener and the background tasks.
+struct ObservedState {
+    service_state: Arc<ServiceState>,
+    database_health: Arc<DatabaseHealth>,
+    request_statistics: Arc<RequestStatistics>,
+}
+
+impl Default for ObservedState {
+    fn default() -> Self {
+        Self {
+            service_state: ServiceState::new(),
+            database_health: Arc::default(),
+            request_statistics: Arc::default(),
+        }
+    }
+}
+
+/// Fails for the settings that a start cannot use, before anything is created.
+fn check_before_start(settings: &Settings) -> anyhow::Result<()> {
+    log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG_VERSION}");
+    require_master_key(settings)?;
+    tls::check_certificate(settings)?;
+    for (address, name) in
+        [(settings.http.listen, "http.listen"), (settings.operator_listen, "operator.listen")]
+    {
+        TcpListener::bind(address).with_context(|| format!("cannot listen on {address} ({name})"))?;
+    }
+    warnings::log_warnings(settings);
+    Ok(())
+}
+
 fn build_api(
     settings: &Settings,
     store: Arc<dyn Store>,
     commands: Arc<dyn CommandQueue>,
     keys: Arc<Keys>,
-    service_state: &Arc<ServiceState>,
-    database_health: &Arc<DatabaseHealth>,
-    request_statistics: &Arc<RequestStatistics>,
+    observed: &ObservedState,
 ) -> Api {
     let limit = settings.rate_limit;
     Api {
@@ -240,10 +234,10 @@ fn build_api(
         ids: Arc::new(SystemIds),
         event_bodies: Arc::new(Bodies),
         secret_verifier: keys,
-        service_state: Arc::clone(service_state),
+        service_state: Arc::clone(&observed.service_state),
         feed_signal: FeedSignal::new(),
-        database_health: Arc::clone(database_health),
-        request_statistics: Arc::clone(request_statistics),
+        database_health: Arc::clone(&observed.database_health),
+        request_statistics: Arc::clone(&observed.request_statistics),
         response_retention: settings.retention.idempotency,
         rate_limits: RateLimits {
             requests_per_second: limit.requests_per_second,

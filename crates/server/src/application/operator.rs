@@ -13,6 +13,7 @@ use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
 use guerdon_http_api::{DatabaseHealth, ServiceState};
 use serde::Serialize;
 
+use super::ObservedState;
 use super::metrics::Metrics;
 use crate::console::{ConsolePage, render_page};
 use crate::maintenance::StatusSources;
@@ -42,12 +43,15 @@ struct StatusBody {
 
 pub(super) fn start_listener(
     service: StatusSources,
-    service_state: Arc<ServiceState>,
-    database_health: Arc<DatabaseHealth>,
+    observed: &ObservedState,
     metrics: Metrics,
 ) -> std::io::Result<OperatorServer> {
     let address = service.operator_listen;
-    let health = Data::new(HealthSources { service_state, database_health, metrics });
+    let health = Data::new(HealthSources {
+        service_state: Arc::clone(&observed.service_state),
+        database_health: Arc::clone(&observed.database_health),
+        metrics,
+    });
     let service = Data::new(service);
     let shared_service = service.clone();
     let app = move || {

@@ -98,7 +98,7 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         );
         let second = send_recognition(service, &sample);
         for connection in &mut waiting {
-            assert_eq!(event_ids(&read_page(connection)), [second.clone()]);
+            assert_eq!(event_ids(&read_page(connection)), std::slice::from_ref(&second));
         }
         assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
         assert_eq!(read_metric(service, WAITING), Some(0.0));
