@@ -21,8 +21,11 @@ pub(crate) fn check_packages(workspace: &Workspace) -> Result<()> {
         println!("{package} {}: {count} packages, at most {max}", features.join(" "));
         ensure!(count <= max, "{package} brings {count} packages; the limit is {max}");
     }
+    // Cargo takes a packaged crate of a known version from its caches, which are named after the target folder.
+    let target = tempfile::Builder::new().prefix("publish-").tempdir_in(&workspace.target)?;
     let mut publish =
         workspace.cargo_command(&["publish", "--dry-run", "--quiet", "--locked", "--allow-dirty"]);
+    publish.arg("--target-dir").arg(target.path());
     run_command(publish.args(PUBLISHED.iter().flat_map(|package| ["--package", package])))
 }
 
