@@ -78,6 +78,9 @@ def before_call(context, case, kwargs):
     after = (case.query or {}).get("after")
     if isinstance(after, str) and 0 < len(after) <= 255:
         case.query["after"] = "0"  # only cursors from a response are valid (behaviour 25.5)
+    wait = (case.query or {}).get("wait")
+    if re.fullmatch("[1-9]|1[0-9]|20", str(wait)):
+        case.query["wait"] = "0"  # valid, but a response would take as many seconds (behaviour 25.8)
     if not isinstance(case.body, dict):
         return
     content = case.operation.definition.raw["requestBody"]["content"]
