@@ -69,6 +69,13 @@ fn names_work_in_place_of_ids() {
         sample.fund_peer_wallets(service, 10);
         let shown = service.run_json_command(&["user", "show", email, "--company", &domain]);
         assert_eq!(text_field(&shown, "id"), sample.users[0]);
+        let wallets = json!([
+            {"type": "user_wallet", "points": 0, "cumulative_points_spent": 0},
+            {"type": "peer_wallet", "points": 10, "cumulative_points_spent": 0},
+        ]);
+        assert_eq!(shown["wallets"], wallets);
+        let text = service.run_command(&["user", "show", email, "--company", &domain]).stdout;
+        assert!(text.contains("peer_wallet") && text.contains("POINTS SPENT"), "{text}");
         assert_eq!(service.run_json_command(&["company", "show", &domain])["id"], sample.company.as_str());
         let companies = service.run_json_command(&["company", "list", "--provider", "Sample"]);
         assert_eq!(companies.as_array().unwrap().len(), 1);

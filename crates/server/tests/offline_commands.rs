@@ -133,7 +133,8 @@ fn an_operator_finds_companies_users_and_events() {
         assert_eq!((&all[0], &company), (&company, &service.get(&sample.provider, &path).json()));
         assert_eq!(service.run_json_command(&["company", "list", "--provider", &sample.provider.id]), all);
         let users = service.run_json_command(&["user", "list", "--company", &sample.company]);
-        let user = service.run_json_command(&["user", "show", &sample.users[1]]);
+        let mut user = service.run_json_command(&["user", "show", &sample.users[1]]);
+        assert_eq!(user.as_object_mut().unwrap().remove("wallets").unwrap()[1]["points"], 10);
         assert_eq!((users.as_array().unwrap().len(), &users[2]), (3, &user));
         let events = || service.run_json_command(&["event", "list", "--since", "1h"]);
         for to in &sample.users {

@@ -1,7 +1,7 @@
 //! Commands that move points, as data.
 //!
-//! A request submits its command to a [`CommandQueue`]. The queue groups waiting commands into batches: in
-//! one transaction it loads what all of them need, decides them one after the other and writes the results.
+//! A request submits its command to a [`CommandQueue`]. Workers behind the queue execute waiting commands in
+//! batches: one transaction loads what all of them need, decides them one after the other and writes the results.
 //! Then each [`OutcomeReceiver`] receives its [`Outcome`].
 
 mod blocking;

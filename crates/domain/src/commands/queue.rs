@@ -39,7 +39,8 @@ pub trait OutcomeReceiver: Send {
     fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
 
     /// Whether the outcome is still wanted. Called when the command is decided, and again when it is
-    /// rendered. After `true` the outcome must be awaited; after `false` nothing of the command is stored.
+    /// rendered. If it returned true, the receiver must stay until it receives the outcome; if it returned false,
+    /// nothing of the command is stored.
     fn is_wanted(&self) -> bool;
 
     /// Receives the outcome. Called exactly once.
@@ -57,7 +58,7 @@ pub enum Outcome {
     KeyInUse,
     /// A different request used the idempotency key before.
     KeyMisused,
-    /// The command was refused or failed.
+    /// The command was refused, or the store failed ([`Refusal::Store`]).
     Refused(Refusal),
 }
 

@@ -120,7 +120,7 @@ impl CommandBatch {
 ///
 /// # Errors
 ///
-/// The refusal; or a failure of the store, which includes a fact that is still missing after the second load.
+/// The refusal, or a failure of the store. A fact that is still missing after the second load is one too.
 pub fn execute_command<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,

@@ -32,7 +32,7 @@ struct LoadedAccount {
 }
 
 impl AccountBook {
-    /// The account, if it is loaded and was ever opened.
+    /// The account; `None` if it is not loaded, or was never opened.
     pub fn account(&self, account: Account) -> Option<&AccountState> {
         self.accounts.get(&account)?.state.as_ref()
     }

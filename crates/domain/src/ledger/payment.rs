@@ -5,7 +5,7 @@ use crate::money::{Amount, Points, PointsPerDollar, Price};
 use crate::values::{CompanyId, JournalEntryId, Timestamp};
 use crate::wallets::{Account, Reason};
 
-/// A movement of points for one journal entry. Its transfers balance.
+/// A movement of points for one journal entry.
 #[derive(Debug, Clone, Copy)]
 pub struct Payment<'a> {
     /// The company that owns the accounts.

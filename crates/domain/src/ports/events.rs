@@ -97,6 +97,8 @@ pub struct RecordedAttempt {
     pub status: Option<u16>,
     /// Why it failed.
     pub error: Option<String>,
+    /// The first bytes of the response body, at most 1 KiB. Only for the operator.
+    pub response_body: Vec<u8>,
 }
 
 /// The depth of the queues.

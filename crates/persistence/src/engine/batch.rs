@@ -22,8 +22,8 @@ use super::{Backend, BatchError, Locking};
 pub(super) enum CommandResult {
     /// It ended, provided that the batch commits.
     Ended(Outcome),
-    /// A fact or an account is not loaded: another transaction has locked it, or it must be loaded for this
-    /// command alone.
+    /// A fact or an account is not loaded: another transaction has locked it, or the decision needs more than
+    /// the first load read. The command is retried, in the second case in a batch of its own.
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),

@@ -2,15 +2,17 @@
 //! commit.
 //!
 //! Commands wait in one queue. Each worker takes a batch from it, loads what the commands need, decides them
-//! one after the other, writes the results, commits, and sends the responses.
+//! one after the other, writes the results, commits, and sends the responses. SQLite, where nothing locks rows,
+//! has one worker.
 //!
 //! *Fast* workers never wait for a lock. They skip rows that another transaction has locked, and hand the
 //! commands that depend on those rows to a *patient* worker. Patient workers wait for locks in the lock order
 //! and batch the commands that want the same accounts. So a locked row delays only the commands that need it.
-//! Patient workers also take large commands, each in a separate batch.
+//! One of the patient workers also takes large commands, each in a batch of its own.
 //!
-//! If a command is refused or panics, only that command is rolled back. If a batch fails before its commit,
-//! each of its commands is tried alone. If the acknowledgement of a commit is lost, nothing is tried again:
+//! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that one
+//! of its commands may have caused, each is tried alone; if it lost a race, its commands are tried again. If the
+//! database is unavailable, they fail. If the acknowledgement of a commit is lost, nothing is tried again:
 //! the commands fail with an unknown outcome, and a retry with the same idempotency key returns what
 //! happened.
 
@@ -28,7 +30,7 @@ use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 use self::batch::CommandResult;
 use self::queue::{Batch, Job, Queue, SECOND_BATCH_WAIT, WorkerKind};
 
-/// The number of tries after which a command counts as contended.
+/// The number of retries after which a command fails because the database is busy.
 const TRIES_MAX: u32 = 6;
 /// How often workers look for commands whose time is over.
 const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_millis(250);

@@ -31,9 +31,9 @@ const WAITING_MAX: usize = 4_096;
 /// waited this long: most of the cost of a batch does not depend on its size.
 const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
-/// A command that changes more than this is executed in a separate batch.
+/// A command that affects more objects than this is executed in a batch of its own.
 const SHARED_BATCH_SIZE_MAX: usize = 16;
-/// On a database with a single writer, a command that changes more than this is committed separately.
+/// On a database with a single writer, a command that affects more objects than this has a commit of its own.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
 /// A waiting command.
@@ -43,7 +43,8 @@ pub(super) struct Job {
     arrived: Instant,
     /// The number of previous tries.
     pub(super) tries: u32,
-    /// Whether it must be executed in a separate batch, because it depends on more than the first load reads.
+    /// Whether it must be executed in a batch of its own, because a previous decision needed more than the first
+    /// load had read.
     pub(super) needs_own_batch: bool,
 }
 
@@ -66,13 +67,13 @@ impl Job {
         self.submission.command.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it must be executed in a separate batch. A command that was tried often must.
+    /// Whether it must be executed in a batch of its own. A command that was tried often must.
     fn must_run_alone(&self) -> bool {
         self.needs_own_batch || self.is_large() || self.tries >= 3
     }
 
-    /// Whether it locks rows that a fast worker would have to wait for, or enough rows that some of them may
-    /// be locked.
+    /// Whether it belongs to a patient worker from the start: it locks rows of other kinds than accounts, or so
+    /// many rows that another transaction has probably locked one of them.
     fn must_wait_for_locks(&self) -> bool {
         let Needs { locked_users, schedules, distributions, .. } = &self.needs;
         self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())
@@ -116,7 +117,7 @@ pub(super) struct Queue {
     provider_queues: HashMap<ProviderId, VecDeque<Job>>,
     /// The providers in the order of their turns.
     provider_order: VecDeque<ProviderId>,
-    /// The number of commands in `waiting`.
+    /// The number of commands in `provider_queues`.
     waiting_count: usize,
     /// Commands that wait for a patient worker. Commands that want the same accounts queue after them.
     patient_queue: VecDeque<Job>,

@@ -121,6 +121,7 @@ pub(crate) struct RecordedAttemptRow {
     duration_micros: i64,
     status: Option<i16>,
     failure: Option<String>,
+    response: Vec<u8>,
 }
 
 impl RecordedAttemptRow {
@@ -133,6 +134,7 @@ impl RecordedAttemptRow {
             duration: Duration::from_micros(micros),
             status: self.status.and_then(|status| u16::try_from(status).ok()),
             error: self.failure,
+            response_body: self.response,
         })
     }
 }

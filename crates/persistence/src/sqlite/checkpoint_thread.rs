@@ -3,7 +3,7 @@
 //!
 //! The log restarts only when the file has all its pages, and under load the writer adds new ones before that
 //! is so. Once the log is long and the file has nearly all pages, the writer moves the last pages itself,
-//! between two batches.
+//! between two groups of units.
 
 use std::mem::replace;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! The store over one SQLite writer. Concurrent units of work share one commit, and with it one fsync.
 //!
-//! A mutex holds the writer and its open batch. Each caller takes the mutex and runs its own unit on its own
-//! thread, in a savepoint if it is not the first of the batch. A caller commits the batch if no other caller is
-//! waiting, or if its unit is the last of the batch, and reports the result to all units in it. So a single
+//! A mutex holds the writer and its open group. Each caller takes the mutex and runs its own unit on its own
+//! thread, in a savepoint if it is not the first of the group. A caller commits the group if no other caller is
+//! waiting, or if its unit is the last of the group, and reports the result to all units in it. So a single
 //! caller waits for no other, and callers that queue for the disk share one fsync. Refused units wait for the
-//! commit as well, because a refusal may depend on what an earlier unit of the batch wrote.
+//! commit as well, because a refusal may depend on what an earlier unit of the group wrote.
 //!
 //! Units that write much take turns, each with a separate commit: a unit that writes little waits for at
 //! most one of them.
@@ -90,21 +90,21 @@ impl GroupCommit {
         let mut limits = UnitLimits::new(time_limit);
         let mut writer = self.lock_writer();
         if is_large {
-            writer.commit_batch(); // units that wrote little do not wait for this one
+            writer.commit_group(); // units that wrote little do not wait for this one
         }
-        let batch_result = writer.join_batch(is_large)?;
+        let group_result = writer.join_group(is_large)?;
         let ended = writer.run_unit(&mut limits, work);
-        if let UnitEnd::BatchLost(cause) = &ended {
-            writer.abandon_batch(cause);
+        if let UnitEnd::GroupLost(cause) = &ended {
+            writer.abandon_group(cause);
         } else if self.waiting.load(Ordering::SeqCst) == 0 || is_large || writer.is_full() {
-            writer.commit_batch();
+            writer.commit_group();
         }
         drop(writer);
-        let committed = batch_result.wait_for_result();
+        let committed = group_result.wait_for_result();
         match ended {
             UnitEnd::Panicked(panic) => resume_unwind(panic),
             UnitEnd::Finished(result) => committed.and(result),
-            UnitEnd::BatchLost(cause) => Err(cause),
+            UnitEnd::GroupLost(cause) => Err(cause),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The single writing connection, and its open batch: units of work that share one commit.
+//! The single writing connection, and its open group: units of work that share one commit. A batch of commands is one
+//! unit.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -17,9 +18,8 @@ use crate::statement::statement;
 
 /// The maximum number of units in one commit.
 pub(super) const UNITS_MAX: usize = 64;
-/// How long a batch accepts more units: a unit that writes little does not wait for the commit of many units
-/// that write much.
-const BATCH_DURATION_MAX: Duration = Duration::from_millis(20);
+/// How long a group accepts more units: the first of them does not wait long for the others.
+const GROUP_DURATION_MAX: Duration = Duration::from_millis(20);
 
 statement! {
     /// Starts a unit.
@@ -31,14 +31,14 @@ statement! {
     Release -> Bool {} "RELEASE unit"
 }
 
-/// The result of a batch, for all units in it.
+/// The result of a group, for all units in it.
 #[derive(Default)]
-pub(super) struct BatchResult {
+pub(super) struct GroupResult {
     result: Mutex<Option<Result<(), StoreError>>>,
     result_ready: Condvar,
 }
 
-impl BatchResult {
+impl GroupResult {
     fn publish_result(&self, result: Result<(), StoreError>) {
         *lock_mutex(&self.result) = Some(result);
         self.result_ready.notify_all();
@@ -55,9 +55,9 @@ impl BatchResult {
     }
 }
 
-/// The open batch.
-struct OpenBatch {
-    result: Arc<BatchResult>,
+/// The open group of units.
+struct OpenGroup {
+    result: Arc<GroupResult>,
     units: usize,
     opened_at: Instant,
     queued: QueuedMessages,
@@ -65,26 +65,26 @@ struct OpenBatch {
 
 pub(super) struct Writer {
     conn: SqliteConnection,
-    batch: Option<OpenBatch>,
+    group: Option<OpenGroup>,
     /// Where the undo pages of savepoints are stored: in memory, unless there are very many.
     undo: &'static str,
     notifiers: Notifiers,
     checkpoint_request: CheckpointRequest,
 }
 
-/// How one unit ended, before its batch was committed.
+/// How one unit ended, before its group was committed.
 pub(super) enum UnitEnd {
-    /// Its savepoint was released or rolled back; the batch continues.
+    /// Its savepoint was released or rolled back; the group continues.
     Finished(Result<(), StoreError>),
-    /// It panicked and was rolled back; the batch continues.
+    /// It panicked and was rolled back; the group continues.
     Panicked(Box<dyn std::any::Any + Send>),
-    /// Its savepoint is lost, and with it the batch.
-    BatchLost(StoreError),
+    /// Its savepoint is lost, and with it the group.
+    GroupLost(StoreError),
 }
 
 impl Writer {
     pub(super) fn new(conn: SqliteConnection, notifiers: Notifiers) -> Self {
-        Self { conn, batch: None, undo: "", notifiers, checkpoint_request: CheckpointRequest::default() }
+        Self { conn, group: None, undo: "", notifiers, checkpoint_request: CheckpointRequest::default() }
     }
 
     /// Leaves checkpoints to another thread, except those that `request` asks for.
@@ -97,11 +97,11 @@ impl Writer {
         self.conn.batch_execute(sql).map_err(|e| classify_error(&e))
     }
 
-    /// Joins the open batch, or opens one, for a unit that writes much or little.
-    pub(super) fn join_batch(&mut self, is_large: bool) -> Result<Arc<BatchResult>, StoreError> {
-        if let Some(batch) = &mut self.batch {
-            batch.units += 1;
-            return Ok(Arc::clone(&batch.result));
+    /// Joins the open group, or opens one. What undoes a large unit is kept in a file instead of in memory.
+    pub(super) fn join_group(&mut self, is_large: bool) -> Result<Arc<GroupResult>, StoreError> {
+        if let Some(group) = &mut self.group {
+            group.units += 1;
+            return Ok(Arc::clone(&group.result));
         }
         let undo = if is_large { "PRAGMA temp_store = FILE" } else { "PRAGMA temp_store = MEMORY" };
         if self.undo != undo {
@@ -109,8 +109,8 @@ impl Writer {
             self.undo = undo;
         }
         self.execute_sql("BEGIN IMMEDIATE")?;
-        let result = Arc::new(BatchResult::default());
-        self.batch = Some(OpenBatch {
+        let result = Arc::new(GroupResult::default());
+        self.group = Some(OpenGroup {
             result: Arc::clone(&result),
             units: 1,
             opened_at: Instant::now(),
@@ -124,17 +124,17 @@ impl Writer {
         limits: &mut UnitLimits,
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
     ) -> UnitEnd {
-        // The first unit of a batch needs no savepoint, which would copy each page that it changes.
-        let is_first = self.batch.as_ref().is_none_or(|batch| batch.units <= 1);
+        // The first unit of a group needs no savepoint, which would copy each page that it changes.
+        let is_first = self.group.as_ref().is_none_or(|group| group.units <= 1);
         if !is_first && let Err(e) = (Savepoint {}).execute(&mut self.conn) {
-            return UnitEnd::BatchLost(classify_error(&e));
+            return UnitEnd::GroupLost(classify_error(&e));
         }
         let mut unit = Unit::new(&mut self.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let keep = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
         let (failure, queued) = unit.into_outcome();
-        if let Some(batch) = self.batch.as_mut().filter(|_| keep) {
-            batch.queued |= queued;
+        if let Some(group) = self.group.as_mut().filter(|_| keep) {
+            group.queued |= queued;
         }
         let end = match (keep, is_first) {
             (true, true) => Ok(()),
@@ -144,42 +144,42 @@ impl Writer {
         };
         match (end, verdict) {
             // A full disk rolls back the whole transaction, and the savepoint with it.
-            (Err(e), _) => UnitEnd::BatchLost(failure.unwrap_or(e)),
+            (Err(e), _) => UnitEnd::GroupLost(failure.unwrap_or(e)),
             (Ok(()), Err(panic)) => UnitEnd::Panicked(panic),
             (Ok(()), Ok(_)) => UnitEnd::Finished(failure.map_or(Ok(()), Err)),
         }
     }
 
-    pub(super) fn commit_batch(&mut self) {
-        let Some(batch) = self.batch.take() else { return };
+    pub(super) fn commit_group(&mut self) {
+        let Some(group) = self.group.take() else { return };
         let result = self.execute_sql("COMMIT");
         if result.is_err() {
             self.execute_sql("ROLLBACK").unwrap_or_default(); // fails if the failed commit has already rolled back
         }
         let committed = result.is_ok();
-        batch.result.publish_result(result.map_err(as_unavailable));
+        group.result.publish_result(result.map_err(as_unavailable));
         if committed {
-            batch.queued.notify_senders(&self.notifiers);
+            group.queued.notify_senders(&self.notifiers);
             if self.checkpoint_request.take_request() {
                 self.execute_sql(CHECKPOINT).unwrap_or_default(); // the next checkpoint compensates for one that fails
             }
         }
     }
 
-    pub(super) fn abandon_batch(&mut self, cause: &StoreError) {
-        let Some(batch) = self.batch.take() else { return };
+    pub(super) fn abandon_group(&mut self, cause: &StoreError) {
+        let Some(group) = self.group.take() else { return };
         self.execute_sql("ROLLBACK").unwrap_or_default(); // fails if no transaction is open any more
-        batch.result.publish_result(Err(as_unavailable(cause.clone())));
+        group.result.publish_result(Err(as_unavailable(cause.clone())));
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.batch
+        self.group
             .as_ref()
-            .is_some_and(|batch| batch.units >= UNITS_MAX || batch.opened_at.elapsed() >= BATCH_DURATION_MAX)
+            .is_some_and(|group| group.units >= UNITS_MAX || group.opened_at.elapsed() >= GROUP_DURATION_MAX)
     }
 }
 
-/// The error for a batch that failed: none of its units is the cause.
+/// The error for a group that failed: none of its units is the cause.
 fn as_unavailable(cause: StoreError) -> StoreError {
     match cause {
         StoreError::Unavailable(_)

@@ -124,6 +124,7 @@ mod tests {
 
     fn attempt_at(number: u32, started: i64, cause: Option<&str>) -> RecordedAttempt {
         RecordedAttempt {
+            response_body: Vec::new(),
             number,
             started_at: timestamp_at(started),
             duration: Duration::from_secs(2),

@@ -140,6 +140,8 @@ fn a_pending_event_is_listed_with_its_next_attempt_and_a_replay_makes_it_due_now
         let wait = moment(&row["next_attempt_at"]) - moment(&recognition["created_at"]);
         let (min_delay, max_delay) = (Duration::from_secs(15), Duration::from_secs(15) + started.elapsed());
         assert!(wait >= min_delay && wait <= max_delay, "{wait}");
+        let attempt = &service.run_json_command(&["event", "show", &event])["attempts"][0];
+        assert_eq!((&attempt["status"], attempt["response_body"].is_string()), (&json!(500), true));
         assert_eq!(run_event_list(service, &["--state", "delivered"]).len(), 0);
         assert_eq!(fixture.receiver.unread_requests().len(), 0);
         assert_eq!(service.run_json_command(&["event", "replay", &event]), json!({"replayed": 1}));

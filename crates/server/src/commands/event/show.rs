@@ -10,7 +10,10 @@ use crate::commands::arguments::identifiers::parse_id;
 use crate::commands::output::{format_fields, format_table};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// Show an event with its body and delivery attempts.
+/// How much of a response the text shows; the JSON output has all that is stored.
+const RESPONSE_CHARACTERS_MAX: usize = 80;
+
+/// Show an event with its body, its delivery attempts, and the receiver's responses.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event show EVENT_ID
@@ -40,6 +43,8 @@ struct AttemptView {
     status: Option<u16>,
     cause: Option<String>,
     duration_ms: u128,
+    /// The beginning of the receiver's response; `None` without a response.
+    response_body: Option<String>,
 }
 
 impl EventView {
@@ -52,6 +57,9 @@ impl EventView {
             status: attempt.status,
             cause: attempt.error,
             duration_ms: attempt.duration.as_millis(),
+            response_body: attempt
+                .status
+                .map(|_| String::from_utf8_lossy(&attempt.response_body).into_owned()),
         };
         Ok(Self {
             id: event.id.as_uuid(),
@@ -80,12 +88,19 @@ impl CommandView for EventView {
         let rows = self.attempts.iter().map(|attempt| {
             let status = attempt.status.map_or_else(|| "-".to_owned(), |status| status.to_string());
             let (number, took) = (attempt.number.to_string(), format!("{} ms", attempt.duration_ms));
-            vec![number, attempt.started_at.clone(), status, took, attempt.cause.clone().unwrap_or_default()]
+            let response: String = attempt
+                .response_body
+                .iter()
+                .flat_map(|body| body.chars())
+                .take(RESPONSE_CHARACTERS_MAX)
+                .collect();
+            let cause = attempt.cause.clone().unwrap_or_default();
+            vec![number, attempt.started_at.clone(), status, took, cause, response.replace(['\n', '\r'], " ")]
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let attempts = match rows.as_slice() {
             [] => "no attempts yet".to_owned(),
-            rows => format_table(&["attempt", "started", "status", "took", "cause"], rows),
+            rows => format_table(&["attempt", "started", "status", "took", "cause", "response"], rows),
         };
         format!("{field_text}\n\n{}\n\n{attempts}", self.body)
     }

@@ -1,16 +1,17 @@
 //! `guerdon user show`.
 
-use guerdon_api_types::views::UserView;
+use guerdon_api_types::views::{UserView, WalletView};
+use guerdon_console::numbers;
 use guerdon_domain::ports::StoreExt;
-use guerdon_domain::users;
+use guerdon_domain::{companies, users};
 use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
 use crate::commands::arguments::identifiers::UserArgument;
-use crate::commands::output::format_fields;
+use crate::commands::output::{format_fields, format_table};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
-/// Show a user, active or deleted.
+/// Show a user, active or deleted, and the points in the user's wallets.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon user show ann@acme.example --company acme.example
@@ -19,6 +20,13 @@ pub(crate) struct Show {
     #[command(flatten)]
     #[serde(flatten)]
     user: UserArgument,
+}
+
+#[derive(Serialize)]
+struct UserWithWallets<'a> {
+    #[serde(flatten)]
+    user: UserView<'a>,
+    wallets: Vec<WalletView>,
 }
 
 impl RunnableCommand for Show {
@@ -31,7 +39,24 @@ impl RunnableCommand for Show {
         environment.store.read_snapshot(|reads| {
             let absent = || CommandError::refused("no user has this id");
             let user = users::find_any(reads, id)?.ok_or_else(absent)?;
-            let json = serde_json::to_string(&UserView::from_user(&user))?;
+            let company = companies::find_any(reads, user.company_id)?;
+            let rate = company.ok_or_else(|| CommandError::refused("no company has this id"))?.rate;
+            let wallets = reads.list_wallets(id)?;
+            let views = wallets.iter().map(|wallet| WalletView::from_wallet(wallet, rate)).collect();
+            let json =
+                serde_json::to_string(&UserWithWallets { user: UserView::from_user(&user), wallets: views })?;
+            let wallet_rows: Vec<Vec<String>> = wallets
+                .iter()
+                .map(|wallet| {
+                    let format = |points: i64| numbers::format_integer(points);
+                    let points = format(wallet.points_at(rate).get());
+                    vec![
+                        wallet.wallet_type.name().to_owned(),
+                        points,
+                        format(wallet.points_spent(rate).get()),
+                    ]
+                })
+                .collect();
             let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
             let text = format_fields(&[
                 ("id", &id.to_string()),
@@ -43,6 +68,8 @@ impl RunnableCommand for Show {
                 ("updated", &user.updated_at.to_string()),
                 ("deleted", &deleted),
             ]);
+            let text =
+                format!("{text}\n\n{}", format_table(&["wallet", "points", "points spent"], &wallet_rows));
             Ok(CommandOutput { text, json, ..CommandOutput::default() })
         })
     }
