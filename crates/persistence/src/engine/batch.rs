@@ -23,7 +23,7 @@ pub(super) enum CommandResult {
     /// It ended, provided that the batch commits.
     Ended(Outcome),
     /// A fact or an account is not loaded: another transaction has locked it, or the decision needs more than
-    /// the first load read. The command is retried, in the second case in a batch of its own.
+    /// the first load read. The command is retried, in the second case in a separate batch.
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),

@@ -8,7 +8,7 @@
 //! *Fast* workers never wait for a lock. They skip rows that another transaction has locked, and hand the
 //! commands that depend on those rows to a *patient* worker. Patient workers wait for locks in the lock order
 //! and batch the commands that want the same accounts. So a locked row delays only the commands that need it.
-//! One of the patient workers also takes large commands, each in a batch of its own.
+//! One of the patient workers also takes large commands, each in a separate batch.
 //!
 //! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that one
 //! of its commands may have caused, each is tried alone; if it lost a race, its commands are tried again. If the

@@ -31,9 +31,9 @@ const WAITING_MAX: usize = 4_096;
 /// waited this long: most of the cost of a batch does not depend on its size.
 const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
-/// A command that affects more objects than this is executed in a batch of its own.
+/// A command that affects more objects than this is executed in a separate batch.
 const SHARED_BATCH_SIZE_MAX: usize = 16;
-/// On a database with a single writer, a command that affects more objects than this has a commit of its own.
+/// On a database with a single writer, a command that affects more objects than this is committed separately.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
 /// A waiting command.
@@ -43,7 +43,7 @@ pub(super) struct Job {
     arrived: Instant,
     /// The number of previous tries.
     pub(super) tries: u32,
-    /// Whether it must be executed in a batch of its own, because a previous decision needed more than the first
+    /// Whether it must be executed in a separate batch, because a previous decision needed more than the first
     /// load had read.
     pub(super) needs_own_batch: bool,
 }
@@ -67,7 +67,7 @@ impl Job {
         self.submission.command.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it must be executed in a batch of its own. A command that was tried often must.
+    /// Whether it must be executed in a separate batch. A command that was tried often must.
     fn must_run_alone(&self) -> bool {
         self.needs_own_batch || self.is_large() || self.tries >= 3
     }
