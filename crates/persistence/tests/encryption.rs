@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use guerdon_persistence::migrate;
-use guerdon_persistence::testing::each;
+use guerdon_persistence::testing::create_databases;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ fn certificate(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
 
 #[test]
 fn a_server_is_trusted_only_by_its_certificate() {
-    for database in each() {
+    for database in create_databases() {
         let folder = TempDir::new().unwrap();
         set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let (own, key) = certificate(folder.path(), "localhost");
@@ -34,10 +34,10 @@ fn a_server_is_trusted_only_by_its_certificate() {
             own.display(),
             key.display()
         );
-        let Some(pooler) = Pooler::start(&encrypted, &database) else { continue };
-        let Some(plain) = Pooler::start("pool_mode = session", &database) else { continue };
+        let Some(pooler) = Pooler::start_pooler(&encrypted, &database) else { continue };
+        let Some(plain) = Pooler::start_pooler("pool_mode = session", &database) else { continue };
         let try_it = |pooler: &Pooler, host: &str, ssl: &str| {
-            migrate(&pooler.url(host, ssl)).map(drop).map_err(|cause| cause.to_string())
+            migrate(&pooler.database_url(host, ssl)).map(drop).map_err(|cause| cause.to_string())
         };
         let root = |file: &Path| format!("sslmode=verify-full&sslrootcert={}", file.display());
         assert_eq!(try_it(&pooler, "localhost", &root(&own)), Ok(()));
