@@ -203,7 +203,7 @@ export interface Event {
   created_at: string;
   next_attempt_at: string | null;
   /** The body of its deliveries. */
-  body: import("./webhooks.js").WebhookEvent;
+  body: WebhookEvent;
   /** The attempts, oldest first. Only if the event was fetched by its id. */
   attempts_log?: Attempt[];
 }
@@ -214,3 +214,41 @@ export interface EventPage {
   /** The cursor after these events. */
   next: string;
 }
+
+/** The data of `recognition.received` and `recognition.updated`. */
+export interface RecognitionData {
+  id: string;
+  sender_type: SenderType;
+  /** The user or the company that sent it. */
+  sender_id: string;
+  sender_name: string;
+  /** Null if a company sent it. */
+  sender_email: string | null;
+  receiver_id: string;
+  receiver_name: string;
+  receiver_email: string;
+  occasion_id: string;
+  occasion_name: string;
+  points: number;
+  company_id: string;
+  /** Null if the recognition is private. */
+  message: string | null;
+  created_at: string;
+  share: boolean;
+}
+
+/** The data of `redemption.created`. */
+export interface RedemptionData {
+  /** The user who spent the points. */
+  user_id: string;
+  user_email: string;
+  points: number;
+  /** All points that the user ever spent from this wallet, these included. */
+  cumulative_points_spent: number;
+  company_id: string;
+}
+
+/** An event, told apart by `type`. Confirm types that you do not know: later versions add some. */
+export type WebhookEvent =
+  | { type: "recognition.received" | "recognition.updated"; version: string; data: RecognitionData }
+  | { type: "redemption.created"; version: string; data: RedemptionData };

@@ -5,7 +5,9 @@
  */
 
 import { GuerdonError } from "./errors.js";
-import type { SenderType } from "./models.js";
+import type { WebhookEvent } from "./models.js";
+
+export type { RecognitionData, RedemptionData, WebhookEvent } from "./models.js";
 
 /** How far the timestamp of a delivery may differ from the clock of the receiver. */
 export const REPLAY_WINDOW_MS = 300_000;
@@ -24,44 +26,6 @@ export class WebhookError extends GuerdonError {
     super(message);
   }
 }
-
-/** The data of `recognition.received` and `recognition.updated`. */
-export interface RecognitionData {
-  id: string;
-  sender_type: SenderType;
-  /** The user or the company that sent it. */
-  sender_id: string;
-  sender_name: string;
-  /** Null if a company sent it. */
-  sender_email: string | null;
-  receiver_id: string;
-  receiver_name: string;
-  receiver_email: string;
-  occasion_id: string;
-  occasion_name: string;
-  points: number;
-  company_id: string;
-  /** Null if the recognition is private. */
-  message: string | null;
-  created_at: string;
-  share: boolean;
-}
-
-/** The data of `redemption.created`. */
-export interface RedemptionData {
-  /** The user who spent the points. */
-  user_id: string;
-  user_email: string;
-  points: number;
-  /** All points that the user ever spent from this wallet, these included. */
-  cumulative_points_spent: number;
-  company_id: string;
-}
-
-/** An event, told apart by `type`. Confirm types that you do not know: later versions add some. */
-export type WebhookEvent =
-  | { type: "recognition.received" | "recognition.updated"; version: string; data: RecognitionData }
-  | { type: "redemption.created"; version: string; data: RedemptionData };
 
 /** A verified delivery. */
 export interface Received {

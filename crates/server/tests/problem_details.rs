@@ -49,17 +49,28 @@ fn check_problem(response: &ApiResponse, status: u16, code: &str) -> Vec<String>
     entries.iter().map(|entry| entry["field"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Asserts that a request is refused with a status and a code, and names these fields.
+fn assert_refused(
+    service: &TestService,
+    sample: &SampleCompany,
+    request: (&str, &str),
+    body: Option<&Value>,
+    (status, code): (u16, &str),
+    fields: &[&str],
+) {
+    let text = body.map(Value::to_string);
+    let json = [("Content-Type", "application/json")];
+    let response = send(service, &sample.provider, request, &json, text.as_deref());
+    assert_eq!(check_problem(&response, status, code), fields, "{request:?}: {}", response.body);
+}
+
 #[test]
 fn each_code_of_a_refused_operation_names_its_fields() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         let stranger = SampleCompany::create(service, 0);
         let ask = |request: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
-            let (method, path) = request;
-            let text = body.map(Value::to_string);
-            let json = [("Content-Type", "application/json")];
-            let response = send(service, &sample.provider, request, &json, text.as_deref());
-            assert_eq!(check_problem(&response, status, code), fields, "{method} {path}: {}", response.body);
+            assert_refused(service, &sample, request, body, (status, code), fields);
         };
         let company = format!("/v1/companies/{}", sample.company);
         ask(("GET", "/v1/nothing"), None, 404, "not_found", &[]);
@@ -117,11 +128,7 @@ fn each_code_of_a_refused_recognition_names_its_fields() {
         let sample = SampleCompany::create(service, 2);
         let stranger = SampleCompany::create(service, 0);
         let ask = |request: (&str, &str), body: Option<&Value>, status: u16, code: &str, fields: &[&str]| {
-            let (method, path) = request;
-            let text = body.map(Value::to_string);
-            let json = [("Content-Type", "application/json")];
-            let response = send(service, &sample.provider, request, &json, text.as_deref());
-            assert_eq!(check_problem(&response, status, code), fields, "{method} {path}: {}", response.body);
+            assert_refused(service, &sample, request, body, (status, code), fields);
         };
         let recognition = |receivers: &[&str], points: i64| {
             sample.recognition_body("company", &sample.company, receivers, points)

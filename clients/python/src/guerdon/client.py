@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, NotRequired, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -104,6 +104,20 @@ class SamlUpdate(TypedDict, total=False):
     #: In PEM. It is never returned.
     idp_certificate: str | None
     active: bool
+
+
+class NewRecognition(TypedDict):
+    """A recognition to send."""
+
+    occasion_id: str
+    sender_type: SenderType
+    sender_id: str
+    receiver_ids: Sequence[str]
+    points_per_receiver: int
+    #: The default message of the occasion unless given.
+    message: NotRequired[str]
+    #: Whether it is public; true unless given.
+    share: NotRequired[bool]
 
 
 class EventFeed(Iterator[Event]):
@@ -383,41 +397,21 @@ class Client:
     # Recognitions
 
     def send_recognition(
-        self,
-        *,
-        occasion_id: str,
-        sender_type: SenderType,
-        sender_id: str,
-        receiver_ids: Sequence[str],
-        points_per_receiver: int,
-        message: str | None = None,
-        share: bool = True,
-        idempotency_key: str | None = None,
+        self, *, idempotency_key: str | None = None, **recognition: Unpack[NewRecognition]
     ) -> list[Recognition]:
-        """Sends a recognition to each receiver, or to none if one of them is refused. Without a message, that of the
-        occasion is sent. Returns one recognition per receiver, in their order."""
-        body = _recognition(occasion_id, sender_type, sender_id, receiver_ids, points_per_receiver, message, share)
+        """Sends a recognition to each receiver, or to none if one of them is refused. Returns one recognition per
+        receiver, in their order."""
+        body = _recognition_body(recognition)
         sent = self._transport.request("POST", "/recognitions", body=body, idempotency_key=idempotency_key)
         return [from_json(Recognition, entry) for entry in _member(sent, "recognitions")]
+
+    def dry_run_recognition(self, **recognition: Unpack[NewRecognition]) -> DryRun:
+        """Checks whether a recognition could be sent, and computes its cost. Nothing changes."""
+        return self._post(DryRun, "/recognitions/dry_run", _recognition_body(recognition))
 
     def recognition(self, id: str) -> Recognition:
         """Fetches a recognition."""
         return self._get(Recognition, f"/recognitions/{_segment(id)}")
-
-    def dry_run_recognition(
-        self,
-        *,
-        occasion_id: str,
-        sender_type: SenderType,
-        sender_id: str,
-        receiver_ids: Sequence[str],
-        points_per_receiver: int,
-        message: str | None = None,
-        share: bool = True,
-    ) -> DryRun:
-        """Checks whether a recognition could be sent, and computes its cost. Nothing changes."""
-        body = _recognition(occasion_id, sender_type, sender_id, receiver_ids, points_per_receiver, message, share)
-        return self._post(DryRun, "/recognitions/dry_run", body)
 
     # Events
 
@@ -495,25 +489,8 @@ def _member(body: Any, name: str) -> Any:
         raise InvalidResponse(f"the response has no {name}") from error
 
 
-def _recognition(
-    occasion_id: str,
-    sender_type: str,
-    sender_id: str,
-    receiver_ids: Sequence[str],
-    points_per_receiver: int,
-    message: str | None,
-    share: bool,
-) -> dict[str, Any]:
+def _recognition_body(recognition: NewRecognition) -> dict[str, Any]:
+    receiver_ids = recognition["receiver_ids"]
     if isinstance(receiver_ids, str):
         raise TypeError("receiver_ids is a list of ids")
-    body: dict[str, Any] = {
-        "occasion_id": occasion_id,
-        "sender_type": sender_type,
-        "sender_id": sender_id,
-        "receiver_ids": ",".join(receiver_ids),
-        "points_per_receiver": points_per_receiver,
-        "share": share,
-    }
-    if message is not None:
-        body["message"] = message
-    return body
+    return {**recognition, "receiver_ids": ",".join(receiver_ids)}

@@ -70,9 +70,8 @@ pub(super) fn serve_page(
             return HttpResponse::SeeOther().insert_header((LOCATION, HOME_LOCATION)).finish();
         }
     };
-    page_response(StatusCode::OK, page, request.request(), connection).unwrap_or_else(|| {
-        ApiError::unavailable("the service is busy", 1).closing_connection().log_and_respond(request_id)
-    })
+    page_response(StatusCode::OK, page, request.request(), connection)
+        .unwrap_or_else(|| ApiError::busy().closing_connection().log_and_respond(request_id))
 }
 
 /// The HTML page with the navigation, in place of a JSON 404 for a path outside the API versions. `None` if the client does not prefer

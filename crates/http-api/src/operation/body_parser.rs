@@ -39,7 +39,7 @@ impl BodyParser {
         let input = input.clone();
         let deadline = Instant::now() + Deadlines::REQUEST.start;
         let permit = timeout_at(deadline, Arc::clone(&self.permit).acquire_owned()).await;
-        let permit = permit.map_err(|_elapsed| busy_error())?.map_err(parsing_failed_error)?;
+        let permit = permit.map_err(|_elapsed| ApiError::busy())?.map_err(parsing_failed_error)?;
         // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is dropped.
         let unstarted = Arc::new(Mutex::new(Some(permit)));
         let starting = Arc::downgrade(&unstarted);
@@ -49,19 +49,15 @@ impl BodyParser {
         }));
         let parsed = match timeout_at(deadline, &mut parsed).await {
             Ok(parsed) => parsed,
-            Err(_elapsed) if take_permit(&unstarted).is_some() => return Err(busy_error()),
+            Err(_elapsed) if take_permit(&unstarted).is_some() => return Err(ApiError::busy()),
             Err(_elapsed) => parsed.await, // it has started
         };
-        parsed.map_err(parsing_failed_error)?.ok_or_else(busy_error)
+        parsed.map_err(parsing_failed_error)?.ok_or_else(ApiError::busy)
     }
 }
 
 fn take_permit<T>(slot: &Mutex<Option<T>>) -> Option<T> {
     slot.lock().unwrap_or_else(PoisonError::into_inner).take()
-}
-
-fn busy_error() -> ApiError {
-    ApiError::unavailable("the service is busy", 1)
 }
 
 fn parsing_failed_error(cause: impl Display) -> ApiError {

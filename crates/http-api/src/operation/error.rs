@@ -176,6 +176,11 @@ impl ApiError {
             .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds.max(1)))
     }
 
+    /// 503 because too much is in progress.
+    pub(crate) fn busy() -> Self {
+        Self::unavailable("the service is busy", 1)
+    }
+
     /// 503, with the seconds to wait.
     pub(crate) fn unavailable(message: &'static str, wait_seconds: u64) -> Self {
         Self::new(ErrorCode::Unavailable, message).with_header(ErrorHeader::RetryAfterSeconds(wait_seconds))

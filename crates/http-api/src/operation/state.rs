@@ -37,10 +37,6 @@ const WORK_MEMORY_BYTES: (usize, usize) = (64 << 20, 32 << 20);
 /// How often a waiting request checks whether the database still responds.
 const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-pub(crate) fn busy_error() -> ApiError {
-    ApiError::unavailable("the service is busy", 1)
-}
-
 fn database_silent_error() -> ApiError {
     ApiError::unavailable("the database is not available", 2)
 }
@@ -123,7 +119,7 @@ impl ApiState {
         let arrived = Instant::now();
         let blocking_task = web::block(move || {
             let is_late = arrived.elapsed() > Deadlines::REQUEST.start;
-            let response = if is_late { Err(busy_error()) } else { work(&state, &work_decision) };
+            let response = if is_late { Err(ApiError::busy()) } else { work(&state, &work_decision) };
             drop(permit);
             response
         });
@@ -147,7 +143,7 @@ impl ApiState {
 
     /// A permit for one store call; 503 if there are too many, or if the database does not respond.
     pub(super) fn acquire_store_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| busy_error())?;
+        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| ApiError::busy())?;
         self.require_database().map(|()| permit)
     }
 

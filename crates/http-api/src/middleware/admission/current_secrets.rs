@@ -16,7 +16,6 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::basic_auth::Credentials;
 use crate::api::SecretVerifier;
 use crate::operation::error::ApiError;
-use crate::operation::state::busy_error;
 
 /// The shortest time between the starts of two readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
@@ -77,14 +76,14 @@ impl CurrentSecrets {
             reading
         };
         let mut reading =
-            timeout(Deadlines::REQUEST.credentials, wait).await.map_err(|_elapsed| busy_error())?;
+            timeout(Deadlines::REQUEST.credentials, wait).await.map_err(|_elapsed| ApiError::busy())?;
         if reading.result_since(arrived_at).is_none() {
             let started_at = Instant::now();
             // Before the reading: a client that goes away meanwhile must not let the next one start earlier.
             reading.delay_next(started_at);
             let result = timeout(Deadlines::REQUEST.credentials, read())
                 .await
-                .unwrap_or_else(|_elapsed| Err(busy_error()));
+                .unwrap_or_else(|_elapsed| Err(ApiError::busy()));
             reading.duration = started_at.elapsed();
             reading.delay_next(started_at);
             reading.last = Some((started_at, result));
@@ -92,7 +91,7 @@ impl CurrentSecrets {
         let hashes = match reading.result_since(arrived_at) {
             Some(Ok(hashes)) => hashes,
             Some(Err(failure)) => return Err(failure.clone()),
-            None => return Err(busy_error()),
+            None => return Err(ApiError::busy()),
         };
         let matches = |hash: &[u8]| secrets.verify_secret(&credentials.secret, hash);
         Ok(match hashes.get(&credentials.key) {

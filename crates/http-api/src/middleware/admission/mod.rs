@@ -86,7 +86,7 @@ impl Admission {
     /// Waits until unverified credentials may be looked up; 503 after the time limit for credentials.
     async fn acquire_unverified_lookup(&self) -> Result<SemaphorePermit<'_>, ApiError> {
         let permit = timeout(Deadlines::REQUEST.credentials, self.unverified_lookups.acquire()).await;
-        permit.ok().and_then(Result::ok).ok_or_else(|| ApiError::unavailable("the service is busy", 1))
+        permit.ok().and_then(Result::ok).ok_or_else(ApiError::busy)
     }
 }
 
