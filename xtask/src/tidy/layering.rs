@@ -17,7 +17,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("guerdon-client", &["guerdon-webhooks"]),
     ("guerdon-api-types", &[DOMAIN]),
     ("guerdon-console", &[]),
-    ("guerdon-handbook", &[]),
+    ("guerdon-api-docs", &[]),
     ("guerdon-persistence", &[DOMAIN, TEST_SUPPORT]), // the latter behind its feature `testing`
     ("guerdon-http-api", &[DOMAIN, "guerdon-api-types"]),
     ("guerdon-webhook-dispatcher", &[DOMAIN, "guerdon-webhooks"]),
@@ -128,7 +128,7 @@ mod tests {
         assert_rule("guerdon-webhook-dispatcher", "guerdon-webhooks", false, false);
         assert_rule("guerdon-webhook-dispatcher", "guerdon-mailer", false, true);
         assert_rule("guerdon-console", "guerdon-domain", false, true);
-        assert_rule("guerdon-handbook", "guerdon-http-api", false, true);
+        assert_rule("guerdon-api-docs", "guerdon-http-api", false, true);
     }
 
     #[test]

@@ -71,11 +71,10 @@ fn decide_all(
     let mut batch = CommandBatch::default();
     batch.load_facts(tx, &needs)?;
     for job in jobs {
-        let result =
-            match catch_unwind(AssertUnwindSafe(|| decide_command(tx, &mut batch, job, may_load_more))) {
-                Ok(result) => result?,
-                Err(panic) => CommandResult::Panicked(panic_error(&*panic)),
-            };
+        let result = match catch_unwind(AssertUnwindSafe(|| decide_job(tx, &mut batch, job, may_load_more))) {
+            Ok(result) => result?,
+            Err(panic) => CommandResult::Panicked(panic_error(&*panic)),
+        };
         if !matches!(result, CommandResult::Ended(Outcome::Done(_))) {
             batch.discard_decision();
         }
@@ -89,7 +88,7 @@ fn decide_all(
 }
 
 /// Decides one command and keeps its changes. If it does not succeed, the caller undoes its changes.
-fn decide_command(
+fn decide_job(
     tx: &mut dyn LedgerAccess,
     batch: &mut CommandBatch,
     job: &mut Job,

@@ -28,7 +28,7 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
-use self::queue::{Batch, Job, Queue, SECOND_BATCH_WAIT, WorkerKind};
+use self::queue::{FairQueue, Job, JobBatch, SECOND_BATCH_WAIT, WorkerKind};
 
 /// The number of retries after which a command fails because the database is busy.
 const TRIES_MAX: u32 = 6;
@@ -95,7 +95,7 @@ pub(crate) struct Engine {
 }
 
 struct EngineState {
-    queue: Mutex<Queue>,
+    queue: Mutex<FairQueue>,
     /// Notified when a fast worker may find a command.
     fast_job_ready: Condvar,
     /// Notified when a patient worker may find a command.
@@ -110,7 +110,7 @@ impl Engine {
         patient: usize,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(EngineState {
-            queue: Mutex::new(Queue::new(B::HAS_LOCKS)),
+            queue: Mutex::new(FairQueue::new(B::HAS_LOCKS)),
             fast_job_ready: Condvar::new(),
             patient_job_ready: Condvar::new(),
         });
@@ -159,7 +159,7 @@ impl Drop for Engine {
 }
 
 impl EngineState {
-    fn lock_queue(&self) -> MutexGuard<'_, Queue> {
+    fn lock_queue(&self) -> MutexGuard<'_, FairQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic runs under this lock
     }
 
@@ -180,7 +180,7 @@ impl EngineState {
     }
 
     /// Waits for the next batch; `None` once the queue is closed and no more can come.
-    fn wait_for_batch(&self, worker: Worker) -> Option<Batch> {
+    fn wait_for_batch(&self, worker: Worker) -> Option<JobBatch> {
         let mut queue = self.lock_queue();
         loop {
             let expired = queue.take_expired(Instant::now());
@@ -208,8 +208,8 @@ impl EngineState {
         }
     }
 
-    fn execute_batch<B: Backend>(&self, backend: &B, batch: Batch, worker: Worker) {
-        let Batch { jobs, accounts } = batch;
+    fn execute_batch<B: Backend>(&self, backend: &B, batch: JobBatch, worker: Worker) {
+        let JobBatch { jobs, accounts } = batch;
         let busy = BusyAccountsGuard { state: self, worker, accounts: &accounts };
         let mut finished = Vec::with_capacity(jobs.len());
         let mut retried = Vec::new();

@@ -51,7 +51,7 @@ pub(super) struct Job {
 impl Job {
     pub(super) fn new(submission: Submission) -> Self {
         let mut needs = submission.command.initial_needs();
-        needs.keys.extend(submission.idempotent_request.iter().map(|repeatable| repeatable.key.clone()));
+        needs.keys.extend(submission.idempotent_request.iter().map(|request| request.key.clone()));
         Self { submission, needs, arrived: Instant::now(), tries: 0, needs_own_batch: false }
     }
 
@@ -107,12 +107,12 @@ pub(super) enum WorkerKind {
 }
 
 /// Commands that were taken, and their accounts, which are busy until they are freed.
-pub(super) struct Batch {
+pub(super) struct JobBatch {
     pub(super) jobs: Vec<Job>,
     pub(super) accounts: Vec<Account>,
 }
 
-pub(super) struct Queue {
+pub(super) struct FairQueue {
     /// The waiting commands of each provider, in order of arrival.
     provider_queues: HashMap<ProviderId, VecDeque<Job>>,
     /// The providers in the order of their turns.
@@ -132,7 +132,7 @@ pub(super) struct Queue {
     is_closed: bool,
 }
 
-impl Queue {
+impl FairQueue {
     pub(super) fn new(has_locks: bool) -> Self {
         gauge!(WAITING_COMMANDS_METRIC).set(0.0);
         Self {
@@ -250,7 +250,7 @@ impl Queue {
     }
 
     /// Takes a batch that shares no account with the batches in progress.
-    pub(super) fn take_batch(&mut self, worker: Worker) -> Option<Batch> {
+    pub(super) fn take_batch(&mut self, worker: Worker) -> Option<JobBatch> {
         let jobs = match worker {
             Worker::Fast => self.take_fast_batch(),
             Worker::Patient { takes_large } => self.take_patient_batch(takes_large),
@@ -262,7 +262,7 @@ impl Queue {
         self.busy_accounts.extend(&accounts);
         self.update_metric();
         self.busy_fast_workers += usize::from(worker == Worker::Fast);
-        Some(Batch { jobs, accounts: accounts.into_iter().collect() })
+        Some(JobBatch { jobs, accounts: accounts.into_iter().collect() })
     }
 
     /// Whether the waiting commands do not yet justify a second batch.

@@ -17,8 +17,7 @@ pub(crate) fn describe_api() -> Value {
 /// The pages that need no credentials, each also in its compressed form.
 pub(super) fn render_api_pages() -> Vec<PublicPage> {
     let description = describe_api();
-    let handbook = guerdon_handbook::render_pages(&description);
-    let mut pages: Vec<PublicPage> = handbook
+    let mut pages: Vec<PublicPage> = guerdon_api_docs::render_pages(&description)
         .into_iter()
         .map(|page| compress_page(page.path, page.content_type, page.body.into_bytes()))
         .collect();
@@ -32,7 +31,7 @@ fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> Pub
     // Writing to memory does not fail. If it did, only the compressed form would be empty.
     let gzipped = encoder.write_all(&body).and_then(|()| encoder.finish()).unwrap_or_default();
     let content_security_policy = if content_type.starts_with("text/html") {
-        HeaderValue::try_from(guerdon_handbook::content_security_policy()).ok()
+        HeaderValue::try_from(guerdon_api_docs::content_security_policy()).ok()
     } else {
         None
     };
