@@ -6,7 +6,7 @@ use http::request::Builder;
 
 use crate::request::Request;
 
-/// The most bytes of a response, unless the client is given another limit.
+/// The maximum number of bytes of a response, unless the client is given another limit.
 const RESPONSE_MAX_BYTES: u64 = 256 << 20;
 /// The prefix of each path.
 const VERSION: &str = "/v1";

@@ -45,7 +45,7 @@ pub enum OpenError {
     )]
     Missing(String),
     /// Another process has opened the embedded database.
-    #[error("another process has {0} open")]
+    #[error("{0} is in use by another process")]
     Locked(String),
     /// The database has migrations that this program does not know and cannot work with.
     #[error("the database is newer than this program: migration {0} is applied")]

@@ -67,7 +67,7 @@ fn read_last_name(fields: &mut Fields) -> FieldUpdate<SingleLine> {
     }
 }
 
-/// Reads the groups. A string that names no group unsets them.
+/// Reads the groups. A string that is not the name of a group removes them.
 fn read_groups(fields: &mut Fields) -> FieldUpdate<Groups> {
     match fields.read_update::<Option<Groups>>("groups") {
         FieldUpdate::Keep => FieldUpdate::Keep,

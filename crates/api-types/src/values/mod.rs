@@ -122,7 +122,7 @@ text_values! {
         {"type": "string", "format": "date-time", "pattern": "^(19[7-9][0-9]|[2-9][0-9]{3})-"};
     Receivers, Receivers::parse, InvalidReceivers, "a string of user ids separated by commas",
         {"type": "string", "pattern": RECEIVERS, "maxLength": 380_000};
-    // A string that names no group is `None`.
+    // A string that is not the name of a group is `None`.
     Option<Groups>, Groups::parse, InvalidValue, "a string of names separated by commas",
         {"type": "string", "maxLength": Groups::CHARS_MAX, "pattern": ONE_LINE};
 }

@@ -72,7 +72,7 @@ pub struct NewCompany {
     pub reserve_bcc: Option<String>,
 }
 
-/// Changes of a company.
+/// Changes to a company.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CompanyUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]

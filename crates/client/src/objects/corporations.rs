@@ -19,7 +19,7 @@ pub struct NewCorporation {
     pub name: String,
 }
 
-/// Changes of a corporation.
+/// Changes to a corporation.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CorporationUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -97,7 +97,7 @@ pub struct EventQuery<'a> {
     /// Only events of this type, such as `redemption.created`.
     pub r#type: Option<&'a str>,
     pub state: Option<EventState>,
-    /// The most events of a page, up to 100.
+    /// The maximum number of events of a page, up to 100.
     pub limit: Option<u32>,
     /// How long a request without an event waits for one, up to 20 seconds. A feed ends only when this time has passed
     /// without an event.

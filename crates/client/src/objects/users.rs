@@ -74,7 +74,7 @@ pub struct NewUser {
     pub custom_field_5: Option<String>,
 }
 
-/// Changes of a user. The fields are those of [`User`].
+/// Changes to a user. The fields are those of [`User`].
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct UserUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -105,7 +105,7 @@ impl<'a> JournalEntryAudit<'a> {
         }
         self.leg_count += 1;
         findings.require(transfer.leg == self.leg_count, "transfer's leg", || {
-            format!("{} is in the place of leg {}", self.leg_name(transfer.leg), self.leg_count)
+            format!("{} is stored as leg {}", self.leg_name(transfer.leg), self.leg_count)
         });
         let reason = Reason::from_code(transfer.reason);
         findings.require(reason == self.entry.transfer_reason(), "transfer's reason", || {
@@ -113,7 +113,7 @@ impl<'a> JournalEntryAudit<'a> {
         });
         findings.require(self.parties_match(transfer), "transfer's parties", || {
             format!(
-                "{} goes from {} of {} to {} of {}",
+                "{} moves points from {} of {} to {} of {}",
                 self.leg_name(transfer.leg),
                 AccountKind::stored_name(transfer.debit.kind),
                 transfer.debit.owner,

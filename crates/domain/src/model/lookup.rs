@@ -17,8 +17,8 @@ pub enum Lookup<T> {
 /// Why a referenced object cannot be used (behaviour 5.4), with the field that referred to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
-    /// No such object: 404 in the API.
-    #[error("{0} names nothing that exists")]
+    /// No object has this id: 404 in the API.
+    #[error("{0} does not exist")]
     Absent(&'static str),
     /// It belongs to another provider: 403 in the API.
     #[error("{0} belongs to another provider")]
@@ -35,7 +35,7 @@ impl<T> Lookup<T> {
         }
     }
 
-    /// The object, or the refusal that names `field`.
+    /// Returns the object, or the refusal with `field`.
     pub fn or_denied(self, field: &'static str) -> Result<T, Denied> {
         match self {
             Self::Absent => Err(Denied::Absent(field)),

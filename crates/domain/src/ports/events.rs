@@ -161,12 +161,12 @@ pub trait Outbox {
 
 /// Replays events.
 pub trait Replays {
-    /// Makes an event due at once: one that had ended starts a new schedule, one that waits keeps its
-    /// schedule. `None` if there is no such event, `false` if it is already due or in progress.
+    /// Makes an event due immediately. An event whose attempts had ended starts a new retry schedule; a pending event
+    /// keeps its schedule. Returns `None` if the event does not exist, and `false` if it is already due or in flight.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
-    /// Replays all events of a provider in a state, or in any, that were created at a time or later, or at any
-    /// time, within the time limit of a request. Returns their number.
+    /// Replays all events of a provider, optionally only those in one state or created since a time. Stops at the
+    /// time limit of a request. Returns the number of replayed events.
     fn replay_events_since(
         &mut self,
         provider: ProviderId,

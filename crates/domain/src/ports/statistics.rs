@@ -78,10 +78,10 @@ pub struct UndeliveredCounts {
 }
 
 pub trait ReadStatistics {
-    /// The service's statistics from an hour on, oldest first.
+    /// The service's statistics since `from_hour`, oldest first.
     fn service_hours(&mut self, from_hour: i32) -> Result<Vec<ServiceHour>, StoreError>;
 
-    /// The statistics of a provider, or of all providers together, from an hour on, oldest first.
+    /// The statistics of a provider, or of all providers together, since `from_hour`, oldest first.
     fn provider_hours(
         &mut self,
         provider: Option<ProviderId>,

@@ -123,8 +123,8 @@ impl LimitReached {
 
     fn log_reason(self) -> &'static str {
         match self {
-            Self::Total => "the limit of all connections is reached (http.max_connections)",
-            Self::Address => "the limit per address is reached (http.max_connections_per_address)",
+            Self::Total => "too many connections (http.max_connections)",
+            Self::Address => "too many connections from one address (http.max_connections_per_address)",
         }
     }
 }

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::framing::Connection;
 
-/// The most bytes that are discarded.
+/// The maximum number of bytes that are discarded.
 const DISCARDED_BYTES_MAX: usize = 64 << 10;
 /// A client that sent `Expect: 100-continue` and no part of its body for this long is waiting for `100 Continue`.
 const EXPECT_WAIT: Duration = Duration::from_millis(100);

@@ -51,7 +51,7 @@ impl Call {
         self.id.as_deref()
     }
 
-    /// The id in the path. A text that is not a UUID names no object, so it fails with 404 (behaviour 5.4).
+    /// The id in the path. A string that is not a UUID cannot match an object, so the result is 404 (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
         let parsed = self.id().and_then(|id| id.parse().ok());
         parsed.ok_or_else(|| ApiError::not_found_in_path(noun))

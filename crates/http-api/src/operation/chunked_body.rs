@@ -12,9 +12,9 @@ use actix_web::web::Bytes;
 
 use crate::operation::memory_budget::MemoryPermit;
 
-/// The most bytes of a chunk.
+/// The maximum number of bytes of a chunk.
 const CHUNK_BYTES_MAX: usize = 128 << 10;
-/// The most bytes that are passed to a connection at a time, because it copies them.
+/// The maximum number of bytes that are passed to a connection at a time, because it copies them.
 const SENT_BYTES_MAX: usize = 32 << 10;
 
 /// A body that is being rendered.

@@ -129,7 +129,7 @@ impl ApiError {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// 404 for an id in the path that names no object.
+    /// 404: no object has the id in the path.
     pub(crate) fn not_found_in_path(noun: &str) -> Self {
         Self::about_field(ErrorCode::NotFound, PATH_ID, format!("{noun} not found"))
     }
@@ -328,7 +328,7 @@ impl From<Denied> for ApiError {
     }
 }
 
-/// The object named by the path, or 404 or 403.
+/// Returns the object whose id is in the path, or 404 or 403.
 pub(crate) fn require_in_path<T>(found: Lookup<T>, noun: &'static str) -> Result<T, ApiError> {
     found.or_denied(PATH_ID).map_err(|denied| ApiError::from_denied_path(denied, noun))
 }

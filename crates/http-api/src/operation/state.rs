@@ -22,10 +22,11 @@ use crate::operation::error::ApiError;
 use crate::operation::fair_queue::FairQueue;
 use crate::operation::memory_budget::{MemoryBudget, SMALL_BODY_BYTES_MAX, SMALL_WORK_BYTES_MAX};
 
-/// The most store calls that run or wait for a thread. Further ones fail with 503.
+/// The maximum number of store calls that run or wait for a thread. Further ones fail with 503.
 const STORE_CALLS_MAX: usize = 256;
 
-/// The most reading requests in progress, each of which needs a thread, and the most writing requests, most of which the store queues.
+/// The maximum number of reading requests in progress, each of which needs a thread, and of writing requests, most of
+/// which wait in a queue of the store.
 const READS_IN_PROGRESS_MAX: usize = 24;
 const WRITES_IN_PROGRESS_MAX: usize = 136;
 

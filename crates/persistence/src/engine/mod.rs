@@ -28,7 +28,7 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
-use self::queue::{FairQueue, Job, JobBatch, SECOND_BATCH_WAIT, WorkerKind};
+use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
 
 /// The number of retries after which a command fails because the database is busy.
 const TRIES_MAX: u32 = 6;
@@ -95,7 +95,7 @@ pub(crate) struct Engine {
 }
 
 struct EngineState {
-    queue: Mutex<FairQueue>,
+    queue: Mutex<JobQueue>,
     /// Notified when a fast worker may find a command.
     fast_job_ready: Condvar,
     /// Notified when a patient worker may find a command.
@@ -110,7 +110,7 @@ impl Engine {
         patient: usize,
     ) -> std::io::Result<Self> {
         let shared = Arc::new(EngineState {
-            queue: Mutex::new(FairQueue::new(B::HAS_LOCKS)),
+            queue: Mutex::new(JobQueue::new(B::HAS_LOCKS)),
             fast_job_ready: Condvar::new(),
             patient_job_ready: Condvar::new(),
         });
@@ -159,7 +159,7 @@ impl Drop for Engine {
 }
 
 impl EngineState {
-    fn lock_queue(&self) -> MutexGuard<'_, FairQueue> {
+    fn lock_queue(&self) -> MutexGuard<'_, JobQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic runs under this lock
     }
 

@@ -112,7 +112,7 @@ pub(super) struct JobBatch {
     pub(super) accounts: Vec<Account>,
 }
 
-pub(super) struct FairQueue {
+pub(super) struct JobQueue {
     /// The waiting commands of each provider, in order of arrival.
     provider_queues: HashMap<ProviderId, VecDeque<Job>>,
     /// The providers in the order of their turns.
@@ -132,7 +132,7 @@ pub(super) struct FairQueue {
     is_closed: bool,
 }
 
-impl FairQueue {
+impl JobQueue {
     pub(super) fn new(has_locks: bool) -> Self {
         gauge!(WAITING_COMMANDS_METRIC).set(0.0);
         Self {

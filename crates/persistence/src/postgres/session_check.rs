@@ -26,9 +26,9 @@ pub(crate) fn require_own_sessions(
         let are_own = are_own_sessions(one, other, &mark);
         if !are_own.map_err(|e| OpenError::failed_because("cannot read PostgreSQL's sessions", &e))? {
             return Err(OpenError::Failed(
-                "PostgreSQL is reached through a pooler that gives each transaction another session: settings, prepared \
-                 statements and locks would be mixed up; let it keep a session for a connection (PgBouncer: pool_mode = \
-                 session), or name PostgreSQL itself in database.url"
+                "the connection pooler in front of PostgreSQL changes the session between transactions, which breaks session \
+                 settings, prepared statements and advisory locks: use session pooling (PgBouncer: pool_mode = session), \
+                 or connect to PostgreSQL directly (database.url)"
                     .into(),
             ));
         }

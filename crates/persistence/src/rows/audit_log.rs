@@ -51,7 +51,7 @@ impl<'a> AuditEntryRow<'a> {
         self.id
     }
 
-    /// Chains the whole row.
+    /// Adds the whole row to the hash chain.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         fn id_bytes<T: AsRef<[u8]>>(id: &Option<Id<T>>) -> Option<&[u8]> {
             id.as_ref().map(|id| id.0.as_ref())

@@ -183,7 +183,7 @@ impl<'a> JournalEntryRow<'a> {
         self.subject_id.filter(|_| self.kind == kind::REFUND).map(|subject| Id(subject.0.into()))
     }
 
-    /// Chains the whole row. Its transfers and its recognitions follow.
+    /// Adds the whole row to the hash chain. Its transfers and its recognitions follow.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         fn text_bytes<'a>(text: &'a Option<Cow<'_, str>>) -> Option<&'a [u8]> {
             text.as_deref().map(str::as_bytes)

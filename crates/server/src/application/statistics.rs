@@ -54,7 +54,7 @@ impl Statistics {
             Ok(())
         });
         if let Err(cause) = written {
-            log::debug!("cannot store statistics, a few seconds are lost: {cause}");
+            log::debug!("cannot store statistics; those of the last seconds are lost: {cause}");
         }
     }
 }

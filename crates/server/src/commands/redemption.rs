@@ -99,7 +99,7 @@ impl RunnableCommand for Refund {
                 let (now, back) =
                     (format_worth(wallet.after, wallet.rate), format_worth(wallet.points, wallet.rate));
                 let text = format!(
-                    "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet holds {now} now"
+                    "redemption {id}: {back} returned to user {user} of {domain}; the user_wallet now holds {now}"
                 );
                 let fields =
                     RedemptionView { id: id.as_uuid(), user_id: user.as_uuid(), points: wallet.points.get() };

@@ -67,9 +67,9 @@ pub(crate) struct Http {
     pub(crate) retired_versions: Vec<String>,
     /// API versions with the date of their end, which responses announce.
     pub(crate) sunsets: Vec<Sunset>,
-    /// The most connections; 0 for as many as the limit of descriptors and the memory allow.
+    /// The maximum number of connections; 0 for as many as the limit of descriptors and the memory allow.
     pub(crate) max_connections: u32,
-    /// The most connections per client address.
+    /// The maximum number of connections per client address.
     pub(crate) max_connections_per_address: u32,
     /// How long a connection may be idle.
     pub(crate) keep_alive: Duration,

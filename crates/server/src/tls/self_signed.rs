@@ -80,8 +80,8 @@ fn covers_name(certificate: &X509Certificate<'_>, name: &str) -> bool {
 }
 
 fn write_certificate(files: &CertificateFiles, names: &[String], now: Timestamp) -> anyhow::Result<()> {
-    let mut params =
-        CertificateParams::new(names).context("service_url has no host that a certificate can name")?;
+    let mut params = CertificateParams::new(names)
+        .context("service_url has no host name or address that a certificate can contain")?;
     let mut subject = DistinguishedName::new();
     subject.push(DnType::CommonName, "guerdon");
     params.distinguished_name = subject;

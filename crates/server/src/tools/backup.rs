@@ -40,10 +40,12 @@ struct BackupView {
 impl CommandView for BackupView {
     fn to_text(&self) -> String {
         let proof = self.head.as_ref().map_or_else(String::new, |head| {
-            format!("\nOnce restored, `guerdon verify --head {head}` proves that nothing is missing.")
+            format!(
+                "\nAfter a restore, run `guerdon verify --head {head}`: it proves that nothing is missing."
+            )
         });
         format!(
-            "wrote {}, {} bytes.\nIt does not contain the master key, without which its secrets cannot be read: \
+            "wrote {}, {} bytes.\nIt does not contain the master key, which is needed to decrypt its secrets: \
              store the key separately (master.key in the data folder, unless it is in the settings).{proof}",
             self.file, self.bytes
         )

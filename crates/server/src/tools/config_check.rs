@@ -91,7 +91,7 @@ fn check_database(settings: &Settings) -> Result<String> {
             let key = if check_master_key(settings, fingerprint.as_deref())? {
                 "and the master key matches"
             } else {
-                "and has no master key yet: `guerdon serve` sets it"
+                "and has no master key yet; `guerdon serve` creates it"
             };
             Ok(format!("database: {shown} is available, {key}"))
         }

@@ -20,7 +20,7 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
 
-/// The most bytes of a response, which has one event: far more than any event needs.
+/// The maximum number of bytes of a response, which has one event: far more than any event needs.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
 /// How often to poll while there are no events.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

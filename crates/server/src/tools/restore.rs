@@ -176,7 +176,7 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
     };
     let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     if let Some(first) = verify_database(store.as_ref(), None, None, settings, threads)?.violations.first() {
-        bail!("it is damaged ({}): {}", first.invariant, first.detail);
+        bail!("the backup is damaged ({}): {}", first.invariant, first.detail);
     }
     let fingerprint = store.read_snapshot(|reads| -> Result<_, StoreError> {
         reads.get_setting(Setting::MasterKeyFingerprint)

@@ -15,7 +15,7 @@ use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::OccasionView;
 
-/// The most bytes of an occasion in the response: the message, the name, the title and the rest.
+/// The maximum number of bytes of an occasion in the response: the message, the name, the title and the rest.
 const RENDERED_BYTES_MAX: usize = Message::BYTES_MAX + 2_560;
 /// The number of occasions that are in memory at once.
 const BATCH_SIZE: i64 = 50;

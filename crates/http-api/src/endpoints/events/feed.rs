@@ -22,7 +22,7 @@ use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::EventView;
 
-/// The most events of one response.
+/// The maximum number of events of one response.
 const LIMIT_MAX: i64 = 100;
 /// The longest wait for an event.
 const WAIT_SECONDS_MAX: i64 = 20;

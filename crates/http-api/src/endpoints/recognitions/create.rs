@@ -101,10 +101,10 @@ impl From<SendError> for ApiError {
         match error {
             SendError::Denied(denied) => denied.into(),
             SendError::Receiver(id, Denied::Absent(field)) => {
-                Self::about_field(ErrorCode::NotFound, field, format!("{field} names no user: {id}"))
+                Self::about_field(ErrorCode::NotFound, field, format!("{field}: user {id} does not exist"))
             }
             SendError::Receiver(id, Denied::Foreign(field)) => {
-                let message = format!("{field} names a user of another provider: {id}");
+                let message = format!("{field}: user {id} belongs to another provider");
                 Self::about_field(ErrorCode::Forbidden, field, message)
             }
             // The code is for the points only if the recognition breaks no other rule.

@@ -15,7 +15,7 @@ use crate::request_info::limit_address;
 const FAILED_LOGINS_WINDOW: Duration = Duration::from_secs(60);
 /// The limit of an address is this many times the limit of an address with one key.
 const ADDRESS_FACTOR: u32 = 5;
-/// The most entries of each table. When a table is full, those with the fewest failures are removed.
+/// The maximum number of entries of each table. When a table is full, those with the fewest failures are removed.
 const ENTRIES_MAX: usize = 100_000;
 
 /// The failed logins of the last minute.

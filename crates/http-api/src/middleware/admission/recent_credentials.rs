@@ -1,4 +1,5 @@
-//! Credentials that were valid recently. Their holder does not guess, however many logins fail at the same address.
+//! Remembers credentials that were valid recently. A client that presents them is not guessing, so failed logins from the
+//! same address do not block it.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::basic_auth::Credentials;
 const ENTRY_TTL: Duration = Duration::from_secs(300);
 const ENTRIES_MAX: u64 = 4_096;
 
-/// Pairs of key and secret, as digests with a random key. A digest opens nothing: the credentials are still verified.
+/// Pairs of key and secret, as digests with a random key. A digest grants no access: the credentials are still verified.
 pub(super) struct RecentCredentials {
     hasher: RandomState,
     entries: Cache<u64, ()>,

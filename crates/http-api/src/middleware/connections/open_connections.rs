@@ -62,9 +62,9 @@ pub(super) struct OpenConnections {
 #[derive(Default)]
 pub(super) struct Network {
     pub(super) open: usize,
-    /// Connections at the rate limit of an address.
+    /// Counts connections against the address's rate limit.
     address_rate: Gcra,
-    /// Connections at the rate that makes a network frequent.
+    /// Counts connections against the rate above which a network counts as frequent.
     recent_rate: Gcra,
     usage: AddressUsage,
 }

@@ -7,7 +7,7 @@ use guerdon_domain::values::checked_cast;
 /// The largest chunk, which is the largest body that the service accepts.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
 const SIZE_DIGITS_MAX: usize = 16;
-/// The most bytes of all chunk extensions and trailers of a body.
+/// The maximum number of bytes of all chunk extensions and trailers of a body.
 const EXTRAS_BYTES_MAX: usize = 8 << 10;
 
 /// Examines the bytes of a body with a length, of which `left` bytes are missing.

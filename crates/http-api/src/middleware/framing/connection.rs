@@ -12,7 +12,7 @@ use crate::middleware::receive_budget::ConnectionUsage;
 const BODY_PART_BYTES: usize = 6 << 10;
 const TRUSTED_BODY_PART_BYTES: usize = 32 << 10;
 
-/// The most bytes that a connection holds while a page is sent to a client that does not read: the buffers of TLS and of the HTTP
+/// The maximum number of bytes that a connection holds while a page is sent to a client that does not read: the buffers of TLS and of the HTTP
 /// server.
 const PAGE_BYTES_MAX: usize = 128 << 10;
 

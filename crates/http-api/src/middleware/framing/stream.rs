@@ -22,7 +22,7 @@ use crate::request_info::{BodyFailure, ClientEnd};
 /// connection, and the response might be lost.
 const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// The most bytes that are read at a time: the size of a TLS record.
+/// The maximum number of bytes that are read at a time: the size of a TLS record.
 const READ_BYTES_MAX: usize = 16 << 10;
 
 const CONTINUE_RESPONSE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

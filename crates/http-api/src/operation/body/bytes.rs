@@ -8,7 +8,7 @@ use crate::operation::error::ApiError;
 use crate::operation::memory_budget::{MemoryPermit, SMALL_BODY_BYTES_MAX};
 use crate::request_info::{AwaitsContinue, BodyFailure};
 
-/// The most bytes of a body.
+/// The maximum number of bytes of a body.
 const BODY_BYTES_MAX: usize = 1 << 20;
 
 /// A body and the memory that is reserved for it.

@@ -66,8 +66,8 @@ fn recognition_job(provider: u128, from: u128, to: &[u128]) -> Job {
 }
 
 /// A queue with recognitions of one provider, each from one user to another.
-fn queue_of_pairs(pairs: &[(u128, u128)]) -> FairQueue {
-    let mut queue = FairQueue::new(true);
+fn queue_of_pairs(pairs: &[(u128, u128)]) -> JobQueue {
+    let mut queue = JobQueue::new(true);
     for (from, to) in pairs {
         assert!(queue.push_job(recognition_job(1, *from, &[*to])).is_ok());
     }
@@ -85,7 +85,7 @@ fn senders_of_batch(batch: Option<&JobBatch>) -> Vec<u128> {
 }
 
 /// Adds as many commands without common accounts as a second fast worker waits for.
-fn fill_second_batch(queue: &mut FairQueue) {
+fn fill_second_batch(queue: &mut JobQueue) {
     for number in 0..u128::try_from(SECOND_BATCH_MIN).unwrap() {
         assert!(queue.push_job(recognition_job(1, 1_000 + number, &[2_000 + number])).is_ok());
     }
@@ -122,7 +122,7 @@ fn a_second_batch_waits_for_enough_commands() {
 
 #[test]
 fn batches_are_limited_and_alternate_between_providers() {
-    let mut queue = FairQueue::new(true);
+    let mut queue = JobQueue::new(true);
     for number in 0..40 {
         assert!(queue.push_job(recognition_job(1, 100 + number, &[200 + number])).is_ok());
     }
@@ -156,7 +156,7 @@ fn lock_waiters_are_batched_by_account_and_delay_no_others() {
 
 #[test]
 fn large_and_locking_commands_go_to_patient_workers() {
-    let mut queue = FairQueue::new(true);
+    let mut queue = JobQueue::new(true);
     let large: Vec<u128> = (100..100 + 1 + u128::try_from(SHARED_BATCH_SIZE_MAX).unwrap()).collect();
     for from in [1, 2] {
         assert!(matches!(queue.push_job(recognition_job(1, from, &large)), Ok(WorkerKind::Patient)));
@@ -176,7 +176,7 @@ fn large_and_locking_commands_go_to_patient_workers() {
 
 #[test]
 fn large_commands_keep_their_turn_without_locks() {
-    let mut queue = FairQueue::new(false);
+    let mut queue = JobQueue::new(false);
     let large: Vec<u128> = (100..200).collect();
     for (from, to) in [(1, &[50][..]), (2, &large), (3, &[51])] {
         assert!(matches!(queue.push_job(recognition_job(1, from, to)), Ok(WorkerKind::Fast)));
@@ -190,7 +190,7 @@ fn large_commands_keep_their_turn_without_locks() {
 
 #[test]
 fn a_full_queue_rejects_and_expired_commands_are_removed() {
-    let mut queue = FairQueue::new(true);
+    let mut queue = JobQueue::new(true);
     for number in 0..WAITING_MAX_PER_PROVIDER {
         assert!(queue.push_job(recognition_job(1, 1, &[2 + u128::try_from(number).unwrap()])).is_ok());
     }
@@ -208,7 +208,7 @@ fn a_full_queue_rejects_and_expired_commands_are_removed() {
 
 #[test]
 fn patient_commands_are_fair_between_providers() {
-    let mut queue = FairQueue::new(true);
+    let mut queue = JobQueue::new(true);
     for number in 0..u128::try_from(WAITING_MAX_PER_PROVIDER).unwrap() {
         assert!(queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(10 + number))))).is_ok());
     }

@@ -103,9 +103,9 @@ pub(crate) fn execute_once(
     }
 }
 
-/// The error if the outcome is of another command, which is a defect.
+/// The error if the result belongs to another kind of command, which is a defect.
 pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
-    CommandError::Failed(format!("the command did something else: {done:?}"))
+    CommandError::Failed(format!("internal error: unexpected result of the command: {done:?}"))
 }
 
 fn render_stored_output(record: &IdempotencyRecord) -> Result<CommandOutput, CommandError> {

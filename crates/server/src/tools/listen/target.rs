@@ -18,7 +18,7 @@ use crate::platform::{SystemClock, random};
 
 /// How long a receiver may take, the same as for real deliveries.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
-/// The most bytes of a response that are read, and the most characters that are shown.
+/// The maximum number of bytes of a response that are read, and the maximum number of characters that are shown.
 const RESPONSE_BYTES_MAX: u64 = 4_096;
 const RESPONSE_CHARACTERS_MAX: usize = 200;
 
