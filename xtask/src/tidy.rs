@@ -9,10 +9,11 @@ mod layering;
 mod links;
 mod metrics;
 mod migrations;
+mod quoted_messages;
 mod readmes;
 mod sources;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
 
@@ -29,6 +30,20 @@ impl Finding {
     }
 }
 
+/// Reads all source files of the crates into one string.
+fn read_sources(workspace: &Workspace) -> Result<String> {
+    let mut sources = String::new();
+    for file in workspace.list_files()? {
+        let is_in_src =
+            file.starts_with("crates") && file.iter().nth(2).is_some_and(|folder| folder == "src");
+        if is_in_src && file.extension().is_some_and(|extension| extension == "rs") {
+            let text = std::fs::read_to_string(workspace.root.join(&file));
+            sources.push_str(&text.with_context(|| file.display().to_string())?);
+        }
+    }
+    Ok(sources)
+}
+
 /// Collects all findings, prints each with its fix, and fails if there are any.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut findings = layering::check(workspace)?;
@@ -39,6 +54,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(sources::check(workspace)?);
     findings.extend(migrations::check(workspace)?);
     findings.extend(metrics::check(workspace)?);
+    findings.extend(quoted_messages::check(workspace)?);
     findings.extend(readmes::check(workspace)?);
     findings.extend(citations::check(workspace)?);
     findings.extend(links::check(workspace)?);

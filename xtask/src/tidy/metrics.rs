@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result};
 
-use super::Finding;
+use super::{Finding, read_sources};
 use crate::workspace::Workspace;
 
 const METRIC_USERS: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
@@ -13,16 +13,7 @@ const PREFIX: &str = "guerdon_";
 const HISTOGRAM_SUFFIXES: [&str; 3] = ["_bucket", "_sum", "_count"];
 
 pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
-    let mut sources = String::new();
-    for file in workspace.list_files()? {
-        let is_in_src =
-            file.starts_with("crates") && file.iter().nth(2).is_some_and(|folder| folder == "src");
-        let is_source = is_in_src && file.extension().is_some_and(|extension| extension == "rs");
-        if is_source {
-            let text = std::fs::read_to_string(workspace.root.join(&file));
-            sources.push_str(&text.with_context(|| file.display().to_string())?);
-        }
-    }
+    let sources = read_sources(workspace)?;
     let mut findings = Vec::new();
     for place in METRIC_USERS {
         let text = std::fs::read_to_string(workspace.root.join(place)).context(place)?;
