@@ -10,6 +10,7 @@ mod cycles;
 mod deliveries;
 #[cfg(feature = "postgres-tls")]
 mod encryption;
+mod failed_requests;
 mod fairness;
 mod feed;
 mod journal;

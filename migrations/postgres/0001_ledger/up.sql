@@ -529,6 +529,23 @@ CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+-- The last requests that failed, without personal data. provider_id is NULL if a request had no valid credentials,
+-- route if its path has none. status_class is 4 or 5.
+CREATE TABLE failed_requests (
+  id uuid NOT NULL PRIMARY KEY,
+  request_id text NOT NULL CHECK (length(request_id) BETWEEN 1 AND 128),
+  provider_id uuid,
+  method text NOT NULL CHECK (length(method) <= 16),
+  route text CHECK (length(route) <= 255),
+  status smallint NOT NULL,
+  status_class smallint NOT NULL CONSTRAINT failed_class CHECK (status_class IN (4, 5) AND status_class = status / 100),
+  duration_ms bigint NOT NULL CONSTRAINT not_negative_duration CHECK (duration_ms >= 0),
+  reason text NOT NULL CHECK (length(reason) <= 500),
+  created_at timestamptz NOT NULL
+);
+CREATE INDEX failed_requests_class ON failed_requests (status_class, id);
+CREATE INDEX failed_requests_provider ON failed_requests (status_class, provider_id, id);
+
 -- Statistics for the operator's console: per company and day (since 1970; day 0 is the total), recognitions and
 -- changes of the accounts in nano-dollars, updated when a seal is written; per company, day and occasion; per hour of
 -- the service; per hour of a provider's deliveries.

@@ -2,6 +2,7 @@ DROP TABLE provider_statistics;
 DROP TABLE service_statistics;
 DROP TABLE occasion_statistics;
 DROP TABLE company_statistics;
+DROP TABLE failed_requests;
 DROP TABLE audit_entries;
 DROP TABLE idempotency_records;
 DROP TABLE mails;

@@ -491,6 +491,23 @@ CREATE TRIGGER audit_entries_reject_updates BEFORE UPDATE ON audit_entries
 CREATE TRIGGER audit_entries_reject_deletes BEFORE DELETE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
 
+-- The last requests that failed, without personal data. provider_id is NULL if a request had no valid credentials,
+-- route if its path has none. status_class is 4 or 5.
+CREATE TABLE failed_requests (
+  id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
+  request_id TEXT NOT NULL CHECK (length(request_id) BETWEEN 1 AND 128),
+  provider_id BLOB CHECK (length(provider_id) = 16),
+  method TEXT NOT NULL CHECK (length(method) <= 16),
+  route TEXT CHECK (length(route) <= 255),
+  status INTEGER NOT NULL,
+  status_class INTEGER NOT NULL CONSTRAINT failed_class CHECK (status_class IN (4, 5) AND status_class = status / 100),
+  duration_ms INTEGER NOT NULL CONSTRAINT not_negative_duration CHECK (duration_ms >= 0),
+  reason TEXT NOT NULL CHECK (length(reason) <= 500),
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX failed_requests_class ON failed_requests (status_class, id);
+CREATE INDEX failed_requests_provider ON failed_requests (status_class, provider_id, id);
+
 -- Statistics for the operator's console: per company and day (since 1970; day 0 is the total), recognitions and
 -- changes of the accounts in nano-dollars, updated when a seal is written; per company, day and occasion; per hour of
 -- the service; per hour of a provider's deliveries.

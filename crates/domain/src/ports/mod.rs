@@ -14,6 +14,7 @@ mod distributions;
 mod erasure;
 mod error;
 mod events;
+mod failed_requests;
 mod idempotency;
 mod journal_entries;
 mod ledger;
@@ -51,6 +52,10 @@ pub use error::StoreError;
 pub use events::{
     EventBodies, EventQuery, EventWithBody, Feed, FeedPosition, FeedQuery, Outbox, QueueDepth, QueuedEvent,
     ReadOutbox, RecordedAttempt, RenderError, Replays,
+};
+pub use failed_requests::{
+    FAILED_REQUESTS_MAX, FAILED_REQUESTS_PER_PROVIDER_MAX, FailedRequest, FailedRequestQuery, FailedRequests,
+    ReadFailedRequests,
 };
 pub use idempotency::Idempotency;
 pub use journal_entries::{JournalEntries, ReadJournalEntries};

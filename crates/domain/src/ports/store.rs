@@ -1,12 +1,13 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, Idempotency, JournalEntries,
-    LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox, Providers,
-    ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations, ReadDistributions,
-    ReadErasure, ReadJournalEntries, ReadMails, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions,
-    ReadSaml, ReadSchedules, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml,
-    Schedules, Seals, Settings, Statistics, StoreError, Users,
+    Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, FailedRequests, Idempotency,
+    JournalEntries, LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox,
+    Providers, ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations,
+    ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries, ReadMails, ReadOccasions,
+    ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadStatistics,
+    ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError,
+    Users,
 };
 
 /// Everything that can be read from one snapshot.
@@ -17,6 +18,7 @@ pub trait ReadTx:
     + ReadCompanies
     + ReadCorporations
     + ReadErasure
+    + ReadFailedRequests
     + ReadStatistics
     + ReadMails
     + ReadAccountEntries
@@ -59,6 +61,7 @@ pub trait Tx:
     + LedgerTx
     + Deliveries
     + Erasure
+    + FailedRequests
     + Statistics
     + Idempotency
     + MailDeliveries

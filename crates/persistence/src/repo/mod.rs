@@ -12,6 +12,7 @@ mod deliveries;
 mod distribution_steps;
 mod erasure;
 mod events;
+mod failed_requests;
 mod feed;
 mod idempotency;
 mod journal_entries;

@@ -16,6 +16,7 @@ mod corporations;
 mod deliveries;
 mod distribution_steps;
 mod events;
+mod failed_requests;
 mod idempotency;
 mod journal_entries;
 mod mails;
@@ -46,6 +47,7 @@ pub(crate) use deliveries::{
 };
 pub(crate) use distribution_steps::DistributionStepRow;
 pub(crate) use events::{EventRow, QueuedEventRow, StoredEventRow};
+pub(crate) use failed_requests::{FailedRequestRow, status_class};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use journal_entries::{JournalEntryRow, kind};
 pub(crate) use mails::{ClaimedMailRow, MailRow, StoredMailRow, mail_state};

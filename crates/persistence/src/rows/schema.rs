@@ -277,6 +277,18 @@ tables! {
         state_digest -> Nullable<Binary>,
         created_at -> SqlTimestamp,
     }
+    failed_requests (id) {
+        id -> Identifier,
+        request_id -> Text,
+        provider_id -> Nullable<Identifier>,
+        method -> Text,
+        route -> Nullable<Text>,
+        status -> SmallInt,
+        status_class -> SmallInt,
+        duration_ms -> BigInt,
+        reason -> Text,
+        created_at -> SqlTimestamp,
+    }
     company_statistics (company_id, day) {
         company_id -> Identifier,
         day -> Integer,

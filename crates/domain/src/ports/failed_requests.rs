@@ -1,0 +1,70 @@
+//! Failed requests, recorded so that the operator can find one by its id. A record has the pattern of the route and a
+//! reason without input of the client: nothing from the path, the query or the body.
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+use uuid::Uuid;
+
+use super::{StoreError, Timestamp};
+use crate::values::ProviderId;
+
+/// How many records of 4xx, and how many of 5xx, are kept for each provider. Requests without valid credentials count as
+/// those of one more provider.
+pub const FAILED_REQUESTS_PER_PROVIDER_MAX: usize = 1_000;
+/// How many records of 4xx, and how many of 5xx, are kept in total.
+pub const FAILED_REQUESTS_MAX: usize = 10_000;
+
+/// A request whose response had a status of 4xx or 5xx.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedRequest {
+    /// The id of the record; increases with time.
+    pub id: Uuid,
+    /// The value of `X-Request-Id`. Clients may choose it, so it may not be unique.
+    pub request_id: String,
+    /// The time of the response.
+    pub at: Timestamp,
+    /// `None` if the request had no valid credentials.
+    pub provider_id: Option<ProviderId>,
+    pub method: Cow<'static, str>,
+    /// The pattern of the route, such as `/v1/users/:id`; `None` if the path has no route.
+    pub route: Option<String>,
+    /// From 400 to 599.
+    pub status: u16,
+    pub duration_ms: u64,
+    pub reason: String,
+}
+
+impl FailedRequest {
+    /// Whether the status is 5xx.
+    pub const fn is_server_error(&self) -> bool {
+        self.status >= 500
+    }
+}
+
+/// A query of the records. All conditions must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FailedRequestQuery {
+    pub request_id: Option<String>,
+    pub provider: Option<ProviderId>,
+    pub statuses: Option<RangeInclusive<u16>>,
+    /// At this time or later.
+    pub since: Option<Timestamp>,
+    /// Older than the record with this id.
+    pub before: Option<Uuid>,
+    /// Newer than the record with this id. The oldest of these are returned.
+    pub after: Option<Uuid>,
+    /// The maximum number of records.
+    pub limit: i64,
+}
+
+pub trait ReadFailedRequests {
+    /// The records, newest first.
+    fn list_failed_requests(&mut self, query: &FailedRequestQuery) -> Result<Vec<FailedRequest>, StoreError>;
+}
+
+pub trait FailedRequests {
+    /// Stores records, and deletes the oldest ones beyond [`FAILED_REQUESTS_PER_PROVIDER_MAX`] and
+    /// [`FAILED_REQUESTS_MAX`]. A record that is stored already is skipped.
+    fn record_failed_requests(&mut self, requests: &[FailedRequest]) -> Result<(), StoreError>;
+}
