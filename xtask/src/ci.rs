@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run_command};
-use crate::{dev, migration, openapi, packaging, publish, schemathesis, test, tidy};
+use crate::{dev, migration, openapi, packaging, public_api, publish, schemathesis, test, tidy};
 
 type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -23,19 +23,21 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     };
     let packaging = || packaging::run(workspace);
     let publish = || publish::check_packages(workspace);
+    let public_api = || public_api::run(workspace, &public_api::Arguments::check_only());
     let migrations = || migration::run(workspace, &migration::Command::Revert);
     let tests = || test::run(workspace, &test::Arguments::all_tests());
     let encryption = || test::run(workspace, &test::Arguments::encryption_tests());
     let sandbox = || dev::check_sandbox(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check_only());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
-    let steps: [CiStep<'_>; 13] = [
+    let steps: [CiStep<'_>; 14] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
         ("tidy", &tidy),
         ("packaging", &packaging),
         ("publish", &publish),
+        ("public-api", &public_api),
         ("migrations", &migrations),
         ("docs", &docs),
         ("description", &description),

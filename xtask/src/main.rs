@@ -15,6 +15,7 @@ mod packaging;
 mod postgres;
 mod postgres_binaries;
 mod process_guard;
+mod public_api;
 mod publish;
 mod python;
 mod schemathesis;
@@ -51,6 +52,7 @@ enum Command {
     Packaging,
     /// Check that the published crates package and build alone, and how many dependencies they have
     Publish,
+    PublicApi(public_api::Arguments),
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
     Attack(attack::Arguments),
@@ -82,6 +84,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Packaging => packaging::run(&workspace),
         Command::Publish => publish::check_packages(&workspace),
+        Command::PublicApi(arguments) => public_api::run(&workspace, &arguments),
         Command::Openapi(arguments) => openapi::run(&workspace, &arguments),
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
         Command::ClientGeneration(arguments) => client_generation::run(&workspace, &arguments),
