@@ -24,25 +24,26 @@ pub struct RateLimits {
     pub requests_per_second: u32,
     /// Burst of requests of a provider.
     pub burst: u32,
-    /// Failed logins per minute for an address and an API key; five times as many for an address.
+    /// Failed logins per minute from one address with one API key. With all keys together, an address may fail five
+    /// times as often.
     pub failed_logins_per_minute: u32,
 }
 
 /// Limits of open connections (behaviour 2.8).
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// Of all clients.
+    /// The maximum number of open connections of all clients together.
     pub total: usize,
-    /// Of one IPv4 address, or one IPv6 network of 64 bits. Trusted proxies are exempt.
+    /// The maximum number of open connections of one IPv4 address or one IPv6 /64 network. Trusted proxies are exempt.
     pub per_address: usize,
 }
 
 /// Where TLS ends (behaviour 2.1).
 #[derive(Debug, Clone)]
 pub enum Transport {
-    /// In this service.
+    /// This service terminates TLS.
     Tls,
-    /// At a proxy, which forwards plain HTTP.
+    /// A proxy terminates TLS and forwards plain HTTP.
     Proxy {
         /// Proxies whose forwarding headers are trusted.
         trusted: Vec<IpNet>,
@@ -60,12 +61,12 @@ pub trait SecretVerifier: Send + Sync {
 pub struct ServiceState {
     maintenance: AtomicBool,
     draining: AtomicBool,
-    /// Notified when either is turned on.
+    /// Notified when maintenance mode or draining is turned on.
     interruption: Notify,
 }
 
 impl ServiceState {
-    /// Neither in maintenance nor draining.
+    /// Creates a state in which both switches are off.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
@@ -92,7 +93,7 @@ impl ServiceState {
         self.notify_if(on);
     }
 
-    /// Waits for maintenance mode or draining, so that requests that wait for something end.
+    /// Completes when maintenance mode or draining is turned on: waiting requests end then.
     pub(crate) async fn interrupted(&self) {
         let mut interruption = pin!(self.interruption.notified());
         interruption.as_mut().enable(); // before the check, so that no notification is missed
@@ -185,7 +186,8 @@ pub struct Api {
     pub retired_versions: Vec<String>,
     /// Versions with a date of removal.
     pub sunsets: Vec<Sunset>,
-    /// Public pages under `/docs`, `/openapi.json` and `/llms.txt`, and that of [`NOT_FOUND_PATH`]; rendered at the first request for one.
+    /// The public pages under `/docs`, `/openapi.json` and `/llms.txt`, and the page of [`NOT_FOUND_PATH`]. They are
+    /// rendered when a page is requested for the first time.
     pub pages: LazyLock<Vec<PublicPage>>,
     /// The level at which each request is logged.
     pub request_log_level: log::Level,

@@ -1,7 +1,7 @@
 //! Wakes the requests that wait for new events (behaviour 25.8).
 //!
-//! Events that this process commits wake only the requests of their provider. Another process does not say whose events it has
-//! committed, so waiting requests read the feed again, one after the other.
+//! Events that this process commits wake only the requests of their provider. A notification from another process does
+//! not name the provider, so all waiting requests read the feed again, one after the other.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 const WAITING_REQUESTS: &str = "guerdon_event_feed_requests_waiting";
 
-/// How far apart the requests read the feed that wait at the same time, if it is not known whose events are new.
+/// The interval between the reads of two waiting requests, if the provider of the new events is unknown.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The requests that wait for new events.
@@ -28,7 +28,7 @@ pub struct FeedSignal {
 }
 
 impl FeedSignal {
-    /// A signal without waiting requests.
+    /// Creates a signal without waiting requests.
     pub fn new() -> Arc<Self> {
         gauge!(WAITING_REQUESTS).set(0.0);
         let (waiting, turns) = (AtomicUsize::new(0), AtomicU64::new(0));
@@ -77,8 +77,9 @@ pub(crate) struct FeedSubscription {
 }
 
 impl FeedSubscription {
-    /// Waits for events that were committed since the last call: by this process for the provider, or by another process for any
-    /// provider, and then until it is this request's turn to look. Returns whether they are the provider's.
+    /// Waits until events are committed; commits since the last call count. If this process committed events of the
+    /// provider, returns true at once. If another process committed events, whose provider is unknown, waits for this
+    /// request's turn to read and returns false.
     pub(crate) async fn await_commit(&mut self) -> bool {
         let turn = self.next_turn();
         let unknown_in_turn = async {
@@ -140,7 +141,7 @@ mod tests {
             [1, 1, 2].map(|number| signal.subscribe(provider_id(number)));
         signal.notify(CommittedEvents::OfProviders(&[provider_id(3), provider_id(1)]));
         assert_eq!(first.await_commit().now_or_never(), Some(true));
-        assert_eq!(first.await_commit().now_or_never(), None, "it has been woken");
+        assert_eq!(first.await_commit().now_or_never(), None, "the request was woken");
         assert_eq!(second.await_commit().now_or_never(), Some(true));
         assert_eq!(other.await_commit().now_or_never(), None);
     }

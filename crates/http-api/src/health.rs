@@ -1,4 +1,5 @@
-//! The health of the database, as known from recent queries: no request or probe queries it to find out.
+//! The health of the database, derived from recent queries: probes and requests never query it only to learn its
+//! health.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use guerdon_domain::ports::StoreError;
 /// How long after a response the database counts as responsive.
 const RESPONSE_VALID_FOR: Duration = Duration::from_millis(1500);
 
-/// When the database last responded. Probes and requests read this and never query the database, so they cannot pile up on it.
+/// When the database last responded. Probes read this instead of querying the database, so they cannot pile up on it.
 #[derive(Debug, Default)]
 pub struct DatabaseHealth(Mutex<Observations>);
 
@@ -60,8 +61,8 @@ impl DatabaseHealth {
         self.lock_observations().request_succeeded_at = Some(Instant::now());
     }
 
-    /// Records that a request failed in the store. If the database was unavailable, a test write becomes due; a lost race does not
-    /// concern its health.
+    /// Records that a request failed in the store. If the database was unavailable, a test write becomes due. A
+    /// conflict with another transaction says nothing about its health.
     pub(crate) fn record_failure(&self, cause: &StoreError) {
         let mut observations = self.lock_observations();
         if observations.writes == WriteHealth::Succeed
@@ -71,8 +72,9 @@ impl DatabaseHealth {
         }
     }
 
-    /// Runs the test write `write` if one is due or the last one failed; call it about once a second. Returns `None` if none is due,
-    /// if the database does not respond to reads either, and if the write lost a race, which the next call tries again.
+    /// Runs the test write `write` if one is due or the last one failed; call it about once a second. Returns `None` if
+    /// none is due, if the database does not respond to reads either, or if the write failed because of a conflict; the
+    /// next call tries it again.
     pub fn try_test_write<T>(
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,
@@ -99,8 +101,9 @@ impl DatabaseHealth {
         is_recent(self.lock_observations().query_succeeded_at)
     }
 
-    /// Whether the database hangs: a health query is in progress for too long and no other query succeeded meanwhile. A health query
-    /// of a busy service may wait for a connection.
+    /// Whether the database hangs: a health query has been in progress for too long, and no request's query has
+    /// succeeded meanwhile. The second condition is needed because a health query may wait for a connection while the
+    /// service is busy.
     pub(crate) fn is_hanging(&self) -> bool {
         let observations = self.lock_observations();
         observations.query_started_at.is_some_and(|started_at| started_at.elapsed() >= RESPONSE_VALID_FOR)
@@ -143,9 +146,9 @@ mod tests {
         assert_eq!(health.run_health_query(|| Ok::<_, ()>(())), Ok(()));
         assert!(!is_tried());
         health.record_failure(&StoreError::Busy);
-        assert!(!is_tried(), "a lost race raises no doubt");
+        assert!(!is_tried(), "a conflict makes no test write due");
         health.record_failure(&unavailable);
-        assert!(health.accepts_writes(), "one failed request does not prove it");
+        assert!(health.accepts_writes(), "one failed request is not enough");
         assert!(matches!(health.try_test_write(failing_write), Some(Err(StoreError::Unavailable(_)))));
         assert!(!health.accepts_writes());
         health.record_failure(&unavailable);

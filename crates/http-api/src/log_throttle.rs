@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
-/// The most subjects that are remembered. When as many were logged within one interval, further ones are not logged.
+/// The maximum number of subjects that are remembered. If this many were logged within one interval, events of further
+/// subjects are not logged.
 const SUBJECTS_MAX: usize = 1_000;
 
 /// When the next line of each subject may be logged, and how many events were not logged since its last one.

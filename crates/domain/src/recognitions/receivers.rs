@@ -12,7 +12,7 @@ pub struct Receivers(Vec<UserId>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidReceivers {
     /// An item between commas is blank.
-    #[error("must not hold an empty item")]
+    #[error("must not contain an empty item")]
     EmptyItem,
     /// An item is not a UUID.
     #[error("must be user ids separated by commas")]

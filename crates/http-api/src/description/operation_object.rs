@@ -11,7 +11,7 @@ use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::docs::{self, DocComment};
 use guerdon_api_types::parameter::Parameter;
 
-/// The description of a route's operation.
+/// What the OpenAPI document says about a route's operation.
 pub(crate) struct OperationSpec {
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,

@@ -30,7 +30,7 @@ pub(super) const ERROR_STATUSES: &[ErrorStatus] = &[
     ErrorStatus {
         code: 403,
         name: "Forbidden",
-        meaning: "The request names an object of another provider, requires a permission that you lack, or was sent without HTTPS.",
+        meaning: "The request names an object of another provider, requires a permission that you lack, or was not sent over HTTPS.",
         headers: &[],
     },
     ErrorStatus {
@@ -102,7 +102,7 @@ const COMMON_HEADERS: &[&str] = &["X-Request-Id", "RateLimit", "RateLimit-Policy
 const HEADERS: &[(&str, &str, &str)] = &[
     (
         "X-Request-Id",
-        "The request's id: the one that was sent, or a generated one. The operator can find the request by it.",
+        "The request's id: the one that you sent, or a generated one. Quote it when you report a problem to the operator.",
         "checkout-4711",
     ),
     (

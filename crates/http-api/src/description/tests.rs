@@ -60,7 +60,7 @@ fn every_field_and_parameter_is_described() {
         }
     }
     let document = build_document();
-    assert!(!document.to_string().contains("Example: "), "an example is no JSON");
+    assert!(!document.to_string().contains("Example: "), "an example is not JSON");
     for operations in document["paths"].as_object().unwrap().values() {
         for operation in operations.as_object().unwrap().values() {
             for parameter in operation["parameters"].as_array().unwrap() {

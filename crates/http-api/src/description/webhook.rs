@@ -67,9 +67,10 @@ pub(super) fn describe_webhook(webhook: Webhook, components: &Map<String, Value>
     json!({"post": {
         "operationId": name.replace('.', "_"),
         "summary": summary,
-        "description": "Answer 200, and only 200, within 15 seconds; after anything else the event is sent again, up to 11 times in three days. \
-                        Check the signature over the bytes as they came: HMAC with SHA-256, keyed by your shared secret, over the callback URL as \
-                        registered, the timestamp, the nonce and the raw body, joined by line feeds. Drop an event whose id you know.",
+        "description": "Respond with status 200 within 15 seconds. After any other outcome, the event is sent again: \
+                        up to 11 attempts within three days. Verify the signature before you parse the body: it is the \
+                        HMAC-SHA256, with your shared secret as the key, of the registered callback URL, the timestamp, the \
+                        nonce and the raw body, joined by line feeds. Ignore an event whose id you have already processed.",
         "tags": ["Webhooks"],
         "security": [],
         "parameters": [
@@ -87,6 +88,6 @@ pub(super) fn describe_webhook(webhook: Webhook, components: &Map<String, Value>
             ),
         ],
         "requestBody": {"required": true, "content": {"application/json": {"schema": body}}},
-        "responses": {"200": {"description": "The event has arrived."}},
+        "responses": {"200": {"description": "The event was received."}},
     }})
 }

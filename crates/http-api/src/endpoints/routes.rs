@@ -78,7 +78,7 @@ pub struct Route {
     pub needs_designation: bool,
     /// Whether it is an addition of this service (behaviour 25).
     pub is_extension: bool,
-    /// Generates its description.
+    /// Generates the description of the operation.
     pub(crate) describe: fn(&mut SchemaGenerator) -> OperationSpec,
     handler: Handler,
 }
@@ -256,9 +256,9 @@ async fn serve_request(
 ) -> HttpResponse {
     let request_id = RequestInfo::from_request(&request).id;
     let caller = request.extensions().get::<Caller>().cloned();
-    // Only a mistake in the middleware can let a request without a caller through.
+    // Only an error in the middleware can cause this.
     let Some(caller) = caller else {
-        return ApiError::internal("a request passed without credentials").log_and_respond(&request_id);
+        return ApiError::internal("a request without credentials reached an endpoint").log_and_respond(&request_id);
     };
     let call = Call::new(route.method, &request, &caller, &state.api);
     match (route.handler)(Arc::clone(&state), call, request, payload).await {

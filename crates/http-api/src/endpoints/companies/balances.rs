@@ -22,7 +22,7 @@ impl OperationDocs for ListBalances {
     const NAME: &'static str = "listCompanyBalances";
     const SUMMARY: &'static str = "List the balances of a company's users";
     const DESCRIPTION: &'static str = "The wallets of the company's active users, oldest user first, at the current rate. The `Link` \
-         header has the other pages, without a total.";
+         header leads to the other pages; there is no total count.";
     type View = View;
 
     fn query_parameters() -> Vec<Parameter> {

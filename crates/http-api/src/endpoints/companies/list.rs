@@ -16,7 +16,8 @@ use guerdon_api_types::views::{CompanyView, ListedCompany};
 
 const CORPORATION_FILTER: &str = "corporation_id";
 
-/// The memory of the largest company while it is read and rendered, three times: names, addresses and URLs of the maximum length.
+/// The memory of the largest company, with names, addresses and URLs of the maximum length. Reading and rendering need
+/// three copies.
 const COMPANY_BYTES_MAX: usize = 3 * (6 << 10);
 
 pub(crate) struct List;

@@ -1,4 +1,4 @@
-//! `GET /v1/companies/{id}/occasions`: the occasions that a company can use, the global ones included.
+//! `GET /v1/companies/{id}/occasions`: the occasions that a company can use, including global ones.
 
 use guerdon_domain::occasions::Occasion;
 use guerdon_domain::ports::ReadTx;
@@ -19,7 +19,7 @@ use guerdon_api_types::views::OccasionView;
 const RENDERED_BYTES_MAX: usize = Message::BYTES_MAX + 2_560;
 /// The number of occasions that are in memory at once.
 const BATCH_SIZE: i64 = 50;
-/// The memory of a batch: as the database returned it, as rows and as occasions.
+/// The memory of a batch, which exists three times: as the database returned it, as rows and as occasions.
 const BATCH_BYTES_MAX: usize = 50 * 3 * RENDERED_BYTES_MAX;
 
 pub(crate) struct ListOccasions;

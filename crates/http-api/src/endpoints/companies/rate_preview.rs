@@ -1,4 +1,4 @@
-//! `POST /v1/companies/{id}/rate_preview`: the balances at another rate.
+//! `POST /v1/companies/{id}/rate_preview`: the totals of a company's balances at another rate.
 
 use guerdon_domain::companies::{Company, CurrentAndProposed, preview_rate};
 use guerdon_domain::money::{Points, PointsPerDollar};

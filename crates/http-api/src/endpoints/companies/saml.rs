@@ -20,8 +20,8 @@ pub(crate) struct GetSaml;
 impl OperationDocs for GetSaml {
     const NAME: &'static str = "getSamlSettings";
     const SUMMARY: &'static str = "Fetch the SAML settings of a company";
-    const DESCRIPTION: &'static str = "A company without settings has `idp_id` and `idp_url` null \
-         and `active` false.";
+    const DESCRIPTION: &'static str = "If a company has no settings, `idp_id` and `idp_url` are null \
+         and `active` is false.";
     type View = SamlView<'static>;
 }
 
@@ -39,7 +39,7 @@ impl OperationDocs for UpdateSamlSettings {
     const NAME: &'static str = "updateSamlSettings";
     const SUMMARY: &'static str = "Change the SAML settings of a company";
     const DESCRIPTION: &'static str = "Changes the fields that are sent. `active` can be true only if the identity provider's id, URL and \
-         certificate are set, in this request or before. The certificate is never returned.";
+         certificate are set by this request or an earlier one. The certificate is never returned.";
     const FIELD_DOCS: FieldDocs = field_docs! {
         /// The identity provider's X.509 certificate in PEM, at most 64 KiB; never shown.
         /// Example: `"-----BEGIN CERTIFICATE-----\nMIIB...\n-----END CERTIFICATE-----\n"`

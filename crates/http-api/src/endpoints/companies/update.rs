@@ -1,4 +1,4 @@
-//! `PUT /v1/companies/{id}`: change a company, its owner and its rate included.
+//! `PUT /v1/companies/{id}`: change a company, including its owner and its rate.
 
 use guerdon_domain::companies::{UpdateCompany, UpdateCompanyError, update};
 use guerdon_domain::ports::{Context, Tx};

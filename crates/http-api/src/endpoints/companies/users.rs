@@ -15,7 +15,8 @@ use guerdon_api_types::field_docs;
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::UserView;
 
-/// The memory of the largest user while it is read and rendered, three times: two dozen lines of the maximum length.
+/// The memory of the largest user, with two dozen strings of the maximum length. Reading and rendering need three
+/// copies.
 const USER_BYTES_MAX: usize = 3 * (24 << 10);
 
 pub(crate) struct ListUsers;
@@ -55,7 +56,7 @@ impl ReadOperation for ListUsers {
     }
 }
 
-/// The filter, its encoded query parameters, and the page.
+/// Reads the filter and the page. The string contains the filter's encoded query parameters, for links to other pages.
 fn read_list_query(query: &mut Query) -> Option<(UserQuery, String, Page)> {
     let wanted = UserQuery {
         email: query.read_optional("email"),

@@ -11,7 +11,7 @@ use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::CorporationView;
 
-/// The memory of the largest corporation while it is read and rendered, three times.
+/// The memory of the largest corporation. Reading and rendering need three copies.
 const CORPORATION_BYTES_MAX: usize = 3 * (3 << 9);
 
 pub(crate) struct List;

@@ -26,8 +26,8 @@ use guerdon_api_types::views::EventView;
 const LIMIT_MAX: i64 = 100;
 /// The longest wait for an event.
 const WAIT_SECONDS_MAX: i64 = 20;
-/// The memory of the largest event while it is read and rendered: its message is in the database's response, in the row and in
-/// the body.
+/// The memory of the largest event while it is read and rendered: its message exists in the database's response, the
+/// row and the body.
 const EVENT_BYTES_MAX: usize = 4 * Message::BYTES_MAX;
 
 pub(crate) struct List;
@@ -38,8 +38,8 @@ impl OperationDocs for List {
     const DESCRIPTION: &'static str = "Your events, oldest first. Pass `next` of a response as `after` of the next request, immediately or \
          later, to receive every event exactly once. With the filters `type` and \
          `state` a page may contain fewer events than `limit`, even none; continue with its \
-         `next`. With `wait`, a request for which there is no event yet is answered when one appears, or after \
-         that many seconds with an empty page.";
+         `next`. With `wait`, a request that finds no event waits until one appears; after that many seconds, it \
+         returns an empty page.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");
     const FIELD_DOCS: FieldDocs = field_docs! {
@@ -47,7 +47,7 @@ impl OperationDocs for List {
         after,
         /// Only events of this kind. Example: `"recognition.received"`
         type,
-        /// Start time if `after` is not sent; up to a minute earlier events may be included.
+        /// The start time if `after` is not sent; the response may include events from the minute before it.
         /// Example: `"2026-11-20T20:01:02.345Z"`
         since,
         /// The maximum number of events, up to 100. Example: `100`
@@ -101,7 +101,7 @@ pub(crate) struct View<'a> {
     next: WireValue<Cursor>,
 }
 
-/// The cursor of a client; `None` is the beginning.
+/// The cursor that a client sends; `None` is the beginning of the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor(Option<FeedPosition>);
 
@@ -116,7 +116,7 @@ impl fmt::Display for Cursor {
 
 impl ValueSchema for Cursor {
     fn value_schema() -> Schema {
-        // Its content is opaque to clients, so that it can change.
+        // The content is opaque to clients, so that its format can change.
         json_schema!({"type": "string", "minLength": 1, "maxLength": 255})
     }
 }
@@ -135,11 +135,11 @@ impl FromText for Cursor {
         let cursor = if text == "0" { Some(Self(None)) } else { parse_position() };
         cursor
             .filter(|cursor| cursor.to_string() == text)
-            .ok_or("must be a cursor that an answer had as its next")
+            .ok_or("must be 0 or the next of an earlier response")
     }
 }
 
-/// What to read, and how long to wait.
+/// Reads the query: what to read, and how long to wait.
 fn read_query(provider: ProviderId, query: &mut Query) -> Option<(FeedQuery, Duration)> {
     let after = query.read_optional::<Cursor>("after").and_then(|cursor| cursor.0);
     let kind = query.read_optional("type");
@@ -198,6 +198,6 @@ mod tests {
         );
         check("type=x", Err("type must be recognition.received, recognition.updated or redemption.created"));
         check("state=x", Err("state must be pending, delivered, exhausted or unaddressed"));
-        check("after=x", Err("after must be a cursor that an answer had as its next"));
+        check("after=x", Err("after must be 0 or the next of an earlier response"));
     }
 }

@@ -16,6 +16,6 @@ pub(crate) use replay::{Replay, ReplayMany};
 /// The view of an event. Fails if its body is not JSON, which means that the database is damaged.
 fn event_view(event: &EventWithBody) -> Result<EventView<'_>, ApiError> {
     EventView::from_event(event).map_err(|cause| {
-        ApiError::internal(format!("the body of event {} is no JSON: {cause}", event.event.id))
+        ApiError::internal(format!("the body of event {} is not JSON: {cause}", event.event.id))
     })
 }

@@ -22,8 +22,8 @@ pub(crate) struct Replay;
 impl OperationDocs for Replay {
     const NAME: &'static str = "replayEvent";
     const SUMMARY: &'static str = "Replay an event";
-    const DESCRIPTION: &'static str = "Makes an event due now, in whatever state it is. Its id and body do not change. The retry schedule \
-         of an event that was delivered or exhausted starts again.";
+    const DESCRIPTION: &'static str = "Makes an event due now, whatever its state. Its id and body do not change. If the event was delivered \
+         or exhausted, its retry schedule starts again.";
     const IS_EXTENSION: bool = true;
     type View = View;
 }
@@ -56,8 +56,8 @@ pub(crate) struct ReplayMany;
 impl OperationDocs for ReplayMany {
     const NAME: &'static str = "replayEvents";
     const SUMMARY: &'static str = "Replay events";
-    const DESCRIPTION: &'static str = "Makes all events due now that were created at `since` or later, are in `state`, or both. \
-         At least one is required; `delivered` requires both. With `pending`, events that wait for their next \
+    const DESCRIPTION: &'static str = "Makes all events due now that match the filters: created at `since` or later, in state `state`. \
+         At least one filter is required; `delivered` requires both. With `pending`, events that wait for their next \
          attempt are sent now and keep their schedule.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");

@@ -57,7 +57,7 @@ impl WriteOperation for Create {
     }
 }
 
-/// Text that is not blank, with no other control characters than line breaks and tabs.
+/// Text that is not blank and has no control characters except line breaks and tabs.
 const NOT_BLANK_PATTERN: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
 
 /// The message of recognitions that are sent without one.

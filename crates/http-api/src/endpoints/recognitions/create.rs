@@ -18,7 +18,7 @@ use guerdon_api_types::parameter::FieldFault;
 use guerdon_api_types::values::SenderType;
 use guerdon_api_types::views::RecognitionView;
 
-/// Memory for each receiver without the message: the user, the rows, and the rest of the response.
+/// The memory for each receiver, not counting the message: the user, the rows, and the rest of the response.
 const RECEIVER_BYTES: usize = 2_560;
 
 pub(crate) struct Create;
@@ -33,7 +33,7 @@ impl OperationDocs for Create {
          funds`. Receivers get the points in their user wallets.\n\n`points_per_receiver` is from 1 (0 if the \
          operator allows it for the company) to 5,000 dollars at the company's rate; otherwise \
          the response is 400 `Invalid points_per_receiver, value must be between A and B`.\n\nSend an \
-         `Idempotency-Key`, so that a retry after a lost response sends nothing twice.";
+         `Idempotency-Key`, so that a retry after a lost response does not send the recognition twice.";
     const SUCCESS_STATUS: u16 = 201;
     const DOCUMENTED_BY: Option<&str> = Some("Recognition");
     const FIELD_DOCS: FieldDocs = field_docs! {
@@ -82,7 +82,8 @@ impl WriteOperation for Create {
         })
     }
 
-    /// The response contains the message once for each receiver; quotation marks and line breaks take two bytes in it.
+    /// The response contains the message once for each receiver, and escapes quotation marks and line breaks with a
+    /// second byte.
     fn estimate_memory(command: &SendRecognition) -> usize {
         let receivers = command.receivers.ids().len();
         receivers.saturating_mul(RECEIVER_BYTES).saturating_add(command.message_bytes_max().saturating_mul(2))
@@ -107,7 +108,7 @@ impl From<SendError> for ApiError {
                 let message = format!("{field}: user {id} belongs to another provider");
                 Self::about_field(ErrorCode::Forbidden, field, message)
             }
-            // The code is for the points only if the recognition breaks no other rule.
+            // The error has the code for points only if the recognition breaks no other rule.
             SendError::Faults(faults) => match *faults {
                 [fault @ SendFault::PointsOutOfRange(_)] => {
                     Self::about_field(ErrorCode::PointsOutOfRange, "points_per_receiver", fault_text(fault))
@@ -140,14 +141,14 @@ fn fault_text(fault: SendFault) -> String {
         SendFault::SenderDeleted => "sender_id must be a user that is not deleted",
         SendFault::SenderAmongReceivers => "receiver_ids must not name the sender",
         SendFault::ReceiverOfAnotherCompany(id) => {
-            return format!("receiver_ids must be users of the sender's company, as this one is not: {id}");
+            return format!("receiver_ids must be users of the sender's company, but {id} is not");
         }
         SendFault::ReceiverDeleted(Some(id)) => {
-            return format!("receiver_ids must be users that are not deleted, as this one is: {id}");
+            return format!("receiver_ids must be users that are not deleted, but {id} is");
         }
         SendFault::ReceiverDeleted(None) => "receiver_ids must be users that are not deleted",
         SendFault::TooLarge => {
-            "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each receiver"
+            "receiver_ids and message are too large: the receivers times the bytes of the message must be at most 8 MiB"
         }
         // Clients parse this text (behaviour 5.3).
         SendFault::PointsOutOfRange(range) => {
@@ -173,8 +174,8 @@ mod tests {
         let text = "Invalid points_per_receiver, value must be between 1 and 250000";
         check(SendError::InsufficientFunds, "Insufficient funds");
         check(SendError::Faults(vec![range]), text);
-        let large = "receiver_ids and message must be at most 8 MiB together: the bytes of the message, once for each \
-                     receiver";
+        let large = "receiver_ids and message are too large: the receivers times the bytes of the message must be at most \
+                     8 MiB";
         check(SendError::Faults(vec![SendFault::TooLarge]), large);
         let both = format!("occasion_id must be an occasion that is enabled; {text}");
         check(SendError::Faults(vec![SendFault::OccasionDisabled, range]), &both);
@@ -236,7 +237,7 @@ mod tests {
             vec![id].into(),
             "receiver_ids must be a string of user ids separated by commas",
         );
-        check("receiver_ids", "".into(), "receiver_ids must not hold an empty item");
+        check("receiver_ids", "".into(), "receiver_ids must not contain an empty item");
         let twice = format!("receiver_ids must not name a user twice: {id}");
         check("receiver_ids", format!("{id}, {id}").into(), &twice);
         check("points_per_receiver", (-1).into(), "");

@@ -13,7 +13,7 @@ pub(crate) struct Get;
 impl OperationDocs for Get {
     const NAME: &'static str = "getRecognition";
     const SUMMARY: &'static str = "Fetch a recognition";
-    const DESCRIPTION: &'static str = "A recognition of one of your companies. It stays after its sender, receiver or occasion was \
+    const DESCRIPTION: &'static str = "A recognition of one of your companies. It remains when its sender, receiver or occasion is \
          deleted.";
     const IS_EXTENSION: bool = true;
     type View = RecognitionView<'static>;

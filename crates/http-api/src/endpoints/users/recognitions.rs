@@ -13,8 +13,8 @@ use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::RecognitionView;
 
-/// The memory of the largest recognition while it is read and rendered: its message is in the database's response, in the row,
-/// in the recognition and in the body.
+/// The memory of the largest recognition while it is read and rendered: its message exists in the database's response,
+/// the row, the recognition and the body.
 const RECOGNITION_BYTES_MAX: usize = 4 * Message::BYTES_MAX;
 
 pub(crate) struct ListRecognitionsReceived;

@@ -67,14 +67,14 @@ pub(crate) struct View {
     transactions: Vec<TransactionView>,
 }
 
-/// A movement (behaviour 17.5).
+/// A movement of points (behaviour 17.5).
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Transaction")]
 pub(crate) struct TransactionView {
     /// `debit`: out of the wallet; `credit`: into it. Example: `"credit"`
     #[schemars(with = "WireValue<Direction>")]
     r#type: &'static str,
-    /// The points at the rate of the time; never changes. Example: `10`
+    /// The points at the rate of that time; the number never changes. Example: `10`
     #[schemars(with = "WireValue<Points>")]
     points: i64,
     /// Why the points moved. Example: `"recognition"`
