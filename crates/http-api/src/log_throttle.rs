@@ -30,8 +30,8 @@ impl<K> Default for LogThrottle<K> {
 }
 
 impl<K: Eq + Hash> LogThrottle<K> {
-    /// Counts an event of the subject. Returns `None` if it must not be logged now, else the number of events that its line
-    /// stands for: this one and those that were not logged since the subject's last line.
+    /// Counts an event of the subject. Returns `None` if it must not be logged now, otherwise the number of events to
+    /// log: this one, and those since the subject's last line that were not logged.
     pub(crate) fn count_event(&self, subject: K, now: Instant) -> Option<u64> {
         let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
         if subjects.len() >= SUBJECTS_MAX && !subjects.contains_key(&subject) {

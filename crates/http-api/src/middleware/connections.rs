@@ -1,7 +1,7 @@
 //! Limits how many connections are open, in total and per address (behaviour 2.8), and how fast an address opens them.
 //!
-//! A connection over a limit is closed before anything is read from it. A connection that comes too fast waits for the next free
-//! moment of its address.
+//! A connection over a limit is closed before anything is read from it. A connection above the rate of its address
+//! waits until the address may open the next one.
 
 mod open_connections;
 
@@ -34,7 +34,7 @@ pub(super) struct ConnectionLimiter {
     refused_log: LogThrottle<()>,
 }
 
-/// Counts as one open connection until it is dropped.
+/// An open connection, which counts until the permit is dropped.
 struct ConnectionPermit {
     limiter: Arc<ConnectionLimiter>,
     /// `None` for a trusted proxy, which carries the connections of many clients.
@@ -64,8 +64,8 @@ impl ConnectionLimiter {
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        // A response may follow the last bytes of the handshake. Without this the system would delay it until those are
-        // acknowledged, by 40 ms.
+        // A response may follow the last bytes of the handshake. Without `TCP_NODELAY`, the system would delay it by 40
+        // ms, until those bytes are acknowledged.
         stream.set_nodelay(true)?;
         let connection =
             Connection::new(ConnectionUsage::with_budget(&self.budget, self.address_usage(&permit)));
@@ -75,7 +75,8 @@ impl ConnectionLimiter {
         Ok(CountedStream::new(stream, permit, connection))
     }
 
-    /// The memory usage that the connections of an address share; in IPv6, those of a network of 48 bits.
+    /// The counter of memory that the connections of an address share. In IPv6, all connections of a /48 network share
+    /// one.
     fn address_usage(&self, permit: &ConnectionPermit) -> AddressUsage {
         permit.address.and_then(|address| self.lock_open().address_usage(address)).unwrap_or_default()
     }

@@ -33,7 +33,7 @@ pub(super) struct DrainableBody {
 struct BodyState {
     payload: Payload,
     end: BodyEnd,
-    /// Whether the client is waiting for `100 Continue`.
+    /// The connection, which knows whether the client is waiting for `100 Continue`.
     connection: Option<Rc<Connection>>,
 }
 

@@ -1,4 +1,5 @@
-//! The outermost middleware: HTTPS, the request id, the headers of every response, one log line per request (behaviour 2.1, 2.7, 3.5).
+//! The outermost middleware: requires HTTPS, assigns the request id, adds the headers of every response, and writes one
+//! log line per request (behaviour 2.1, 2.7, 3.5).
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -68,7 +69,8 @@ pub(crate) async fn wrap_request(
     {
         sunset.add_headers(response.headers_mut());
     }
-    // A recycled response head keeps the version of an earlier response, and HTTP/1.0 would read as `connection: close`.
+    // actix-web recycles response heads with the version of an earlier response, and clients take HTTP/1.0 as
+    // `connection: close`.
     response.response_mut().head_mut().version = Version::HTTP_11;
     let mut close_reason = reason_to_close(&state, client_closes, &response);
     if let Some(request_body) = request_body.filter(|_| close_reason.is_none())
@@ -113,9 +115,9 @@ fn reason_to_close(
     if client_closes {
         Some("the client asked for it")
     } else if state.api.service_state.is_draining() {
-        Some("the service stops")
+        Some("the service is stopping")
     } else if response.response().head().connection_type() == ConnectionType::Close {
-        Some("the response says so")
+        Some("the response requires it")
     } else {
         None
     }
@@ -140,7 +142,8 @@ async fn serve_request(
     })
 }
 
-/// The bytes of the response to an invalid request head, which never reaches [`wrap_request`]. `received` has the bytes of the head.
+/// Renders the response to an invalid request head, which never reaches [`wrap_request`]. `received` contains the bytes
+/// of the head.
 pub(super) fn render_framing_error(
     state: &ApiState,
     framing_error: FramingError,
@@ -180,7 +183,8 @@ pub(super) fn render_framing_error(
     bytes
 }
 
-/// Adds the headers of every response. `Date` and the times in bodies come from the same clock, so times in bodies are never later.
+/// Adds the headers of every response. `Date` and the times in bodies come from the same clock, so no time in a body is
+/// later than `Date`.
 fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
     let now = HttpDate::from(SystemTime::from(api.clock.now().to_utc()));
     if let Ok(value) = HeaderValue::from_str(&now.to_string()) {
@@ -196,7 +200,7 @@ fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bo
     }
 }
 
-/// Why a body is rejected that the method does not read.
+/// The error for an invalid body that the method does not read.
 fn body_error(failure: Option<&BodyFailure>) -> ApiError {
     match failure.and_then(|failure| Some((failure.reason()?, failure.is_temporary()))) {
         Some((message, true)) => ApiError::unavailable(message, 1),
@@ -209,7 +213,8 @@ fn reads_body(method: &Method) -> bool {
     [Method::POST, Method::PUT, Method::PATCH].contains(method)
 }
 
-/// Writes the log line and records the duration. Both have the route's pattern in place of the path, which may contain personal data.
+/// Writes the log line and records the duration, with the route's pattern instead of the path, because a path may
+/// contain personal data.
 fn log_request(
     api: &Api,
     id: &str,
@@ -239,7 +244,7 @@ fn log_request(
     metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(duration);
 }
 
-/// The name of a standard method; others share one name, so that clients cannot create metric labels.
+/// The name of a standard method. All other methods share one name, so that clients cannot create new metric labels.
 fn method_name(method: &Method) -> &'static str {
     let all = [
         Method::GET,

@@ -15,8 +15,8 @@ use super::current_secrets::{NO_HASH, current_hashes};
 use crate::operation::error::ApiError;
 use crate::request_info::{Caller, RepeatedHeader, RequestInfo, limit_address, single_header};
 
-/// The caller of a request. The error is 401 whatever the cause, or 429 if too many logins failed before and these credentials
-/// are not valid either.
+/// The caller of a request. Invalid credentials are refused with 401 whatever the cause, or with 429 if too many logins
+/// failed before.
 pub(super) async fn authenticate_caller(
     admission: &Admission,
     request: &ServiceRequest,
@@ -60,7 +60,7 @@ pub(super) async fn authenticate_caller(
     }
 }
 
-/// Whether the credentials are valid now; for addresses that are locked out.
+/// Whether credentials from an address that is locked out are valid now.
 async fn are_current(admission: &Admission, credentials: &Credentials) -> Result<bool, ApiError> {
     let state = &admission.state;
     let read = async || {
@@ -83,18 +83,19 @@ fn lockout_error(admission: &Admission, address: IpAddr, key: &str, wait_seconds
     ApiError::too_many_failed_logins(wait_seconds)
 }
 
-/// An API key as it may be logged. A text of another form may be a secret in the wrong place.
+/// Returns the API key if it may be logged. A string that does not look like an API key may be a secret in the wrong
+/// place.
 fn loggable_key(key: &str) -> &str {
     let is_ours = key.len() <= 64
         && key.strip_prefix("gk_").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_alphanumeric()));
-    if is_ours { key } else { "none of ours" }
+    if is_ours { key } else { "not a valid key" }
 }
 
-/// The provider with these credentials, unless it is suspended. A cached provider is used only if it lets the caller in, so
-/// that a new secret and the end of a suspension take effect at once.
+/// The provider with these credentials, unless it is suspended. A cached provider is used only if it accepts the
+/// secret, so that a new secret and the end of a suspension take effect at once.
 ///
-/// Credentials that are neither recent nor known to be valid are looked up two at a time, and do not delay the lookups of the
-/// others.
+/// Unverified credentials, which are neither recent nor known to be valid, are looked up two at a time. They do not
+/// delay the lookups of other credentials.
 async fn verify_credentials(
     admission: &Admission,
     credentials: &Credentials,

@@ -1,4 +1,4 @@
-//! The Basic header (RFC 7617): key and secret.
+//! Parses HTTP Basic credentials (RFC 7617): API key and API secret.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -44,8 +44,8 @@ mod tests {
         check("Basic a2V5Og==", Some(("key", "")));
         check("Basic OnNlY3JldA==", Some(("", "secret")));
         check("Basic a8O8OsO8", Some(("kü", "ü")));
-        check("Basic a2V5ADpzZWNyZXQ=", None); // U+0000 behind the key
-        check("Basic a2V5OnNlY3JldAo=", None); // a line break behind the secret
+        check("Basic a2V5ADpzZWNyZXQ=", None); // U+0000 after the key
+        check("Basic a2V5OnNlY3JldAo=", None); // a line break after the secret
         check("Basic a2V5", None);
         check("Basic a2V5OnNlY3JldA", None);
         check("Basic a2V5-nNlY3JldA==", None);

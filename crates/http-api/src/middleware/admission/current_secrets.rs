@@ -1,9 +1,9 @@
-//! Recognises right credentials at an address that is locked out by failed logins.
+//! Recognises valid credentials from an address that is locked out because of failed logins.
 //!
-//! A client with a new secret must get in even while another worker at its address repeats the old one. Looking up each
-//! request would undo the lockout, so all requests that arrive at about the same time are compared with one reading of the
-//! secrets of all providers, and share its failure. However many requests there are, they wait for one reading at a time,
-//! and readings of up to 100 ms take at most a tenth of one thread's time.
+//! A client with a new secret must be admitted even while another process at its address still sends the old one. A
+//! lookup for each request would undo the lockout. Instead, all requests that arrive at about the same time share one
+//! reading of the secrets of all providers, or its failure. Only one reading runs at a time, however many requests wait
+//! for it, and readings of up to 100 ms take at most a tenth of one thread's time.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,15 +19,16 @@ use crate::operation::error::ApiError;
 
 /// The shortest time between the starts of two readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
-/// A reading that took long delays the next one by this multiple of its duration, up to [`INTERVAL_MAX`].
+/// The next reading starts this multiple of the last one's duration after the start of the last one, at most
+/// [`INTERVAL_MAX`].
 const INTERVAL_FACTOR: u32 = 10;
-/// The longest time by which a reading delays the start of the next one.
+/// The longest required time between the starts of two readings.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The secret of an unknown key is compared with this, so that the comparison takes as long as for a known key.
 pub(super) const NO_HASH: [u8; 32] = [0; 32];
 
-/// Hashes of the API secrets that let a provider in, by API key.
+/// Hashes of the valid API secrets of each provider, by API key.
 pub(super) type Hashes = HashMap<String, Vec<Vec<u8>>>;
 
 /// The last reading, shared by all requests that arrived before it started.
@@ -36,9 +37,9 @@ pub(super) struct CurrentSecrets(Mutex<Reading>);
 
 #[derive(Default)]
 struct Reading {
-    /// When the last reading that ended was started, and its result.
+    /// The start and the result of the last reading that ended.
     last: Option<(Instant, Result<Hashes, ApiError>)>,
-    /// When the next one may start.
+    /// When the next reading may start.
     next_at: Option<Instant>,
     duration: Duration,
 }
@@ -49,16 +50,16 @@ impl Reading {
         self.next_at = Some(started_at + interval);
     }
 
-    /// The result of the last reading, if that did not start before `arrived_at`.
+    /// The result of the last reading, unless that reading started before `arrived_at`.
     fn result_since(&self, arrived_at: Instant) -> Option<&Result<Hashes, ApiError>> {
         self.last.as_ref().filter(|(started_at, _)| *started_at >= arrived_at).map(|(_, result)| result)
     }
 }
 
 impl CurrentSecrets {
-    /// Whether `credentials` let their provider in now, by a reading that starts after this call. Requests that arrive while
-    /// another one waits for its reading share it. Fails if `read` fails, and with 503 if the wait for a turn or `read` itself
-    /// takes longer than `Deadlines::REQUEST.credentials`.
+    /// Whether `credentials` are valid now, according to a reading that starts after this call. Requests that arrive
+    /// before the reading starts share it. Fails if `read` fails, and with 503 if the wait for the start of the
+    /// reading, or `read` itself, takes longer than `Deadlines::REQUEST.credentials`.
     pub(super) async fn are_valid_now(
         &self,
         credentials: &Credentials,
@@ -79,7 +80,8 @@ impl CurrentSecrets {
             timeout(Deadlines::REQUEST.credentials, wait).await.map_err(|_elapsed| ApiError::busy())?;
         if reading.result_since(arrived_at).is_none() {
             let started_at = Instant::now();
-            // Before the reading: a client that goes away meanwhile must not let the next one start earlier.
+            // Set before the reading, because the client may disconnect during it; the next reading must not start
+            // earlier then.
             reading.delay_next(started_at);
             let result = timeout(Deadlines::REQUEST.credentials, read())
                 .await

@@ -1,7 +1,7 @@
 //! Slows down clients that guess secrets: limits the failed logins of each address, and of each address with one API key.
 //!
-//! Only failures count, so the check before the look-up must not count anything; and when the tables are full, the
-//! addresses with the most failures must stay. `governor` offers neither (see [`Gcra`]).
+//! Only failures count, so the check before the lookup must not count anything. When a table is full, the entries with
+//! the most failures must be kept. `governor` supports neither (see [`Gcra`]).
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -15,7 +15,7 @@ use crate::request_info::limit_address;
 const FAILED_LOGINS_WINDOW: Duration = Duration::from_secs(60);
 /// The limit of an address is this many times the limit of an address with one key.
 const ADDRESS_FACTOR: u32 = 5;
-/// The maximum number of entries of each table. When a table is full, those with the fewest failures are removed.
+/// The maximum number of entries of each table. When a table is full, the entries with the fewest failures are removed.
 const ENTRIES_MAX: usize = 100_000;
 
 /// The failed logins of the last minute.
@@ -25,7 +25,8 @@ pub(crate) struct FailedLogins {
     hasher: RandomState,
 }
 
-/// The intervals of failures: a limit is reached when the backlog fills [`FAILED_LOGINS_WINDOW`].
+/// How much each failure adds to the backlog of its key and of its address. A limit is reached when the backlog fills
+/// [`FAILED_LOGINS_WINDOW`].
 struct FailureIntervals {
     key_interval: Duration,
     address_interval: Duration,
@@ -38,7 +39,7 @@ struct Failures {
 }
 
 impl FailedLogins {
-    /// Allows `per_minute` failures per minute for an address and key; 0 turns the limit off.
+    /// Allows `per_minute` failures per minute from one address with one key; 0 turns the limit off.
     pub(crate) fn new(per_minute: u32) -> Self {
         let limits = (per_minute > 0).then(|| FailureIntervals {
             key_interval: FAILED_LOGINS_WINDOW / per_minute,
@@ -47,7 +48,7 @@ impl FailedLogins {
         Self { limits, failures: Mutex::default(), hasher: RandomState::new() }
     }
 
-    /// The seconds until credentials are checked again, or `None` if they are checked now.
+    /// The seconds until credentials from this address are checked again, or `None` if they are checked now.
     pub(super) fn seconds_to_wait(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let limits = self.limits.as_ref()?;
         let address = limit_address(address);
@@ -58,8 +59,8 @@ impl FailedLogins {
         key_wait.max(address_wait)
     }
 
-    /// Counts a failure. If requests that were checked at the same time have reached the limit already, counts nothing and
-    /// returns the seconds to wait.
+    /// Counts a failure. If concurrent requests have already reached the limit, counts nothing and returns the seconds
+    /// to wait.
     pub(super) fn record_failure(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let wait = self.seconds_to_wait(address, key, now);
         if let (Some(limits), None) = (&self.limits, wait) {

@@ -1,4 +1,5 @@
-//! Checks, in this order: maintenance, version, failed logins, credentials, rate limit of the provider.
+//! Decides whether a request is admitted. The checks, in order: maintenance, version, failed logins, credentials, rate
+//! limit of the provider.
 
 mod authenticate;
 mod basic_auth;
@@ -38,7 +39,7 @@ use crate::operation::error::ApiError;
 use crate::operation::state::ApiState;
 use crate::request_info::{Caller, RequestInfo};
 
-/// The most lookups of unverified credentials at a time.
+/// The maximum number of concurrent lookups of unverified credentials.
 const UNVERIFIED_LOOKUPS_MAX: usize = 2;
 /// The value of `Retry-After` during maintenance.
 const MAINTENANCE_RETRY_SECONDS: u64 = 30;
@@ -83,7 +84,7 @@ impl Admission {
         }
     }
 
-    /// Waits until unverified credentials may be looked up; 503 after the time limit for credentials.
+    /// Waits until unverified credentials may be looked up. Fails with 503 after the deadline for credentials.
     async fn acquire_unverified_lookup(&self) -> Result<SemaphorePermit<'_>, ApiError> {
         let permit = timeout(Deadlines::REQUEST.credentials, self.unverified_lookups.acquire()).await;
         permit.ok().and_then(Result::ok).ok_or_else(ApiError::busy)
@@ -118,7 +119,7 @@ pub(super) async fn admit_request(
         }
         Err(wait_seconds) => {
             if admission.rate_limit_log.allows_line(caller.id, Instant::now()) {
-                log::warn!("provider {} exceeds its rate limit: further requests get a 429", caller.id);
+                log::warn!("provider {} exceeds its rate limit: further requests are refused with 429", caller.id);
             }
             refuse_request(request, &ApiError::too_many_requests(wait_seconds))
         }

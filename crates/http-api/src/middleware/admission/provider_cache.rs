@@ -1,4 +1,4 @@
-//! Providers read within the last half second, so that a busy one is not read for each of its requests.
+//! Caches providers for half a second, so that a busy provider is not read for each of its requests.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use guerdon_domain::providers::Provider;
 use moka::sync::Cache;
 
-/// How long a provider counts as unchanged after it was read: a withdrawn right stops working within a second.
+/// How long a provider counts as unchanged after it was read. So a revoked secret or permission stops working within a
+/// second.
 const PROVIDER_TTL: Duration = Duration::from_millis(500);
 const PROVIDERS_MAX: u64 = 4_096;
 
-/// Providers by API key. Unknown keys are not stored, so that a new provider is known at once.
+/// Providers by API key. Unknown keys are not cached, so that a new provider can log in at once.
 pub(crate) struct ProviderCache(Cache<String, (Instant, Arc<Provider>)>);
 
 impl Default for ProviderCache {
@@ -23,7 +24,7 @@ impl ProviderCache {
     /// The provider with an API key, if it was read less than half a second before `now`.
     pub(super) fn get(&self, api_key: &str, now: Instant) -> Option<Arc<Provider>> {
         let (read_at, provider) = self.0.get(api_key)?;
-        // The cache counts from the insertion, which a slow database delays.
+        // The cache's own expiry starts at the insertion, which a slow database delays.
         (now.saturating_duration_since(read_at) < PROVIDER_TTL).then_some(provider)
     }
 

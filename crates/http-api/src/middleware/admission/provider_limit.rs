@@ -10,7 +10,8 @@ use guerdon_domain::values::ProviderId;
 
 use crate::api::RateLimits;
 
-/// With more buckets than this, full ones are removed at each request. Only providers with valid credentials have a bucket.
+/// If there are more buckets than this, each request removes the full ones. Only providers with valid credentials have
+/// a bucket.
 const BUCKETS_MAX: usize = 10_000;
 
 /// Token buckets by provider.
@@ -39,8 +40,8 @@ impl ProviderLimit {
         &self.policy
     }
 
-    /// Takes one request from a provider's bucket. Returns the value of `RateLimit`, and as an error the seconds to wait if the
-    /// bucket is empty.
+    /// Takes one request from a provider's bucket. Returns the value of `RateLimit`, and `Err` with the seconds to wait
+    /// if the bucket is empty.
     pub(super) fn take_request(&self, provider: ProviderId) -> (String, Result<(), u64>) {
         if self.limiter.len() > BUCKETS_MAX {
             self.limiter.retain_recent();
@@ -86,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_burst_is_served_and_then_refused_for_that_provider_alone() {
-        // So slow that no token comes back while the test runs.
+        // The rate is so low that no token is added while the test runs.
         let limit = provider_limit(1, 100).unwrap();
         let one = ProviderId::from_uuid(Uuid::from_u128(1));
         assert_eq!(limit.take_request(one), ("\"provider\";r=99;t=1".to_owned(), Ok(())));

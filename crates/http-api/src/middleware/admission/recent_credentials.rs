@@ -12,7 +12,7 @@ use super::basic_auth::Credentials;
 const ENTRY_TTL: Duration = Duration::from_secs(300);
 const ENTRIES_MAX: u64 = 4_096;
 
-/// Pairs of key and secret, as digests with a random key. A digest grants no access: the credentials are still verified.
+/// Keyed digests of pairs of API key and secret. A match grants no access: the credentials are still verified.
 pub(super) struct RecentCredentials {
     hasher: RandomState,
     entries: Cache<u64, ()>,

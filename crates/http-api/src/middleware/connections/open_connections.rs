@@ -1,8 +1,8 @@
 //! Counts open connections, in total and per network, and decides when the next one may be opened.
 //!
-//! Every connection costs a handshake, so an address may open 200 a second. Many addresses that reconnect as soon as they are
-//! cut off could still exhaust the processors: addresses that opened more than eight connections within eight seconds share one
-//! rate limit.
+//! Every connection costs a handshake, so an address may open only 200 per second. Many addresses that reconnect as
+//! soon as they are disconnected could still exhaust the processors. Therefore addresses that opened more than eight
+//! connections within eight seconds, the frequent addresses, share one rate limit.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,7 +19,7 @@ use crate::middleware::receive_budget::AddressUsage;
 /// The rate limit of an address: one connection in this interval, with this burst.
 pub(super) const ADDRESS_INTERVAL: Duration = Duration::from_millis(5);
 const BURST_PER_ADDRESS: u32 = 200;
-/// An address with a backlog of more than this many connections, at one in this interval, is frequent.
+/// An address is frequent if its backlog is more than this many connections, at a rate of one per interval.
 const FREQUENT_THRESHOLD: u32 = 8;
 const FREQUENT_THRESHOLD_INTERVAL: Duration = Duration::from_secs(1);
 /// The rate limit that all frequent addresses share: one connection in this interval, with this burst.
@@ -28,12 +28,13 @@ pub(super) const FREQUENT_BURST: u32 = 256;
 /// Idle networks are removed only when there are more than this many.
 pub(super) const CLEANUP_THRESHOLD_MIN: usize = 10_000;
 
-/// In IPv6 the owner of a /64 often owns the whole /48, which has the limits of four addresses.
+/// In IPv6, the owner of a /64 network often owns the whole /48 network. A /48 network has the limits of four
+/// addresses.
 const SITE_IPV6: NetworkSize = NetworkSize { bits: 48, addresses: 4 };
 const NETWORK_IPV6: NetworkSize = NetworkSize { bits: 64, addresses: 1 };
 const ADDRESS_IPV4: NetworkSize = NetworkSize { bits: 32, addresses: 1 };
 
-/// A size of networks whose connections are counted together.
+/// A network size. The connections of a network of this size are counted together.
 #[derive(Clone, Copy)]
 struct NetworkSize {
     bits: u8,
@@ -54,7 +55,7 @@ pub(super) enum LimitReached {
 pub(super) struct OpenConnections {
     pub(super) total: usize,
     pub(super) networks: HashMap<IpNet, Network>,
-    /// With this many networks, those without open or recent connections are removed.
+    /// When there are this many networks, those without open or recent connections are removed.
     cleanup_threshold: usize,
     frequent_rate: Gcra,
 }
@@ -70,8 +71,8 @@ pub(super) struct Network {
 }
 
 impl OpenConnections {
-    /// Counts a new connection and returns how long it must wait before it is used. A connection without an address counts
-    /// only for the total.
+    /// Counts a new connection and returns how long it must wait before it is used. A connection without an address
+    /// counts only towards the total.
     pub(super) fn open_connection(
         &mut self,
         limits: &ConnectionLimits,
@@ -125,7 +126,7 @@ impl OpenConnections {
         }
     }
 
-    /// The memory usage that the connections of the largest network around an address share.
+    /// The counter of memory that the connections of the largest network around an address share.
     pub(super) fn address_usage(&self, address: IpAddr) -> Option<AddressUsage> {
         let (network, _) = networks_of(address).last()?;
         self.networks.get(&network).map(|network| Arc::clone(&network.usage))
@@ -140,8 +141,8 @@ impl OpenConnections {
 }
 
 impl Network {
-    /// Counts a connection. Returns whether the network is frequent. It stays so for at most eight seconds after its
-    /// last connection.
+    /// Counts a connection. Returns whether the network is frequent. A network stops being frequent at most eight
+    /// seconds after its last connection.
     fn record_connection(&mut self, size: NetworkSize, now: Instant) -> bool {
         let (threshold, interval) =
             (FREQUENT_THRESHOLD_INTERVAL * FREQUENT_THRESHOLD, FREQUENT_THRESHOLD_INTERVAL / size.addresses);

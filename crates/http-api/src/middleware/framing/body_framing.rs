@@ -4,13 +4,13 @@ use super::head::{PartialHead, is_text};
 use super::{FrameAction, FramingError, FramingState, header_fields};
 use guerdon_domain::values::checked_cast;
 
-/// The largest chunk, which is the largest body that the service accepts.
+/// The maximum size of a chunk, which is that of a body.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
 const SIZE_DIGITS_MAX: usize = 16;
 /// The maximum number of bytes of all chunk extensions and trailers of a body.
 const EXTRAS_BYTES_MAX: usize = 8 << 10;
 
-/// Examines the bytes of a body with a length, of which `left` bytes are missing.
+/// Examines the next bytes of a body with `Content-Length`; `left` bytes of the body have not been examined yet.
 pub(super) fn examine_sized_body(left: &mut u64, bytes: &[u8]) -> (FrameAction, Option<FramingState>) {
     let available = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
     if available == 0 {
@@ -28,7 +28,7 @@ fn next_head() -> FramingState {
 #[derive(Debug, Default)]
 pub(super) struct ChunkedBody {
     position: ChunkPosition,
-    /// How many bytes were removed.
+    /// The number of removed bytes.
     extras: usize,
 }
 
@@ -68,7 +68,8 @@ impl Default for ChunkPosition {
 }
 
 impl ChunkedBody {
-    /// Examines the longest prefix that is passed on or removed as a whole, up to the end of the body.
+    /// Examines the longest prefix of `bytes` that is either passed on or removed as a whole. It ends at the end of the
+    /// body at the latest.
     pub(super) fn examine_bytes(
         &mut self,
         bytes: &[u8],

@@ -7,16 +7,16 @@ use std::task::Waker;
 
 use crate::middleware::receive_budget::ConnectionUsage;
 
-/// The bytes of a body that are passed to the parser each time the request asks for more. Without valid credentials, they fit into
-/// the initial buffer of the parser.
+/// The number of bytes of a body that are passed to the parser each time the request asks for more. For a client
+/// without valid credentials, they fit into the parser's initial buffer.
 const BODY_PART_BYTES: usize = 6 << 10;
 const TRUSTED_BODY_PART_BYTES: usize = 32 << 10;
 
-/// The maximum number of bytes that a connection holds while a page is sent to a client that does not read: the buffers of TLS and of the HTTP
-/// server.
+/// The maximum number of bytes that a connection holds while it sends a page to a client that does not read: the
+/// buffers of TLS and of the HTTP server.
 const PAGE_BYTES_MAX: usize = 128 << 10;
 
-/// Who acts next on a connection.
+/// Whether the client or the service acts next on a connection.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConnectionPhase {
     /// The client may send a request.
@@ -39,15 +39,15 @@ pub(crate) struct Connection {
     body_credit: Cell<usize>,
     /// The current request has started to read its body.
     is_body_wanted: Cell<bool>,
-    /// The received bytes that are still held, while the connection is not trusted.
+    /// The received bytes in memory. They are counted only while the connection is not trusted.
     usage: ConnectionUsage,
-    /// The bytes of `usage` that are the head of the current request.
+    /// How many bytes of `usage` are the head of the current request.
     head_bytes: Cell<usize>,
     /// The body of a page is being sent.
     has_page: Cell<bool>,
 }
 
-/// Belongs to the body of a page: its drop means that the body has been passed on.
+/// Owned by the body of a page. Dropping it records that the whole body was passed to the HTTP server.
 pub(crate) struct PageGuard(Rc<Connection>);
 
 impl Drop for PageGuard {
@@ -94,29 +94,29 @@ impl Connection {
         Some(PageGuard(Rc::clone(self)))
     }
 
-    /// The client has received everything that was written.
+    /// Records that everything that was written has reached the client.
     pub(crate) fn record_flush(&self) {
         if !self.has_page.get() {
             self.usage.release_page();
         }
     }
 
-    /// A head of `length` bytes was passed on. The parser holds it until the request has its response.
+    /// Records that a head of `length` bytes was passed on. The parser holds it until the response is complete.
     pub(crate) fn pass_head(&self, length: usize) {
         self.head_bytes.set(length);
     }
 
-    /// The connection holds no received bytes any more.
+    /// Records that the connection no longer holds received bytes.
     pub(crate) fn clear_received(&self) {
         self.usage.set_bytes(0);
     }
 
-    /// Who acts next.
+    /// Whether the client or the service acts next.
     pub(crate) fn phase(&self) -> ConnectionPhase {
         self.phase.get()
     }
 
-    /// A client with valid credentials uses the connection.
+    /// Records that a client with valid credentials uses the connection.
     pub(crate) fn mark_trusted(&self) {
         if !self.is_trusted.replace(true) {
             self.usage.release_received();
@@ -129,7 +129,7 @@ impl Connection {
         self.is_trusted.get()
     }
 
-    /// A request is passed on; with `expects`, the client waits for `100 Continue`.
+    /// Records that a request is passed on. With `expects`, its client waits for `100 Continue`.
     pub(crate) fn begin_request(&self, expects: bool) {
         self.phase.set(ConnectionPhase::AwaitResponse);
         self.continue_state.set(if expects { ContinueState::Awaited } else { ContinueState::NotNeeded });
@@ -142,7 +142,7 @@ impl Connection {
         self.continue_state.get() == ContinueState::Awaited
     }
 
-    /// The request reads its body, so the next part may be passed on.
+    /// Records that the request reads its body, so the next part may be passed on.
     pub(crate) fn request_body_part(&self) {
         if self.awaits_continue() {
             self.continue_state.set(ContinueState::Due);
@@ -164,12 +164,12 @@ impl Connection {
         self.is_body_wanted.get()
     }
 
-    /// Bytes of the body were received, so the client does not wait for `100 Continue`.
+    /// Records that bytes of the body were received, so the client does not wait for `100 Continue`.
     pub(crate) fn record_body_start(&self) {
         self.continue_state.set(ContinueState::NotNeeded);
     }
 
-    /// `count` bytes of the body were passed on, and `left` further bytes are available.
+    /// Records that `count` bytes of the body were passed on and `left` further bytes are available.
     pub(crate) fn pass_body(&self, count: usize, left: usize) {
         self.body_credit.set(self.body_credit.get().saturating_sub(count));
         if !self.is_trusted() {
@@ -186,7 +186,7 @@ impl Connection {
         is_due
     }
 
-    /// A request has its response; with `is_last`, the connection closes after it.
+    /// Records that a request has its response. With `is_last`, the connection closes after it.
     pub(crate) fn finish_response(&self, is_last: bool) {
         self.phase.set(if is_last { ConnectionPhase::Finished } else { ConnectionPhase::AwaitRequest });
         self.continue_state.set(ContinueState::NotNeeded);
@@ -202,7 +202,7 @@ impl Connection {
         self.reader.set(Some(reader.clone()));
     }
 
-    /// The reader is awake and need not be woken.
+    /// Records that the reader is awake and need not be woken.
     pub(crate) fn clear_reader(&self) {
         self.reader.set(None);
     }
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(counted(), 0);
         connection.mark_trusted();
         assert!(connection.begin_page(7).is_some());
-        assert_eq!(counted(), 0, "only connections without right credentials are counted");
+        assert_eq!(counted(), 0, "only connections without valid credentials are counted");
     }
 
     #[test]

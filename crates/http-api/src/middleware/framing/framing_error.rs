@@ -33,7 +33,7 @@ pub(crate) enum FramingError {
     SlowBody,
     /// The connection ended within a request.
     Incomplete,
-    /// The memory for data of clients without valid credentials is used up.
+    /// Clients without valid credentials have used up the memory for their data.
     BudgetExceeded,
 }
 
@@ -51,15 +51,15 @@ impl FramingError {
             Self::HeadSize => {
                 "a request head must have at most 32 KiB, 96 headers and 8 KiB of path and query"
             }
-            Self::Host => "Host must be sent once and name a host",
+            Self::Host => "Host must be sent exactly once and contain a host name or address",
             Self::Length => "Content-Length must be sent at most once and be a number",
             Self::Encoding => {
-                "Transfer-Encoding must be chunked alone, in HTTP/1.1, and without Content-Length"
+                "Transfer-Encoding must be chunked, in HTTP/1.1 only, and must not be sent with Content-Length"
             }
             Self::Chunk => {
-                "a chunk must be its size in hexadecimal digits, its extensions, and its bytes; trailers are headers"
+                "a chunk must have a hexadecimal size, optional extensions and as many bytes; a trailer must be a header"
             }
-            Self::Extras => "chunk extensions and trailers must have at most 8 KiB",
+            Self::Extras => "chunk extensions and trailers must be at most 8 KiB",
             Self::ChunkSize => "the body must be at most 1 MiB",
             Self::SlowHead => "the request head must be sent within 5 seconds",
             Self::SlowBody => "the body must be sent within 10 seconds",

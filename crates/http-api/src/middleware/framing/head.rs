@@ -7,7 +7,7 @@ use super::request_line::RequestLine;
 use super::{FrameAction, FramingError, header_fields};
 
 const HEAD_BYTES_MAX: usize = 32 << 10;
-/// The most headers that the parser accepts.
+/// The maximum number of headers that the parser accepts.
 const FIELDS_MAX: usize = 96;
 /// The length of a carriage return and a line feed.
 const LINE_END_BYTES: usize = 2;
@@ -40,7 +40,7 @@ struct HeadFacts {
     length: Option<u64>,
     is_chunked: bool,
     expects: bool,
-    /// The parts that are not passed on, sorted. Without them the head means the same to the service.
+    /// The parts that are not passed on, sorted. The service does not need them.
     cuts: Vec<Range<usize>>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct CompleteHead {
 }
 
 impl PartialHead {
-    /// Examines the bytes of the head, from its first one on.
+    /// Examines the head. `bytes` begins with its first byte, also if part of it was examined before.
     pub(super) fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
         let head = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
         while let Some(at) = self.next_line(head)? {
@@ -131,7 +131,8 @@ impl HeadFacts {
             }
             self.is_chunked = true;
         } else if is_name("upgrade") {
-            // The service speaks only HTTP/1.1, but actix-web would treat the offer of another protocol as a request for it.
+            // The service supports only HTTP/1.1, but actix-web would treat an offer of another protocol as a demand to
+            // switch to it.
             self.cuts.push(at.start..at.end + LINE_END_BYTES);
         } else if is_name("connection") {
             let value_start = name.len() + 1;
@@ -155,7 +156,7 @@ impl HeadFacts {
         match (self.is_chunked, self.length) {
             (true, None) if !request.is_http_1_0 => Ok(BodyKind::Chunked),
             (true, _) => Err(FramingError::Encoding),
-            // In HTTP/1.0 such a body would end with the connection.
+            // Without a length, the body of an HTTP/1.0 request would extend to the end of the connection.
             (false, None) if request.is_http_1_0 && request.has_body => Err(FramingError::Length),
             (false, length) => Ok(BodyKind::Length(length.unwrap_or(0))),
         }

@@ -30,7 +30,7 @@ pub(super) fn parse_length(value: &[u8]) -> Result<u64, FramingError> {
     digits.ok_or(FramingError::Length)
 }
 
-/// The positions of an item in a comma-separated list, each with one of its commas.
+/// The positions at which an item occurs in a comma-separated list, each including one of the adjacent commas.
 pub(super) fn find_list_items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut start = 0;

@@ -1,11 +1,12 @@
 //! Reads the bytes of a connection strictly before the HTTP parser does (behaviour 5.2).
 //!
 //! The parser is lenient where two readers of the same bytes may disagree on the end of a request (request smuggling): bare line
-//! feeds, invalid hosts, repeated lengths. This module passes on only what has exactly one interpretation, one request at a
-//! time: the next head waits until the previous request has its response. It removes what a request may contain but the service
-//! does not need (the scheme and host of an absolute target, offers of other protocols, chunk extensions, trailers), and passes
-//! everything else unchanged. It responds itself to a head that it refuses, after all earlier responses; a body that
-//! it refuses ends, for the parser, before it is complete. Nothing after either is read as a request.
+//! feeds, invalid hosts, repeated lengths. This module passes on only requests that have exactly one interpretation,
+//! and one at a time: the next head waits until the previous request has its response. It removes what a request may
+//! contain but the service does not need (the scheme and host of an absolute target, offers of other protocols, chunk
+//! extensions, trailers), and passes everything else unchanged. If it refuses a head, it sends the response itself,
+//! after all earlier responses. If it refuses a body, the parser sees a body that ends early. In both cases, nothing
+//! that follows is read as a request.
 //!
 //! `head` and `body` examine bytes without I/O. `stream` is the byte stream around them, and limits how long a client may
 //! take to send a head, to send a body, and to read its responses.
@@ -42,7 +43,7 @@ enum FramingState {
     Chunks(ChunkedBody),
 }
 
-/// What to do with bytes that break no rule. Counts are numbers of bytes from the first one on.
+/// What to do with bytes that break no rule. Each count is a number of bytes from the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FrameAction {
     /// A complete head of this length, which is passed on without its cuts.
@@ -65,7 +66,8 @@ impl Framing {
         matches!(self.state, FramingState::Head(_))
     }
 
-    /// Examines the bytes that have not been passed on yet. A head is passed on as a whole or not at all.
+    /// Decides what to do next with the bytes that have not been passed on yet. A head is passed on as a whole or not
+    /// at all.
     fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
         let (action, next) = match &mut self.state {
             FramingState::Head(head) => {

@@ -12,12 +12,12 @@ const GROWTH_BYTES: usize = 1 << 10;
 pub(super) struct ReceiveBuffer {
     bytes: Vec<u8>,
     start: usize,
-    /// How many bytes from the first one on may be passed on.
+    /// How many bytes from `start` may be passed on.
     approved: usize,
 }
 
 impl ReceiveBuffer {
-    /// The bytes that were not approved yet.
+    /// The bytes that have not been passed on; call it only when none are approved.
     pub(super) fn pending_bytes(&self) -> &[u8] {
         self.bytes.get(self.start..).unwrap_or_default()
     }
@@ -66,7 +66,7 @@ impl ReceiveBuffer {
         }
         let mut to = self.start + count;
         let end = to;
-        // From the end, so that each kept part is moved once and overwrites none that is still to be moved.
+        // Starts from the end, so that each kept part is moved once and overwrites no part that has not been moved yet.
         let mut copied = end;
         for cut in cuts.iter().rev() {
             let (start, after) = (self.start + cut.start, self.start + cut.end);

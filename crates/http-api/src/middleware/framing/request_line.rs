@@ -8,7 +8,7 @@ use super::FramingError;
 use super::header_fields::is_host;
 
 const TARGET_SIZE_MAX: usize = 8 << 10;
-/// Methods with a body. In HTTP/1.0 a body without a length would end with the connection.
+/// Methods with a body. Without a length, the body of an HTTP/1.0 request would extend to the end of the connection.
 const METHODS_WITH_BODY: [&[u8]; 3] = [b"POST", b"PUT", b"PATCH"];
 /// Printable characters that a target may contain only percent-encoded.
 const ENCODED_ONLY: &[u8] = b"\"#<>`";
@@ -20,7 +20,7 @@ pub(super) struct RequestLine {
     pub(super) is_http_1_0: bool,
     /// Whether the method has a body.
     pub(super) has_body: bool,
-    /// The parts of the line before the path of an absolute target.
+    /// The scheme and host of an absolute target, in one or two parts.
     origin_ranges: Vec<Range<usize>>,
 }
 
@@ -37,7 +37,8 @@ impl RequestLine {
             b"HTTP/1.0" => true,
             _ => return Err(FramingError::RequestLine),
         };
-        // The parser does not accept every token. After the head of a CONNECT the connection does not carry HTTP.
+        // The parser does not accept every token as a method. After a CONNECT request, the connection would no longer
+        // carry HTTP.
         if Method::from_bytes(method).is_err() || method == b"CONNECT" {
             return Err(FramingError::RequestLine);
         }
