@@ -258,7 +258,8 @@ async fn serve_request(
     let caller = request.extensions().get::<Caller>().cloned();
     // Only an error in the middleware can cause this.
     let Some(caller) = caller else {
-        return ApiError::internal("a request without credentials reached an endpoint").log_and_respond(&request_id);
+        return ApiError::internal("a request without credentials reached an endpoint")
+            .log_and_respond(&request_id);
     };
     let call = Call::new(route.method, &request, &caller, &state.api);
     match (route.handler)(Arc::clone(&state), call, request, payload).await {

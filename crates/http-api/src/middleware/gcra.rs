@@ -1,20 +1,23 @@
-//! How far events are ahead of the rate at which they may happen (generic cell rate algorithm).
+//! Measures how far events are ahead of their permitted rate (generic cell rate algorithm).
 //!
-//! Where a request over its limit is refused, `governor` does this (see `admission::provider_limit`). Its limiters do not fit
-//! where connections wait for a reserved moment, nor where a limit is asked about without counting an event:
-//! - They make no reservations, so all who wait wake up for each free moment. 4,000 connections that waited for 7.5 s cost
+//! Where requests over a limit are only refused, `governor` is used instead (see `admission::provider_limit`). Its
+//! limiters are not suitable for connections, which wait for a reserved time, and for failed logins, whose limit is
+//! checked without counting an event:
+//! - They make no reservations, so all waiting connections wake up whenever one may proceed. 4,000 connections that
+//!   waited for 7.5 s cost
 //!   2.3 s of processor time instead of 0.5 s, and half of them were overtaken.
 //! - A check counts an event, but only failed logins may count.
-//! - Their tables have no bound, and forget idle keys only.
+//! - Their tables are unbounded, and only idle keys can be removed.
 
 use std::time::{Duration, Instant};
 
-/// The time at which the events so far would be over, had each taken its interval. Each event may have another interval.
+/// The time at which all events so far would have ended, if each had taken its interval. Events may have different
+/// intervals.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Gcra(Option<Instant>);
 
 impl Gcra {
-    /// The time until the events so far would be over; zero if they would be over by now.
+    /// The time until all events so far would have ended; zero if that time has passed.
     pub(super) fn backlog(self, now: Instant) -> Duration {
         self.0.map_or(Duration::ZERO, |end| end.saturating_duration_since(now))
     }

@@ -1,6 +1,7 @@
-//! What every request passes between the socket and the routes, in this order:
+//! What handles every request between the socket and the routes, in this order:
 //!
-//! - [`server`] opens the port; `connections` limits connections (with `gcra`), and `counted_stream` is the stream of one;
+//! - [`server`] opens the port; `connections` limits connections (with `gcra`), and `counted_stream` is the stream of a
+//!   connection;
 //! - `receive_budget` limits the memory of clients without credentials;
 //! - `framing` reads requests strictly, and `session` keeps connections between requests;
 //! - `envelope` gives each request its id and each response its headers, with the help of `drain_body` (discards the rest of a

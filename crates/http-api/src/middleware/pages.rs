@@ -25,14 +25,14 @@ use crate::operation::error::ApiError;
 use crate::operation::state::ApiState;
 use crate::request_info::RequestInfo;
 
-/// Path prefixes of pages. The pages are rendered at the first request for one.
+/// Path prefixes of pages. All pages are rendered when one of them is requested for the first time.
 const PAGE_PREFIXES: [&str; 3] = ["/docs", "/openapi.json", "/llms.txt"];
 /// The page to which `/` redirects.
 const HOME_LOCATION: HeaderValue = HeaderValue::from_static("/docs");
 const NO_REFERRER: (HeaderName, HeaderValue) =
     (HeaderName::from_static("referrer-policy"), HeaderValue::from_static("no-referrer"));
 
-/// The page that a request outside the API versions names.
+/// The page that a request outside the API versions asks for.
 #[derive(Clone, Copy)]
 pub(super) enum PageTarget<'a> {
     Page(&'a PublicPage),
@@ -74,8 +74,8 @@ pub(super) fn serve_page(
         .unwrap_or_else(|| ApiError::busy().closing_connection().log_and_respond(request_id))
 }
 
-/// The HTML page with the navigation, in place of a JSON 404 for a path outside the API versions. `None` if the client does not prefer
-/// HTML, or if the connection's memory is used up.
+/// The HTML page that replaces a JSON 404 for a path outside the API versions. `None` if the client does not prefer
+/// HTML, or if the connection has reached its memory limit.
 pub(super) fn not_found_page(
     state: &ApiState,
     response: &ServiceResponse<BoxBody>,
@@ -89,7 +89,7 @@ pub(super) fn not_found_page(
     page_response(StatusCode::NOT_FOUND, page, request, connection)
 }
 
-/// The page in an encoding that the client accepts; `None` if the connection's memory is used up.
+/// The page in an encoding that the client accepts; `None` if the connection has reached its memory limit.
 fn page_response(
     status: StatusCode,
     page: &PublicPage,

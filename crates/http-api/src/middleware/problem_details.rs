@@ -16,7 +16,7 @@ pub(super) fn wants_problems(headers: &HeaderMap) -> bool {
     headers.get_all(ACCEPT).filter_map(|value| value.to_str().ok()).any(names_problems)
 }
 
-/// Whether a client whose request head is malformed accepts problem details, by the lines of the head that were received.
+/// Whether a client accepts problem details, according to the received lines of a malformed request head.
 pub(super) fn head_wants_problems(head: &[u8]) -> bool {
     let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).take_while(|line| !line.is_empty());
     let headers = lines.filter_map(|line| std::str::from_utf8(line).ok()?.split_once(':'));
@@ -110,6 +110,6 @@ mod tests {
             r#""errors":[{"field":"id","message":"company not found"}]}"#,
         );
         assert_eq!(body, expected);
-        assert_eq!(take_problem(&mut response, "", ""), None, "the details were taken");
+        assert_eq!(take_problem(&mut response, "", ""), None, "the details were already taken");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metrics::gauge;
 
-/// The bytes that a connection may hold without being counted, which is what rustls reads at a time.
+/// The bytes that a connection may hold without being counted: as many as rustls reads at a time.
 const UNCOUNTED_BYTES: usize = 4 << 10;
 /// The bytes that all connections together may hold beyond that.
 const HELD_BYTES_MAX: usize = 24 << 20;
@@ -26,8 +26,9 @@ pub(super) struct ReceiveBudget {
 /// The bytes that the connections of one address hold.
 pub(super) type AddressUsage = Arc<AtomicUsize>;
 
-/// The bytes that one connection holds. Its highest value so far stays counted, because memory that a connection frees is
-/// fragmented by the memory of others. A page counts until the client has received it, although all clients share its memory.
+/// The bytes that one connection holds. Its highest value so far stays counted, because freed memory lies scattered
+/// between the memory of other connections. A page counts until the client has received it, although all clients share
+/// the memory of the page.
 #[derive(Default)]
 pub(super) struct ConnectionUsage {
     budget: Arc<ReceiveBudget>,
@@ -129,16 +130,16 @@ mod tests {
         large.set_bytes(UNCOUNTED_BYTES);
         assert_eq!(budget.held.load(Ordering::Relaxed), 0);
         first.set_bytes(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
-        assert!(!first.has_room() && large.has_room(), "one address has half of it");
+        assert!(!first.has_room() && large.has_room(), "one address may hold half of the total");
         large.set_bytes(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
         assert!(!large.has_room() && !small.add_page(1));
         small.set_bytes(UNCOUNTED_BYTES - 1);
-        assert!(small.has_room(), "its own part is always there");
+        assert!(small.has_room(), "its uncounted bytes are always available");
         small.set_bytes(UNCOUNTED_BYTES);
         assert!(!small.has_room());
         large.set_bytes(0);
-        assert!(!small.has_room(), "the most that it has held stays counted");
-        assert!(large.has_room(), "for itself, too");
+        assert!(!small.has_room(), "the highest value stays counted");
+        assert!(large.has_room(), "its own counted bytes remain available to it");
         large.release_received();
         assert!(small.has_room() && small.add_page(1));
         assert_eq!(budget.held.load(Ordering::Relaxed), HELD_BYTES_PER_ADDRESS_MAX + 1);
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!(
             address_usage.load(Ordering::Relaxed),
             5,
-            "pages of one connection go out one after the other"
+            "a connection sends one page after the other"
         );
         other.release_page();
         assert_eq!(address_usage.load(Ordering::Relaxed), 0);

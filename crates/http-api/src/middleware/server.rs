@@ -33,7 +33,8 @@ use crate::endpoints::configure_routes;
 use crate::operation::state::ApiState;
 
 const WORKERS_MIN: usize = 2;
-/// The total of all workers. It must be large enough that many requests can wait for the same commit of the store.
+/// The minimum number of blocking threads of all workers together. It must be so large that many requests can wait for
+/// the same commit of the store.
 const BLOCKING_THREADS_MIN: usize = 64;
 const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
 const SHUTDOWN_SECONDS: u64 = 30;
@@ -41,11 +42,11 @@ const LISTEN_BACKLOG: u32 = 2_048;
 /// The send buffer of a connection in the kernel (Linux doubles it). It is small, so that the progress of a slow reader is
 /// visible and many slow readers occupy little memory.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
-/// The most TLS handshakes in progress per worker. It is so large that silent connections, which may occupy it for five seconds
-/// each, do not keep others out.
+/// The maximum number of TLS handshakes in progress per worker. It is so large that silent connections, each of which
+/// counts for up to five seconds, do not block others.
 const HANDSHAKES_MAX: usize = 16_384;
-/// The number of connections above the limit that a worker accepts at a time, to close them. Further ones wait in the
-/// kernel's queue and take no file descriptor.
+/// How many connections above its share of the limit a worker accepts at a time, to close them. Further connections
+/// wait in the kernel's queue, where they need no file descriptor.
 const SURPLUS_CONNECTIONS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for a client to confirm that a connection is closed.
@@ -62,15 +63,15 @@ pub struct ListeningServer {
     pub address: SocketAddr,
 }
 
-/// Opens a port, with TLS if `tls` is given. Plain HTTP requires [`Transport::Proxy`]; fails for any other transport, or if the
-/// address cannot be bound.
+/// Opens a port, with TLS if `tls` is given, otherwise with plain HTTP. Fails for plain HTTP without
+/// [`Transport::Proxy`], or if the address cannot be bound.
 pub fn listen(
     api: Api,
     address: SocketAddr,
     tls: Option<rustls::ServerConfig>,
 ) -> std::io::Result<ListeningServer> {
     if tls.is_none() && matches!(api.transport, Transport::Tls) {
-        let reason = "a transport of TLS needs a TLS configuration";
+        let reason = "the transport is TLS, but there is no TLS configuration";
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, reason));
     }
     let workers = available_parallelism().map_or(WORKERS_MIN, NonZeroUsize::get).max(WORKERS_MIN);

@@ -83,7 +83,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ParserStream<IO> {
         Pin::new(&mut *self.0.borrow_mut()).poll_flush(context)
     }
 
-    /// Shuts the stream down, unless it is at rest: then only the parser ends.
+    /// Shuts the stream down, unless it is idle: then only the parser ends.
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut stream = self.0.borrow_mut();
         if stream.is_idle() { Poll::Ready(Ok(())) } else { Pin::new(&mut *stream).poll_shutdown(context) }

@@ -66,8 +66,8 @@ impl RequestLine {
     }
 }
 
-/// The parts before the path of an absolute target (RFC 9112, 3.2.2). If it has no path, one of the slashes before the host is
-/// kept as its path.
+/// The positions of the scheme and the host of an absolute target (RFC 9112, 3.2.2). If the target has no path, the
+/// second slash before the host is not included and becomes the path.
 fn find_origin(target: &[u8]) -> Option<Vec<Range<usize>>> {
     let has_scheme =
         |scheme: &&[u8]| target.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));

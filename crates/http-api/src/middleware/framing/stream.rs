@@ -18,8 +18,8 @@ use super::wait_timer::{StallDetector, WaitTimer};
 use super::{FrameAction, Framing, FramingError};
 use crate::request_info::{BodyFailure, ClientEnd};
 
-/// How long unexpected bytes are read and discarded after the last response. If they stayed unread, the system would reset the
-/// connection, and the response might be lost.
+/// How long unexpected bytes are read and discarded after the last response. If bytes remained unread, the system would
+/// reset the connection, and the response might be lost.
 const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// The maximum number of bytes that are read at a time: the size of a TLS record.
@@ -30,10 +30,10 @@ const CONTINUE_RESPONSE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// The error of the underlying stream when its connection has reached a memory limit.
 pub(crate) const BUDGET_EXCEEDED: io::ErrorKind = io::ErrorKind::QuotaExceeded;
 
-/// Renders the response to an invalid head, of which the received bytes are given.
+/// Renders the response to an invalid head from its received bytes.
 pub(crate) type ErrorRenderer = Rc<dyn Fn(FramingError, &[u8]) -> Vec<u8>>;
 
-/// A strictly read stream.
+/// A stream whose input is checked strictly.
 pub(crate) struct StrictStream<IO> {
     io: IO,
     received: ReceiveBuffer,
@@ -43,31 +43,31 @@ pub(crate) struct StrictStream<IO> {
     keep_alive: Duration,
     body_failure: BodyFailure,
     render_error: ErrorRenderer,
-    /// The part of an interim response that is still to be written, before the response.
+    /// The unwritten part of an interim response, which precedes the response.
     interim_response: &'static [u8],
-    /// The response to an invalid head, which is written after all others when the connection is shut down.
+    /// The response to an invalid head. It is written after all other responses, when the connection is shut down.
     final_response: Vec<u8>,
-    /// There was no request yet.
+    /// Whether there has been no request yet.
     is_first_request: bool,
-    /// A parser reads the stream, because a request is in progress or ended a moment ago.
+    /// Whether a parser reads the stream, because a request is in progress or ended a moment ago.
     has_parser: bool,
-    /// The client has ended its side of the connection.
+    /// Whether the client has ended its side of the connection.
     client_ended: bool,
     /// Notified when the client ends its side of the connection.
     client_end: ClientEnd,
-    /// Nothing more is passed on.
+    /// Whether no more bytes are passed on.
     stopped_reading: bool,
-    /// The service has ended its side of the connection.
+    /// Whether the service has ended its side of the connection.
     is_shut_down: bool,
     read_timer: WaitTimer,
     stall_detector: StallDetector,
 }
 
-/// What the parser gets next.
+/// What the parser receives next.
 enum NextBytes {
     /// The approved bytes, if there are any.
     Pass,
-    /// It depends on the next bytes of the client.
+    /// More bytes of the client are needed to decide.
     More,
     /// Nothing until the current request has its response or asks for more of its body.
     Hold,
@@ -151,7 +151,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         let was_in_head = self.framing.is_in_head();
         let mut pending = self.received.pending_bytes();
         if was_in_head {
-            // The end of the stream must wait, too: the parser would discard the part of a body that it has not decoded yet.
+            // The end of the stream must wait, too. Otherwise the parser would discard the part of a body that it has
+            // not decoded yet.
             if phase == ConnectionPhase::AwaitResponse && (self.client_ended || !pending.is_empty()) {
                 return NextBytes::Hold;
             }
@@ -191,8 +192,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         }
     }
 
-    /// Ends the stream for the parser. A refused head was not passed on at all, so its response is prepared here. The request that
-    /// reads a refused body gets the error from `body_failure`.
+    /// Ends the stream for the parser. No part of a refused head was passed on, so its response is prepared here. If a
+    /// body is refused, the request that reads it finds the error in `body_failure`.
     fn refuse_request(&mut self, framing_error: FramingError) -> NextBytes {
         self.read_timer.stop_timer();
         self.stopped_reading = true;
@@ -204,7 +205,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         NextBytes::End
     }
 
-    /// Reads what the client has sent, or checks whether it takes too long.
+    /// Reads what the client has sent, or checks whether the client takes too long.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<io::Result<NextBytes>> {
         let mut buffer = [const { MaybeUninit::uninit() }; READ_BYTES_MAX];
         let mut buffer = ReadBuf::uninit(&mut buffer);
@@ -228,8 +229,9 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         Poll::Ready(Ok(NextBytes::Pass))
     }
 
-    /// The connection has reached a memory limit. The bytes of a request without a response wait, because valid credentials would
-    /// lift the limit. A body is refused when the request reads it without such credentials.
+    /// Decides what to do when the connection has reached a memory limit. While a request is being processed, further
+    /// bytes wait, because valid credentials would lift the limit. If the request reads its body without such
+    /// credentials, the body is refused.
     fn poll_without_budget(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
         let is_refused = if self.framing.is_in_head() {
             self.connection.phase() == ConnectionPhase::AwaitRequest
@@ -243,8 +245,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         }
     }
 
-    /// Reads the next bytes of the client, none at the end of the stream. The end of TCP counts as the end even if TLS did not
-    /// announce it: a truncated request is noticed by its length.
+    /// Reads the next bytes of the client, or none at the end of the stream. If TCP ends without a TLS close
+    /// notification, the stream counts as ended: a truncated request is recognised by its length.
     fn poll_io(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.io).poll_read(context, buffer).map(|received| match received {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
@@ -256,7 +258,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
     fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<NextBytes> {
         let is_trusted = self.connection.is_trusted();
         let (timeout, framing_error) = if !self.framing.is_in_head() {
-            // The response may come first, and end the connection.
+            // The response may be sent before the rest of the body arrives, and may end the connection.
             self.connection.wake_on_response(context.waker());
             (Deadlines::REQUEST.body_part, Some(FramingError::SlowBody))
         } else if self.connection.phase() == ConnectionPhase::AwaitResponse {
@@ -306,7 +308,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         is_between && self.received.is_empty() && !self.stopped_reading
     }
 
-    /// Reads and discards bytes until the client ends the connection or its time is over.
+    /// Reads and discards bytes until the client ends the connection or the time limit passes.
     fn poll_drain(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.received.discard_all();
         self.connection.clear_received();

@@ -3,7 +3,7 @@ use tokio::io::ReadBuf;
 use super::receive_buffer::ReceiveBuffer;
 use super::*;
 
-/// Parses bytes that arrive in these pieces. Returns the accepted heads, the accepted bytes, and the refusal.
+/// Parses bytes that arrive in these pieces. Returns the number of accepted heads, the accepted bytes, and the error.
 fn read_pieces(pieces: &[&[u8]]) -> (usize, Vec<u8>, Option<FramingError>) {
     let mut framing = Framing::new();
     let (mut pending, mut heads, mut passed) = (Vec::new(), 0, Vec::new());
@@ -35,7 +35,7 @@ fn read_pieces(pieces: &[&[u8]]) -> (usize, Vec<u8>, Option<FramingError>) {
     (heads, passed, None)
 }
 
-/// The same whole, in two pieces of every size, and byte by byte: it must always be the same.
+/// Parses the bytes as a whole, in two pieces of every size, and byte by byte. The result must always be the same.
 fn read_in_all_splits(input: &[u8]) -> (usize, Vec<u8>, Option<FramingError>) {
     let whole = read_pieces(&[input]);
     let check = |pieces: &[&[u8]]| {
@@ -44,7 +44,7 @@ fn read_in_all_splits(input: &[u8]) -> (usize, Vec<u8>, Option<FramingError>) {
         if error.is_none() {
             assert_eq!(passed, whole.1);
         } else {
-            assert!(passed.starts_with(&whole.1), "what passed of a refused body is its beginning");
+            assert!(passed.starts_with(&whole.1), "only the beginning of a refused body was passed on");
         }
     };
     for at in 0..=input.len() {
@@ -60,7 +60,7 @@ fn error_of(input: &str) -> (usize, Option<FramingError>) {
     (heads, error)
 }
 
-/// A request with these lines behind its first one.
+/// A request with these lines after its first one.
 fn get_request(lines: &str) -> String {
     format!("GET /v1/x?y=1 HTTP/1.1\r\n{lines}\r\n\r\n")
 }
@@ -198,7 +198,7 @@ fn a_head_that_can_be_read_in_two_ways_is_refused() {
     ] {
         assert_eq!(error_of(&post_request(lines, "abc")), (0, Some(error)), "{lines:?}");
         let following = format!("{}{}", get_request("Host: a"), post_request(lines, "abc"));
-        assert_eq!(error_of(&following), (1, Some(error)), "behind a sound one: {lines:?}");
+        assert_eq!(error_of(&following), (1, Some(error)), "after a valid request: {lines:?}");
     }
     for host in ["", " ", "a b", "a/b", "user@a", "a:b", "a, b", "http://a"] {
         assert_eq!(error_of(&get_request(&format!("Host: {host}"))), (0, Some(Host)), "{host:?}");

@@ -1,4 +1,4 @@
-//! Measures how long a client makes the service wait.
+//! Measures how long the service waits for a client.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,12 +25,11 @@ impl WaitTimer {
     }
 }
 
-/// A client that reads its responses slowly must make room for at least this many bytes within this time, a little less than
-/// 16 KiB per second.
+/// A client must read at least `READ_BYTES_MIN` of a response in this time, a little less than 16 KiB per second.
 const RESPONSE_STALL_MAX: Duration = Duration::from_secs(30);
 const READ_BYTES_MIN: usize = 400 << 10;
 
-/// Whether a client reads its responses.
+/// Detects clients that read their responses too slowly.
 #[derive(Default)]
 pub(super) struct StallDetector {
     timer: WaitTimer,
@@ -39,13 +38,13 @@ pub(super) struct StallDetector {
 }
 
 impl StallDetector {
-    /// The client has read `count` bytes.
+    /// Records that the client has read `count` bytes.
     pub(super) fn record_read(&mut self, count: usize) {
         self.bytes_read += count;
     }
 
-    /// There is no room for more bytes. Returns whether the client has read too little for too long; otherwise the task is woken to
-    /// ask again.
+    /// Called when there is no room for more bytes. Returns whether the client has read too little for too long;
+    /// otherwise the task is woken later to call this again.
     pub(super) fn is_stalled(&mut self, context: &mut Context<'_>) -> bool {
         if self.timer.0.is_none() {
             self.bytes_read = 0;
@@ -60,7 +59,7 @@ impl StallDetector {
         false
     }
 
-    /// The client has read everything.
+    /// Records that the client has read everything.
     pub(super) fn reset_timer(&mut self) {
         self.timer.stop_timer();
     }

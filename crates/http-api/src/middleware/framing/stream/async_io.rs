@@ -43,8 +43,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncWrite for StrictStream<IO> {
         this.fail_if_stalled(poll, context)
     }
 
-    /// actix-web flushes only after everything has been written, and each time after it has polled a request. So at this point
-    /// no part of the previous response can follow an interim response.
+    /// actix-web polls a request, writes everything that is ready and then flushes. So at this point the previous
+    /// response has been written completely, and an interim response cannot be inserted into it.
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.connection.take_continue() {

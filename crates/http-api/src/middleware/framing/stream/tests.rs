@@ -9,7 +9,7 @@ use super::*;
 const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 const POST: &[u8] = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n";
 
-/// A client, and the stream as the parser sees it, on a clock that jumps over every wait.
+/// Runs a test with a client and the stream as the parser sees it. The clock is paused and skips every wait.
 fn with_connection<F: Future<Output = ()>>(test: impl FnOnce(DuplexStream, StrictStream<DuplexStream>) -> F) {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let (client, server) = duplex(64 << 10);
@@ -24,7 +24,8 @@ fn strict_stream<IO: AsyncRead + AsyncWrite + Unpin>(
     StrictStream::new(io, Rc::default(), Duration::from_secs(75), Rc::new(render_error))
 }
 
-/// Returns the end that the parser sees if a head is refused, and the response to the client.
+/// Checks that a head is refused: the parser sees the end of the stream, and the client gets the expected response.
+/// Returns the seconds that this took.
 async fn assert_refused(stream: &mut StrictStream<DuplexStream>, expected: &str) -> u64 {
     let (bytes, seconds) = read_next(stream).await;
     assert_eq!((bytes, String::from_utf8_lossy(&stream.final_response).as_ref()), (Vec::new(), expected));
@@ -107,7 +108,7 @@ fn a_request_waits_until_the_one_before_it_is_answered() {
         stream.connection().finish_response(false);
         assert_eq!(read_next(&mut stream).await.0, GET);
         assert!(is_silent(&mut stream).await);
-        assert!(stream.final_response.is_empty(), "what comes next is nothing to this request");
+        assert!(stream.final_response.is_empty(), "the next request does not affect this one");
         stream.connection().finish_response(false);
         assert_refused(&mut stream, "LineEnd false").await;
     });
@@ -133,7 +134,7 @@ fn a_connection_that_nobody_with_credentials_has_used_is_left_after_five_idle_se
     with_connection(|mut client, mut stream| async move {
         client.write_all(GET).await.unwrap();
         assert_eq!(read_next(&mut stream).await, (GET.to_vec(), 0));
-        assert!(is_silent(&mut stream).await, "its request has no answer yet");
+        assert!(is_silent(&mut stream).await, "its request has no response yet");
         stream.connection().finish_response(false);
         assert_eq!(read_next(&mut stream).await, (Vec::new(), 5));
         assert!(stream.final_response.is_empty());
@@ -184,7 +185,7 @@ fn a_refused_body_ends_before_its_end() {
         assert_eq!(read_next(&mut stream).await.0, head);
         assert_eq!(read_next(&mut stream).await, (Vec::new(), 0));
         assert_eq!(stream.body_failure().reason(), Some(FramingError::Chunk.message()));
-        assert!(stream.final_response.is_empty(), "whoever reads the body answers");
+        assert!(stream.final_response.is_empty(), "the reader of the body responds");
     });
 }
 
@@ -258,7 +259,7 @@ fn what_follows_a_refused_request_is_taken_for_a_second_at_most() {
     }
 }
 
-/// A TLS stream whose client ends the TCP connection without saying so in TLS.
+/// A TLS stream whose client ends the TCP connection without a TLS close notification.
 struct UnannouncedEnd(DuplexStream);
 
 impl AsyncRead for UnannouncedEnd {
@@ -336,7 +337,7 @@ fn a_body_is_passed_on_as_far_as_the_request_reads_it() {
         assert_eq!(read_next(&mut stream).await.0, head.as_bytes());
         let mut passed = read_next(&mut stream).await.0.len();
         while passed < body.len() {
-            assert!(is_silent(&mut stream).await, "nobody has asked for more");
+            assert!(is_silent(&mut stream).await, "the request has not asked for more");
             stream.connection().request_body_part();
             let (part, seconds) = read_next(&mut stream).await;
             assert!((1..=6 << 10).contains(&part.len()) && seconds == 0, "{}", part.len());

@@ -1,10 +1,10 @@
-//! Connections that may hold no more.
+//! Connections that have reached a memory limit.
 
 use std::cell::Cell;
 
 use super::*;
 
-/// A stream whose connection may hold no more unless it is trusted or `is_full` is false.
+/// A stream whose connection has reached a memory limit, unless it is trusted or `is_full` is false.
 struct FullStream {
     io: DuplexStream,
     connection: Rc<Connection>,
@@ -42,7 +42,8 @@ impl AsyncWrite for FullStream {
     }
 }
 
-/// A client that has sent a head, and the stream, which has passed it on and has no room for more.
+/// Runs a test with a client that has sent a head, and a stream that has passed on the head and has no room for more
+/// bytes.
 fn with_full_connection<F: Future<Output = ()>>(
     head: &[u8],
     test: impl FnOnce(DuplexStream, StrictStream<FullStream>, Rc<Cell<bool>>) -> F,
