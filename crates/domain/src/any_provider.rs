@@ -4,7 +4,7 @@ use crate::model::{Company, User};
 use crate::ports::{Locks, Lookup, ReadCompanies, ReadUsers, StoreError};
 use crate::values::{CompanyId, UserId};
 
-/// The company with an id, of any provider.
+/// Finds a company of any provider.
 pub fn find_company<R: ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
@@ -16,7 +16,7 @@ pub fn find_company<R: ReadCompanies + ?Sized>(
     }
 }
 
-/// The company with an id, of any provider. Its provider cannot change until the transaction ends.
+/// Locks and finds a company of any provider. Its provider cannot change until the transaction ends.
 pub fn lock_and_find_company<T: Locks + ReadCompanies + ?Sized>(
     tx: &mut T,
     id: CompanyId,
@@ -25,7 +25,7 @@ pub fn lock_and_find_company<T: Locks + ReadCompanies + ?Sized>(
     find_company(tx, id)
 }
 
-/// The user with an id, of any provider, even if deleted.
+/// Finds a user of any provider, including deleted users.
 pub fn find_user<R: ReadUsers + ?Sized>(reads: &mut R, id: UserId) -> Result<Option<User>, StoreError> {
     let Some(scope) = reads.provider_of_user(id)? else { return Ok(None) };
     Ok(match reads.find_user(scope, id)? {

@@ -5,7 +5,7 @@ use crate::ports::{AuditLogQuery, ReadAuditLog, StoreError};
 
 pub use crate::model::{Action, AuditEntry};
 
-/// The newest entries of the log that match.
+/// Returns the newest entries that match the query.
 pub fn newest_entries<R: ReadAuditLog + ?Sized>(
     reads: &mut R,
     query: &AuditLogQuery,
@@ -17,7 +17,7 @@ pub fn newest_entries<R: ReadAuditLog + ?Sized>(
     Ok(all)
 }
 
-/// A journal entry as an entry of the audit log.
+/// Converts a journal entry to an entry of the audit log.
 fn audit_entry(entry: &JournalEntry) -> AuditEntry {
     let (action, object_id, detail) = describe_entry(entry);
     AuditEntry {

@@ -28,7 +28,7 @@ pub(crate) struct Fixture {
     ids: SequentialIds,
 }
 
-/// The user with a number.
+/// The id of the user with this number.
 pub(crate) fn user_id(number: u128) -> UserId {
     UserId::from_uuid(Uuid::from_u128(1_000 + number))
 }
@@ -75,7 +75,7 @@ impl Fixture {
         self.facts.companies.insert(id, Some(CompanyFacts { company: company_mut, has_callback: true }));
     }
 
-    /// The company, for changes.
+    /// The company, to modify it.
     pub(crate) fn company_mut(&mut self) -> &mut Company {
         &mut self.facts.companies.get_mut(&COMPANY).unwrap().as_mut().unwrap().company
     }
@@ -118,7 +118,7 @@ impl Fixture {
         id
     }
 
-    /// A user, for changes.
+    /// A user, to modify it.
     pub(crate) fn person_mut(&mut self, id: UserId) -> &mut Person {
         self.facts.people.get_mut(&id).unwrap().as_mut().unwrap()
     }
@@ -169,20 +169,20 @@ impl Fixture {
     }
 }
 
-/// The refusal of a decision.
+/// Returns the refusal of a decision. Panics if the command was not refused.
 pub(crate) fn expect_refusal<D, E>(decided: Result<D, DecideError<E>>) -> E {
     match decided {
         Err(DecideError::Refused(refusal)) => refusal,
         Err(DecideError::NotLoaded(missing)) => panic!("{missing}"),
-        Ok(_) => panic!("it was not refused"),
+        Ok(_) => panic!("the command was not refused"),
     }
 }
 
-/// The missing fact or account of a decision.
+/// Returns the fact or account that a decision lacked. Panics if nothing was missing.
 pub(crate) fn expect_not_loaded<D, E>(decided: Result<D, DecideError<E>>) -> LedgerError {
     match decided {
         Err(DecideError::NotLoaded(missing)) => missing,
-        Err(DecideError::Refused(_)) => panic!("it was refused"),
-        Ok(_) => panic!("it was decided"),
+        Err(DecideError::Refused(_)) => panic!("the command was refused"),
+        Ok(_) => panic!("the command was decided"),
     }
 }

@@ -21,7 +21,7 @@ pub struct StoredAccount {
     pub closed: bool,
 }
 
-/// The side of a transfer on which an account is.
+/// The side of a transfer that an account is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// The account pays.
@@ -34,7 +34,7 @@ pub enum Side {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredAccountEntry {
     pub side: Side,
-    /// The number of the entry among those of the account, starting at 1.
+    /// The sequence number of the entry in its account, starting at 1.
     pub sequence: i64,
     /// The amount in nano-dollars.
     pub amount: i64,
@@ -44,7 +44,7 @@ pub struct StoredAccountEntry {
     pub entry_id: JournalEntryId,
 }
 
-/// Checks one account against its entries, which must come in the order of their numbers.
+/// Checks one account against its entries, which must be passed in sequence order.
 pub struct AccountAudit {
     stored: StoredAccount,
     last_sequence: i64,

@@ -22,13 +22,13 @@ pub(super) struct StepsAudit {
 }
 
 impl StepsAudit {
-    /// Whether a transfer belongs to a distribution in steps: it goes into transit, or comes from there.
+    /// Whether a transfer belongs to a distribution in steps: it credits or debits the account in transit.
     pub(super) fn is_step_transfer(entry: &JournalEntry, transfer: &StoredTransfer) -> bool {
         let transit = Account::Transit(entry.company_id);
         transfer.debit.is_account(transit) || transfer.credit.is_account(transit)
     }
 
-    /// Checks the next transfer. Returns whether such a distribution can have it at this point.
+    /// Checks the next transfer. Returns whether it is valid at this point of the distribution.
     pub(super) fn check_transfer(
         &mut self,
         entry: &JournalEntry,
@@ -73,8 +73,8 @@ impl StepsAudit {
         is_next && is_valid
     }
 
-    /// Whether the transfers and the stored remaining work add up to the whole. `unpaid` is the number of
-    /// receivers that are still to be paid; `None` if no steps are in progress.
+    /// Whether the transfers and the stored remaining work add up to the whole distribution. `unpaid` is the
+    /// number of receivers that are still to be paid; `None` if no steps are in progress.
     pub(super) fn is_complete(&self, receivers: u32, unpaid: Option<i64>) -> bool {
         let accounted = match (unpaid, self.returned_count) {
             (Some(unpaid), None) => self.paid_count + unpaid,

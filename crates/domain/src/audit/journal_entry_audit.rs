@@ -7,8 +7,8 @@ use crate::money::{Amount, Points, Price};
 use crate::values::{UserId, checked_cast};
 use crate::wallets::{Account, AccountKind, Reason};
 
-/// Checks the transfers and the recognitions of one journal entry, each in the order of the legs. The
-/// recognition of a leg comes before its transfer.
+/// Checks the transfers and the recognitions of one journal entry, both in leg order. The recognition of a
+/// leg must be passed before its transfer.
 pub struct JournalEntryAudit<'a> {
     entry: &'a JournalEntry,
     /// The redemption that a refund returns.
@@ -22,7 +22,7 @@ pub struct JournalEntryAudit<'a> {
     receiver: Option<UserId>,
     payer: Option<AccountKey>,
     rounding: Option<StoredTransfer>,
-    /// The amount for one receiver, as the transfer says.
+    /// The amount of the first transfer.
     first_amount: Option<i64>,
     /// For a distribution in steps.
     steps: Option<StepsAudit>,
@@ -144,7 +144,7 @@ impl<'a> JournalEntryAudit<'a> {
         });
     }
 
-    /// Ends the entry: none of its parts may be missing.
+    /// Finishes the entry: adds a violation for each part that is missing.
     pub fn check_completeness(self, findings: &mut Findings) {
         let leg_count = checked_cast(self.entry.kind.leg_count());
         let (expected_recognitions, expected_transfers) = match &self.entry.kind {
@@ -223,7 +223,8 @@ impl<'a> JournalEntryAudit<'a> {
             self.entry.rate.shown_points(Amount::from_nanodollars(transfer.amount)).get() == transfer.points;
         match &self.entry.kind {
             EntryKind::UserDeletion { .. } => matches_rate,
-            // No fact records the earlier points of the wallet. The later points are checked with the wallet.
+            // The journal does not record the balance before the override. The balance after it is checked
+            // with the wallet.
             EntryKind::Override { .. } => transfer.points >= 1,
             kind => {
                 let is_refund = matches!(kind, EntryKind::Refund { .. });

@@ -1,8 +1,7 @@
 //! Recomputes the ledger: the transfers that each journal entry must have, and the balance that each account
-//! must have. Facts come as they are stored, possibly damaged; nothing here trusts them.
+//! must have. The input is read as it is stored and may be damaged; no check relies on it being valid.
 //!
-//! Both checkers take their facts one after the other and remember little, so that they can check a ledger of
-//! any size.
+//! Both checkers read one row at a time and keep only a small state, so they can check a ledger of any size.
 
 mod account_audit;
 mod distribution_steps;

@@ -19,7 +19,7 @@ pub struct ContextSources {
 /// A command with everything that its execution needs.
 pub struct Submission {
     pub command: Command,
-    /// The provider for which it acts. Providers take turns.
+    /// The provider on whose behalf the command acts. The queue serves providers in turn.
     pub provider: ProviderId,
     pub requester: Requester,
     pub context_sources: ContextSources,
@@ -35,12 +35,12 @@ pub trait OutcomeReceiver: Send {
     ///
     /// # Errors
     ///
-    /// If the result cannot be rendered. Then nothing of the command is stored.
+    /// If the result cannot be rendered. The command then has no effect.
     fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
 
-    /// Whether the outcome is still wanted. Called when the command is decided, and again when it is
-    /// rendered. If it returned true, the receiver must stay until it receives the outcome; if it returned false,
-    /// nothing of the command is stored.
+    /// Whether the outcome is still wanted. Called when the command is decided, and again when its result is
+    /// rendered. After returning true, the receiver must wait for the outcome; after returning false, the
+    /// command has no effect.
     fn is_wanted(&self) -> bool;
 
     /// Receives the outcome. Called exactly once.
@@ -50,13 +50,13 @@ pub trait OutcomeReceiver: Send {
 /// How a submission ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The command was executed and is durable. The last rendering is the valid one.
+    /// The command was executed and committed durably. The response that was rendered last is the valid one.
     Done(Done),
-    /// The same request used the idempotency key before. This is its response.
+    /// The request was already executed under this idempotency key. This is its response.
     AlreadyExecuted(IdempotencyRecord),
     /// Another request with the same idempotency key is in progress.
     KeyInUse,
-    /// A different request used the idempotency key before.
+    /// The idempotency key was already used for a different request.
     KeyMisused,
     /// The command was refused, or the store failed ([`Refusal::Store`]).
     Refused(Refusal),
@@ -69,7 +69,7 @@ pub trait CommandQueue: Send + Sync {
 }
 
 impl ContextSources {
-    /// The context of a command of this actor.
+    /// The context for a command from this requester.
     pub fn context_for<'a>(&'a self, requester: &'a Requester) -> Context<'a> {
         Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: requester.as_origin() }
     }

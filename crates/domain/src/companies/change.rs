@@ -8,10 +8,10 @@ use crate::values::{DomainName, EmailAddress, InvalidValue, SingleLine, Update, 
 /// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateCompany {
-    /// Its domain, which cannot change: only the present one is accepted.
+    /// Its domain, which cannot change: only the current one is accepted.
     pub domain: Option<DomainName>,
     pub name: Option<SingleLine>,
-    /// The owner's address: that of the present owner, of another active user, or of a new user.
+    /// The owner's address: that of the current owner, of another active user, or of a new user.
     pub owner_email: Option<EmailAddress>,
     /// The owner's full name.
     pub owner_name: Option<OwnerName>,
@@ -30,7 +30,7 @@ pub enum UpdateCompanyError {
     /// The company cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// A different domain was sent.
+    /// The update contains a domain other than the current one.
     #[error("domain cannot be changed")]
     OtherDomain,
     /// The owner's name is invalid.

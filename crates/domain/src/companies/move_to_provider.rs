@@ -21,10 +21,10 @@ pub enum MoveCompanyError {
     Store(#[from] StoreError),
 }
 
-/// Transfers a company with everything in it to another provider. It leaves its corporation, which stays with
-/// the old provider, so none of its users administers a corporation any more. Events that were already
-/// written stay with the old provider. Waits for requests in progress, so that none writes for the old
-/// provider afterwards.
+/// Transfers a company and everything in it to another provider. The company leaves its corporation, which
+/// stays with the old provider, so its users lose the corporation admin role. Events that were already
+/// written stay with the old provider. Waits for requests in progress, so that none of them writes for the
+/// old provider afterwards.
 pub fn move_to_provider<T>(
     tx: &mut T,
     id: CompanyId,

@@ -3,8 +3,8 @@
 use crate::values::{InvalidValue, SingleLine, split_full_name};
 
 /// A full name, split at its last space into first and last name. If the split fails, the name is still
-/// accepted when it equals the owner's present name: two long names joined are longer than a single name may
-/// be.
+/// accepted when it equals the owner's current name, because two long names that are joined exceed the limit
+/// for one name.
 #[derive(Debug, Clone)]
 pub struct OwnerName {
     pub(super) text: String,
@@ -15,8 +15,8 @@ pub struct OwnerName {
 const FULL_NAME_LENGTH_MAX: usize = 255 + 1 + 255;
 
 impl OwnerName {
-    /// Parses a name from an update. A name that no owner can have is refused here, together with the other
-    /// faults of a body.
+    /// Parses a name from an update. Refuses a name that no owner can have, so that the fault is reported
+    /// together with the other faults of the request body.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let name = Self::new(text);
         let is_possible_name = !text.trim().is_empty()
@@ -28,7 +28,7 @@ impl OwnerName {
         }
     }
 
-    /// A name that is not checked yet.
+    /// Wraps a name without checking it.
     pub fn new(text: &str) -> Self {
         Self { text: text.to_owned(), split: split_name(text) }
     }

@@ -47,7 +47,8 @@ pub(super) fn update_owner<T: Accounts + Locks + Users + ?Sized>(
     Ok(with_owner(found, owner, context))
 }
 
-/// Locks and reads the active user of the company who had this address when it was looked up.
+/// Locks and reads the active user with this id and address. If the user has changed since it was looked up,
+/// the transaction has lost a race.
 fn lock_owner<T: Locks + ReadUsers + ?Sized>(
     tx: &mut T,
     found: &CompanyWithOwner,
@@ -61,7 +62,7 @@ fn lock_owner<T: Locks + ReadUsers + ?Sized>(
     }
 }
 
-/// Creates the new owner, with the given name or else the name of the old owner.
+/// Creates the new owner, with the given name, or with the name of the old owner if none is given.
 fn create_owner<T: Accounts + Locks + Users + ?Sized>(
     tx: &mut T,
     found: CompanyWithOwner,
@@ -89,7 +90,7 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
     Ok(with_owner(found, owner, context))
 }
 
-/// The company with this owner. Its time of last change advances if the API shows a different owner.
+/// Sets the owner of the company. Advances `updated_at` if this changes the owner that the API shows.
 fn with_owner(mut found: CompanyWithOwner, owner: User, context: &Context<'_>) -> CompanyWithOwner {
     let shown = (found.company.owner_id, found.owner_name());
     if shown != (owner.id, owner.full_name()) {

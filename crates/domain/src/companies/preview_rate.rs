@@ -5,14 +5,14 @@ use crate::money::{Amount, Points, PointsPerDollar};
 use crate::ports::{BalanceGroup, ReadAccounts, StoreError};
 use crate::wallets::{Account, WalletType};
 
-/// Points at the present rate, and at another rate.
+/// Points at the current rate, and at another rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CurrentAndProposed {
     pub current: i64,
     pub proposed: i64,
 }
 
-/// What a company shows at its present rate, and would show at another rate.
+/// What a company shows at its current rate, and would show at another rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RatePreview {
     pub rate: CurrentAndProposed,

@@ -14,7 +14,7 @@ pub enum UpdateCorporationError {
     Store(#[from] StoreError),
 }
 
-/// Renames a corporation. `None`, or its present name, changes nothing.
+/// Renames a corporation. `None` or its current name changes nothing.
 pub fn update<T: Corporations + Locks + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -1,5 +1,6 @@
-//! Executes several commands in one transaction as if they ran one after the other: each is decided on the
-//! facts and accounts that the commands before it left, and the accepted decisions are written at the end.
+//! Executes several commands in one transaction as if they ran one after the other: each decision starts from
+//! the facts and accounts as the previous decisions left them, and the accepted decisions are written at the
+//! end.
 
 use super::{Decide, DecideError, DecisionState};
 use crate::ledger::{AccountBook, Changes, Facts, Needs};
@@ -120,7 +121,8 @@ impl CommandBatch {
 ///
 /// # Errors
 ///
-/// The refusal, or a failure of the store. A fact that is still missing after the second load is one too.
+/// The refusal, or a failure of the store. A fact that is still missing after the second load counts as a
+/// failure.
 pub fn execute_command<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,
@@ -136,7 +138,7 @@ pub fn execute_command<T: LedgerAccess + ?Sized, C: Decide>(
 ///
 /// # Errors
 ///
-/// As [`execute_command`].
+/// The same as for [`execute_command`].
 pub(crate) fn decide_command<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,

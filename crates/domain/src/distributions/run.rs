@@ -37,8 +37,8 @@ pub struct RunDistribution {
 pub enum Recipients {
     /// These users, who must all be active users of the company.
     Named(Vec<UserId>),
-    /// Every active user or every active manager, as they were read. A user who was deleted since receives
-    /// nothing.
+    /// Every active user or every active manager, as read from the database. A user who has been deleted
+    /// since then receives nothing.
     All(Vec<UserId>),
 }
 
@@ -47,7 +47,7 @@ pub enum Recipients {
 pub struct Distribution {
     /// The number of receivers.
     pub users: usize,
-    /// The change of the reserve; its points are those of each user.
+    /// The change of the reserve; its `points` are the points for each user.
     pub reserve: BalanceChange,
 }
 
@@ -160,7 +160,7 @@ impl Decide for RunDistribution {
     }
 }
 
-/// How a distribution proceeds.
+/// The date of a schedule that a distribution pays.
 enum NextDate {
     Unscheduled,
     Due(ScheduledDate),
@@ -173,7 +173,7 @@ impl RunDistribution {
         self.recipients.count() > RECEIVERS_PER_STEP
     }
 
-    /// The date that is paid, and the schedule with the date after it.
+    /// Determines the date to pay, and advances the schedule to the date after it.
     fn next_date(
         &self,
         facts: &Facts,

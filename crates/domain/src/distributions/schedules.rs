@@ -103,7 +103,7 @@ pub fn list_schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
         .collect())
 }
 
-/// Cancels a schedule: none of its dates is paid any more. Cancelling again changes nothing.
+/// Cancels a schedule: no further dates are paid. Cancelling again changes nothing.
 pub fn cancel_schedule<T: AuditLog + Locks + Schedules + ?Sized>(
     tx: &mut T,
     id: ScheduleId,

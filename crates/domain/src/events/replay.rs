@@ -15,9 +15,9 @@ pub enum ReplayError {
     Store(#[from] StoreError),
 }
 
-/// Makes events due at once, all or none. Returns their number. Events that had ended start a new retry
-/// schedule, events that wait keep theirs; events that are due or in progress do not change and are not
-/// counted.
+/// Makes events due immediately, all or none. Returns the number of events that changed. Events that are no
+/// longer pending start a new retry schedule, and pending events keep theirs. Events that are already due or
+/// in flight do not change.
 pub fn replay_by_ids<T: Replays + ?Sized>(
     tx: &mut T,
     ids: &[EventId],
@@ -36,9 +36,9 @@ pub fn replay_by_ids<T: Replays + ?Sized>(
 /// A selection of a provider's own events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplaySelection {
-    /// Events that were created at this time or later, or at any time.
+    /// Only events that were created at this time or later; `None` for any time.
     since: Option<Timestamp>,
-    /// Events in this state, or in any.
+    /// Only events in this state; `None` for any state.
     state: Option<EventState>,
 }
 

@@ -68,7 +68,7 @@ impl AccountBook {
         !is_known
     }
 
-    /// Replaces the state of accounts by what another book has decided on them.
+    /// Replaces the states of accounts with those that were decided in another book.
     #[cfg(feature = "memory")]
     pub(crate) fn apply_changes(
         &mut self,
@@ -100,7 +100,7 @@ impl AccountBook {
         }
     }
 
-    /// The account, to be changed.
+    /// The account, to modify it.
     pub(crate) fn account_mut(&mut self, account: Account) -> Result<&mut AccountState, LedgerError> {
         let entry = self.accounts.get_mut(&account).ok_or(LedgerError::AccountNotLoaded(account))?;
         let before = entry.clone();

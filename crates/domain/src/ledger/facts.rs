@@ -120,7 +120,8 @@ impl Facts {
         ))
     }
 
-    /// An occasion that a provider's companies may use: a global one, or one of these companies.
+    /// An occasion that a provider's companies may use: a global occasion, or an occasion of one of these
+    /// companies.
     pub fn find_own_occasion(
         &self,
         scope: ProviderId,

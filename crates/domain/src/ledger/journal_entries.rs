@@ -52,8 +52,8 @@ impl JournalEntry {
     }
 
     /// The credited account. `receiver` is the user who receives a recognition, a distribution or a refund;
-    /// without a receiver those credit no account. An override credits the one of its two payers that does
-    /// not pay.
+    /// without a receiver, such entries credit no account. An override credits whichever of its two possible
+    /// payers does not pay.
     pub(crate) fn credited_account(&self, receiver: Option<UserId>) -> Option<Account> {
         let company = self.company_id;
         let wallet = |wallet| receiver.map(|receiver| Account::Wallet(wallet, receiver));

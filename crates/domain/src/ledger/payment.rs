@@ -23,7 +23,7 @@ pub struct Payment<'a> {
 /// The kind of a payment, with its amounts and accounts.
 #[derive(Debug, Clone, Copy)]
 pub enum PaymentKind<'a> {
-    /// The same price to each receiver, all of it from one payer.
+    /// Pays the same price to each receiver, all from one payer.
     PricePerReceiver {
         /// The possible payers in order of preference, all of them inside accounts or a single outside
         /// account. The first one that covers the whole price pays.
@@ -36,14 +36,14 @@ pub enum PaymentKind<'a> {
         /// Points for each receiver.
         points: Points,
     },
-    /// Everything that these wallets hold. They are all closed, including empty ones.
+    /// Moves everything that these wallets hold, and closes all of them, including empty ones.
     EmptyWallets {
         /// Wallets of one user.
         wallets: &'a [Account],
         /// The account that is credited.
         to: Account,
     },
-    /// One sum, as one leg of a journal entry that has other legs.
+    /// Makes a single transfer, as one leg of a journal entry that has other legs.
     SingleLeg {
         /// The account that pays.
         from: Account,
@@ -54,7 +54,7 @@ pub enum PaymentKind<'a> {
         /// The number of the leg.
         leg: u32,
     },
-    /// The same amount to each of several receivers, from a sum that was set aside for it. Closed receivers
+    /// Pays the same amount to each receiver from the account that holds the reserved total. Closed receivers
     /// get nothing.
     SharePerReceiver {
         /// The account that pays.
@@ -68,12 +68,12 @@ pub enum PaymentKind<'a> {
         /// Points for each receiver.
         points: Points,
     },
-    /// The difference that makes a wallet show a number of points, from or to the reserve; nothing if it
-    /// already shows them.
+    /// Moves the difference that makes a wallet show `points` from or to the reserve. Moves nothing if the
+    /// wallet already shows them.
     SetBalance {
         wallet: Account,
         reserve: Account,
-        /// The points that the wallet is to show.
+        /// The points that the wallet shows afterwards.
         points: Points,
     },
 }
@@ -92,7 +92,7 @@ pub enum PaymentOutcome {
 /// The result of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paid {
-    /// The number of transfers, without that of a rounding.
+    /// The number of transfers, not counting a rounding.
     pub transfer_count: u32,
     /// The reserve's balance, if this payment took it from at least the alert threshold to below it.
     pub balance_below_alert: Option<Amount>,

@@ -35,10 +35,10 @@ impl AccountState {
             _ => !self.balance.is_negative(),
         };
         require_rule(holds, "a balance is within its bounds")?;
-        require_rule(!self.spent.is_negative(), "what was spent is not negative")?;
+        require_rule(!self.spent.is_negative(), "the spent amount is not negative")?;
         require_rule(
             (Amount::ZERO..=ROUNDING_SHORTFALL_MAX).contains(&self.rounding_shortfall),
-            "what is made up is within the tolerance",
+            "a rounding shortfall is within the tolerance",
         )
     }
 }

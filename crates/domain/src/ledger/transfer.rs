@@ -22,20 +22,20 @@ pub struct Transfer {
 
 impl Transfer {
     pub(super) fn check_rules(&self) -> Result<(), LedgerError> {
-        require_rule(self.amount > Amount::ZERO, "a transfer moves something")?;
-        require_rule(self.accounts_match_reason(), "a transfer goes where its reason says")?;
+        require_rule(self.amount > Amount::ZERO, "the amount of a transfer is positive")?;
+        require_rule(self.accounts_match_reason(), "the accounts of a transfer match its reason")?;
         let belongs_to_company = |account: Account| {
             (account.kind() >= AccountKind::Reserve) == (account.owner_id() == self.company.as_uuid())
         };
         require_rule(
             belongs_to_company(self.debit.0) && belongs_to_company(self.credit.0),
-            "a company's accounts are its own",
+            "a transfer uses accounts of its own company",
         )?;
-        require_rule(!self.is_single_leg() || self.leg == 1, "it is the only one of its kind")?;
+        require_rule(!self.is_single_leg() || self.leg == 1, "a transfer for this reason is leg 1")?;
         let is_rounding = self.reason == Reason::Rounding;
         let is_small = self.points == Points::ZERO && self.amount <= ROUNDING_SHORTFALL_MAX;
         require_rule(!is_rounding || is_small, "a rounding is within the tolerance")?;
-        require_rule(self.matches_rate(), "a transfer is priced by its rate")
+        require_rule(self.matches_rate(), "the amount of a transfer matches its points and rate")
     }
 
     fn accounts_match_reason(&self) -> bool {
@@ -65,7 +65,7 @@ impl Transfer {
         matches!(self.reason, Redemption | Refund | Override | Deposit | Withdrawal)
     }
 
-    /// Whether it credits the account in transit or returns its remainder: the sum for many receivers.
+    /// Whether it credits the account in transit, or returns the remainder from there.
     fn is_transit_leg(&self) -> bool {
         let kinds = (self.debit.0.kind(), self.credit.0.kind());
         kinds == (AccountKind::Reserve, AccountKind::Transit)

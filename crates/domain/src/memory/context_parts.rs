@@ -29,7 +29,7 @@ impl IdGenerator for SequentialIds {
     }
 }
 
-/// Event bodies that contain only the facts of the event, as one line.
+/// Event bodies that contain only the facts of the event, on one line.
 #[derive(Debug, Clone, Copy)]
 pub struct PlainBodies;
 

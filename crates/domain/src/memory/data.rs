@@ -33,7 +33,7 @@ pub(super) struct StoreData {
     pub(super) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 
-/// A page of a list in the order of a key.
+/// A page of a list, sorted by a key.
 pub(super) fn page_of<T, K: Ord>(all: impl Iterator<Item = T>, key: fn(&T) -> K, page: Page) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
     all.sort_by_key(key);

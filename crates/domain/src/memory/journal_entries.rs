@@ -67,7 +67,7 @@ impl StoreData {
 impl JournalEntries for MemoryTx {
     fn record_journal_entry(&mut self, entry: &JournalEntry) -> Result<(), StoreError> {
         self.execute(|data| {
-            require_rule(is_complete(&entry.kind), "a journal entry has what its kind needs")?;
+            require_rule(is_complete(&entry.kind), "a journal entry has the fields that its kind requires")?;
             let by = &entry.requester;
             require_rule(
                 is_name(by.reference.as_ref()) && is_name(by.key.as_ref()),

@@ -1,13 +1,13 @@
 //! A store in memory, for tools and tests that need the ledger and no database (feature `memory`).
 //!
-//! It serves the use cases over companies, users, occasions, recognitions, redemptions, wallets and reserves:
-//! everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract tests. The
-//! files mirror those of `ports`.
+//! It supports the use cases for companies, users, occasions, recognitions, redemptions, wallets and
+//! reserves: everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract
+//! tests. The files mirror those of `ports`.
 //!
 //! A unit of work changes a copy of all data, which replaces the original on commit: atomic, but the time
 //! grows with the amount of data. Units run one at a time, so locks do nothing.
 //!
-//! The crate's page has an example.
+//! The documentation of the crate has an example.
 
 mod account_entries;
 mod accounts;

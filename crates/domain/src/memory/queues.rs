@@ -13,7 +13,7 @@ impl Outbox for MemoryTx {
                 require_rule(event.body.len() >= 2, "an event has a body")?;
                 let has_own_id = event.id.as_uuid() != event.entry_id.as_uuid();
                 let is_one_of_many = event.kind == EventKind::RecognitionReceived;
-                require_rule(has_own_id == is_one_of_many, "an event is named after what it tells of")?;
+                require_rule(has_own_id == is_one_of_many, "an event has the id of its subject")?;
                 data.events.push(event.clone());
             }
             Ok(())

@@ -10,7 +10,7 @@ use crate::ports::{Lookup, ReadRecognitions, Recognitions, Role, StoreError};
 use crate::values::{Message, Page, ProviderId, RecognitionId, UserId};
 
 impl StoreData {
-    // No company has the id of a user, so the id alone finds what a user sent.
+    // No company has the id of a user, so the id alone identifies the recognitions that a user sent.
     fn recognitions_of(&self, user: UserId, role: Role) -> impl Iterator<Item = &Recognition> {
         self.recognitions.values().filter(move |recognition| match role {
             Role::Receiver => recognition.receiver_id == user,
@@ -66,7 +66,7 @@ impl StoreData {
         for recognition in recognitions {
             require_rule(
                 recognition.sender.id() != recognition.receiver_id.as_uuid(),
-                "a recognition goes to somebody else",
+                "a user does not receive a recognition from itself",
             )?;
             let is_new = self.recognitions.insert(recognition.id, recognition.clone()).is_none();
             require_rule(is_new, "a recognition has this id")?;

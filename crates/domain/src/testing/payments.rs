@@ -107,7 +107,7 @@ pub(super) fn an_account_is_opened_once_in_its_company(env: &TestEnv<'_>) {
     assert!(open(user_wallet(ann)).is_err());
     assert!(
         open(Account::Reserve(env.create_foreign_company().1.company.id)).is_err(),
-        "a company's accounts are its own"
+        "the reserve of another company"
     );
     assert!(open(user_wallet(UserId::from_uuid(env.company.as_uuid()))).is_err());
     open(Account::Wallet(WalletType::Manager, ann)).unwrap();

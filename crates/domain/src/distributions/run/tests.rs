@@ -84,7 +84,7 @@ fn only_users_who_still_have_the_wallet_receive() {
         expect_not_loaded(fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 1, unloaded)));
     assert!(
         matches!(needed, LedgerError::AccountNotLoaded(_)),
-        "an account that somebody holds is not left out"
+        "a receiver whose account is not loaded is not left out"
     );
     fixture.person_mut(boss).manager = false;
     let refused =
@@ -150,7 +150,7 @@ fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
         fixture.decide_command(PROVIDER, &command).map(|done| done.users)
     };
     assert_eq!(decide(&schedule_as_read, false).unwrap(), 2);
-    assert_eq!(decide(&schedule_as_read, true).unwrap(), 0, "the journal has the date already");
+    assert_eq!(decide(&schedule_as_read, true).unwrap(), 0, "the journal already has the date");
     let changed = Schedule { points: points(6), ..schedule_as_read.clone() };
     assert!(matches!(expect_refusal(decide(&changed, false)), DistributeError::ScheduleChanged));
     let next: Vec<IsoDate> = fixture.changes.schedules.iter().map(|schedule| schedule.next_on).collect();
