@@ -37,7 +37,7 @@ impl Pruned {
     }
 }
 
-/// Deletes everything that is past its retention period, and writes one audit entry if there was any.
+/// Deletes everything that is past its retention period, and writes one audit entry if it deleted anything.
 ///
 /// # Errors
 ///

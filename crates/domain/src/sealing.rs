@@ -6,15 +6,16 @@ use crate::ports::{Pacer, Seal, Store, StoreError, StoreExt, Timestamp};
 /// The outcome of [`seal_committed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SealOutcome {
-    /// Everything that is committed is sealed; the latest seal, or `None` in a database without journal
-    /// entries.
+    /// Everything that is committed is sealed. Contains the latest seal, or `None` in a database without
+    /// journal entries.
     Complete(Option<Seal>),
-    /// Only the entries before a transaction or a distribution in progress. Try again when it has ended.
+    /// Only the entries before a transaction or distribution in progress are sealed. Try again when it has
+    /// ended.
     Partial,
 }
 
-/// Seals the next committed journal entries, at most `pacer.rows_max()` of them. Returns whether a seal was
-/// written: not if there was nothing to seal, or if another process wrote the same seal first.
+/// Seals the next committed journal entries, at most `pacer.rows_max()` of them. Returns false if there was
+/// nothing to seal, or if another process wrote the same seal first.
 ///
 /// # Errors
 ///

@@ -54,8 +54,8 @@ pub enum PaymentKind<'a> {
         /// The number of the leg.
         leg: u32,
     },
-    /// Pays the same amount to each receiver from the account that holds the reserved total. Closed receivers
-    /// get nothing.
+    /// Pays the same amount to each receiver from an account that holds the total. Closed receivers get
+    /// nothing.
     SharePerReceiver {
         /// The account that pays.
         from: Account,

@@ -125,7 +125,7 @@ pub enum AuditPart {
     Storage,
     /// The accounts, compared with their entries.
     Balances,
-    /// The journal in its order, with transfers, recognitions and events, and the chain of seals.
+    /// The journal in order, with transfers, recognitions and events, and the chain of seals.
     Journal,
     /// Checks by single queries.
     Tables,

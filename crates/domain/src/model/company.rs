@@ -11,12 +11,12 @@ pub struct Company {
     pub id: CompanyId,
     pub provider_id: ProviderId,
     pub corporation_id: Option<CorporationId>,
-    /// Its domain, unique in the whole service.
+    /// Its domain, unique across the service.
     pub domain: DomainName,
     pub name: SingleLine,
     /// The user who owns it and administers it.
     pub owner_id: UserId,
-    /// Its logo, never fetched and never returned.
+    /// The URL of its logo, never fetched and never returned.
     pub logo_url: WebUrl,
     pub rate: PointsPerDollar,
     /// The alert threshold of the reserve.

@@ -20,14 +20,14 @@ stored_enum! {
         Pending => 1, "pending";
         /// Its receiver confirmed it.
         Delivered => 2, "delivered";
-        /// Its last attempt failed. It is still stored.
+        /// Its final attempt failed. It is still stored.
         Exhausted => 3, "exhausted";
         /// Its provider had no callback URL. It is still stored.
         Unaddressed => 4, "unaddressed";
     }
 }
 
-/// The content of an event, including the names that it contains.
+/// The content of an event, including the names of users and companies.
 #[derive(Debug, Clone)]
 pub enum Event<'a> {
     RecognitionReceived(RecognitionEvent<'a>),
@@ -44,7 +44,7 @@ impl Event<'_> {
         }
     }
 
-    /// The id of the subject: the received recognition of a sending, otherwise the journal entry itself. Each
+    /// The id of the subject: a recognition if the entry sent some, otherwise the journal entry itself. Each
     /// subject has one event.
     pub fn id_for_entry(&self, entry_id: JournalEntryId) -> EventId {
         EventId::from_uuid(match self {
@@ -72,13 +72,13 @@ pub struct RecognitionEvent<'a> {
     pub occasion_name: &'a str,
 }
 
-/// A redemption with what its event contains.
+/// A redemption with the values that its event contains.
 #[derive(Debug, Clone)]
 pub struct RedemptionEvent<'a> {
     pub user: &'a Person,
     /// The points of this redemption.
     pub points: Points,
-    /// The total points that the user has redeemed, at the present rate.
+    /// The total points that the user has redeemed, at the current rate.
     pub cumulative_points_spent: Points,
 }
 

@@ -20,8 +20,8 @@ pub struct JournalEntry {
     pub kind: EntryKind,
     /// Who requested it.
     pub requester: Requester,
-    /// The rate that converted between points and dollars. For a creation or a change of the rate, the rate
-    /// from then on.
+    /// The rate that converted between points and dollars. For a company creation or a rate change, the new
+    /// rate.
     pub rate: PointsPerDollar,
     pub created_at: Timestamp,
 }
@@ -52,7 +52,7 @@ pub enum EntryKind {
     /// Points were distributed from the reserve to many wallets.
     Distribution {
         wallet: WalletType,
-        /// Points for each.
+        /// Points for each receiver.
         points: Points,
         receivers: u32,
         /// The paid date of a schedule; `None` if the operator ran the distribution.
@@ -64,7 +64,7 @@ pub enum EntryKind {
     Refund {
         /// The redemption, which can be refunded only once.
         redemption: RedemptionId,
-        /// The points of the amount at the rate of that time.
+        /// The points that the amount was worth at the rate of that time.
         points: Points,
     },
     /// The balance of a wallet was replaced.
@@ -106,8 +106,8 @@ pub struct ScheduledDate {
 }
 
 impl EntryKind {
-    /// The number of its transfers, without that of a rounding. For a sending, the number of recognitions,
-    /// which move nothing if they are of zero points.
+    /// The number of its transfers, not counting a rounding. For a sending, the number of recognitions, even
+    /// if they are of zero points and move nothing.
     pub fn leg_count(&self) -> u32 {
         match self {
             Self::CompanyCreation | Self::RateChange | Self::CompanyMove { .. } | Self::Amendment { .. } => 0,

@@ -11,7 +11,7 @@ pub struct Redemption {
     pub user_id: UserId,
     /// The redeemed points, which do not change with the rate.
     pub points: Points,
-    /// Their worth, which a refund returns.
+    /// The amount that they were worth, which a refund returns.
     pub amount: Amount,
     pub created_at: Timestamp,
     pub is_refunded: bool,

@@ -44,7 +44,7 @@ impl From<Origin<'_>> for Requester {
 }
 
 impl Requester {
-    /// Borrows it.
+    /// Converts to the borrowed form.
     pub fn as_origin(&self) -> Origin<'_> {
         Origin { actor: self.actor, reference: self.reference.as_deref(), key: self.key.as_deref() }
     }

@@ -16,7 +16,7 @@ pub struct SamlSettings {
 }
 
 impl SamlSettings {
-    /// Whether everything is set that single sign-on needs.
+    /// Whether all settings that single sign-on needs are set.
     pub fn is_complete(&self) -> bool {
         self.idp_id.is_some() && self.idp_url.is_some() && self.idp_certificate.is_some()
     }

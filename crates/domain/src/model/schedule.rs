@@ -65,7 +65,7 @@ pub struct Schedule {
     pub next_on: IsoDate,
     /// When it is tried next: at the start of that date in UTC, or later after a failed try.
     pub due_at: Timestamp,
-    /// Why that date could not be paid yet, if it was tried.
+    /// The failed tries to pay that date, if any.
     pub failed_tries: Option<FailedTries>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -82,7 +82,7 @@ pub struct FailedTries {
     pub reason: String,
 }
 
-/// A date that was given up.
+/// A date that could not be paid in time and was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissedDate {
     pub schedule_id: ScheduleId,
@@ -90,7 +90,7 @@ pub struct MissedDate {
     pub due_on: IsoDate,
     /// The reason for the last refusal.
     pub reason: String,
-    /// When it was given up.
+    /// When it was skipped.
     pub created_at: Timestamp,
 }
 

@@ -62,7 +62,7 @@ impl User {
     }
 }
 
-/// The few fields of a user that sending and naming need.
+/// The fields of a user that are needed to send recognitions and to show a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub id: UserId,
@@ -82,7 +82,7 @@ impl Person {
     }
 }
 
-/// First and last name, joined in the way in which they were split.
+/// First and last name, joined by a space: the inverse of the split.
 pub fn full_name(first: &SingleLine, last: Option<&SingleLine>) -> String {
     match last {
         Some(last) => format!("{} {}", first.as_str(), last.as_str()),

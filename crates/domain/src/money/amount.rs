@@ -9,12 +9,12 @@ pub(super) const NANODOLLARS_PER_DOLLAR: i64 = 1_000_000_000;
 const EXPECTED: &str = "dollars with at most nine decimals, such as 2.50";
 const DECIMALS: usize = 9;
 
-/// An amount of money in nano-dollars (10⁻⁷ US cent). It is negative if an outside account owes
+/// An amount of money in nano-dollars (10⁻⁷ US cent). Only outside accounts can have a negative balance
 /// (behaviour 16.5).
 ///
 /// The unit is so small that a point is a whole number of nano-dollars for every rate that divides 10⁹. The
-/// string form is in dollars with two to nine decimals: `2.50`. Arithmetic is checked: `None` is an overflow
-/// of `i64`, about 9.2 billion dollars.
+/// string form is in dollars with two to nine decimals: `2.50`. Arithmetic is checked and returns `None` if
+/// `i64` overflows, at about 9.2 billion dollars.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "serde",

@@ -1,11 +1,11 @@
-//! Computes the transfer that makes a wallet show other points.
+//! Computes the transfer that makes a wallet show a different number of points.
 
 use super::{Amount, Points, PointsPerDollar, Price};
 
 /// A transfer between a wallet and the reserve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceDifference {
-    /// The exact amount that is moved, and what the payer must hold.
+    /// The exact amount to move, and the balance that the payer must have.
     pub price: Price,
     /// The difference in shown points.
     pub points: Points,
@@ -34,7 +34,7 @@ pub fn balance_difference(
     Ok(Some(BalanceDifference { price, points: points_moved, wallet_pays }))
 }
 
-/// A number that no [`Amount`] holds.
+/// The result does not fit in an [`Amount`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the amount is out of range")]
 pub struct OutOfRange;

@@ -1,4 +1,4 @@
-//! Dollars, as people read them.
+//! Dollars, for display.
 
 use std::fmt;
 

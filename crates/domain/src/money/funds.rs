@@ -5,7 +5,7 @@ use super::{Amount, Points, PointsPerDollar};
 /// The hard limit of a recognition, in dollars (behaviour 15.5).
 const DOLLARS_MAX: i64 = 5_000;
 
-/// The points that a receiver may get: the A and B of the refusal (behaviour 15.5).
+/// The range of points that a receiver may get: A and B in the error message (behaviour 15.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointsRange {
     /// A: 1, or 0 if the company may send recognitions of zero points.
@@ -36,15 +36,15 @@ pub struct Price {
     pub each: Amount,
     /// What the payer is debited: n × `each`, so that a payment neither creates nor destroys money.
     pub total: Amount,
-    /// What the payer must hold at least: the balance from which a wallet shows `points_total`. Zero or less
-    /// for a payment of zero points, which every payer can make.
+    /// The minimum balance of the payer: the smallest balance that shows `points_total`. Zero or less for a
+    /// payment of zero points, which every payer can make.
     pub threshold: Amount,
-    /// The total points: n × the points of each.
+    /// The total points: n × the points for each receiver.
     pub points_total: Points,
 }
 
 impl Price {
-    /// The price of moving an exact amount to one receiver, which shows it as these points.
+    /// The price of moving an exact amount, shown as `points`, to one receiver.
     pub fn for_exact_amount(rate: PointsPerDollar, amount: Amount, points: Points) -> Option<Self> {
         let threshold = rate.min_balance_for_amount(amount)?;
         Some(Self { each: amount, total: amount, threshold, points_total: points })

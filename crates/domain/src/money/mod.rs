@@ -8,8 +8,8 @@
 //! * [`PointsPerDollar`]: a company's rate, and the conversions in both directions. [`Dollars`]: the worth of
 //!   points, for display.
 //! * [`Sum`]: a requested amount, in points or dollars; [`BalanceChange`]: the change of a balance.
-//! * [`payment_price`], [`rounding_shortfall`], [`points_range`]: what a payment costs, and what a payer needs;
-//!   [`balance_difference`]: the transfer that makes a wallet show other points.
+//! * [`payment_price`], [`rounding_shortfall`], [`points_range`]: what a payment costs, and what a payer
+//!   needs; [`balance_difference`]: the transfer that makes a wallet show a different number of points.
 //!
 //! Each number converts to and from a string. With the feature `serde` it also serializes: an amount as a
 //! string, points and rates as numbers.

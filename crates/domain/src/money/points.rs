@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::InvalidNumber;
 
-const EXPECTED: &str = "a count of points from 0 on";
+const EXPECTED: &str = "a whole number of points, at least 0";
 
 /// A number of points, never negative: what providers send and see (behaviour 16.1).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,10 +6,11 @@ use std::str::FromStr;
 use super::amount::NANODOLLARS_PER_DOLLAR;
 use super::{Amount, InvalidNumber, Points};
 
-const EXPECTED: &str = "a rate of 1 to 10,000 points for a dollar";
+const EXPECTED: &str = "a rate of 1 to 10,000 points per dollar";
 
-/// The tolerance: the shortfall at which a wallet still shows a point, multiplied by the rate. It is a
-/// hundredth of a point, but at most a hundredth of a cent. In nano-dollars times points per dollar.
+/// The tolerance: the largest shortfall at which a wallet still shows a point, multiplied by the rate. The
+/// tolerance is a hundredth of a point, but at most a hundredth of a cent. The unit is nano-dollars times
+/// points per dollar.
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
 const TOLERANCE_OF_A_CENT: i64 = 100_000;
 

@@ -33,7 +33,7 @@ impl Sum {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BalanceChange {
     pub rate: PointsPerDollar,
-    /// The points that the command named.
+    /// The points in the command.
     pub points: Points,
     /// The points that the account showed before, and shows afterwards.
     pub before: Points,

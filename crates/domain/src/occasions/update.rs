@@ -7,7 +7,7 @@ use crate::values::{CompanyId, Message, OccasionId, ProviderId, SingleLine};
 /// The changes to make. Fields that are `None` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateOccasion {
-    /// Its company, which cannot change: only the present one is accepted.
+    /// Its company, which cannot change: only the current one is accepted.
     pub company_id: Option<CompanyId>,
     pub name: Option<SingleLine>,
     /// The title of its mails.
@@ -29,7 +29,7 @@ pub enum ChangeOccasionError {
     /// The occasion is global (behaviour 14.2).
     #[error("a global occasion cannot be changed")]
     Global,
-    /// A different company was sent.
+    /// The update contains a company other than the current one.
     #[error("company_id cannot be changed")]
     OtherCompany,
     #[error(transparent)]

@@ -21,7 +21,7 @@ pub enum ReplaceError {
     /// The user does not have the wallet.
     #[error("the user has no such wallet")]
     NoSuchWallet,
-    /// The points are too many.
+    /// The points exceed the largest amount.
     #[error("points must not exceed the largest amount")]
     OutOfRange,
     #[error(transparent)]
@@ -33,8 +33,8 @@ pub enum ReplaceError {
     Store(#[from] StoreError),
 }
 
-/// Makes a wallet show a number of points: the difference comes from the company's reserve or goes to it. A
-/// wallet that already shows them does not change.
+/// Makes a wallet show a number of points: the company's reserve pays or receives the difference. A wallet
+/// that already shows them does not change.
 #[derive(Debug, Clone)]
 pub struct ReplaceBalance {
     pub user_id: UserId,

@@ -31,7 +31,7 @@ pub fn dry_run<T: LedgerAccess + ?Sized>(
 ) -> Result<DryRun, SendError> {
     let (sent, batch) = decide_command(tx, scope, command, context)?;
     let (book, changes) = (batch.book(), batch.changes());
-    // A recognition of zero points moves nothing. Its first payer would pay it.
+    // A recognition of zero points moves nothing. The first possible payer counts as its payer.
     let paid = book
         .transfers()
         .iter()

@@ -30,7 +30,7 @@ pub struct SendRecognition {
     pub occasion_id: OccasionId,
     pub sender: Sender,
     pub receivers: Receivers,
-    /// Points for each receiver. Any integer; the decision checks the range.
+    /// Points for each receiver. May be any integer: the decision checks the range.
     pub points_per_receiver: i64,
     /// Its message; `None` uses the occasion's default.
     pub message: Option<Message>,
@@ -39,8 +39,8 @@ pub struct SendRecognition {
 }
 
 impl SendRecognition {
-    /// The maximum size in bytes of its message for all receivers together. The length of an occasion's
-    /// default message is not known yet.
+    /// The maximum size in bytes of its message for all receivers together. Assumes the maximum length for an
+    /// occasion's default message, which is not known yet.
     pub fn message_bytes_max(&self) -> usize {
         let message = self.message.as_ref().map_or(Message::BYTES_MAX, |message| message.as_str().len());
         message.saturating_mul(self.receivers.ids().len()).min(MESSAGES_BYTES_MAX)
@@ -74,7 +74,7 @@ pub enum SendError {
     #[error("{1}: {0}")]
     Receiver(UserId, Denied),
     /// All rules that are violated.
-    #[error("the recognition breaks {} rules", .0.len())]
+    #[error("the recognition violates {} rules", .0.len())]
     Faults(Vec<SendFault>),
     /// No wallet of the sender covers the total.
     #[error("Insufficient funds")]

@@ -21,7 +21,7 @@ pub enum RedeemError {
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
-    /// The user wallet does not cover them.
+    /// The user wallet does not cover the points.
     #[error("Insufficient funds")]
     InsufficientFunds,
     #[error(transparent)]

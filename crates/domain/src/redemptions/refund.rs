@@ -23,8 +23,8 @@ pub enum RefundError {
     Store(#[from] StoreError),
 }
 
-/// Returns the amount of a redemption to the user's earned wallet, once. The result has the redemption and
-/// the change of the wallet, with the points of the amount at the present rate.
+/// Returns the amount of a redemption to the user's earned wallet, once. The result contains the redemption
+/// and the change of the wallet, in points at the current rate.
 #[derive(Debug, Clone, Copy)]
 pub struct Refund(pub RedemptionId);
 
@@ -73,7 +73,7 @@ impl Decide for Refund {
         };
         match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
             PaymentOutcome::AccountClosed => return Err(DecideError::Refused(RefundError::UserDeleted)),
-            outcome => outcome.expect_paid()?, // the redeemed account holds the amount of each redemption
+            outcome => outcome.expect_paid()?, // the redeemed account has the amount of every redemption
         };
         changes.journal_entries.push(entry);
         let balance = BalanceChange { rate, points, before, after: book.shown_points(wallet, rate) };

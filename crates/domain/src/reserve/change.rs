@@ -34,7 +34,7 @@ pub struct ChangeReserve {
 pub enum ReserveError {
     #[error("no company has this id")]
     NoSuchCompany,
-    /// The points are zero, or exceed what may ever be deposited to a company.
+    /// The points are zero, or the total deposits of the company would exceed the limit.
     #[error(
         "points must be at least 1, and the deposits of a company must not exceed nine billion dollars in total"
     )]
@@ -44,7 +44,7 @@ pub enum ReserveError {
     WithdrawalOutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
-    /// The reserve does not cover them.
+    /// The reserve does not cover the points.
     #[error("Insufficient funds: the reserve holds {} points", .0.get())]
     InsufficientFunds(Points),
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Notifies administrators once, in advance, that the certificate of an identity provider expires.
+//! Notifies administrators once, in advance, that the certificate of an identity provider is about to expire.
 
 use std::time::Duration;
 
@@ -8,17 +8,18 @@ use crate::notifications::notify_administrators;
 use crate::ports::{Context, LockableRow, Locks, MailOutbox, ReadCompanies, ReadUsers, Saml, StoreError};
 use crate::values::{CompanyId, Timestamp};
 
-/// How long before the end the administrators are notified.
+/// How long before the certificate expires the administrators are notified.
 const EXPIRY_NOTICE: Duration = Duration::from_secs(30 * 86_400);
 
-/// The end of the single sign-on certificate, if single sign-on is active and the end is near or has passed.
+/// When the single sign-on certificate expires; `None` unless single sign-on is active and the certificate
+/// has expired or expires soon.
 pub fn expires_soon(settings: &SamlSettings, now: Timestamp) -> Option<Timestamp> {
     let end = settings.idp_certificate.as_ref().filter(|_| settings.active)?.expires_at();
     (end < now.saturating_add(EXPIRY_NOTICE)).then_some(end)
 }
 
-/// Notifies the administrators of a company that its single sign-on certificate expires soon, or has expired;
-/// once for each certificate. Returns the end if it is soon.
+/// Notifies the administrators of a company that its single sign-on certificate expires soon or has expired,
+/// once for each certificate. Returns when it expires, if that is soon or past.
 pub fn notify_of_expiry<T>(
     tx: &mut T,
     id: CompanyId,

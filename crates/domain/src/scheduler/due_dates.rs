@@ -1,4 +1,4 @@
-//! Pays the dates of schedules when they come.
+//! Pays the dates of schedules when they are due.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ use crate::ports::{
 };
 use crate::values::{IsoDate, ScheduleId};
 
-/// The time between a refusal and the next try of a date.
+/// The time between the refusal of a date and the next try.
 const RETRY_INTERVAL: Duration = Duration::HOUR;
-/// How long a date is tried before it is given up.
+/// How long a date is retried before it is given up.
 const GIVE_UP_AFTER: Duration = Duration::DAY;
 /// How long a schedule is skipped after the store failed, so that other schedules are paid.
 const SKIP_AFTER_FAILURE: Duration = Duration::MINUTE;
@@ -34,25 +34,25 @@ pub struct ProcessedDate {
     pub outcome: DateOutcome,
 }
 
-/// How a date ended.
+/// The outcome for a due date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DateOutcome {
     Paid {
         users: usize,
     },
-    /// It was refused, and will be tried again.
+    /// The distribution was refused and will be retried.
     Refused {
         /// The reason for the refusal.
         reason: String,
         /// The time of the next try.
         retry_at: Timestamp,
     },
-    /// It was refused for too long, and is given up.
+    /// The date was given up, because it was refused for a whole day.
     GivenUp {
         /// The reason for the last refusal.
         reason: String,
     },
-    /// Another process paid it or changed the schedule first.
+    /// Another process paid the date or changed the schedule first.
     ScheduleChanged,
 }
 

@@ -29,11 +29,11 @@ impl UnfinishedDistribution {
     }
 }
 
-/// The provider under which steps are queued if the journal does not have their distribution.
+/// The provider under which steps are queued if the journal entry of their distribution is missing.
 const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
 /// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid`
-/// with the number of receivers of each, until `paid` breaks off. Any number of processes may do this
+/// with the number of receivers of each step. Stops when `paid` breaks. Any number of processes may do this
 /// concurrently.
 ///
 /// Returns the distributions that could not be finished. They do not prevent others from being finished.

@@ -46,7 +46,7 @@ where
 }
 
 /// Creates several users with their wallets, in a few statements. Returns for each profile whether its user
-/// was created; if not, an active user of the company has the address.
+/// was created: false if an active user of the company has the address.
 pub fn create_many<T>(
     tx: &mut T,
     scope: ProviderId,

@@ -13,7 +13,7 @@ pub const ERASED_BODIES_MAX: usize = 200;
 pub enum EraseUserError {
     #[error("no user has this id")]
     NoSuchUser,
-    /// The user is active; its provider manages its data.
+    /// The user is active, so its data is managed by its provider.
     #[error("the user is not deleted: the provider must delete it first")]
     Active,
     #[error(transparent)]
@@ -33,8 +33,8 @@ fn erased_identity(id: UserId) -> Result<(EmailAddress, SingleLine), StoreError>
     found.ok_or_else(|| StoreError::Broken("the address without a user is not an address".into()))
 }
 
-/// Erases the profile of a deleted user and the mails to its address. The user's points and messages are
-/// facts of the ledger and are kept. Erasing again changes only the audit log.
+/// Erases the profile of a deleted user and the mails to its address. The user's points and messages are part
+/// of the ledger and are kept. Erasing again changes only the audit log.
 pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

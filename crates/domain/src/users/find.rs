@@ -1,4 +1,4 @@
-//! Finds the users that records of another system are about.
+//! Finds the users to whom records of another system refer.
 
 use std::collections::HashMap;
 

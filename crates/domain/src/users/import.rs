@@ -1,7 +1,7 @@
 //! Imports users from another system: each record updates the user that it identifies, or creates one.
 //!
 //! A batch of records takes a few statements: users are looked up together, and new ones are created
-//! together. The result is the same as for one record after the other.
+//! together. The result is the same as if the records were imported one after the other.
 
 use std::collections::HashSet;
 
@@ -14,16 +14,16 @@ use crate::model::{Profile, User};
 use crate::ports::{Context, StoreError, Tx};
 use crate::values::{CompanyId, ProviderId, SingleLine, UserId};
 
-/// A record of another system about one user. Its errors are shown to the person who started the import.
+/// A record of another system about one user. Errors are shown to the person who started the import.
 pub trait ImportRecord {
     /// The key of the record's user; `None` if the record has neither an employee id nor an address. A value
     /// that is present but invalid is omitted from the key; it is reported when the whole record is read.
     fn user_key(&self) -> Result<Option<UserKey>, String>;
 
-    /// The user that the record describes, to be created.
+    /// The profile of a new user, as the record describes it.
     fn to_profile(&self, company: CompanyId) -> Result<Profile, String>;
 
-    /// The changes of an existing user.
+    /// The changes to an existing user.
     fn to_changes(&self) -> Result<UpdateUser, String>;
 }
 
@@ -33,16 +33,16 @@ pub enum ImportOutcome {
     Created,
     Updated,
     Unchanged,
-    /// With the reason. The other records of the batch are imported.
+    /// The record was refused for this reason. The other records of the batch are imported.
     Refused(String),
 }
 
 /// Imports a batch of records into a company, and writes one audit entry if they changed anything. Returns
-/// the result of each record, in their order.
+/// one result per record, in the same order.
 ///
 /// # Errors
 ///
-/// If the store fails. The caller must then commit nothing of the batch.
+/// If the store fails. The caller must then roll back the whole batch.
 pub fn import_users<R: ImportRecord>(
     tx: &mut dyn Tx,
     (scope, company): (ProviderId, CompanyId),

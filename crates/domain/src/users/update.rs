@@ -10,7 +10,7 @@ use crate::wallets::{Account, WalletType};
 /// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateUser {
-    /// Its company, which cannot change: only the present one is accepted.
+    /// Its company, which cannot change: only the current one is accepted.
     pub company_id: Option<CompanyId>,
     pub email: Option<EmailAddress>,
     pub first_name: Option<SingleLine>,
@@ -36,10 +36,10 @@ pub enum UpdateUserError {
     Denied(#[from] Denied),
     #[error("the user has been deleted and cannot be changed")]
     Deleted,
-    /// A different company was sent.
+    /// The update contains a company other than the current one.
     #[error("company_id cannot be changed")]
     OtherCompany,
-    /// The last name was sent empty.
+    /// The update contains an empty last name.
     #[error("last_name must not be empty")]
     NoLastName,
     /// The user owns the company and administers it; transfer the ownership first.
@@ -66,7 +66,7 @@ where
 {
     let company_id = tx.find_user(scope, id)?.or_denied("id")?.company_id;
     if command.company_admin == Some(false) || command.corporation_admin == Some(true) {
-        // So that meanwhile neither ownership moves to the user nor the company leaves its corporation.
+        // Prevents a concurrent transfer of ownership to the user, and a change of the corporation.
         tx.lock_row(LockableRow::Company(company_id))?;
     } else {
         tx.lock_provider_shared(company_id)?;

@@ -12,7 +12,8 @@ const LABEL: &str = "CERTIFICATE-----";
 /// One X.509 certificate in PEM, at most 64 KiB, without a private key or anything else in PEM
 /// (behaviour 18.5).
 ///
-/// It is parsed, but not judged: the caller decides whether an expired or weak certificate is acceptable.
+/// Parsing does not check expiry or strength: the caller decides whether an expired or weak certificate is
+/// acceptable.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PemCertificate {
     text: String,
@@ -38,7 +39,7 @@ impl PemCertificate {
         &self.text
     }
 
-    /// The end of its validity.
+    /// When it expires.
     pub fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
@@ -50,7 +51,7 @@ impl std::fmt::Debug for PemCertificate {
     }
 }
 
-/// The end of the validity of the certificate in a string; `None` unless there is exactly one certificate.
+/// When the certificate in a string expires; `None` unless the string contains exactly one certificate.
 fn parse_expiry(text: &str) -> Option<Timestamp> {
     let is_refused = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     let at = only_boundary(text, BEGIN)?;
@@ -62,7 +63,8 @@ fn parse_expiry(text: &str) -> Option<Timestamp> {
     rest.is_empty().then(|| Timestamp::new(certificate.validity().not_after.to_datetime()))
 }
 
-/// The position of the only boundary of a kind, if it is that of a certificate.
+/// The position of the only PEM boundary of the kind `start`; `None` if there are several, or if it is not
+/// that of a certificate.
 fn only_boundary(text: &str, start: &str) -> Option<usize> {
     let mut found = text.match_indices(start);
     let (at, _) = found.next()?;

@@ -13,7 +13,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page, or `None` if either number is below 1.
+    /// Creates a page; `None` if either number is below 1.
     pub const fn new(number: i64, per_page: i64) -> Option<Self> {
         if number < 1 || per_page < 1 {
             None
@@ -47,7 +47,7 @@ impl Page {
         Self { limit: self.limit + 1, ..self }
     }
 
-    /// The page in parts of at most `items_max` items, for callers that cannot hold all of it in memory.
+    /// The page in parts of at most `items_max` items, for callers that cannot hold the whole page in memory.
     pub fn split_into_parts(self, items_max: i64) -> impl Iterator<Item = Self> {
         let size = items_max.max(1);
         let part = move |number: i64| {

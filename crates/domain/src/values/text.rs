@@ -12,8 +12,8 @@ impl SingleLine {
     /// The maximum number of characters.
     pub const CHARS_MAX: usize = 255;
 
-    /// Parses a line. It is stored byte for byte. In an optional field, an empty string means null and must
-    /// be handled before.
+    /// Parses a line. It is stored byte for byte. In an optional field, an empty string means null; the
+    /// caller must handle it first.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_valid = !text.trim().is_empty()
             && has_at_most_chars(text, Self::CHARS_MAX)
@@ -68,7 +68,7 @@ impl Message {
 /// whole name is, and joining both parts by one space (or the first part alone) gives the full name byte for
 /// byte.
 pub fn split_full_name(name: &str) -> (String, String) {
-    // The last space that precedes the trailing ones and has a word before it.
+    // The last space that is not a trailing space and has a word before it.
     let end = name.trim_end().len();
     let split = name.char_indices().rev().find(|&(at, c)| {
         let words_before = name.get(..at).is_some_and(|before| !before.trim().is_empty());

@@ -14,8 +14,8 @@ const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A time in UTC, in whole microseconds, which both databases can store.
 ///
-/// Its string form is ISO 8601 with milliseconds, as in the API (behaviour 3.3). Addition panics beyond the
-/// years of four digits.
+/// Its string form is ISO 8601 with milliseconds, as in the API (behaviour 3.3). Addition panics if the year
+/// would have more than four digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(UtcDateTime);
 
@@ -27,7 +27,7 @@ impl Timestamp {
         Self(at.to_utc().truncate_to_microsecond())
     }
 
-    /// `None` beyond the years of four digits.
+    /// Converts from microseconds since 1970; `None` if the year has more than four digits.
     pub fn from_unix_micros(micros: i64) -> Option<Self> {
         UtcDateTime::UNIX_EPOCH.checked_add(Duration::microseconds(micros)).map(Self)
     }

@@ -24,8 +24,8 @@ impl<T> Update<T> {
 }
 
 impl<T: Clone + PartialEq> Update<T> {
-    /// Updates a field. A value that equals the present one does not change it, because addresses that differ
-    /// only in case are equal.
+    /// Updates a field. A value that equals the current one is not stored: an address that differs only in
+    /// case does not replace it.
     pub fn apply_to_field(&self, field: &mut Option<T>) {
         let updated = self.clone().apply(field.clone());
         if updated != *field {

@@ -29,7 +29,7 @@ impl WebUrl {
 }
 
 /// The URL parser corrects some mistakes (tabs, backslashes, missing slashes). A URL that is stored as sent
-/// must need no correction, so that every parser reads it the same.
+/// must need no correction, so that every parser reads it in the same way.
 fn is_web_url(text: &str) -> bool {
     let is_refused = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
     if !has_at_most_chars(text, WebUrl::CHARS_MAX) || text.chars().any(is_refused) {

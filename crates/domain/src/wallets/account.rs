@@ -34,7 +34,7 @@ impl WalletType {
 }
 
 stored_enum! {
-    /// The kinds of accounts, in lock order: the accounts that most commands want come last.
+    /// The kinds of accounts, in lock order: the accounts that most commands need come last.
     enum AccountKind {
         /// A user's earned points.
         UserWallet => 1, "user_wallet";
@@ -44,7 +44,7 @@ stored_enum! {
         ManagerWallet => 3, "manager_wallet";
         /// A company's reserve.
         Reserve => 4, "reserve";
-        /// The rest of a company's distributions in steps.
+        /// The unpaid part of a company's distributions in steps.
         Transit => 5, "transit";
         /// Outside: the source of deposits.
         Funding => 6, "funding";
@@ -56,7 +56,7 @@ stored_enum! {
 }
 
 impl AccountKind {
-    /// The name of a stored kind. An unknown number is shown as it is.
+    /// The name of a stored kind. An unknown number is shown as a number.
     pub fn stored_name(code: i16) -> String {
         Self::from_code(code).map_or_else(|| format!("account of kind {code}"), |kind| kind.name().to_owned())
     }
@@ -72,7 +72,7 @@ impl AccountKind {
 pub enum Account {
     Wallet(WalletType, UserId),
     Reserve(CompanyId),
-    /// The rest of a company's distributions in steps.
+    /// The unpaid part of a company's distributions in steps.
     Transit(CompanyId),
     /// The source of a company's deposits.
     Funding(CompanyId),
@@ -126,7 +126,7 @@ impl Account {
 /// The state of a user's wallet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wallet {
-    /// Which of the three.
+    /// Which of the three wallets it is.
     pub wallet_type: WalletType,
     /// Its balance.
     pub balance: Amount,

@@ -4,15 +4,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The definition of `points`, tested instead of computed: P fits and P + 1 does not. Exact fractions, times
-/// the rate.
+/// The definition of `shown_points`: P fits and P + 1 does not. Compares exact fractions, multiplied by the
+/// rate.
 fn is_largest(rate: PointsPerDollar, shown: i64, balance: i64) -> bool {
     let limit = i128::from(balance) * i128::from(rate.get()) + expected_scaled_tolerance(rate);
     let fits = |count: i64| i128::from(count) * 1_000_000_000 <= limit;
     fits(shown) && !fits(shown + 1)
 }
 
-/// A second implementation of `amount`: the nearest integer by distance, ties to even.
+/// A second implementation of `to_amount`: the nearest integer by distance, ties to even.
 fn exact_amount(rate: i64, count: i64) -> i128 {
     let (rate, exact) = (i128::from(rate), i128::from(count) * 1_000_000_000);
     let (below, above) = (exact / rate, exact / rate + 1);

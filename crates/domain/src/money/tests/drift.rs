@@ -34,7 +34,8 @@ fn worst_case(rate: PointsPerDollar) -> Option<WorstCase> {
     if modulus == 1 {
         return None;
     }
-    // Points whose remainder is just below, at, and just above one half; the parity decides about a half.
+    // Points whose remainder is just below, at, and just above one half. At one half, rounding depends on
+    // parity.
     let inverse = modular_inverse(1_000_000_000 / common, modulus);
     let candidates: Vec<i64> = [modulus / 2, modulus / 2 + 1]
         .iter()
@@ -78,8 +79,8 @@ fn at_every_other_rate_a_wallet_shows_received_less_spent_for_all_the_guaranteed
         for count in [1, 2, 3, all / 3, all / 2, all - 1, all] {
             assert_wallet_shows(rate, (count, down), (0, 0));
             assert_wallet_shows(rate, (count, up), (0, 0));
-            // In and out, both to the wallet's loss, then both to its gain; the incoming points exceed the
-            // outgoing ones.
+            // Incoming and outgoing points are both rounded to the wallet's loss, then both to its gain; the
+            // incoming points exceed the outgoing ones.
             let modulus = rate.get() / greatest_common_divisor(1_000_000_000, rate.get());
             assert_wallet_shows(rate, (count - count / 2, down + 2 * modulus), (count / 2, up));
             assert_wallet_shows(rate, (count - count / 2, up + 2 * modulus), (count / 2, down));

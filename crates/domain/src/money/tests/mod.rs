@@ -1,4 +1,4 @@
-//! Properties of the arithmetic, for every rate.
+//! Tests of the arithmetic at every rate.
 
 mod conversions;
 mod drift;

@@ -33,7 +33,7 @@ fn points_and_rates_are_whole_numbers_in_their_range() {
     assert_eq!("50".parse(), Ok(PointsPerDollar::DEFAULT));
     assert_eq!((Points::ZERO.to_string(), PointsPerDollar::DEFAULT.to_string()), ("0".into(), "50".into()));
     let error = Points::try_from(-1).unwrap_err().to_string();
-    assert_eq!(error, "\"-1\" must be a count of points from 0 on");
+    assert_eq!(error, "\"-1\" must be a whole number of points, at least 0");
     for refused in ["0", "10001", "-1", "x", ""] {
         assert!(refused.parse::<PointsPerDollar>().is_err(), "{refused}");
     }
