@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// Counts of responses since they were last taken.
+/// Counts responses; see [`RequestCounts`].
 #[derive(Debug, Default)]
 pub struct RequestStatistics {
     requests: AtomicI64,
@@ -12,7 +12,7 @@ pub struct RequestStatistics {
     duration_micros: AtomicI64,
 }
 
-/// Counts since they were last taken.
+/// The counts since the last call of [`RequestStatistics::take_counts`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RequestCounts {
     pub requests: i64,
@@ -20,7 +20,7 @@ pub struct RequestCounts {
     pub client_errors: i64,
     /// Responses with a status of 5xx.
     pub server_errors: i64,
-    /// The sum of their durations.
+    /// The sum of the durations of all responses.
     pub duration_micros: i64,
 }
 

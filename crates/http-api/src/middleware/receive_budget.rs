@@ -156,11 +156,7 @@ mod tests {
         assert!(!other.add_page(1));
         drop(one);
         assert!(other.add_page(5) && other.add_page(3));
-        assert_eq!(
-            address_usage.load(Ordering::Relaxed),
-            5,
-            "a connection sends one page after the other"
-        );
+        assert_eq!(address_usage.load(Ordering::Relaxed), 5, "a connection sends one page after the other");
         other.release_page();
         assert_eq!(address_usage.load(Ordering::Relaxed), 0);
     }

@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
 
-/// The largest body that is parsed on the event loop, which takes at most a quarter of a millisecond.
+/// The size of the largest body that is parsed on the event loop. Parsing it takes at most a quarter of a millisecond.
 const PARSED_IN_PLACE_BYTES_MAX: usize = 16 << 10;
 
-/// Runs parsers. Outside the event loop one runs at a time, so that parsing uses at most one core and the memory for the keys of
-/// one body.
+/// Runs parsers. On the blocking pool, only one runs at a time, so that parsing uses at most one core and the memory
+/// for the keys of one body.
 pub(crate) struct BodyParser {
     permit: Arc<Semaphore>,
 }
@@ -25,8 +25,8 @@ impl BodyParser {
         Self { permit: Arc::new(Semaphore::new(1)) }
     }
 
-    /// Runs `parse` on `input`, which comes with a body of `length` bytes: in place if the body is small, else on the blocking
-    /// pool. Fails with 503 if it does not start within the deadline, and with 500 if `parse` panics.
+    /// Runs `parse` on `input`, whose body has `length` bytes: on the event loop if the body is small, otherwise on the
+    /// blocking pool. Fails with 503 if `parse` does not start within the deadline, and with 500 if it panics.
     pub(crate) async fn run_parser<I: Clone + Send + 'static, T: Send + 'static>(
         &self,
         input: &I,
@@ -50,7 +50,7 @@ impl BodyParser {
         let parsed = match timeout_at(deadline, &mut parsed).await {
             Ok(parsed) => parsed,
             Err(_elapsed) if take_permit(&unstarted).is_some() => return Err(ApiError::busy()),
-            Err(_elapsed) => parsed.await, // it has started
+            Err(_elapsed) => parsed.await, // parsing has started
         };
         parsed.map_err(parsing_failed_error)?.ok_or_else(ApiError::busy)
     }
@@ -109,7 +109,7 @@ mod tests {
             let (tell, has_stalled) = tokio::sync::oneshot::channel();
             let stalling = tokio::task::spawn_blocking(move || (tell.send(()), stalled.recv()));
             has_stalled.await.unwrap();
-            // A blocking task keeps the paused clock from advancing by itself.
+            // While a blocking task runs, the paused clock does not advance by itself.
             let waiting = (0..2).map(|_| parsing.run_parser(&(), 1 << 20, |()| ()));
             let refused = futures_util::future::join_all(waiting);
             let (refused, ()) = futures_util::future::join(refused, async {
@@ -122,7 +122,7 @@ mod tests {
                     .iter()
                     .all(|result| result.as_ref().is_err_and(|error| error.status_and_message().0 == 503))
             );
-            assert_eq!(parsing.permit.available_permits(), 1, "not held in the queue");
+            assert_eq!(parsing.permit.available_permits(), 1, "released while waiting in the queue");
             drop(release);
             assert!(stalling.await.is_ok());
             assert!(parsing.run_parser(&(), 1 << 20, |()| ()).await.is_ok());

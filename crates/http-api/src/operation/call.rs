@@ -1,4 +1,4 @@
-//! The part of a request that every operation sees.
+//! The part of a request that every operation receives.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -51,13 +51,14 @@ impl Call {
         self.id.as_deref()
     }
 
-    /// The id in the path. A string that is not a UUID cannot match an object, so the result is 404 (behaviour 5.4).
+    /// The id in the path. A string that is not a UUID fails with 404, because no object can have it as its id
+    /// (behaviour 5.4).
     pub(crate) fn path_id<T: FromStr>(&self, noun: &'static str) -> Result<T, ApiError> {
         let parsed = self.id().and_then(|id| id.parse().ok());
         parsed.ok_or_else(|| ApiError::not_found_in_path(noun))
     }
 
-    /// Parses the query with `read`; fails with 400.
+    /// Parses the query with `read`. Fails with 400 if the query is invalid.
     pub(crate) fn parse_query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
         Query::parse_with(&self.query_string, read)
     }

@@ -21,14 +21,14 @@ const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
 /// An error response: the part for the client, and the cause for the log.
 #[derive(Debug, Clone)]
 pub(crate) struct ApiError {
-    /// Boxed, so that results are small.
+    /// Boxed, so that a `Result` with this error is small.
     details: Box<ErrorDetails>,
     header: Option<ErrorHeader>,
     closes_connection: bool,
     cause: Option<FailureCause>,
 }
 
-/// The header that an error needs, if any.
+/// The additional header of an error response.
 #[derive(Debug, Clone)]
 enum ErrorHeader {
     Challenge,
@@ -36,10 +36,10 @@ enum ErrorHeader {
     RetryAfterSeconds(u64),
 }
 
-/// Why the service failed; for the log, never for a client.
+/// Why the service failed. The cause is written to the log, never sent to a client.
 #[derive(Debug, Clone)]
 enum FailureCause {
-    /// The store is unavailable, or the outcome is unknown.
+    /// The store is unavailable, or the outcome of a commit is unknown.
     Store(StoreError),
     Internal(String),
 }
@@ -129,7 +129,7 @@ impl ApiError {
         Self::new(ErrorCode::NotFound, message)
     }
 
-    /// 404: no object has the id in the path.
+    /// 404, because no object has the id in the path.
     pub(crate) fn not_found_in_path(noun: &str) -> Self {
         Self::about_field(ErrorCode::NotFound, PATH_ID, format!("{noun} not found"))
     }
@@ -139,7 +139,7 @@ impl ApiError {
         Self::about_field(ErrorCode::Forbidden, PATH_ID, message)
     }
 
-    /// 404 or 403 for the object in the path.
+    /// 404 or 403, because the provider cannot use the object in the path.
     pub(crate) fn from_denied_path(denied: Denied, noun: &'static str) -> Self {
         match denied {
             Denied::Absent(_) => Self::not_found_in_path(noun),
@@ -154,7 +154,7 @@ impl ApiError {
         refusal.with_header(ErrorHeader::Allow(allowed.to_owned()))
     }
 
-    /// 400 for an idempotency key that was used for another request.
+    /// 400 for an idempotency key that was already used for another request.
     pub(crate) fn key_reused() -> Self {
         Self::new(ErrorCode::IdempotencyKeyReused, "Idempotency-Key must not be used for another request")
     }
@@ -176,7 +176,7 @@ impl ApiError {
             .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds.max(1)))
     }
 
-    /// 503 because too much is in progress.
+    /// 503 because too many requests are in progress.
     pub(crate) fn busy() -> Self {
         Self::unavailable("the service is busy", 1)
     }
@@ -205,7 +205,8 @@ impl ApiError {
         self
     }
 
-    /// The failure of the store that caused a 503. It may concern every request for a while, so the caller limits its log lines.
+    /// The failure of the store that caused a 503. It may occur in every request for a while, so the caller must limit
+    /// its log lines.
     pub(crate) fn store_failure(&self) -> Option<&StoreError> {
         match &self.cause {
             Some(FailureCause::Store(cause)) => Some(cause),
@@ -284,7 +285,7 @@ impl fmt::Display for ApiError {
 
 impl std::error::Error for ApiError {}
 
-/// actix-web renders errors that leave a middleware by this trait.
+/// actix-web uses this trait to render errors that a middleware returns.
 impl ResponseError for ApiError {
     fn status_code(&self) -> StatusCode {
         self.status()
@@ -318,7 +319,8 @@ impl From<InvalidBody> for ApiError {
     }
 }
 
-/// The object named by a field of the query or the body (behaviour 5.4); the error's message names the field.
+/// 404 or 403 for an object that a field of the query or the body identifies (behaviour 5.4). The message names the
+/// field.
 impl From<Denied> for ApiError {
     fn from(denied: Denied) -> Self {
         match denied {

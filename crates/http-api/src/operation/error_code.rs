@@ -20,7 +20,7 @@ macro_rules! error_codes {
             /// All codes, in the order of the documentation.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The code as clients see it.
+            /// The code as it appears in responses.
             pub(crate) const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }

@@ -1,9 +1,10 @@
-//! Shares the capacity for requests fairly between providers (behaviour 20.4), so that the load of one does not slow down the
-//! others.
+//! Shares the capacity for requests fairly between providers (behaviour 20.4), so that a provider with many requests
+//! does not slow down the others.
 //!
-//! The number of requests in progress is limited. A single provider may hold all permits but a few, which are reserved for others.
-//! When requests wait, permits that become free are given to the waiting providers in turn, and a provider with its full share in
-//! progress is skipped while another waits. The requests of one provider keep their order.
+//! The number of requests in progress is limited. A single provider may hold all permits except a few, which are
+//! reserved for other providers. When requests wait, the waiting providers receive free permits in turn. A provider
+//! that already has its fair share in progress is skipped while another provider waits. The requests of a provider keep
+//! their order.
 
 mod provider_queues;
 
@@ -34,7 +35,7 @@ pub(crate) struct RequestPermit {
 }
 
 impl FairQueue {
-    /// `capacity` must be more than two fair shares.
+    /// Creates a queue with `capacity` permits, which must be more than two fair shares.
     pub(crate) fn new(kind: &'static str, capacity: usize) -> Arc<Self> {
         gauge!(WAITING_REQUESTS, "kind" => kind).set(0.0);
         Arc::new(Self { kind, capacity, provider_queues: Mutex::default() })
@@ -60,7 +61,8 @@ impl FairQueue {
         permit.ok().and_then(Result::ok).ok_or_else(too_many_requests_error)
     }
 
-    /// Fails with 503 if too many requests of the provider wait already. Lets the caller refuse a request before any work.
+    /// Fails with 503 if too many requests of the provider wait already. Callers use it to refuse a request before they
+    /// spend work on it.
     pub(crate) fn require_room(&self, provider: ProviderId) -> Result<(), ApiError> {
         self.lock_queues().require_room(provider)
     }
@@ -101,7 +103,7 @@ impl Drop for RequestPermit {
         loop {
             let next = self.queue.lock_queues().next_waiter(self.queue.capacity);
             let Some((provider, first)) = next else { return };
-            drop(first.send(self.queue.new_permit(provider))); // a receiver that no longer waits drops the permit, which frees it
+            drop(first.send(self.queue.new_permit(provider))); // if the request no longer waits, the permit is dropped and thereby freed
         }
     }
 }
@@ -125,7 +127,7 @@ mod tests {
         permits
     }
 
-    /// Requests a permit; the task ends when it has one.
+    /// Spawns a task that requests a permit and ends when it has one.
     fn request_permit(
         queue: &Arc<FairQueue>,
         number: u128,
@@ -138,7 +140,7 @@ mod tests {
     async fn a_single_provider_leaves_a_fair_share_free_for_others() {
         let queue = FairQueue::new("read", 24);
         let first = acquire_permits(&queue, 1, 16).await;
-        assert!(queue.acquire_permit(provider_id(1)).await.is_err(), "it waits in vain");
+        assert!(queue.acquire_permit(provider_id(1)).await.is_err(), "its wait times out");
         let second = acquire_permits(&queue, 2, 8).await;
         assert!(queue.acquire_permit(provider_id(3)).await.is_err(), "all permits are taken");
         drop((first, second));
@@ -157,9 +159,9 @@ mod tests {
         tokio::task::yield_now().await;
         first.pop();
         let third = third.await.unwrap().unwrap();
-        assert!(!greedy.is_finished(), "it came first, and has its share");
+        assert!(!greedy.is_finished(), "the provider has its share already");
         drop((second, third));
-        assert!(greedy.await.unwrap().is_ok(), "nobody else waits");
+        assert!(greedy.await.unwrap().is_ok(), "no other provider waits");
     }
 
     #[tokio::test(start_paused = true)]

@@ -20,7 +20,8 @@ const KEY_HEADER: &str = "idempotency-key";
 /// The first bytes of a compressed response. JSON does not begin with them.
 const COMPRESSED_PREFIX: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// A response body as it is stored. A large one is compressed, which reduces the response for a message to thousands to a tenth.
+/// A response body as it is stored. Large bodies are compressed: the response to a recognition with thousands of
+/// receivers shrinks to a tenth.
 pub(super) fn pack_body(response: &RenderedResponse) -> Result<Vec<u8>, ApiError> {
     if response.body.len() <= SMALL_BODY_BYTES_MAX {
         return Ok(response.body.to_vec());
@@ -46,7 +47,7 @@ fn unpack_body(stored: Vec<u8>) -> Result<ChunkedBody, ApiError> {
     }
 }
 
-/// The response of the first request.
+/// The response to a retry: the stored response of the first request.
 pub(super) fn replay_response(record: IdempotencyRecord) -> Result<RenderedResponse, ApiError> {
     let status = StatusCode::from_u16(record.status)
         .map_err(|error| ApiError::internal(format!("a stored response has an invalid status: {error}")))?;
@@ -79,7 +80,7 @@ fn read_key_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     }
 }
 
-/// Method, path and query contain no U+0000, which therefore separates the four parts.
+/// U+0000 separates the four parts, because method, path and query cannot contain it.
 fn hash_request(method: &str, path: &str, query: &str, body: &[u8]) -> Vec<u8> {
     let mut context = digest::Context::new(&digest::SHA256);
     for part in [method, path, query] {

@@ -1,4 +1,5 @@
-//! The idempotency keys in progress in this process. A retry waits here without occupying a thread or a connection.
+//! Locks for the idempotency keys of requests in progress in this process. A retry waits here without occupying a
+//! thread or a database connection.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,7 +22,7 @@ pub(crate) struct KeyLock {
 }
 
 impl KeyLocks {
-    /// Takes the key as soon as it is free, or returns `None` after the deadline.
+    /// Locks the key as soon as it is free. Returns `None` after the deadline.
     pub(crate) async fn acquire_lock(
         self: &Arc<Self>,
         key: &IdempotencyKey,

@@ -12,9 +12,9 @@ use crate::operation::error::ApiError;
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 
-/// The most items on a page of an enveloped list.
+/// The maximum number of items on a page of an enveloped list.
 const PER_PAGE_MAX: i64 = 1_000;
-/// The most items on a short page (behaviour 6.1).
+/// The maximum number of items on a short page (behaviour 6.1).
 const SHORT_PER_PAGE_MAX: i64 = 100;
 
 /// The page of an enveloped list that a call requests.
@@ -27,7 +27,7 @@ pub(crate) fn read_page(query: &mut Query) -> Option<Page> {
     query.read_page(PER_PAGE_MAX)
 }
 
-/// The page that a query requests of a list with large items or with nested lists: at most 100 items.
+/// The page of at most 100 items that a query requests, for lists with large items or with nested lists.
 pub(crate) fn read_short_page(query: &mut Query) -> Option<Page> {
     query.read_page(SHORT_PER_PAGE_MAX)
 }
@@ -36,18 +36,19 @@ pub(crate) fn read_short_page(query: &mut Query) -> Option<Page> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(inline)]
 pub(crate) struct ListBody<L> {
-    /// Which page, counted from 1. Example: `1`
+    /// The number of the page, starting at 1. Example: `1`
     #[schemars(range(min = 1))]
     page: i64,
-    /// How many items a page has; more than the list's maximum is served at the maximum. Example: `100`
+    /// The maximum number of items on a page. A larger value than the list allows is reduced to the list's maximum.
+    /// Example: `100`
     #[schemars(range(min = 1))]
     per_page: i64,
-    /// How many items there are. Example: `1`
+    /// The number of items on all pages. Example: `1`
     #[schemars(range(min = 0))]
     total_count: i64,
-    /// How many items are on this page. Example: `1`
+    /// The number of items on this page. Example: `1`
     result_count: usize,
-    /// The items of the page.
+    /// The items on this page.
     results: L,
 }
 
@@ -66,7 +67,7 @@ pub(crate) fn render_page<T: Serialize>(
     Ok(add_page_links(RenderedResponse::ok(&envelope)?, links, page, total_count))
 }
 
-/// Renders a page of items that are too large to be in memory together: they are loaded and rendered in batches.
+/// Renders a page whose items are too large to be in memory together. They are loaded and rendered in batches.
 pub(crate) fn render_page_in_batches<T: Serialize>(
     links: &Links<'_>,
     page: Page,
@@ -121,7 +122,7 @@ fn add_page_links(
     response.with_header("link", &links.to_header(page, page.number() < last, Some(last)))
 }
 
-/// The memory of the largest response; nothing for a query that will be refused.
+/// The memory of the largest response to a query; 0 if the query is invalid and will be refused.
 pub(crate) fn estimate_page_memory(page: Result<Page, ApiError>, item_bytes: usize) -> usize {
     page.map_or(0, |page| checked_cast::<usize, _>(page.per_page()).saturating_mul(item_bytes))
 }
@@ -133,7 +134,7 @@ fn last_page_number(total: i64, per_page: i64) -> i64 {
     (full + i64::from(rest > 0)).max(1)
 }
 
-/// Shortens the found items to their page. Returns whether there was a further item, so that there is a next page.
+/// Removes the items beyond the page. Returns whether there were any, which means that there is a next page.
 pub(crate) fn truncate_to_page<T>(page: Page, found: &mut Vec<T>) -> bool {
     let limit = checked_cast(page.limit());
     let has_next = found.len() > limit;

@@ -1,8 +1,9 @@
 //! Reads that can wait until there is something to read (behaviour 25.8).
 //!
-//! A waiting request is a future that holds no thread, database connection, permit or memory for its response. It looks for
-//! something to read when it is woken and, because not every change wakes it, from time to time. Each look is a short read like that
-//! of any other request. Only the limits of open connections bound the number of waiting requests.
+//! A waiting request is a future that holds no thread, database connection, permit or memory for its response. When it
+//! is woken, it looks for something to read. It also looks periodically, because not every change wakes it. Each look
+//! is a short read like that of any other request. The number of waiting requests is limited only by the number of open
+//! connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +21,8 @@ use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 use crate::request_info::{ClientEnd, TimeWaited};
 
-/// The shortest time between two looks. On PostgreSQL, committed events appear only when no older transaction is open, so the next
-/// looks after a commit follow quickly, and then at twice the distance each time.
+/// The shortest time between two looks. On PostgreSQL, committed events become visible only when no older transaction
+/// is open. Therefore the first look after a commit follows quickly, and the interval doubles with each further look.
 const LOOK_INTERVAL_MIN: Duration = Duration::from_millis(20);
 /// The longest time between two looks, unless very many requests wait.
 const LOOK_INTERVAL_MAX: Duration = Duration::from_secs(1);
@@ -34,10 +35,10 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
     /// The memory that a look needs.
     const LOOK_BYTES_MAX: usize;
 
-    /// Parses the query of a call, and how long it may wait.
+    /// Parses the query of a call: what to read, and how long to wait.
     fn parse_query(call: &Call) -> Result<(Self::Query, Duration), ApiError>;
 
-    /// Looks for something to read, and moves the query past what does not match.
+    /// Looks for something to read, and moves the query past data that does not match.
     fn look(reads: &mut dyn ReadTx, query: &mut Self::Query) -> Result<Look, ApiError>;
 
     /// Reads the data and renders the response.
@@ -52,9 +53,9 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
 pub(crate) enum Look {
     /// Something to read.
     Found,
-    /// Nothing that matches yet, but more to look at.
+    /// No match so far, but more data to look at.
     Continues,
-    /// Nothing more.
+    /// No match, and no more data.
     End,
 }
 
@@ -75,8 +76,9 @@ pub(crate) async fn run_long_poll<P: LongPoll>(
     Ok(response.with_memory(memory))
 }
 
-/// Waits until there is something to read, the time is over, the client is gone, or the service stops or goes into maintenance. Returns
-/// how long the request waited between its looks. Fails if the first look fails; if a later one does, the next one decides.
+/// Waits until there is something to read, the time limit passes, the client disconnects, or draining or maintenance
+/// mode begins. Returns how long the request waited between its looks. Fails if the first look fails; a later look that
+/// fails is ignored.
 async fn wait_for_data<P: LongPoll>(
     state: &Arc<ApiState>,
     call: &Call,
@@ -84,7 +86,7 @@ async fn wait_for_data<P: LongPoll>(
     wait_max: Duration,
     request: &HttpRequest,
 ) -> Result<Duration, ApiError> {
-    // Before the first look, so that no event is missed between it and the wait.
+    // Subscribes before the first look, so that no event is missed between the look and the wait.
     let mut subscription = state.api.feed_signal.subscribe(call.scope);
     let client_end = request.conn_data::<ClientEnd>().cloned().unwrap_or_default();
     let deadline = Instant::now() + wait_max;
@@ -113,7 +115,7 @@ async fn wait_for_data<P: LongPoll>(
 /// Waits for the next look. Returns the interval until the one after it.
 async fn wait_for_look(subscription: &mut FeedSubscription, interval: Duration) -> Duration {
     let round = subscription.round();
-    sleep(LOOK_INTERVAL_MIN).await; // many commits share one look
+    sleep(LOOK_INTERVAL_MIN).await; // so that many commits lead to one look
     tokio::select! {
         is_own = subscription.await_commit() => if is_own { LOOK_INTERVAL_MIN } else { LOOK_INTERVAL_MIN.max(round) },
         () = sleep(interval.saturating_sub(LOOK_INTERVAL_MIN)) => interval.saturating_mul(2).min(LOOK_INTERVAL_MAX.max(round)),

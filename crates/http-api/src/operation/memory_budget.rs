@@ -1,8 +1,9 @@
-//! Limits the memory of large requests. It is reserved before it is used, and released when the last part of the response has
-//! been sent.
+//! Limits the memory of large requests. Memory is reserved before it is used, and released when the last part of the
+//! response has been sent.
 //!
-//! Small requests reserve nothing and take no lock. If there is not enough memory, a request waits for a moment and then gets a
-//! 503. One provider can reserve only a part of the total, so that the others are not blocked.
+//! Small requests reserve nothing and take no lock. If there is not enough memory, a request waits for a limited time
+//! and is then refused with 503. One provider can reserve only a part of the total, so that it does not block the
+//! others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,13 +15,14 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
 
-/// The largest body or response that reserves nothing. There may be one per connection.
+/// The size of the largest body or response that reserves nothing. Their number is limited, because there is at most
+/// one per connection.
 pub(crate) const SMALL_BODY_BYTES_MAX: usize = 64 << 10;
-/// The largest work on a request that reserves nothing; the number of requests in progress is limited. A recognition with the
-/// message of its occasion is such a request.
+/// The most memory that a request may need for its work without a reservation. Its total is limited, because the number
+/// of requests in progress is. For example, a recognition with its occasion's default message reserves nothing.
 pub(crate) const SMALL_WORK_BYTES_MAX: usize = 128 << 10;
 
-/// A number of bytes in total, and the part of them that one provider may reserve.
+/// Limits the reserved bytes in total and per provider.
 pub(crate) struct MemoryBudget {
     kind: &'static str,
     /// Requests up to this size reserve nothing.
@@ -45,7 +47,7 @@ pub(crate) struct MemoryPermit {
 }
 
 impl MemoryBudget {
-    /// A budget whose reserved bytes are reported in `guerdon_http_memory_bytes` under this kind.
+    /// Creates a budget. Its reserved bytes are reported in `guerdon_http_memory_bytes` under this kind.
     pub(crate) fn new(
         kind: &'static str,
         small_bytes_max: usize,
@@ -67,7 +69,7 @@ impl MemoryBudget {
         MemoryPermit { budget: Arc::clone(self), provider, bytes: 0 }
     }
 
-    /// Reserves bytes, but never more than a provider's whole part, as soon as they are available. Fails with 503 after the
+    /// Reserves bytes as soon as they are available, at most as many as one provider may have. Fails with 503 after the
     /// deadline for memory.
     pub(crate) async fn acquire_bytes(
         self: &Arc<Self>,
@@ -97,7 +99,8 @@ impl MemoryBudget {
 }
 
 impl MemoryPermit {
-    /// Reserves bytes for an empty reservation, as soon as they are available; 503 after the deadline for memory.
+    /// Reserves bytes for an empty reservation as soon as they are available. Fails with 503 after the deadline for
+    /// memory.
     pub(crate) async fn grow_to(self, bytes: usize) -> Result<Self, ApiError> {
         self.budget.acquire_bytes(self.provider, bytes).await
     }
@@ -114,7 +117,7 @@ impl MemoryPermit {
         has_room
     }
 
-    /// Sets the bytes that were needed in the end. If they are more than reserved, they are counted even above the limit.
+    /// Sets the reservation to the bytes that were actually needed, even if that exceeds the limit.
     pub(crate) fn resize_to(&mut self, bytes: usize) {
         let bytes = if bytes <= SMALL_BODY_BYTES_MAX { 0 } else { bytes };
         if bytes == self.bytes {

@@ -1,10 +1,12 @@
-//! How the request of an endpoint is parsed, run and rendered.
+//! How the request of an endpoint is parsed and run, and how its response is rendered.
 //!
-//! - Parsed: `call` (path and caller), `query` and `body`; `body_parser` keeps large bodies off the event loop.
-//! - Run: `read`, `long_poll`, `read_with_body` and `write`, each in the order of the checks. `state` is the only way to the store; `submit`
-//!   queues commands that move points. `idempotency` and `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the
-//!   requests in progress and their memory; `commit_decision` decides between a commit and a 503.
-//! - Rendered: `response`, `list`, `chunked_body` and `error` with `error_code` and `problem`. `operation_docs` documents operations for the API description.
+//! - Parsing: `call` (path and caller), `query` and `body`; `body_parser` keeps large bodies off the event loop.
+//! - Running: `read`, `long_poll`, `read_with_body` and `write` run the kinds of operations, with their checks in the
+//!   documented order. `state` gives access to the store; `submit` queues commands that move points. `idempotency` and
+//!   `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory;
+//!   `commit_decision` decides between a commit and a 503.
+//! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code` and `problem`. `operation_docs`
+//!   documents operations for the API description.
 
 pub(crate) mod body;
 mod body_parser;

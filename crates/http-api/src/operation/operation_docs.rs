@@ -1,5 +1,5 @@
-//! The documentation of an operation that is not derived from its code. The rest of the API description comes from the types that it
-//! reads and returns.
+//! The hand-written documentation of an operation. The rest of the API description is derived from the types that the
+//! operation reads and returns.
 
 use schemars::JsonSchema;
 
@@ -8,26 +8,27 @@ use guerdon_api_types::parameter::Parameter;
 
 /// An operation in the API description.
 pub(crate) trait OperationDocs {
-    /// Its name in generated clients.
+    /// The name of the operation in generated clients.
     const NAME: &'static str;
     /// A summary in one line.
     const SUMMARY: &'static str;
     /// Further documentation for clients, in Markdown.
     const DESCRIPTION: &'static str;
-    /// Whether it is an addition of this service (behaviour 25).
+    /// Whether the operation is an addition of this service (behaviour 25).
     const IS_EXTENSION: bool = false;
     /// Whether the path accepts a domain instead of the id.
     const ACCEPTS_DOMAIN: bool = false;
-    /// The status of its success.
+    /// The status of a successful response.
     const SUCCESS_STATUS: u16 = 200;
-    /// The component whose doc comments also describe the fields of the request that have the same names; `None` for the view.
+    /// The component whose doc comments also describe the request's fields of the same names; `None` for the component
+    /// of the view.
     const DOCUMENTED_BY: Option<&str> = None;
     /// The doc comments of the other fields of the request.
     const FIELD_DOCS: FieldDocs = &[];
-    /// The body of the success response; `()` for none. The doc comments of its fields describe them to clients.
+    /// The body of a successful response; `()` for none. The API description contains the doc comments of its fields.
     type View: JsonSchema;
 
-    /// The parameters of its query.
+    /// The parameters of the query.
     fn query_parameters() -> Vec<Parameter> {
         Vec::new()
     }

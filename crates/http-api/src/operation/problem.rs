@@ -20,7 +20,7 @@ pub(crate) struct Problem<'a> {
     status: u16,
     /// The reason, for people: the message of the default format. Example: `"company not found"`
     detail: &'a str,
-    /// The reason, for programs. Codes can be added. Example: `"not_found"`
+    /// The reason, for programs. New codes can be added. Example: `"not_found"`
     code: ErrorCode,
     /// The id of the request, as in `X-Request-Id`. Example: `"019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12"`
     request_id: &'a str,
@@ -31,9 +31,9 @@ pub(crate) struct Problem<'a> {
 /// An invalid field.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct FieldError {
-    /// Its name. Example: `"id"`
+    /// The name of the field. Example: `"id"`
     field: String,
-    /// Its part of the detail. Example: `"company not found"`
+    /// The part of the detail about this field. Example: `"company not found"`
     message: String,
 }
 

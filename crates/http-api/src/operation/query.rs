@@ -13,7 +13,7 @@ use guerdon_api_types::parameter::{Parameter, ReadReport};
 use guerdon_api_types::values::FromText;
 
 const PER_PAGE_DEFAULT: i64 = 100;
-/// Everything but the unreserved characters of RFC 3986.
+/// All characters except the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The parameters of a query by name. They are read one by one, and every fault is collected; unknown parameters are ignored.
@@ -111,7 +111,7 @@ impl Query {
         self.report.accept_parsed(name, number.ok_or(fault))
     }
 
-    /// The value of a parameter, if it is given; `None` if it is repeated, which is a fault.
+    /// The value of a parameter: `Some(None)` if it is absent, and `None`, with a fault, if it is repeated.
     #[expect(clippy::option_option, reason = "a fault differs from absence")]
     fn single_value(&mut self, name: &str) -> Option<Option<String>> {
         match self.values.get(name).map(Vec::as_slice) {

@@ -13,10 +13,11 @@ use crate::operation::operation_docs::OperationDocs;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 
-/// An operation without a body that changes nothing. It looks up the object in the path first, and then reads the query.
+/// An operation without a body that changes nothing. It looks up the object in the path before it reads the query.
 pub(crate) trait ReadOperation: OperationDocs + 'static {
-    /// `PerStatementNoWait` for the read of one object by its key: an embedded database answers that in less time than handing
-    /// it to another thread takes. If the store would have to wait, the operation reads per statement on the blocking pool.
+    /// Use `PerStatementNoWait` to read one object by its key: an embedded database does that faster than the request
+    /// could be passed to another thread. If the store would have to wait, the operation reads per statement on the
+    /// blocking pool.
     const CONSISTENCY: Consistency = Consistency::Snapshot;
 
     /// Reads the data and renders the response.
@@ -46,7 +47,7 @@ pub(crate) async fn run_read<R: ReadOperation>(
     Ok(response.with_memory(memory))
 }
 
-/// Reads on the blocking pool, in the turn of the provider.
+/// Reads on the blocking pool, after the fair queue has granted a permit.
 pub(crate) async fn read_blocking<T: Send + 'static>(
     state: &Arc<ApiState>,
     scope: ProviderId,

@@ -34,7 +34,7 @@ impl RenderedResponse {
         Self::from_stored(StatusCode::NO_CONTENT, ChunkedBody::default())
     }
 
-    /// A response that was rendered earlier.
+    /// A stored response.
     pub(crate) fn from_stored(status: StatusCode, body: ChunkedBody) -> Self {
         Self { status, body, headers: Vec::new(), memory: None }
     }

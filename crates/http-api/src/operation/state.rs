@@ -1,4 +1,4 @@
-//! The state that all requests share, and the only way to the blocking pool.
+//! The state that all requests share. Only `run_blocking` gives them access to the blocking pool.
 
 use std::fmt::Display;
 use std::pin::pin;
@@ -22,17 +22,17 @@ use crate::operation::error::ApiError;
 use crate::operation::fair_queue::FairQueue;
 use crate::operation::memory_budget::{MemoryBudget, SMALL_BODY_BYTES_MAX, SMALL_WORK_BYTES_MAX};
 
-/// The maximum number of store calls that run or wait for a thread. Further ones fail with 503.
+/// The maximum number of store calls that run or wait for a thread. Further calls fail with 503.
 const STORE_CALLS_MAX: usize = 256;
 
-/// The maximum number of reading requests in progress, each of which needs a thread, and of writing requests, most of
-/// which wait in a queue of the store.
+/// The maximum number of read requests in progress, each of which needs a thread, and of write requests, most of which
+/// wait in a queue of the store.
 const READS_IN_PROGRESS_MAX: usize = 24;
 const WRITES_IN_PROGRESS_MAX: usize = 136;
 
-/// The bytes of large bodies that are being read or wait to be processed, in total and per provider.
+/// The maximum memory for large bodies that are being read or wait to be processed, in total and per provider.
 const BODY_MEMORY_BYTES: (usize, usize) = (24 << 20, 12 << 20);
-/// The bytes that large requests need for their work and their responses, in total and per provider.
+/// The maximum memory that large requests need for their work and their responses, in total and per provider.
 const WORK_MEMORY_BYTES: (usize, usize) = (64 << 20, 32 << 20);
 
 /// How often a waiting request checks whether the database still responds.
@@ -54,8 +54,8 @@ pub(crate) struct ApiState {
     pub(crate) key_locks: Arc<KeyLocks>,
     /// The memory for large request bodies.
     pub(crate) body_memory: Arc<MemoryBudget>,
-    /// The memory for large requests in progress and their responses. It is separate from `body_memory`, because a request holds memory
-    /// there while it waits for memory here.
+    /// The memory for large requests in progress and their responses. It is separate from `body_memory`, because a
+    /// request holds memory for its body while it waits for memory for its work.
     pub(crate) work_memory: Arc<MemoryBudget>,
     pub(crate) body_parser: BodyParser,
     store_failure_throttle: LogThrottle<String>,
@@ -90,7 +90,7 @@ impl ApiState {
         })
     }
 
-    /// The context that the use case of a call needs besides its transaction.
+    /// The context that a call's use case needs in addition to the transaction.
     pub(crate) fn use_case_context<'a>(
         &'a self,
         call: &'a Call,
@@ -108,8 +108,8 @@ impl ApiState {
         }
     }
 
-    /// Runs `work` on the blocking pool, to its end even if the client disconnects. If it takes too long, fails with 503 and decides
-    /// against the commit, so that work that calls `decide_commit` before its commit commits nothing.
+    /// Runs `work` on the blocking pool, to its end even if the client disconnects. If it takes too long, fails with
+    /// 503 and decides against the commit; `work` must therefore call `decide_commit` before it commits.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &CommitDecision) -> Result<T, ApiError> + Send + 'static,
@@ -132,8 +132,8 @@ impl ApiState {
         response
     }
 
-    /// Logs the failure of the store that caused an error response, each cause once a minute, and records it for the next check of
-    /// whether the database accepts writes.
+    /// If a failure of the store caused an error response, logs it, each cause once a minute, and records it for the
+    /// next check of whether the database accepts writes.
     pub(crate) fn log_store_failure(&self, refusal: &ApiError, request_id: &str) {
         let Some(cause) = refusal.store_failure() else { return };
         self.api.database_health.record_failure(cause);
@@ -142,13 +142,14 @@ impl ApiState {
         }
     }
 
-    /// A permit for one store call; 503 if there are too many, or if the database does not respond.
+    /// Returns a permit for one store call. Fails with 503 if there are too many calls, or if the database does not
+    /// respond.
     pub(super) fn acquire_store_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| ApiError::busy())?;
         self.require_database().map(|()| permit)
     }
 
-    /// Fails with 503 if the database does not respond, so that the request need not wait for it.
+    /// Fails with 503 if the database does not respond, so that the request does not wait for it.
     pub(super) fn require_database(&self) -> Result<(), ApiError> {
         if self.api.database_health.is_hanging() { Err(database_silent_error()) } else { Ok(()) }
     }

@@ -20,7 +20,7 @@ use crate::operation::state::{ApiState, aborted_call_error};
 /// Renders the result of a command.
 pub(crate) type RenderResponse = fn(&Done) -> Result<RenderedResponse, ApiError>;
 
-/// The end of a command: its outcome, the response as it was rendered last, and the resources that were held for it.
+/// A command that has ended: its outcome, the last rendered response, and the resources that were held for it.
 struct EndedCommand<H> {
     outcome: Outcome,
     rendered: Option<RenderedResponse>,
@@ -69,8 +69,8 @@ pub(crate) enum Submitted {
 }
 
 impl ApiState {
-    /// Submits a command and waits for its outcome. Returns `resources` with it; if the client disconnects, they are dropped when the
-    /// command has ended.
+    /// Submits a command and waits for its outcome. Returns the outcome with `resources`. If the client disconnects,
+    /// `resources` are dropped when the command has ended.
     pub(crate) async fn submit_command<H: Send + 'static>(
         self: &Arc<Self>,
         call: &Call,
@@ -111,7 +111,7 @@ impl ApiState {
         let submitted = match outcome {
             Outcome::Done(_) => {
                 self.api.database_health.record_success();
-                Submitted::Responded(rendered.ok_or_else(|| aborted_call_error("it has no answer"))?)
+                Submitted::Responded(rendered.ok_or_else(|| aborted_call_error("it has no response"))?)
             }
             Outcome::AlreadyExecuted(record) => Submitted::Responded(idempotency::replay_response(record)?),
             Outcome::KeyInUse => Submitted::KeyInUse,
@@ -129,7 +129,7 @@ impl From<Refusal> for ApiError {
             Refusal::DeleteUser(cause) => cause.into(),
             other => match other.into_failure() {
                 Ok(cause) => cause.into(),
-                Err(refused) => aborted_call_error(refused), // only for commands of the operator
+                Err(refused) => aborted_call_error(refused), // only commands of the operator end like this
             },
         }
     }

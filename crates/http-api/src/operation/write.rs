@@ -1,4 +1,4 @@
-//! Operations that change something: each in one transaction, and retryable under an idempotency key.
+//! Operations that change something. Each runs in one transaction and can be retried with an idempotency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,18 +31,18 @@ const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
-    /// For an operation that moves points: how to make its command, and how to render the result. Then no other part of the
-    /// operation runs in a transaction.
+    /// For an operation that moves points: the functions that create its command and render the result. The methods of
+    /// such an operation do not run in a transaction.
     const SUBMISSION: Option<(ToCommand<Self::Command>, RenderResponse)> = None;
-    /// Whether the transaction is rolled back, because the operation only shows what would happen. Such an operation ignores idempotency
-    /// keys.
+    /// Whether the transaction is always rolled back, because the operation only shows what would happen. Such an
+    /// operation ignores idempotency keys.
     const IS_DRY_RUN: bool = false;
     /// Whether the operation reads a body.
     const HAS_BODY: bool = true;
     /// The content of the body.
     type Command: Send + Sync + 'static;
 
-    /// Looks up the object in the path, for operations that must refuse it before they check the body.
+    /// Checks the object in the path before the body is checked.
     fn require_object(_tx: &mut dyn Tx, _call: &Call) -> Result<(), ApiError> {
         Ok(())
     }
@@ -66,7 +66,7 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
     }
 }
 
-/// Makes the command of a request.
+/// Creates the command of a request.
 pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
 
 /// A parsed request. Faults of its body are reported only after the checks that precede them.
@@ -104,7 +104,7 @@ pub(crate) async fn run_write<W: WriteOperation>(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<RenderedResponse, ApiError> {
-    state.write_queue.require_room(call.scope)?; // before any work
+    state.write_queue.require_room(call.scope)?; // before the body is read
     let memory = state.body_memory.empty_permit(call.scope);
     let received = if W::HAS_BODY {
         body::read_body(&request, payload, memory).await
@@ -138,7 +138,8 @@ fn key_in_use_error() -> ApiError {
     ApiError::unavailable("a request with this Idempotency-Key is still in progress", 1)
 }
 
-/// The error of a transaction that was not committed because the client has already got a 503. It is not sent.
+/// The error of a transaction that was not committed because the client has already received a 503. This error is not
+/// sent.
 fn too_late_error() -> ApiError {
     ApiError::unavailable("the request took too long", 1)
 }
@@ -152,7 +153,7 @@ fn prepare_request<W: WriteOperation>(
         Ok(received) if call.method == "POST" && !W::IS_DRY_RUN => {
             idempotency::read_key(&call, headers, &received.bytes)
         }
-        // Without the whole body, a retry cannot be distinguished from another request with the same key.
+        // If the body is incomplete, a retry cannot be distinguished from another request with the same key.
         _ => Ok(None),
     };
     let (key, received) = match key {
@@ -178,8 +179,8 @@ fn parse_body<W: WriteOperation>(
     }
 }
 
-/// Tries once, in the store's queue or on the blocking pool. The idempotency key, the memory and the permit are held until the
-/// transaction ends, even if the client disconnects.
+/// Executes the operation once, in the store's queue or on the blocking pool. The idempotency key, the memory and the
+/// permit are held until the transaction ends, even if the client disconnects.
 async fn execute_once<W: WriteOperation>(
     state: &Arc<ApiState>,
     prepared: &Arc<PreparedRequest<W>>,
@@ -272,7 +273,7 @@ fn run_in_transaction<W: WriteOperation>(
 }
 
 impl<W: WriteOperation> PreparedRequest<W> {
-    /// Adds the headers about the request itself to its response.
+    /// Adds the header that lists ignored fields to the response.
     fn add_request_headers(&self, response: RenderedResponse) -> RenderedResponse {
         match &self.parsed {
             Ok(parsed) => parsed.add_ignored_fields(response),

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Why the current body of a connection ended early. Shared, on one thread, by the code that frames bodies and the code that reads
-/// them.
+/// Why the current body of a connection ended early. The code that frames bodies and the code that reads them share it;
+/// both run on one thread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodyFailure(Rc<Cell<Option<Reason>>>);
 
@@ -15,7 +15,7 @@ struct Reason {
 }
 
 impl BodyFailure {
-    /// Records the reason, as the client will read it, and whether a retry of the request can succeed.
+    /// Records the reason as it is sent to the client, and whether a retry of the request can succeed.
     pub(crate) fn set_reason(&self, text: &'static str, is_temporary: bool) {
         self.0.set(Some(Reason { text, is_temporary }));
     }

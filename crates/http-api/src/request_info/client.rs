@@ -1,5 +1,5 @@
-//! The protocol and the client's address of a request: those of the connection, or those that a trusted proxy forwards
-//! (behaviour 2.1).
+//! The protocol and the client's address of a request, either from the connection or from the headers of a trusted
+//! proxy (behaviour 2.1).
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -13,7 +13,8 @@ use crate::api::Transport;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Whether the request came over HTTPS: always if TLS ends here, otherwise if a trusted proxy says so.
+/// Whether the request came over HTTPS. This is always so if this service terminates TLS, otherwise if a trusted proxy
+/// says so.
 pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool {
     match transport {
         Transport::Tls => true,
@@ -24,7 +25,7 @@ pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool 
     }
 }
 
-/// The address for limits by address; `None` if the connection has none.
+/// The client's address for limits by address; `None` if the connection has no address.
 pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
     Some(match transport {
@@ -33,7 +34,8 @@ pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) ->
     })
 }
 
-/// The address under which limits count: an IPv6 address counts as its network of 64 bits, since one owner has all addresses in it.
+/// The address that limits use. An IPv6 address is replaced by its /64 network, because one owner has all its
+/// addresses.
 pub(crate) fn limit_address(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -56,7 +58,8 @@ fn is_in_networks(address: IpAddr, trusted: &[IpNet]) -> bool {
     trusted.iter().any(|network| network.contains(&address))
 }
 
-/// The last address that does not belong to a trusted proxy. Entries before one that is not an address are not trusted.
+/// The last forwarded address that does not belong to a trusted proxy. Entries before an entry that is not an address
+/// are ignored.
 fn forwarded_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let values: Vec<&str> =
         headers.get_all(FORWARDED_FOR).map(|value| value.to_str().unwrap_or_default()).collect();

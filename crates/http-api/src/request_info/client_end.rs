@@ -5,7 +5,8 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// Ends the wait of a request whose client may be gone. Shared, on one thread, by the code that reads a connection and its requests.
+/// Notifies a waiting request that its client may have disconnected. The code that reads a connection and the
+/// connection's requests share it; both run on one thread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientEnd(Rc<State>);
 
@@ -16,7 +17,7 @@ struct State {
 }
 
 impl ClientEnd {
-    /// The client sends nothing more: it has closed the connection, or its side of it.
+    /// Records that the client sends nothing more, because it has closed the connection or its side of it.
     pub(crate) fn record_end(&self) {
         self.0.has_ended.set(true);
         if let Some(waker) = self.0.waiting.take() {
@@ -24,7 +25,7 @@ impl ClientEnd {
         }
     }
 
-    /// Waits for the end. A connection has one request at a time, so one can wait.
+    /// Waits for the end. Only one request can wait, because a connection has one request at a time.
     pub(crate) async fn ended(&self) {
         poll_fn(|context| {
             if self.0.has_ended.get() {

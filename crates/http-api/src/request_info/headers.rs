@@ -2,7 +2,7 @@
 
 use actix_web::http::header::HeaderMap;
 
-/// The value of a header that may be sent once; `Err` if it was sent more often.
+/// The value of a header that may be sent only once; `Err` if it was sent more than once.
 pub(crate) fn single_header<'a>(
     headers: &'a HeaderMap,
     name: &str,
@@ -14,6 +14,6 @@ pub(crate) fn single_header<'a>(
     }
 }
 
-/// A header was sent more often than once.
+/// A header was sent more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RepeatedHeader;

@@ -33,7 +33,7 @@ pub(crate) struct RequestInfo {
     pub(crate) id: Rc<str>,
     /// Whether it came over HTTPS.
     pub(crate) is_https: bool,
-    /// The address for limits by address; `None` if the connection has none.
+    /// The client's address for limits by address; `None` if the connection has no address.
     pub(crate) address: Option<IpAddr>,
 }
 
@@ -59,10 +59,10 @@ impl RequestInfo {
 /// Marks a request whose client waits for permission to send the body (`Expect: 100-continue`).
 pub(crate) struct AwaitsContinue;
 
-/// How long a request waited for new events. It is no part of the duration in logs, metrics and statistics.
+/// How long a request waited for new events. The duration in logs, metrics and statistics does not include it.
 pub(crate) struct TimeWaited(pub(crate) Duration);
 
-/// The authenticated provider. Only the admission attaches it to a request.
+/// The authenticated provider. Only the admission middleware attaches it to a request.
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) id: ProviderId,

@@ -119,7 +119,7 @@ pub(super) async fn admit_request(
         }
         Err(wait_seconds) => {
             if admission.rate_limit_log.allows_line(caller.id, Instant::now()) {
-                log::warn!("provider {} exceeds its rate limit: refusing further requests with 429", caller.id);
+                log::warn!("provider {} exceeds its rate limit: refusing requests with 429", caller.id);
             }
             refuse_request(request, &ApiError::too_many_requests(wait_seconds))
         }

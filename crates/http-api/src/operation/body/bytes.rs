@@ -1,4 +1,4 @@
-//! Reads a body of limited size. The strict reader of the connection limits the time.
+//! Reads a body of limited size. The strict reader of the connection enforces the time limit.
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::{HttpMessage as _, HttpRequest, web};
@@ -18,8 +18,8 @@ pub(crate) struct ReceivedBody {
     pub(crate) memory: Option<MemoryPermit>,
 }
 
-/// Reads a body of at most 1 MiB. Fails with a 400 that closes the connection if it is larger or arrives too slowly. Memory for a
-/// large body is reserved before it is read further.
+/// Reads a body of at most 1 MiB. If the body is larger or arrives too slowly, fails with a 400 that closes the
+/// connection. Memory for a large body is reserved before the body is read further.
 pub(crate) async fn read_body(
     request: &HttpRequest,
     payload: web::Payload,
@@ -31,7 +31,7 @@ pub(crate) async fn read_body(
         return Err(too_large_error());
     }
     if request.extensions().contains::<AwaitsContinue>() {
-        require_json(headers)?; // before the client is asked to send the body
+        require_json(headers)?; // reading asks a client that waits for `100 Continue` to send the body
     }
     read_chunks(payload, declared.unwrap_or(BODY_BYTES_MAX), memory).await.unwrap_or_else(|| {
         let fault = request.conn_data::<BodyFailure>().and_then(BodyFailure::reason);

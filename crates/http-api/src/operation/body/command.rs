@@ -8,7 +8,7 @@ use super::require_json;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
 
-/// The command in a body, and its unknown fields.
+/// The command in a body, and the unknown fields of the body.
 pub(crate) struct ParsedCommand<C> {
     pub(crate) command: C,
     ignored_fields: Option<String>,

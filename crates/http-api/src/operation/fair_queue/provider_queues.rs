@@ -8,10 +8,11 @@ use tokio::sync::oneshot::Sender;
 use super::{RequestPermit, too_many_requests_error};
 use crate::operation::error::ApiError;
 
-/// The permits of a provider while others wait, and the number of permits that are reserved for providers without any.
+/// How many permits a provider may hold while others wait. As many permits are reserved for providers that hold none.
 const FAIR_SHARE: usize = 8;
-/// The most waiting requests of one provider. A refusal costs a fifth of the processor time of a response, so a client with that many
-/// connections that ignores `Retry-After` costs less if it is served late than if it is refused many times.
+/// The maximum number of waiting requests of one provider. It is high because a refusal costs a fifth of the processor
+/// time of a response: a client with many connections that ignores `Retry-After` costs less if it waits than if it is
+/// refused again and again.
 pub(super) const WAITING_PER_PROVIDER_MAX: usize = 1_024;
 
 #[derive(Default)]
@@ -76,7 +77,8 @@ impl ProviderQueues {
         }
     }
 
-    /// The provider and the waiting request that get the next free permit. The request counts as in progress from now on.
+    /// Takes the next waiting request that may have a free permit from its queue. The request counts as in progress
+    /// from now on.
     pub(super) fn next_waiter(&mut self, capacity: usize) -> Option<(ProviderId, Sender<RequestPermit>)> {
         while self.in_progress < capacity {
             let is_alone = self.waiting_providers.len() <= 1;
