@@ -20,6 +20,7 @@ mod delivery_store;
 mod differential;
 mod distributions;
 mod docs_pages;
+mod error_examples;
 mod events;
 mod examples;
 mod extensions;

@@ -201,7 +201,8 @@ impl FromInteger for PointsPerDollar {
 
 impl ValueSchema for Points {
     fn value_schema() -> Schema {
-        json_schema!({"type": "integer", "format": "int64", "minimum": 0, "maximum": i64::MAX})
+        // Without the maximum, which JavaScript has no integer for; the format implies it.
+        json_schema!({"type": "integer", "format": "int64", "minimum": 0})
     }
 }
 

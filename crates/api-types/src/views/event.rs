@@ -3,11 +3,14 @@
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{EventWithBody, RecordedAttempt};
 use guerdon_domain::values::{EventId, Timestamp};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::WireValue;
+
+/// The component of the API description with the bodies of all kinds of events, which this crate does not define.
+pub const WEBHOOK_EVENT: &str = "WebhookEvent";
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Event")]
@@ -28,8 +31,8 @@ pub struct EventView<'a> {
     created_at: WireValue<Timestamp>,
     /// When the next attempt is due; null if none is. Example: `null`
     next_attempt_at: Option<WireValue<Timestamp>>,
-    /// The body of the webhook request. Example: `{"type": "recognition.received", "version": "1.0", "data": {}}`
-    #[schemars(extend("type" = "object"), with = "serde_json::Value")]
+    /// The body of the webhook request.
+    #[schemars(schema_with = "webhook_event_reference")]
     body: &'a RawValue,
 }
 
@@ -50,6 +53,10 @@ impl<'a> EventView<'a> {
             body,
         })
     }
+}
+
+fn webhook_event_reference(_: &mut SchemaGenerator) -> Schema {
+    Schema::new_ref(format!("#/components/schemas/{WEBHOOK_EVENT}"))
 }
 
 /// An attempt to deliver an event, without the receiver's response body.

@@ -12,7 +12,7 @@ mod wallet;
 
 pub use company::{ChangedCompany, CompanyView, ListedCompany, WholeCompany};
 pub use corporation::CorporationView;
-pub use event::{AttemptView, EventView};
+pub use event::{AttemptView, EventView, WEBHOOK_EVENT};
 pub use occasion::OccasionView;
 pub use recognition::RecognitionView;
 pub use saml::{SamlView, sp_id};

@@ -1,7 +1,9 @@
-//! An example of each error code, in both formats, rendered by the code that renders errors.
+//! Examples of errors, rendered by the code that renders errors.
 
 use guerdon_api_types::parameter::FieldFault;
+use guerdon_domain::money::{PointsPerDollar, points_range};
 use guerdon_domain::ports::Denied;
+use guerdon_domain::recognitions::{SendError, SendFault};
 use serde_json::{Map, Value, json};
 
 use crate::operation::error::ApiError;
@@ -10,21 +12,40 @@ use crate::operation::problem::Problem;
 
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
+/// The extension of an example that has the same error as problem details.
+const PROBLEM_EXTENSION: &str = "x-problem-details";
 
-/// The examples of a status by code: in the default format, and as problem details.
-pub(super) fn list_examples(status: u16) -> (Value, Value) {
-    let (mut errors, mut problems) = (Map::new(), Map::new());
-    for code in ErrorCode::ALL.iter().filter(|code| code.status().as_u16() == status) {
-        let error = example_error(*code);
-        let problem = json!(Problem::new(error.details(), SERVICE_URL, REQUEST_ID));
-        let example = |value: Value| json!({"summary": code.meaning(), "value": value});
-        errors.insert(code.name().to_owned(), example(json!(error.body())));
-        problems.insert(code.name().to_owned(), example(problem));
-    }
-    (Value::Object(errors), Value::Object(problems))
+/// Returns the examples of a status, one for each of its codes.
+pub(super) fn list_examples(status: u16) -> Value {
+    let codes = ErrorCode::ALL.iter().filter(|code| code.status().as_u16() == status);
+    render_examples(codes.map(|code| example_error(*code)))
 }
 
-fn example_error(code: ErrorCode) -> ApiError {
+/// Renders errors as examples of a response, by code. The first error with a code is the example of the code.
+pub(super) fn render_examples(errors: impl IntoIterator<Item = ApiError>) -> Value {
+    let mut examples = Map::new();
+    for error in errors {
+        let code = error.details().code;
+        examples.entry(code.name()).or_insert_with(|| {
+            json!({
+                "summary": code.meaning(),
+                "value": error.body(),
+                PROBLEM_EXTENSION: Problem::new(error.details(), SERVICE_URL, REQUEST_ID),
+            })
+        });
+    }
+    Value::Object(examples)
+}
+
+/// Returns an example of problem details for each code.
+pub(super) fn list_problems() -> Vec<Value> {
+    let problem =
+        |code: &ErrorCode| json!(Problem::new(example_error(*code).details(), SERVICE_URL, REQUEST_ID));
+    ErrorCode::ALL.iter().map(problem).collect()
+}
+
+/// Returns an example of an error with this code.
+pub(super) fn example_error(code: ErrorCode) -> ApiError {
     let about_field = |field: &str, message: &'static str| ApiError::about_field(code, field, message);
     match code {
         ErrorCode::HttpsRequired => ApiError::https_required(),
@@ -36,11 +57,11 @@ fn example_error(code: ErrorCode) -> ApiError {
             FieldFault::new("sender_type", "sender_type must be user or company"),
             FieldFault::new("points_per_receiver", "points_per_receiver is required"),
         ]),
-        ErrorCode::InsufficientFunds => ApiError::new(code, "Insufficient funds"),
-        ErrorCode::PointsOutOfRange => about_field(
-            "points_per_receiver",
-            "Invalid points_per_receiver, value must be between 1 and 250000",
-        ),
+        ErrorCode::InsufficientFunds => SendError::InsufficientFunds.into(),
+        ErrorCode::PointsOutOfRange => {
+            let range = points_range(PointsPerDollar::DEFAULT, false);
+            SendError::Faults(vec![SendFault::PointsOutOfRange(range)]).into()
+        }
         ErrorCode::DomainTaken => about_field("domain", "domain has already been taken"),
         ErrorCode::EmailTaken => about_field("email", "email has already been taken"),
         ErrorCode::IdempotencyKeyReused => ApiError::key_reused(),
@@ -60,10 +81,18 @@ mod tests {
     #[test]
     fn the_example_of_a_code_has_that_code() {
         for code in ErrorCode::ALL {
-            let (errors, problems) = list_examples(code.status().as_u16());
-            let example = &problems[code.name()]["value"];
-            assert_eq!(example["code"], code.name());
-            assert_eq!(example["detail"], errors[code.name()]["value"]["error"]["message"]);
+            let example = &list_examples(code.status().as_u16())[code.name()];
+            let problem = &example[PROBLEM_EXTENSION];
+            assert_eq!(problem["code"], code.name());
+            assert_eq!(problem["detail"], example["value"]["error"]["message"]);
         }
+    }
+
+    #[test]
+    fn the_first_error_with_a_code_is_its_example() {
+        let errors = ["first", "second"].map(ApiError::bad_request);
+        let examples = render_examples(errors);
+        assert_eq!(examples.as_object().unwrap().len(), 1);
+        assert_eq!(examples["invalid_request"]["value"]["error"]["message"], "first");
     }
 }

@@ -3,15 +3,22 @@
 //! of fields.
 
 mod error_examples;
+mod event_schemas;
+mod operation_errors;
 mod operation_object;
 mod statuses;
 #[cfg(test)]
 mod tests;
+mod value_examples;
 mod webhook;
 
+pub(crate) use operation_errors::find_invalid_body;
 pub(crate) use operation_object::OperationSpec;
+use schemars::JsonSchema as _;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
+
+use self::operation_object::Schemas;
 pub use webhook::Webhook;
 
 use crate::endpoints::{ROUTES, TAGS};
@@ -31,33 +38,31 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
     generator.subschema_for::<ErrorBody<'_>>();
     generator.subschema_for::<Problem<'_>>();
     let list = generator.subschema_for::<ListOf<()>>().to_value();
-    let mut schemas = generator.take_definitions(true);
+    let mut documented = generator.take_definitions(true);
+    event_schemas::add_event_schemas(&webhooks, &mut documented);
+    let mut components = documented.clone();
+    finish_components(&mut components);
     let mut paths = Map::new();
     for (route, spec) in operations {
         let path = paths.entry(route.pattern).or_insert_with(|| json!({}));
         if let Value::Object(path) = path {
-            let object = schemas.get(&*spec.documented_by).unwrap_or_default();
-            let described = operation_object::describe_operation(route, spec, &[object, &list]);
+            let object = documented.get(&*spec.documented_by).unwrap_or_default();
+            let schemas = Schemas { components: &components, objects: &[object, &list] };
+            let described = operation_object::describe_operation(route, spec, &schemas);
             path.insert(route.method.to_lowercase(), described);
         }
     }
     let webhooks = webhooks
-        .into_iter()
-        .map(|webhook| (webhook.name.to_owned(), webhook::describe_webhook(webhook, &schemas)));
+        .iter()
+        .map(|webhook| (webhook.name.to_owned(), webhook::describe_webhook(webhook, &components)));
     let webhooks = webhooks.collect::<Map<_, _>>();
-    for schema in schemas.values_mut() {
-        if let Value::Object(schema) = schema {
-            schema.remove("description"); // written for readers of the code
-        }
-        docs::split_all_docs(schema);
-    }
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "Guerdon provider API",
             "version": "1.0",
             "summary": "Companies, users, recognitions and points.",
-            "description": INTRODUCTION,
+            "description": format!("{INTRODUCTION}\n\n{ERROR_FORMATS}"),
             "license": {"name": "Apache 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/", "description": "The service that serves this document."}],
@@ -71,7 +76,7 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
                 "scheme": "basic",
                 "description": "The API key is the user name, the API secret the password.",
             }},
-            "schemas": schemas,
+            "schemas": components,
             "responses": statuses::response_components(),
             "headers": statuses::header_components(),
             "parameters": operation_object::parameter_components(),
@@ -79,8 +84,26 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
     })
 }
 
+/// Splits the doc comments of components into descriptions and examples.
+fn finish_components(components: &mut Map<String, Value>) {
+    for (name, schema) in components {
+        if let Value::Object(schema) = schema {
+            schema.remove("description"); // written for readers of the code
+            if *name == Problem::schema_name() {
+                schema.insert("examples".to_owned(), error_examples::list_problems().into());
+            }
+        }
+        docs::split_all_docs(schema);
+    }
+}
+
 const INTRODUCTION: &str = "Partner companies (*providers*) manage companies, users, occasions, recognitions and points over this API, \
      and receive signed events. Bodies are JSON objects in UTF-8, at most 1 MiB; unknown fields are ignored and named in \
      `X-Ignored-Fields`, or rejected with `Prefer: handling=strict`. Ids are UUIDs, times are UTC with milliseconds. \
      HEAD returns the headers of GET. Operations marked `x-extension` are additions of this service. \
      Fields may be added to responses within a version: ignore fields that you do not know.";
+
+/// The formats of errors. The document has only the default format at each operation.
+const ERROR_FORMATS: &str = "The body of an error is an `Error`. A request with `Accept: application/problem+json` gets a `Problem` instead \
+     (RFC 9457), which has a stable `code`, the invalid fields and the id of the request. Each example of an error has the same error as \
+     `Problem` in `x-problem-details`.";

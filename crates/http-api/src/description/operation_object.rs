@@ -5,11 +5,16 @@ use std::borrow::Cow;
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 
-use super::statuses::{ERROR_STATUSES, header_references};
+use super::error_examples::render_examples;
+use super::operation_errors::{IMMUTABLE_FIELDS, list_operation_errors};
+use super::statuses::{ERROR_STATUSES, error_response, header_references};
+use super::value_examples::compose_example;
 use crate::endpoints::{Route, noun_of, tag_of};
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::docs::{self, DocComment};
 use guerdon_api_types::parameter::Parameter;
+
+use crate::operation::error::ApiError;
 
 /// What the OpenAPI document says about a route's operation.
 pub(crate) struct OperationSpec {
@@ -23,6 +28,8 @@ pub(crate) struct OperationSpec {
     pub(crate) query_parameters: Vec<Parameter>,
     /// `None` if it reads no body.
     pub(crate) body_parameters: Option<Vec<Parameter>>,
+    /// The error of an invalid body; `None` if it reads no body.
+    pub(crate) invalid_body: Option<ApiError>,
     /// Whether it accepts an idempotency key.
     pub(crate) accepts_idempotency_key: bool,
     /// The schema of the response; null if it has no body.
@@ -32,27 +39,25 @@ pub(crate) struct OperationSpec {
     pub(crate) field_docs: FieldDocs,
 }
 
-/// The operation object of OpenAPI. `objects` are the schemas that describe what `field_docs` does not.
-pub(super) fn describe_operation(route: &Route, spec: OperationSpec, objects: &[&Value]) -> Value {
-    let is_paged = spec.query_parameters.iter().any(|parameter| parameter.name == "page");
-    let is_id_parameter = |parameter: &Parameter| {
-        parameter.schema.get("format") == Some(&json!("uuid")) || parameter.name == "receiver_ids"
-    };
-    let names_ids =
-        spec.query_parameters.iter().chain(spec.body_parameters.iter().flatten()).any(is_id_parameter);
-    let may_be_not_found = route.pattern.contains("{id}") || names_ids;
-    let mut responses = Map::new();
-    responses.insert(spec.success_status.to_string(), success_response(&spec, is_paged));
-    for refusal in ERROR_STATUSES.iter().filter(|refusal| refusal.code != 404 || may_be_not_found) {
-        let reference = format!("#/components/responses/{}", refusal.name);
-        responses.insert(refusal.code.to_string(), json!({"$ref": reference}));
-    }
+/// The schemas to which a description refers.
+pub(super) struct Schemas<'a> {
+    /// All components by name, with the doc comments of their fields split into descriptions and examples.
+    pub(super) components: &'a Map<String, Value>,
+    /// The schemas with doc comments that describe what `field_docs` of the operation does not.
+    pub(super) objects: &'a [&'a Value],
+}
+
+/// The operation object of OpenAPI.
+pub(super) fn describe_operation(route: &Route, spec: OperationSpec, schemas: &Schemas<'_>) -> Value {
+    let responses = describe_responses(route, &spec, schemas.components);
     let mut parameters = Vec::new();
     if route.pattern.contains("{id}") {
         parameters.push(path_parameter(route, spec.accepts_domain));
     }
     let doc = |parameter: &Parameter| {
-        docs::find_doc(spec.field_docs, objects, &parameter.name).map(docs::split_doc).unwrap_or_default()
+        docs::find_doc(spec.field_docs, schemas.objects, &parameter.name)
+            .map(docs::split_doc)
+            .unwrap_or_default()
     };
     parameters.extend(
         spec.query_parameters
@@ -76,13 +81,30 @@ pub(super) fn describe_operation(route: &Route, spec: OperationSpec, objects: &[
     });
     if let Value::Object(operation) = &mut operation {
         if let Some(body) = spec.body_parameters {
-            operation.insert("requestBody".to_owned(), request_body(body, doc));
+            operation.insert("requestBody".to_owned(), request_body(route, body, doc));
         }
         if route.is_extension {
             operation.insert("x-extension".to_owned(), json!(true));
         }
     }
     operation
+}
+
+fn describe_responses(route: &Route, spec: &OperationSpec, components: &Map<String, Value>) -> Value {
+    let errors = list_operation_errors(route, spec);
+    let mut responses = Map::new();
+    responses.insert(spec.success_status.to_string(), success_response(spec, components));
+    for status in ERROR_STATUSES {
+        let own_errors: Vec<_> =
+            errors.iter().filter(|error| error.status_and_message().0 == status.code).cloned().collect();
+        if !status.depends_on_operation() {
+            let reference = format!("#/components/responses/{}", status.name);
+            responses.insert(status.code.to_string(), json!({"$ref": reference}));
+        } else if !own_errors.is_empty() {
+            responses.insert(status.code.to_string(), error_response(status, render_examples(own_errors)));
+        }
+    }
+    Value::Object(responses)
 }
 
 fn description_text(route: &Route, text: &str) -> String {
@@ -95,9 +117,9 @@ fn description_text(route: &Route, text: &str) -> String {
     }
 }
 
-fn success_response(spec: &OperationSpec, is_paged: bool) -> Value {
+fn success_response(spec: &OperationSpec, components: &Map<String, Value>) -> Value {
     let mut own_headers = Vec::new();
-    if is_paged {
+    if spec.query_parameters.iter().any(|parameter| parameter.name == "page") {
         own_headers.push("Link");
     }
     if spec.body_parameters.is_some() {
@@ -115,7 +137,9 @@ fn success_response(spec: &OperationSpec, is_paged: bool) -> Value {
     if let (Value::Object(response), true) = (&mut response, spec.success_status != 204) {
         let mut view = spec.response_schema.as_value().clone();
         docs::split_all_docs(&mut view);
-        response.insert("content".to_owned(), json!({"application/json": {"schema": view}}));
+        let example = compose_example(&view, components);
+        let content = json!({"application/json": {"schema": view, "example": example}});
+        response.insert("content".to_owned(), content);
     }
     response
 }
@@ -144,7 +168,7 @@ fn parameter_object((text, example): DocComment, parameter: Parameter) -> Value 
     }
 }
 
-fn request_body(parameters: Vec<Parameter>, doc: impl Fn(&Parameter) -> DocComment) -> Value {
+fn request_body(route: &Route, parameters: Vec<Parameter>, doc: impl Fn(&Parameter) -> DocComment) -> Value {
     let required: Vec<&str> =
         parameters.iter().filter(|field| field.is_required).map(|field| field.name.as_str()).collect();
     let order: Vec<&str> = parameters.iter().map(|field| field.name.as_str()).collect();
@@ -161,7 +185,11 @@ fn request_body(parameters: Vec<Parameter>, doc: impl Fn(&Parameter) -> DocComme
     if let (Value::Object(schema), false) = (&mut schema, required.is_empty()) {
         schema.insert("required".to_owned(), json!(required));
     }
-    json!({"required": true, "content": {"application/json": {"schema": schema}}})
+    let mut example = compose_example(&schema, &Map::new());
+    if let (Value::Object(example), "PUT") = (&mut example, route.method) {
+        example.retain(|name, _| !IMMUTABLE_FIELDS.contains(&&**name));
+    }
+    json!({"required": true, "content": {"application/json": {"schema": schema, "example": example}}})
 }
 
 /// The JSON Schema of a parameter, including null and its default.

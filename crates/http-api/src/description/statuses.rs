@@ -65,24 +65,33 @@ pub(super) const ERROR_STATUSES: &[ErrorStatus] = &[
     },
 ];
 
-/// The error responses as components.
+impl ErrorStatus {
+    /// Whether the errors with this status depend on the operation. The others are the same for every operation.
+    pub(super) fn depends_on_operation(&self) -> bool {
+        matches!(self.code, 400 | 403 | 404)
+    }
+}
+
+/// The error responses that every operation has, as components.
 pub(super) fn response_components() -> Value {
-    let components = ERROR_STATUSES.iter().map(|refusal| {
-        let (errors, problems) = list_examples(refusal.code);
-        let response = json!({
-            "description": refusal.meaning,
-            "headers": header_references(refusal.headers),
-            "content": {
-                "application/json": {"schema": {"$ref": "#/components/schemas/Error"}, "examples": errors},
-                "application/problem+json": {
-                    "schema": {"$ref": "#/components/schemas/Problem"},
-                    "examples": problems,
-                },
-            },
-        });
-        (refusal.name.to_owned(), response)
-    });
+    let components = ERROR_STATUSES
+        .iter()
+        .filter(|status| !status.depends_on_operation())
+        .map(|refusal| (refusal.name.to_owned(), error_response(refusal, list_examples(refusal.code))));
     Value::Object(components.collect())
+}
+
+/// An error response. Its only media type is the default format, because generated clients give errors with two formats a
+/// type without fields; [`ERROR_FORMATS`](super::ERROR_FORMATS) describes the other one.
+pub(super) fn error_response(status: &ErrorStatus, examples: Value) -> Value {
+    json!({
+        "description": status.meaning,
+        "headers": header_references(status.headers),
+        "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Error"},
+            "examples": examples,
+        }},
+    })
 }
 
 /// The headers of a response: those of every response and its own.

@@ -11,7 +11,7 @@ use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
 use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
-use crate::description::OperationSpec;
+use crate::description::{OperationSpec, find_invalid_body};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
@@ -114,9 +114,7 @@ const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
         pattern,
         needs_designation: false,
         is_extension: Q::IS_EXTENSION,
-        describe: |generator| {
-            operation_spec::<Q>(generator, Some(Fields::collect_parameters(Q::parse_command)))
-        },
+        describe: |generator| operation_spec::<Q>(generator, Some(describe_body(Q::parse_command))),
         handler: |state, call, request, payload| {
             Box::pin(run_read_with_body::<Q>(state, call, request, payload))
         },
@@ -151,13 +149,14 @@ const fn write_route<W: WriteOperation>(method: &'static str, pattern: &'static 
 }
 
 fn write_operation_spec<W: WriteOperation>(generator: &mut SchemaGenerator) -> OperationSpec {
-    operation_spec::<W>(generator, W::HAS_BODY.then(|| Fields::collect_parameters(W::parse_command)))
+    operation_spec::<W>(generator, W::HAS_BODY.then(|| describe_body(W::parse_command)))
 }
 
 fn operation_spec<D: OperationDocs>(
     generator: &mut SchemaGenerator,
-    body: Option<Vec<Parameter>>,
+    body: Option<(Vec<Parameter>, Option<ApiError>)>,
 ) -> OperationSpec {
+    let (body_parameters, invalid_body) = body.unzip();
     OperationSpec {
         name: D::NAME,
         summary: D::SUMMARY,
@@ -165,12 +164,20 @@ fn operation_spec<D: OperationDocs>(
         accepts_domain: D::ACCEPTS_DOMAIN,
         success_status: D::SUCCESS_STATUS,
         query_parameters: D::query_parameters(),
-        body_parameters: body,
+        body_parameters,
+        invalid_body: invalid_body.flatten(),
         accepts_idempotency_key: false,
         response_schema: generator.subschema_for::<D::View>(),
         documented_by: D::DOCUMENTED_BY.map_or_else(|| D::View::schema_name(), Cow::Borrowed),
         field_docs: D::FIELD_DOCS,
     }
+}
+
+/// The fields of the body that `parse` reads, and an example of its error.
+fn describe_body<T>(parse: fn(&mut Fields<'_>) -> Option<T>) -> (Vec<Parameter>, Option<ApiError>) {
+    let parameters = Fields::collect_parameters(parse);
+    let invalid_body = find_invalid_body(&parameters, parse);
+    (parameters, invalid_body)
 }
 
 /// The tags of the endpoints with their descriptions, in the order of the documentation.

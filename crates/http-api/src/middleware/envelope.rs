@@ -205,7 +205,7 @@ fn body_error(failure: Option<&BodyFailure>) -> ApiError {
     match failure.and_then(|failure| Some((failure.reason()?, failure.is_temporary()))) {
         Some((message, true)) => ApiError::unavailable(message, 1),
         Some((message, false)) => ApiError::bad_request(message),
-        None => ApiError::bad_request("the body of a method that takes no body must be small and complete"),
+        None => ApiError::unread_body(),
     }
 }
 

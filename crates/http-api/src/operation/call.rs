@@ -73,7 +73,7 @@ impl Call {
         if self.is_designated || is_designated_now(reads, self.scope)? {
             return Ok(());
         }
-        Err(ApiError::forbidden("the provider is not designated to manage all domain resources"))
+        Err(ApiError::not_designated())
     }
 }
 

@@ -98,6 +98,11 @@ impl ApiError {
         Self::new(ErrorCode::InvalidRequest, message)
     }
 
+    /// 400 for a body that the method does not read and that is too large to be discarded, or incomplete.
+    pub(crate) fn unread_body() -> Self {
+        Self::bad_request("the body of a method that takes no body must be small and complete")
+    }
+
     /// 400 for invalid fields; the message names each and its rule (behaviour 5.3).
     pub(crate) fn invalid_fields(faults: Vec<FieldFault>) -> Self {
         Self::with_faults(ErrorCode::InvalidRequest, FieldFault::join_messages(&faults), faults)
@@ -122,6 +127,11 @@ impl ApiError {
     /// 403.
     pub(crate) fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorCode::Forbidden, message)
+    }
+
+    /// 403 for an operation that needs a designation (behaviour 9.3).
+    pub(crate) fn not_designated() -> Self {
+        Self::forbidden("the provider is not designated to manage all domain resources")
     }
 
     /// 404.
@@ -152,6 +162,11 @@ impl ApiError {
         let message = format!("the path does not support this method; it supports {allowed}");
         let refusal = Self::new(ErrorCode::MethodNotAllowed, message);
         refusal.with_header(ErrorHeader::Allow(allowed.to_owned()))
+    }
+
+    /// 400 for an idempotency key that is empty, too long or not visible ASCII.
+    pub(crate) fn malformed_key() -> Self {
+        Self::bad_request("Idempotency-Key must be 1 to 255 visible ASCII characters")
     }
 
     /// 400 for an idempotency key that was already used for another request.

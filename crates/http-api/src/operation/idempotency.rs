@@ -72,9 +72,7 @@ fn read_key_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) => match std::str::from_utf8(bytes) {
             Ok(text) if IdempotencyKey::is_valid_key(text) => Ok(Some(text.to_owned())),
-            Ok(_) | Err(_) => {
-                Err(ApiError::bad_request("Idempotency-Key must be 1 to 255 visible ASCII characters"))
-            }
+            Ok(_) | Err(_) => Err(ApiError::malformed_key()),
         },
         Err(_) => Err(ApiError::bad_request("Idempotency-Key must be sent only once")),
     }

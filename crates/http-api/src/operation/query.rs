@@ -103,7 +103,10 @@ impl Query {
         fault: &'static str,
     ) -> Option<i64> {
         let (min, max) = (*range.start(), *range.end());
-        let form = json_schema!({"type": "integer", "format": "int64", "minimum": min, "maximum": max});
+        let mut form = json_schema!({"type": "integer", "format": "int64", "minimum": min});
+        if max < i64::MAX {
+            form.insert("maximum".to_owned(), max.into());
+        }
         self.report.declare_parameter(|| Parameter::with_default(name, form, default));
         let Some(text) = self.single_value(name)? else { return Some(default) };
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

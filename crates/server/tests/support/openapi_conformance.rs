@@ -71,7 +71,11 @@ pub fn check_response(method: &str, path: &str, response: &ApiResponse) {
         return;
     }
     let kind = response.headers["content-type"].to_str().unwrap();
-    let place = format!("{place}/content/{}/schema", escape_pointer(kind));
+    // The responses list only the default format of errors.
+    let place = match kind {
+        "application/problem+json" => "/components/schemas/Problem".to_owned(),
+        _ => format!("{place}/content/{}/schema", escape_pointer(kind)),
+    };
     validate_body(&place, &response.body).unwrap_or_else(|fault| panic!("{fault}: {}", describe()));
 }
 

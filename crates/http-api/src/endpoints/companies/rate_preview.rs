@@ -13,6 +13,8 @@ use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadWithBody};
 use guerdon_api_types::WireValue;
 use guerdon_api_types::body::Fields;
+use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::field_docs;
 
 pub(crate) struct PreviewRate;
 
@@ -22,7 +24,10 @@ impl OperationDocs for PreviewRate {
     const DESCRIPTION: &'static str = "Shows the totals that balances would have at another rate: the reserve, and each type of wallet summed over the active users. \
          Nothing changes.";
     const IS_EXTENSION: bool = true;
-    const DOCUMENTED_BY: Option<&str> = Some("Company");
+    const FIELD_DOCS: FieldDocs = field_docs! {
+        /// The rate to compute the balances at. Example: `60`
+        points_per_dollar,
+    };
     type View = PreviewView;
 }
 

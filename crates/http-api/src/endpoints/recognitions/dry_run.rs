@@ -67,14 +67,14 @@ pub(crate) struct View {
     /// The wallet or reserve that would pay. Example: `"peer_wallet"`
     #[schemars(extend("enum" = ["reserve", "peer_wallet", "manager_wallet"]))]
     wallet: &'static str,
-    /// The total cost in points. Example: `20`
+    /// The total cost in points. Example: `10`
     #[schemars(with = "WireValue<Points>")]
     points: i64,
-    /// The total cost in dollars, rounded half to even. Example: `"0.40"`
+    /// The total cost in dollars, rounded half to even. Example: `"0.20"`
     dollars: WireValue<Dollars>,
-    /// The number of receivers. Example: `2`
+    /// The number of receivers. Example: `1`
     receivers: usize,
-    /// The payer's balance afterwards. Example: `480`
+    /// The payer's balance afterwards. Example: `490`
     #[schemars(with = "WireValue<Points>")]
     balance_after: i64,
 }

@@ -1,0 +1,107 @@
+//! The errors that an operation can return because of its path, its parameters and its rules. Errors that every operation
+//! can return are in the general responses.
+
+use guerdon_api_types::body::Fields;
+use guerdon_api_types::parameter::Parameter;
+use guerdon_domain::occasions::ChangeOccasionError;
+use guerdon_domain::ports::Denied;
+use guerdon_domain::users::DeleteUserError;
+use serde_json::{Value, json};
+
+use super::OperationSpec;
+use super::error_examples::example_error;
+use crate::endpoints::{Route, noun_of};
+use crate::operation::error::ApiError;
+use crate::operation::error_code::ErrorCode;
+
+/// Fields of an update that must not change.
+pub(super) const IMMUTABLE_FIELDS: [&str; 2] = ["domain", "company_id"];
+
+/// Lists an example of each error with status 400, 403 or 404.
+pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<ApiError> {
+    let mut errors = list_rule_errors(spec.name);
+    errors.push(invalid_request(spec));
+    if spec.accepts_idempotency_key {
+        errors.push(ApiError::key_reused());
+    }
+    errors.push(ApiError::https_required());
+    if route.needs_designation {
+        errors.push(ApiError::not_designated());
+    }
+    if route.pattern.contains("{id}") {
+        for denied in [Denied::Foreign("id"), Denied::Absent("id")] {
+            errors.push(ApiError::from_denied_path(denied, noun_of(route.pattern)));
+        }
+    } else if let Some(name) = find_id_parameter(spec) {
+        errors.extend([Denied::Foreign(name), Denied::Absent(name)].map(ApiError::from));
+    }
+    errors
+}
+
+/// The errors of the rules of an operation, in the order of their importance.
+fn list_rule_errors(operation: &str) -> Vec<ApiError> {
+    match operation {
+        "createCompany" => vec![example_error(ErrorCode::DomainTaken)],
+        "createUser" | "updateUser" => vec![example_error(ErrorCode::EmailTaken)],
+        "deleteUser" => vec![DeleteUserError::IsOwner.into()],
+        "updateOccasion" | "deleteOccasion" => vec![ChangeOccasionError::Global.into()],
+        "sendRecognition" | "dryRunRecognition" => {
+            [ErrorCode::InsufficientFunds, ErrorCode::PointsOutOfRange].map(example_error).into()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The error of a request whose form is invalid.
+fn invalid_request(spec: &OperationSpec) -> ApiError {
+    let has_parameter = |name: &&str| spec.query_parameters.iter().any(|parameter| parameter.name == *name);
+    let required = spec.query_parameters.iter().find(|parameter| parameter.is_required);
+    if let Some(error) = &spec.invalid_body {
+        error.clone()
+    } else if let Some(parameter) = required {
+        missing_parameter(parameter)
+    } else if let Some(name) = ["page", "limit"].into_iter().find(has_parameter) {
+        ApiError::invalid_field(name, format!("{name} must be an integer from 1"))
+    } else if spec.accepts_idempotency_key {
+        ApiError::malformed_key()
+    } else {
+        ApiError::unread_body()
+    }
+}
+
+/// The error of a request without a parameter of the query, which is one of the names in its schema.
+fn missing_parameter(parameter: &Parameter) -> ApiError {
+    let Parameter { name, schema, .. } = parameter;
+    let names = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+    let text = match names.split_last() {
+        Some((last, rest)) => format!("{name} is required and must be {} or {last}", rest.join(", ")),
+        None => format!("{name} is required"),
+    };
+    ApiError::invalid_field(name, text)
+}
+
+/// The first field of the body, or else of the query, that identifies an object.
+fn find_id_parameter(spec: &OperationSpec) -> Option<&'static str> {
+    let names = ["occasion_id", "company_id", "corporation_id"];
+    let mut parameters = spec.query_parameters.iter().chain(spec.body_parameters.iter().flatten());
+    let parameter = parameters.find(|parameter| names.contains(&&*parameter.name))?;
+    names.into_iter().find(|name| *name == parameter.name)
+}
+
+/// Returns the error that `parse` reports about an invalid body: one without required fields, or else one with a value of
+/// the wrong type, or else one that is not an object.
+pub(crate) fn find_invalid_body<T>(
+    parameters: &[Parameter],
+    parse: impl Fn(&mut Fields<'_>) -> Option<T>,
+) -> Option<ApiError> {
+    let changeable = parameters.iter().find(|parameter| !IMMUTABLE_FIELDS.contains(&&*parameter.name));
+    let with_wrong_type = changeable.map_or_else(|| json!([]), |parameter| json!({&parameter.name: []}));
+    ["{}", &with_wrong_type.to_string(), "[]"].iter().find_map(|body| {
+        let parsed = Fields::parse(body.as_bytes()).and_then(|mut fields| {
+            let command = parse(&mut fields);
+            fields.check_faults(command).map(drop)
+        });
+        parsed.err().map(ApiError::from)
+    })
+}
