@@ -1,4 +1,4 @@
-//! The crate serves a project that is no part of the workspace: it is built and run from a copy.
+//! Tests that a project outside the workspace can use the crate. The project is copied, built and run.
 
 use std::fs;
 use std::path::Path;

@@ -17,7 +17,7 @@ pub enum Access {
     /// The service, even on a PostgreSQL server that would lose commits in a crash. For tests.
     Unsafe,
     /// A single command of the operator, which needs only a few connections. Its transactions have no
-    /// deadline; the commands that it submits to the queue have that of a request.
+    /// deadline; the commands that it submits to the queue have the deadline of a request.
     Command,
 }
 

@@ -15,8 +15,8 @@ use crate::url::DatabaseUrl;
 use crate::{postgres, sqlite};
 
 /// Creates the database if it does not exist and applies the missing migrations. Returns their names. Any
-/// number of processes may call this concurrently. On PostgreSQL other processes may use the database
-/// meanwhile; an embedded database that is open is refused as locked.
+/// number of processes may call this concurrently. On PostgreSQL, other processes may use the database at the
+/// same time; an embedded database that is in use is refused as locked.
 pub fn migrate(url: &DatabaseUrl) -> Result<Vec<String>, OpenError> {
     migrations::apply_migrations(url, migrations::migrations_for(url), LockRetryPolicy::default())
 }
@@ -40,8 +40,8 @@ pub fn open_with_notifiers(
     }
 }
 
-/// The value of a setting, whatever the version of the database, before anything in it is changed. `None` if
-/// the setting has no value or cannot be read.
+/// Reads a setting without checking the version of the database or changing anything in it. `None` if the
+/// setting has no value or cannot be read.
 pub fn stored_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
     const QUERY: &str = "SELECT value FROM settings WHERE name = ";
     let found: QueryResult<SettingValue> = match url {

@@ -21,7 +21,8 @@ pub struct AccountEntry {
 }
 
 pub trait ReadAccountEntries {
-    /// The entries of an account after a number, in ascending order; at most `limit`.
+    /// The entries of an account with sequence numbers greater than `after`, in ascending order; at most
+    /// `limit`.
     fn list_account_entries(
         &mut self,
         account: Account,
@@ -29,7 +30,7 @@ pub trait ReadAccountEntries {
         limit: i64,
     ) -> Result<Vec<AccountEntry>, StoreError>;
 
-    /// A page of an account's transactions, the last one first, in the order in which they took effect.
-    /// Roundings are not listed.
+    /// A page of an account's transactions, latest first, by the order in which they took effect. Roundings
+    /// are not listed.
     fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError>;
 }

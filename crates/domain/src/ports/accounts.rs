@@ -49,7 +49,7 @@ pub trait Accounts: ReadAccounts {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Sets the alert threshold of the reserve: payments that take the balance below it report so. Returns
+    /// Sets the alert threshold of the reserve: payments that take the balance below it report this. Returns
     /// the balance, which does not change until the transaction ends.
     fn set_reserve_alert(
         &mut self,

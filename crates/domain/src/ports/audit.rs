@@ -20,11 +20,12 @@ pub struct Seal {
 /// The options of an audit, and the facts that it needs from outside.
 #[derive(Clone, Copy)]
 pub struct AuditOptions<'a> {
-    /// The head of a seal. If no seal has it, something that was sealed was later changed or removed.
+    /// The head of an earlier seal. If no stored seal has this head, a sealed row was later changed or
+    /// removed.
     pub head: Option<[u8; 32]>,
     /// Reads the stored bodies of events.
     pub bodies: &'a dyn EventBodies,
-    /// No recorded time in the past may be later than this.
+    /// The current time. A time that records something past must not be later.
     pub now: Timestamp,
     /// No event may wait longer than this for its next attempt.
     pub longest_wait: Duration,

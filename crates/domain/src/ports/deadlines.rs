@@ -27,15 +27,16 @@ pub struct Deadlines {
     pub lock: Duration,
     /// To run one statement on PostgreSQL. A slower one fails and is not retried.
     pub statement: Duration,
-    /// To commit, including all waits and retries of the unit of work. Nothing commits later. The time of a
-    /// command starts when it is submitted, that of any other unit of work when it starts.
+    /// To commit, including all waits and retries of the unit of work. Nothing commits later. For a command,
+    /// this time starts when the command is submitted; for any other unit of work, when it starts.
     pub commit: Duration,
-    /// A command that has less of `commit` left is not tried again.
+    /// A command is tried again only if at least this much of `commit` is left.
     pub retry_min: Duration,
-    /// To get a response after the request was handed to the store. A request that is refused then commits
-    /// nothing.
+    /// To get a response after the request was handed to the store. A request that is refused at this limit
+    /// commits nothing.
     pub response: Duration,
-    /// To wait longer if the commit had already started. If the request fails then, its outcome is unknown.
+    /// To wait longer if the commit has already started. If the request fails after that, its outcome is
+    /// unknown.
     pub acknowledgement: Duration,
 }
 
@@ -62,7 +63,7 @@ impl Deadlines {
 const _: () = {
     let Deadlines { start, connection, lock, statement, commit, retry_min, response, .. } =
         Deadlines::REQUEST;
-    // A request that starts in time ends before its client is refused.
+    // A request that starts in time commits or fails before its response is due.
     assert!(start.as_millis() + commit.as_millis() <= response.as_millis());
     // A request that starts last still has time for a try with a slow statement.
     assert!(start.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());

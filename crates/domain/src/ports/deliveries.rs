@@ -73,13 +73,13 @@ pub struct Attempt {
 pub enum DeliveryOutcome {
     /// The receiver confirmed it.
     Delivered,
-    /// The attempt failed; the next one is due then.
+    /// The attempt failed; the next one is due at this time.
     RetryAt(Timestamp),
     /// The last attempt of the schedule failed.
     Exhausted,
     /// The provider has no callback URL.
     Unaddressed,
-    /// No attempt was made; the event is due again then.
+    /// No attempt was made; the event is due again at this time.
     Released(Timestamp),
 }
 
@@ -96,8 +96,8 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// The result for a claim under which nothing was sent, because the attempt of this settlement had been
-    /// recorded before the event was claimed: the event is due again, but not before the time that its
+    /// The outcome for a later claim of the event, under which nothing was sent because the attempt of this
+    /// settlement was already recorded. The event becomes due again, but not before the time that this
     /// attempt determined.
     pub fn outcome_after_reclaim(&self) -> DeliveryOutcome {
         match (self.outcome, &self.attempt) {
@@ -111,9 +111,8 @@ impl Settlement {
     }
 }
 
-/// The tolerated difference between the clocks of several processes, and the tolerated clock correction,
-/// before a time that one process writes is wrong for another. Retries are not rescheduled for smaller
-/// differences.
+/// The largest tolerated difference between the clocks of two processes, and the largest tolerated correction
+/// of a clock. Retries are rescheduled only if the difference is larger.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(60);
 
 /// Claims and settles events.
@@ -138,7 +137,7 @@ pub trait Deliveries {
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Reschedules events whose next attempt lies too far ahead by more than [`CLOCK_TOLERANCE`], which
-    /// happens when the clock was set back. The limit is `retry_waits[n]` from `now` for an event with n
+    /// happens after the clock was set back. The limit is `retry_waits[n]` from `now` for an event with n
     /// failed attempts since it was created or replayed, and `lease` for a claimed event. Returns the number
     /// of rescheduled events.
     fn reschedule_after_clock_change(
@@ -173,7 +172,7 @@ pub struct ClaimedMail {
 pub enum MailOutcome {
     /// It was handed to the mail server, or written to a file.
     Sent,
-    /// The attempt failed; the next one is due then.
+    /// The attempt failed; the next one is due at this time.
     RetryAt(Timestamp),
     /// It is stored, but not tried again.
     GivenUp,

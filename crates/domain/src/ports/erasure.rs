@@ -4,7 +4,7 @@ use super::StoreError;
 use crate::values::{CompanyId, EmailAddress, EventId, Timestamp, UserId};
 
 pub trait ReadErasure {
-    /// The events about a user with ids greater than `after`, in the order of their ids; at most `limit`.
+    /// The events about a user with ids greater than `after`, sorted by id; at most `limit`.
     fn list_events_about_user(
         &mut self,
         user: UserId,
@@ -20,7 +20,8 @@ pub trait Erasure {
     /// Replaces the body of an event, and clears the stored responses of its receivers.
     fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
 
-    /// Deletes the mails of a company to an address that were written up to a time. Returns their number.
+    /// Deletes a company's mails to an address that were queued up to a time. Returns the number of deleted
+    /// mails.
     fn delete_mails_to(
         &mut self,
         company: CompanyId,

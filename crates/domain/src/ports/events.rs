@@ -22,10 +22,10 @@ pub trait EventBodies: Send + Sync {
     /// The body of an event.
     fn render_event(&self, event: &Event<'_>) -> Result<Vec<u8>, RenderError>;
 
-    /// What a body says about the ledger; `None` if it cannot be read.
+    /// Reads the facts of the ledger from a body; `None` if the body cannot be parsed.
     fn parse_facts(&self, body: &[u8]) -> Option<EventFacts>;
 
-    /// A body without the name and the address of a user whom it mentions; `email` replaces the address.
+    /// Erases the name and the address of a user from a body; `email` replaces the address.
     fn erase_user(&self, body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, RenderError>;
 }
 
@@ -46,8 +46,7 @@ pub struct QueuedEvent {
     pub created_at: Timestamp,
 }
 
-/// The position of an event among those of its provider, in the order in which their transactions were
-/// settled.
+/// The position of an event in its provider's feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FeedPosition {
     pub position: i64,
@@ -73,8 +72,8 @@ pub struct FeedQuery {
 pub struct Feed {
     /// In the order of their positions.
     pub events: Vec<EventWithBody>,
-    /// The position to continue from. A client that does so reads each event exactly once, even if its
-    /// transaction was slow to commit. `None` if there are no events after the start yet.
+    /// The position to continue from. A client that continues there reads each event exactly once, even if
+    /// its transaction was slow to commit. `None` if there are no events after the start yet.
     pub next: Option<FeedPosition>,
 }
 

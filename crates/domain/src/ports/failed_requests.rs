@@ -1,5 +1,5 @@
-//! Failed requests, recorded so that the operator can find one by its id. A record has the pattern of the route and a
-//! reason without input of the client: nothing from the path, the query or the body.
+//! Failed requests, recorded so that the operator can find one by its id. A record contains the pattern of the route
+//! and a reason, but no client input: nothing from the path, the query or the body.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -9,10 +9,10 @@ use uuid::Uuid;
 use super::{StoreError, Timestamp};
 use crate::values::ProviderId;
 
-/// How many records of 4xx, and how many of 5xx, are kept for each provider. Requests without valid credentials count as
-/// those of one more provider.
+/// The maximum number of records with a 4xx status, and of records with a 5xx status, for each provider. Requests
+/// without valid credentials are counted together, like those of one provider.
 pub const FAILED_REQUESTS_PER_PROVIDER_MAX: usize = 1_000;
-/// How many records of 4xx, and how many of 5xx, are kept in total.
+/// The maximum number of records with a 4xx status, and of records with a 5xx status, in total.
 pub const FAILED_REQUESTS_MAX: usize = 10_000;
 
 /// A request whose response had a status of 4xx or 5xx.

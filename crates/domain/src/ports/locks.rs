@@ -19,8 +19,8 @@ pub enum LockableRow {
 
 /// Locks rows.
 pub trait Locks {
-    /// Locks a row until the transaction ends. Values that are read from it afterwards stay true until then.
-    /// A row that does not exist locks nothing.
+    /// Locks a row until the transaction ends. Values that are read from the row afterwards do not change
+    /// until then. Does nothing if the row does not exist.
     fn lock_row(&mut self, row: LockableRow) -> Result<(), StoreError>;
 
     /// Prevents a change of the company's provider until the transaction ends; any number of transactions can

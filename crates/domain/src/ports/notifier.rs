@@ -1,4 +1,4 @@
-//! Notifies threads that send events or mails that there is something to send, and the API of new events.
+//! Notifies sender threads of new events and mails, and the API of new events.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,7 +75,7 @@ impl fmt::Debug for EventFeedNotifier {
 pub struct ProcessCount(Arc<AtomicUsize>);
 
 impl ProcessCount {
-    /// The number that was last set; 1 if none was.
+    /// The number that was last set; 1 if it was never set.
     #[must_use]
     pub fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)

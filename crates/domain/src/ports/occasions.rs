@@ -28,6 +28,7 @@ pub trait Occasions: ReadOccasions {
     /// Writes all changeable fields of an occasion that this transaction has locked.
     fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError>;
 
-    /// Marks an occasion as deleted. From then on it is not found, but objects that refer to it keep it.
+    /// Marks an occasion as deleted. From then on it is not found, but objects that refer to it keep the
+    /// reference.
     fn mark_occasion_deleted(&mut self, id: OccasionId, at: Timestamp) -> Result<(), StoreError>;
 }

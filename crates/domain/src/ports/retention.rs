@@ -4,8 +4,8 @@ use super::{StoreError, Timestamp};
 use crate::values::EventId;
 
 pub trait Retention {
-    /// Deletes delivered events that were created before a time, with their attempts. Looks at no more than
-    /// `limit` events with ids after the given one. Returns the number of deleted events and the id to
+    /// Deletes delivered events that were created before a time, with their attempts. Examines at most
+    /// `limit` events with ids greater than the given one. Returns the number of deleted events and the id to
     /// continue after, which is `None` at the end. The last event is kept if the numbers of future events
     /// depend on it.
     fn prune_events(
@@ -18,8 +18,8 @@ pub trait Retention {
     /// Deletes up to `limit` sent mails that were created before a time. Returns the number of deleted mails.
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
-    /// Deletes statistics of hours and days that no page shows any more: those of one hour, and of one day
-    /// those of the companies found in `limit` rows. Returns the number of deleted rows; 0 means that none
-    /// are left.
+    /// Deletes part of the statistics that no page shows any more: those of the oldest hour, and those of the
+    /// oldest day for the companies in its first `limit` rows. Returns the number of deleted rows; 0 means
+    /// that none are left.
     fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }

@@ -9,8 +9,8 @@ pub trait ReadSaml {
     /// A company's settings; all fields are unset if they were never set.
     fn saml_settings(&mut self, company: CompanyId) -> Result<SamlSettings, StoreError>;
 
-    /// The companies with active single sign-on and an id greater than the given one, in the order of their
-    /// ids; at most `limit`.
+    /// The companies with active single sign-on and an id greater than the given one, sorted by id; at most
+    /// `limit`.
     fn list_active_saml_settings(
         &mut self,
         after: Option<CompanyId>,

@@ -69,7 +69,7 @@ pub struct OccasionUsage {
     pub points: i64,
 }
 
-/// The numbers of a provider's events that are not delivered.
+/// The numbers of a provider's undelivered events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct UndeliveredCounts {
     pub pending: i64,
@@ -88,7 +88,7 @@ pub trait ReadStatistics {
         from_hour: i32,
     ) -> Result<Vec<ProviderHour>, StoreError>;
 
-    /// The statistics of a company from a day on, oldest first. Day 0 is the total of all days.
+    /// The statistics of a company since a day, oldest first. Day 0 is the total of all days.
     fn company_days(&mut self, company: CompanyId, from_day: i32) -> Result<Vec<CompanyDay>, StoreError>;
 
     /// All companies, each with the number of its recognitions since a day.
@@ -102,8 +102,8 @@ pub trait ReadStatistics {
         limit: i64,
     ) -> Result<Vec<OccasionUsage>, StoreError>;
 
-    /// The numbers of events that are not delivered, of one provider or of all. Counting stops at `count_max`
-    /// for each number.
+    /// The numbers of undelivered events, of one provider or of all. Counting stops at `count_max` for each
+    /// number.
     fn count_undelivered_events(
         &mut self,
         provider: Option<ProviderId>,

@@ -26,7 +26,7 @@ pub trait ReadUsers {
     /// Looks up any number of users, in the order of `ids`.
     fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError>;
 
-    /// The ids of a company's active users, or of its active managers, in the order of ids.
+    /// The ids of a company's active users, or of its active managers, sorted by id.
     fn list_active_user_ids(
         &mut self,
         company: CompanyId,

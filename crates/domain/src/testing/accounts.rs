@@ -31,7 +31,7 @@ pub(super) fn a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet(en
     env.set_balance(WalletType::Peer, ann, 30).unwrap();
     env.send_points(Sender::User(ann), &[bob], 25).unwrap();
     assert_eq!(env.wallet_points(WalletType::Peer, ann), Some((5, 25)));
-    assert_eq!(env.wallet_points(WalletType::User, ann), Some((10, 0)), "what was earned is not sent");
+    assert_eq!(env.wallet_points(WalletType::User, ann), Some((10, 0)), "the earned points are not spent");
     assert_eq!(env.wallet_points(WalletType::User, bob), Some((35, 0)));
     assert_eq!(env.wallet_points(WalletType::Manager, bob), None);
 }
@@ -157,7 +157,7 @@ pub(super) fn a_redemption_is_refunded_once(env: &TestEnv<'_>) {
     assert!(matches!(refund_redemption(env, redemption.id), Err(RefundError::AlreadyRefunded)));
     let absent = refund_redemption(env, RedemptionId::from_uuid(env.new_uuid()));
     assert!(matches!(absent, Err(RefundError::NoSuchRedemption)));
-    assert_eq!(env.wallet_points(WalletType::User, ann), Some((100, 30)), "a refund unspends nothing");
+    assert_eq!(env.wallet_points(WalletType::User, ann), Some((100, 30)), "a refund does not reduce the spent points");
 }
 
 pub(super) fn spent_points_stop_at_the_largest_number(env: &TestEnv<'_>) {

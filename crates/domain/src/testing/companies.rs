@@ -91,7 +91,7 @@ pub(super) fn a_company_joins_only_a_corporation_of_its_provider(env: &TestEnv<'
     };
     assert!(matches!(rename(foreign, "X"), Err(UpdateCorporationError::Denied(Denied::Foreign("id")))));
     let before = rename(own, "Group").unwrap();
-    assert_eq!(before.created_at, before.updated_at, "the name it has changes nothing");
+    assert_eq!(before.created_at, before.updated_at, "the current name changes nothing");
     assert_eq!(rename(own, "Union").unwrap().name, line("Union"));
     let all = env.with_tx(|tx| tx.list_corporations(env.provider, page(1, 9)));
     assert_eq!(all.len(), 1);
@@ -142,7 +142,7 @@ pub(super) fn ownership_moves_to_an_existing_or_a_new_user(env: &TestEnv<'_>) {
     change(env.owner).unwrap();
     env.delete_user(env.owner).unwrap();
     let created = env.update_company(&to("new@example.com")).unwrap();
-    assert_eq!(created.owner_name(), "ann Doe", "named as the old one");
+    assert_eq!(created.owner_name(), "ann Doe", "the new owner has the name of the old owner");
     assert_eq!(env.wallet_points(WalletType::Peer, created.company.owner_id), Some((0, 0)));
 }
 

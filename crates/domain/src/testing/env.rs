@@ -241,7 +241,7 @@ impl<'a> TestEnv<'a> {
         self.transaction(|tx| reserve::read_balance(tx, self.company)).expect("the reserve").get()
     }
 
-    /// Makes a wallet show these points, paid from the reserve.
+    /// Makes a wallet show these points. The reserve pays the difference.
     pub(super) fn set_balance(
         &self,
         wallet: WalletType,
@@ -258,7 +258,7 @@ impl<'a> TestEnv<'a> {
         self.set_balance(wallet, user, count).expect("funds");
     }
 
-    /// The points that a wallet shows, and the points that it has spent.
+    /// The points that a wallet shows, and the spent points.
     pub(super) fn wallet_points(&self, wallet: WalletType, user: UserId) -> Option<(i64, i64)> {
         let rate = self.find_company().company.rate;
         let wallets = self.with_tx(|tx| tx.list_wallets(user));

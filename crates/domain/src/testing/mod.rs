@@ -31,7 +31,7 @@ pub trait StoreUnderTest {
     /// The number of mails that were queued to an address.
     fn count_mails(&self, recipient: &str) -> usize;
 
-    /// What the store's audit finds wrong after a case; empty if the store has no audit.
+    /// The violations that the store's audit finds after a case; empty if the store has no audit.
     fn audit_violations(&self) -> Vec<String> {
         Vec::new()
     }
@@ -45,7 +45,7 @@ fn run_case(store: &dyn StoreUnderTest, case: fn(&TestEnv<'_>)) {
     assert_eq!(store.audit_violations(), Vec::<String>::new());
 }
 
-/// Passes the names of all cases, grouped by file, to another macro after the tokens that it is given.
+/// Passes its arguments and the names of all cases, grouped by file, to another macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! store_cases {

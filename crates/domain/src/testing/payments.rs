@@ -188,7 +188,7 @@ pub(super) fn points_in_transit_reach_accounts_that_are_still_open(env: &TestEnv
         },
     };
     let paid_count = env.execute_command(&command);
-    assert_eq!(paid_count.unwrap(), 2, "who is closed gets nothing");
+    assert_eq!(paid_count.unwrap(), 2, "a closed wallet gets nothing");
     assert_eq!(env.with_tx(|tx| tx.account_balance(transit)), Some(Amount::ZERO));
     assert_eq!((env.reserve_points(), env.wallet_points(WalletType::User, users[2])), (10, Some((5, 0))));
 }
@@ -217,10 +217,10 @@ pub(super) fn a_transfer_has_the_accounts_and_the_price_of_its_reason(env: &Test
         &reserve,
         Account::Wallet(WalletType::Peer, ann),
         one,
-        "the user wallet receives",
+        "a recognition credits the user wallet",
     );
     let two = Price { each: price_for(env, 2, 1).each, total: price_for(env, 2, 1).total, ..one };
-    refused(Reason::PointDistribution, &reserve, user_wallet(ann), two, "two are not the price of one");
+    refused(Reason::PointDistribution, &reserve, user_wallet(ann), two, "the price of two points is not the price of one");
     let theirs = [Account::Funding(foreign)];
     let free = Price { threshold: Amount::from_nanodollars(-1), ..one };
     refused(
@@ -236,6 +236,6 @@ pub(super) fn a_transfer_has_the_accounts_and_the_price_of_its_reason(env: &Test
         &[Account::Transit(env.company)],
         user_wallet(ann),
         short,
-        "more than is made up",
+        "the shortfall exceeds the tolerance",
     );
 }

@@ -33,7 +33,7 @@ pub(super) fn the_deposits_of_a_company_are_limited_in_total(env: &TestEnv<'_>) 
     env.send_points(Sender::Company(env.company), &[ann], 5_000).unwrap();
     assert!(
         matches!(env.deposit(1), Err(ReserveError::DepositOutOfRange)),
-        "whatever has left the reserve since"
+        "points that have left the reserve still count"
     );
     assert_eq!(env.reserve_points(), 8_999_995_000);
 }
@@ -60,7 +60,7 @@ pub(super) fn each_crossing_of_the_threshold_alerts_every_administrator_once(env
     check(1, 1, "a crossing");
     check(1, 1, "already below");
     env.deposit(2).unwrap();
-    check(1, 2, "a crossing of its own");
+    check(1, 2, "a second crossing");
     assert_eq!(env.store.count_mails("former@example.com") + env.store.count_mails("ann@example.com"), 0);
     // A refused recognition queues no alert.
     env.deposit(51).unwrap();
@@ -76,12 +76,12 @@ pub(super) fn a_new_threshold_or_rate_alerts_if_the_reserve_is_below(env: &TestE
         assert_eq!(env.store.count_mails(OWNER), mails, "{why}");
     };
     check(&with_alert_threshold(100), 0, "not below");
-    check(&with_alert_threshold(101), 1, "none counts as above");
+    check(&with_alert_threshold(101), 1, "without a threshold, the reserve was not low");
     check(&with_alert_threshold(200), 1, "it was below already");
     check(&UpdateCompany { reserve_alert: Update::Clear, ..UpdateCompany::default() }, 1, "none");
     check(&with_alert_threshold(100), 1, "not below");
     env.set_rate(25);
-    assert_eq!(env.store.count_mails(OWNER), 2, "a new rate crosses too");
+    assert_eq!(env.store.count_mails(OWNER), 2, "a new rate can take the reserve below the threshold");
 }
 
 pub(super) fn every_reserve_is_below_a_threshold_above_every_amount(env: &TestEnv<'_>) {

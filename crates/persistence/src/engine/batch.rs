@@ -1,9 +1,9 @@
 //! Executes one batch in one transaction, without letting one command affect the others.
 //!
 //! The transaction loads the needs of all commands together and decides the commands one after the other.
-//! Each sees the changes of those before it. If a command is refused, is not loaded or panics, only its
-//! changes are undone. At the end everything that was kept is written with one commit. Nothing is committed
-//! if nothing was kept.
+//! Each decision sees the changes of the previous ones. If a command is refused, lacks a fact or panics, only
+//! its changes are undone. At the end, all remaining changes are written with one commit. If there are none,
+//! nothing is committed.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,10 +20,10 @@ use super::{Backend, BatchError, Locking};
 
 /// What happened to one command of a batch.
 pub(super) enum CommandResult {
-    /// It ended, provided that the batch commits.
+    /// It has this outcome if the batch commits.
     Ended(Outcome),
     /// A fact or an account is not loaded: another transaction has locked it, or the decision needs more than
-    /// the first load read. The command is retried, in the second case in a separate batch.
+    /// the first load read. The command is retried; in the second case, in a separate batch.
     NotLoaded,
     /// It panicked.
     Panicked(StoreError),
@@ -87,7 +87,8 @@ fn decide_all(
     Ok(Verdict::Commit)
 }
 
-/// Decides one command and keeps its changes. If it does not succeed, the caller undoes its changes.
+/// Decides one command and accepts its changes. If the command does not succeed, the caller undoes its
+/// changes.
 fn decide_job(
     tx: &mut dyn LedgerAccess,
     batch: &mut CommandBatch,
@@ -133,7 +134,7 @@ fn decide_job(
     }))
 }
 
-/// How a command ended, given the result of its batch; `None` if it is to be tried again.
+/// How a command ended, given the result of its batch; `None` if it must be tried again.
 pub(super) fn final_outcome(committed: &Result<(), BatchError>, result: CommandResult) -> Option<Outcome> {
     let failed = |cause: &StoreError| Outcome::Refused(Refusal::Store(cause.clone()));
     match (committed, result) {

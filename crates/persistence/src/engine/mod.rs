@@ -7,14 +7,14 @@
 //!
 //! *Fast* workers never wait for a lock. They skip rows that another transaction has locked, and hand the
 //! commands that depend on those rows to a *patient* worker. Patient workers wait for locks in the lock order
-//! and batch the commands that want the same accounts. So a locked row delays only the commands that need it.
+//! and batch the commands that need the same accounts. So a locked row delays only the commands that need it.
 //! One of the patient workers also takes large commands, each in a separate batch.
 //!
-//! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that one
-//! of its commands may have caused, each is tried alone; if it lost a race, its commands are tried again. If the
-//! database is unavailable, they fail. If the acknowledgement of a commit is lost, nothing is tried again:
-//! the commands fail with an unknown outcome, and a retry with the same idempotency key returns what
-//! happened.
+//! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that
+//! one of its commands may have caused, each is tried alone; if it lost a race, its commands are tried again.
+//! If the database is unavailable, the commands fail. If the acknowledgement of a commit is lost, nothing is
+//! tried again: the commands fail with an unknown outcome, and a retry with the same idempotency key returns
+//! what happened.
 
 mod batch;
 mod queue;
@@ -32,7 +32,7 @@ use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
 
 /// The number of retries after which a command fails because the database is busy.
 const TRIES_MAX: u32 = 6;
-/// How often workers look for commands whose time is over.
+/// How often workers look for expired commands.
 const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How a transaction treats rows that another transaction has locked.
@@ -49,8 +49,8 @@ pub(crate) enum Locking {
 enum Worker {
     /// Takes commands that do not have to wait for locks.
     Fast,
-    /// Takes commands that wait for locks. Only one worker takes large commands: so they never occupy all
-    /// patient workers, and their memory is needed only once.
+    /// Takes commands that wait for locks. Only one worker takes large commands, so that they never occupy
+    /// all patient workers, and only one of them is in memory at a time.
     Patient { takes_large: bool },
 }
 
@@ -149,8 +149,8 @@ impl Drop for Engine {
         self.state.lock_queue().close();
         self.state.notify_all();
         for worker in self.workers.drain(..) {
-            // The current thread may be one of the workers, if a response that it has just ended was the last
-            // owner of the engine. It cannot join itself.
+            // The current thread may be one of the workers, if the outcome receiver that it has just dropped
+            // held the last reference to the engine. A thread cannot join itself.
             if worker.thread().id() != std::thread::current().id() {
                 worker.join().unwrap_or_default(); // the worker catches panics
             }
@@ -171,15 +171,15 @@ impl EngineState {
     /// Executes batches until the queue is closed and empty.
     fn run_worker<B: Backend>(&self, backend: &B, worker: Worker) {
         while let Some(batch) = self.wait_for_batch(worker) {
-            // After a panic the outcome of the batch's commands is unknown. Dropping their responses ends
-            // them.
+            // After a panic, the outcome of the batch's commands is unknown. Dropping their outcome receivers
+            // ends them.
             if catch_unwind(AssertUnwindSafe(|| self.execute_batch(backend, batch, worker))).is_err() {
                 log::error!("a batch of commands panicked");
             }
         }
     }
 
-    /// Waits for the next batch; `None` once the queue is closed and no more can come.
+    /// Waits for the next batch; `None` once the queue is closed and no more commands can arrive.
     fn wait_for_batch(&self, worker: Worker) -> Option<JobBatch> {
         let mut queue = self.lock_queue();
         loop {

@@ -3,8 +3,8 @@
 //!
 //! Each provider has its own queue, and providers take turns. A batch takes only commands with accounts that
 //! no other batch in progress uses. Commands that wait for locks are in a separate queue for the patient
-//! workers; later commands for the same accounts stay behind them. If the queue is full, further commands are
-//! refused.
+//! workers; later commands for the same accounts queue behind them. If the queue is full, further commands
+//! are refused.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ use super::Worker;
 const WAITING_COMMANDS_METRIC: &str = "guerdon_ledger_commands_waiting";
 /// The maximum number of commands in a batch.
 const BATCH_COMMANDS_MAX: usize = 32;
-/// The maximum number of waiting commands of one provider, and of all providers. Further ones are refused at
-/// once.
+/// The maximum number of waiting commands of one provider, and of all providers. Further commands are refused
+/// at once.
 const WAITING_MAX_PER_PROVIDER: usize = 1_024;
 const WAITING_MAX: usize = 4_096;
 /// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has
@@ -67,7 +67,8 @@ impl Job {
         self.submission.command.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it must be executed in a separate batch. A command that was tried often must.
+    /// Whether it must be executed in a separate batch. A command that was tried several times must also run
+    /// alone.
     fn must_run_alone(&self) -> bool {
         self.needs_own_batch || self.is_large() || self.tries >= 3
     }
@@ -79,7 +80,7 @@ impl Job {
         self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())
     }
 
-    /// How much of its time is left.
+    /// The time that is left to commit it.
     pub(super) fn time_left(&self, now: Instant) -> Duration {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }
@@ -119,7 +120,7 @@ pub(super) struct JobQueue {
     provider_order: VecDeque<ProviderId>,
     /// The number of commands in `provider_queues`.
     waiting_count: usize,
-    /// Commands that wait for a patient worker. Commands that want the same accounts queue after them.
+    /// Commands that wait for a patient worker. Commands that need the same accounts queue behind them.
     patient_queue: VecDeque<Job>,
     /// The provider of the last command that a patient worker took. Another provider is next.
     last_patient_provider: Option<ProviderId>,
@@ -219,7 +220,7 @@ impl JobQueue {
         }
     }
 
-    /// Removes the commands whose time is over.
+    /// Removes the expired commands.
     pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Job> {
         let is_late = |job: &Job| job.is_expired(now);
         let mut late = Vec::new();
@@ -275,8 +276,8 @@ impl JobQueue {
         job.needs.accounts.iter().all(|account| !self.busy_accounts.contains(account))
     }
 
-    /// Takes commands from all providers in turns, in the order of each provider, except those with busy
-    /// accounts.
+    /// Takes commands from all providers in turn, in arrival order within each provider, except those with
+    /// busy accounts.
     fn take_fast_batch(&mut self) -> Vec<Job> {
         if self.is_held_back(Worker::Fast) {
             let now = Instant::now();
@@ -315,7 +316,7 @@ impl JobQueue {
         batch
     }
 
-    /// Takes the first command that waits for a lock, and others that want one of its accounts.
+    /// Takes the first command that waits for a lock, and others that need one of its accounts.
     fn take_patient_batch(&mut self, takes_large: bool) -> Vec<Job> {
         let can_take = |job: &Job| self.has_free_accounts(job) && (takes_large || !job.is_large());
         let is_turn =

@@ -82,7 +82,7 @@ impl Backend for InMemory {
     }
 }
 
-/// Why a transaction was rolled back; `None` if the work asked for it.
+/// Why a transaction was rolled back; `None` if the work requested the rollback.
 struct RolledBack(Option<StoreError>);
 
 impl From<StoreError> for RolledBack {

@@ -2,7 +2,7 @@
 //!
 //! The position of a journal entry is the id of its transaction. A dump contains the positions but not the
 //! cluster's transaction counter, so new entries would get positions before existing ones. The repair
-//! replaces the functions of the schema that read the counter by versions that add an offset.
+//! replaces the schema functions that read the counter with versions that add an offset.
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;

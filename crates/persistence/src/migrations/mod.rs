@@ -1,5 +1,5 @@
-//! Migrations that do not interrupt the service: how `migrations/*/NNNN_name/up.sql` is read, executed and
-//! recorded.
+//! Migrations that do not interrupt the service: how each `migrations/*/NNNN_name/up.sql` is read, executed
+//! and recorded.
 //!
 //! A file contains plain SQL and runs in one transaction, unless it has directives on lines of their own:
 //!
@@ -30,12 +30,12 @@
 //! * `in batches of TABLE by KEY` is one statement that runs for one range of keys after the other, each in a
 //!   transaction that should take a tenth of a second. `:batch` in the statement becomes the range. Each key
 //!   is visited once. The key must have an index and need not be unique. Rows with a null key are not
-//!   visited. If older programs can add rows that the batches have already passed, those rows need a default
-//!   or a trigger.
+//!   visited. If older programs can add rows in ranges that are already done, those rows need a default or a
+//!   trigger.
 //!
-//! On SQLite no other process has the database open. All missing migrations run in one exclusive transaction,
-//! without foreign keys, each step `in batches` as a single statement. The foreign keys of every table are
-//! checked before the commit.
+//! On SQLite, no other process may have the database open. All missing migrations run in one exclusive
+//! transaction, without foreign keys, each step `in batches` as a single statement. The foreign keys of every
+//! table are checked before the commit.
 //!
 //! A step `in batches` or `outside a transaction` has one statement. PostgreSQL receives each statement
 //! separately.

@@ -27,7 +27,7 @@ const FIRST_BATCH_ROWS: u32 = 1_000;
 const BATCH_ROWS_MAX: u32 = 20_000;
 /// The target duration of a batch. Transactions that need a row of the batch wait until it ends.
 const BATCH_DURATION_TARGET: Duration = Duration::from_millis(100);
-/// A batch that takes longer is rolled back, and a smaller one is tried.
+/// A batch that takes longer than one second is rolled back, and a smaller one is tried.
 const SET_BATCH_TIMEOUT: &str = "SET LOCAL statement_timeout = 1000";
 /// The longest pause, as a multiple of the first.
 const PAUSE_FACTOR_MAX: u32 = 10;
@@ -92,9 +92,9 @@ struct MigrationRunner {
 }
 
 impl MigrationRunner {
-    /// Waits until no other process migrates, and takes the lock, which the connection holds until it closes.
-    /// The lock is polled, because a session that waits in the server would block the other process's `CREATE
-    /// INDEX CONCURRENTLY`: a deadlock.
+    /// Waits until no other process is migrating, and takes the lock, which the connection holds until it
+    /// closes. The lock is polled, because a session that waits in the server would block the other process's
+    /// `CREATE INDEX CONCURRENTLY`: a deadlock.
     fn acquire_migration_lock(&mut self) -> Result<(), OpenError> {
         let mut waits = false;
         loop {
@@ -198,8 +198,8 @@ impl MigrationRunner {
         Ok(found.get_result::<BatchKey>(&mut self.conn).optional()?.map(|key| key.literal))
     }
 
-    /// Runs `work` in a transaction with a short lock timeout, repeatedly until it gets its locks or the time
-    /// is over.
+    /// Runs `work` in a transaction with a short lock timeout, repeatedly until it gets its locks or the
+    /// total time has passed.
     fn run_with_lock_timeout<T>(
         &mut self,
         name: &str,
@@ -278,7 +278,7 @@ impl MigrationRunner {
         ))
     }
 
-    /// A description of the transaction that it probably waits for.
+    /// Describes the transaction that the migration probably waits for.
     fn oldest_transaction(&mut self) -> String {
         let query = diesel::dsl::sql::<Text>(
             "coalesce((SELECT format(': the oldest transaction is that of process %s, %s, for %s s', pid, \

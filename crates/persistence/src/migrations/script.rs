@@ -23,7 +23,7 @@ pub(super) enum MigrationStep {
     Transaction(String),
     /// One statement that PostgreSQL executes without blocking others.
     ConcurrentIndex(ConcurrentIndex),
-    /// One statement, for one range of a table's keys after the other.
+    /// One statement, executed for one range of a table's keys after the other.
     Batches(BatchedUpdate),
 }
 
@@ -101,7 +101,7 @@ fn parse_script(version: &str, sql: &str) -> Result<Script, String> {
     }
     steps.extend(parse_step(kind, &text)?);
     if steps.is_empty() {
-        return Err("it has no statement".into());
+        return Err("the file has no statement".into());
     }
     Ok(Script { floor: floor.unwrap_or_else(|| version.to_owned()), steps })
 }
@@ -114,7 +114,7 @@ fn parse_directive(line: &str) -> Option<&str> {
     line.trim().strip_prefix("--")?.trim_start().strip_prefix("guerdon:").map(str::trim)
 }
 
-/// The step under a directive, or before the first one, where comments alone are not a step.
+/// Parses the step under a directive, or before the first directive, where comments alone are not a step.
 fn parse_step(kind: Option<StepKind>, text: &str) -> Result<Option<MigrationStep>, String> {
     let lines: Vec<&str> = text.lines().filter(|line| !is_comment(line)).collect();
     let statement = lines.join("\n").trim().to_owned();

@@ -70,7 +70,7 @@ fn run_migrations(conn: &mut Conn, pending: &[PendingMigration<'_>]) -> Result<V
 fn run_step(conn: &mut Conn, step: &MigrationStep) -> Result<(), String> {
     let done = match step {
         MigrationStep::Transaction(sql) => conn.batch_execute(sql),
-        MigrationStep::Batches(batches) => conn.batch_execute(&batches.for_range("TRUE")), // no other process is waiting
+        MigrationStep::Batches(batches) => conn.batch_execute(&batches.for_range("TRUE")), // one batch: no other process is waiting for the lock
         MigrationStep::ConcurrentIndex(_) => {
             return Err("SQLite does not support steps outside a transaction".into());
         }

@@ -49,7 +49,7 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
     }
 }
 
-/// A pool of at most this many connections. One of them is opened at once.
+/// Creates a pool with a maximum number of connections, and opens one connection immediately.
 pub(crate) fn create_pool<C: Send + 'static>(
     most: u32,
     connect: impl Fn() -> ConnectionResult<C> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! A team's thanks for the release, sent in memory; prints what each has then.
+//! Sends a recognition to a team in the in-memory store, and prints each member's balance.
 
 use std::error::Error;
 

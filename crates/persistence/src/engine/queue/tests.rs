@@ -84,7 +84,7 @@ fn senders_of_batch(batch: Option<&JobBatch>) -> Vec<u128> {
     batch.map(|batch| batch.jobs.iter().map(sender).collect()).unwrap_or_default()
 }
 
-/// Adds as many commands without common accounts as a second fast worker waits for.
+/// Adds enough commands without common accounts to start a batch on a second fast worker.
 fn fill_second_batch(queue: &mut JobQueue) {
     for number in 0..u128::try_from(SECOND_BATCH_MIN).unwrap() {
         assert!(queue.push_job(recognition_job(1, 1_000 + number, &[2_000 + number])).is_ok());
@@ -145,7 +145,7 @@ fn lock_waiters_are_batched_by_account_and_delay_no_others() {
     for (from, to) in [(1, 5), (6, 7)] {
         assert!(queue.push_job(recognition_job(1, from, &[to])).is_ok());
     }
-    assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [6], "the other waits behind it");
+    assert_eq!(senders_of_batch(queue.take_batch(FAST).as_ref()), [6], "the other command waits behind it");
     let patient = queue.take_batch(PATIENT).unwrap();
     assert_eq!(senders_of_batch(Some(&patient)), [1]);
     assert!(queue.take_batch(PATIENT).is_none());
@@ -169,7 +169,7 @@ fn large_and_locking_commands_go_to_patient_workers() {
     assert!(queue.take_batch(PATIENT).is_none(), "another worker takes the large ones");
     let batch = queue.take_batch(PATIENT_FOR_LARGE).unwrap();
     assert_eq!(senders_of_batch(Some(&batch)), [1]);
-    assert!(queue.take_batch(PATIENT_FOR_LARGE).is_none(), "the other one has the same receivers");
+    assert!(queue.take_batch(PATIENT_FOR_LARGE).is_none(), "the other large command has the same receivers");
     queue.release_accounts(PATIENT_FOR_LARGE, &batch.accounts);
     assert_eq!(senders_of_batch(queue.take_batch(PATIENT_FOR_LARGE).as_ref()), [2]);
 }
