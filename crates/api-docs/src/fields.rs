@@ -26,6 +26,9 @@ pub(crate) fn write_parameters(parameters: &[&Value], description: &Value) -> St
 /// Writes a table of an object's fields, followed by a table for each nested object.
 pub(crate) fn write_fields(schema: &Value, description: &Value) -> String {
     let schema = resolve_reference(description, schema);
+    if let Some(kinds) = schema.pointer("/discriminator/mapping").and_then(Value::as_object) {
+        return write_event_kinds(kinds.keys());
+    }
     let required = required_fields(schema);
     let is_sent = schema.get("x-order").is_some();
     let mut text = "| Field | Description |\n|---|---|\n".to_owned();
@@ -40,6 +43,12 @@ pub(crate) fn write_fields(schema: &Value, description: &Value) -> String {
         }
     }
     text
+}
+
+/// Links to the pages of the kinds of events, which have the fields of each.
+fn write_event_kinds<'a>(kinds: impl Iterator<Item = &'a String>) -> String {
+    let links: Vec<_> = kinds.map(|kind| format!("[`{kind}`](/docs/events/{kind})")).collect();
+    format!("The fields depend on the kind of event: {}.\n\n", links.join(", "))
 }
 
 fn required_mark(is_required: bool) -> &'static str {

@@ -101,7 +101,9 @@ pub(crate) fn render_example(description: &Value, schema: &Value) -> String {
 fn write_example(description: &Value, schema: &Value, depth: usize, text: &mut String) {
     let schema = resolve_reference(description, schema);
     let fields = ordered_fields(schema);
-    if let Some(items) = schema.get("items") {
+    if let Some(first) = schema.pointer("/oneOf/0") {
+        write_example(description, first, depth, text);
+    } else if let Some(items) = schema.get("items") {
         text.push('[');
         write_example(description, items, depth, text);
         text.push(']');
@@ -155,5 +157,6 @@ mod tests {
         });
         let text = render_example(&json!({"x": {"properties": {"c": {"examples": ["d"]}}}}), &schema);
         assert_eq!(text, "{\n  \"b\": [{\n    \"c\": \"d\"\n  }],\n  \"a\": 1\n}");
+        assert_eq!(render_example(&json!({}), &json!({"oneOf": [{"const": 1}, {"const": 2}]})), "1");
     }
 }
