@@ -1,6 +1,6 @@
-//! Descriptions of fields for clients. They are doc comments: schemars reads those of views, and the macro
-//! [`field_docs!`](crate::field_docs) those of fields that only requests have. A doc comment may end in an example, which is JSON
-//! between backticks after `Example:`.
+//! Descriptions of fields for the API description. They are written as doc comments: schemars reads those of views, and
+//! the macro [`field_docs!`](crate::field_docs) reads those of fields that occur only in requests. A doc comment may
+//! end with an example, which is JSON between backticks after `Example:`.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ pub type DocComment = (String, Option<Value>);
 /// Field names with their doc comments.
 pub type FieldDocs = &'static [(&'static str, &'static str)];
 
-/// Makes [`FieldDocs`] of field names that carry doc comments.
+/// Creates [`FieldDocs`] from field names with doc comments.
 #[macro_export]
 macro_rules! field_docs {
     ($($(#[doc = $line:literal])+ $name:ident,)+) => {
@@ -18,7 +18,8 @@ macro_rules! field_docs {
     };
 }
 
-/// The doc comment of a field: from `own`, else from the field of that name in the first of `objects` that has one.
+/// The doc comment of a field: from `own`, otherwise from the first of `objects` that has a doc comment for a field of
+/// that name.
 pub fn find_doc<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
     let own = own.iter().find(|(field, _)| *field == name).map(|(_, text)| *text);
     let place = format!("/properties/{name}/description");
@@ -44,7 +45,7 @@ pub fn split_doc(doc: &str) -> DocComment {
     split.map_or_else(|| (line, None), |(text, example)| (text, Some(example)))
 }
 
-/// Splits the doc comments of all properties of a schema, also in nested objects.
+/// Splits the doc comments of all properties of a schema, including those of nested objects.
 pub fn split_all_docs(schema: &mut Value) {
     let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
     for property in properties.values_mut() {

@@ -1,4 +1,4 @@
-//! The parameters of an operation, and the faults in a request. Bodies and queries use the same types.
+//! The parameters of an operation, and the faults in a request. Bodies and queries share these types.
 
 use std::fmt::Display;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 #[derive(Debug)]
 pub struct Parameter {
     pub name: String,
-    /// Its JSON Schema.
+    /// The JSON Schema of the value.
     pub schema: Schema,
     pub is_required: bool,
     /// Whether null means that it is not set.
     pub is_nullable: bool,
-    /// The value of a parameter that is not sent.
+    /// The value if the parameter is not sent.
     pub default: Option<Value>,
 }
 
@@ -38,10 +38,10 @@ impl Parameter {
     }
 }
 
-/// A rule that fields of a request break.
+/// A fault in a request: a rule, and the fields that break it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldFault {
-    /// The fields; more than one if the rule concerns them together.
+    /// The fields that break the rule; several if the rule concerns their combination.
     pub fields: Vec<String>,
     /// A sentence for the client that names the fields and the rule.
     pub message: String,
@@ -67,7 +67,8 @@ impl FieldFault {
     }
 }
 
-/// The faults that were found in a body or a query; for the API description instead the parameters that were read.
+/// The faults that were found while a body or a query was read. For the API description, it collects the parameters
+/// that are read instead.
 #[derive(Debug, Default)]
 pub struct ReadReport {
     /// The faults in the order in which they were found.

@@ -10,7 +10,8 @@ use crate::values::ValueSchema;
 
 /// A value that is serialized by its `Display`: an id, an address, a date or a timestamp.
 ///
-/// In the API description it has the schema of the value. A view that holds the value as another type names it in `schemars(with)`.
+/// In the API description it has the schema of the value. A view that stores the value as another type, such as `&str`,
+/// declares `schemars(with = "WireValue<T>")`.
 pub struct WireValue<T>(pub T);
 
 impl<T: ValueSchema> JsonSchema for WireValue<T> {

@@ -21,35 +21,36 @@ impl<C> Api<C> {
         Self { connection, service: ServiceEndpoint::new(base, credentials) }
     }
 
-    /// Sets the limit in bytes on each response, which is held in memory; 256 MiB unless set. A response beyond the limit is
-    /// an [`Error::TooLarge`].
+    /// Sets the maximum size of a response in bytes; the default is 256 MiB. Responses are held in memory. A larger
+    /// response fails with [`Error::TooLarge`].
     #[must_use]
     pub fn with_response_max_bytes(mut self, response_max_bytes: u64) -> Self {
         self.service.response_max_bytes = response_max_bytes;
         self
     }
 
-    /// The address of the service without the version and without a slash at its end.
+    /// The address of the service, without the version and without a trailing slash.
     pub fn base_url(&self) -> &str {
         self.service.base_url()
     }
 
-    /// A GET of a path after the version, such as `/companies`, for operations that no method of this type covers.
+    /// A GET request for operations that no method of this type covers. `path` is the path after the version, such as
+    /// `/companies`.
     pub fn get<T>(&self, path: impl Into<String>) -> Call<'_, C, T> {
         self.new_call(Ok(Request::new("GET", path.into())))
     }
 
-    /// A POST of a path after the version, under an idempotency key.
+    /// A POST request with an idempotency key. `path` is the path after the version.
     pub fn post<T>(&self, path: impl Into<String>, body: &impl Serialize) -> Call<'_, C, T> {
         self.new_call(Request::new("POST", path.into()).with_body(body))
     }
 
-    /// A PUT of a path after the version.
+    /// A PUT request. `path` is the path after the version.
     pub fn put<T>(&self, path: impl Into<String>, body: &impl Serialize) -> Call<'_, C, T> {
         self.new_call(Request::new("PUT", path.into()).with_body(body))
     }
 
-    /// A DELETE of a path after the version.
+    /// A DELETE request. `path` is the path after the version.
     pub fn delete(&self, path: impl Into<String>) -> Call<'_, C, ()> {
         self.new_call(Ok(Request::new("DELETE", path.into())))
     }

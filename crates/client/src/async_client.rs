@@ -22,7 +22,7 @@ use crate::response::{Response, read_body};
 use crate::retries::{ATTEMPT_TIMEOUT, AttemptFailure, Retries, RetryDecision};
 use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
-/// The async client. It is used within a tokio runtime that has its I/O and time drivers enabled.
+/// The async client. Use it in a tokio runtime with I/O and time enabled.
 pub type AsyncClient = Api<AsyncConnection>;
 
 /// The connections of an [`AsyncClient`].
@@ -45,12 +45,12 @@ impl AsyncClient {
         Ok(Self::with_connection(AsyncConnection::new(tls), base, credentials))
     }
 
-    /// Creates a client of a service whose certificate is one of these, in PEM, or is issued by one of them. No other
-    /// certificate is trusted.
+    /// Creates a client of a service with a private certificate. `pem` contains the certificates that are trusted, of
+    /// the service itself or of the authority that issued it. No other certificate is trusted.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] if the file contains no certificate.
+    /// [`Error::Certificate`] if `pem` contains no certificate.
     pub fn with_root_certificates(base: &str, credentials: &Credentials, pem: &[u8]) -> Result<Self, Error> {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(read_certificates(pem)?);
@@ -99,7 +99,7 @@ impl AsyncConnection {
 }
 
 impl<T: DeserializeOwned> Call<'_, AsyncConnection, T> {
-    /// Sends the request, and sends it again while that may help.
+    /// Sends the request, and retries it after transient failures.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl<T: DeserializeOwned> Call<'_, AsyncConnection, T> {
 }
 
 impl<P: Pages> Items<'_, AsyncConnection, P> {
-    /// Returns the next item, and `None` after the last one. After an error there is no other item.
+    /// Returns the next item, or `None` after the last item or after an error.
     pub async fn next(&mut self) -> Option<Result<P::Item, Error>> {
         loop {
             if let Some(item) = self.pages.take_item() {
@@ -145,7 +145,7 @@ fn tls_builder() -> Result<TlsBuilder, Error> {
         .map_err(|cause| Error::Certificate(cause.to_string()))
 }
 
-/// The text of the first cause; hyper's own text names only the phase.
+/// The message of the root cause, because hyper's own message only names the phase.
 fn root_cause_text(error: &(dyn StdError + 'static)) -> String {
     error.source().map_or_else(|| error.to_string(), root_cause_text)
 }

@@ -32,12 +32,12 @@ impl Client {
         Self::with_connection(BlockingConnection::new(TlsConfig::builder().build()), base, credentials)
     }
 
-    /// Creates a client of a service whose certificate is one of these, in PEM, or is issued by one of them. No other
-    /// certificate is trusted.
+    /// Creates a client of a service with a private certificate. `pem` contains the certificates that are trusted, of
+    /// the service itself or of the authority that issued it. No other certificate is trusted.
     ///
     /// # Errors
     ///
-    /// [`Error::Certificate`] if the file contains no certificate.
+    /// [`Error::Certificate`] if `pem` contains no certificate.
     pub fn with_root_certificates(base: &str, credentials: &Credentials, pem: &[u8]) -> Result<Self, Error> {
         let certificates = read_certificates(pem)?;
         let certificates: Vec<_> =
@@ -86,7 +86,7 @@ impl BlockingConnection {
 }
 
 impl<T: DeserializeOwned> Call<'_, BlockingConnection, T> {
-    /// Sends the request, and sends it again while that may help.
+    /// Sends the request, and retries it after transient failures.
     ///
     /// # Errors
     ///

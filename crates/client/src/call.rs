@@ -1,4 +1,4 @@
-//! One operation with its arguments, before it is sent.
+//! An operation with its arguments that has not been sent yet.
 
 use std::marker::PhantomData;
 
@@ -7,7 +7,7 @@ use crate::request::Request;
 use crate::retries::random_uuid;
 use crate::service_endpoint::ServiceEndpoint;
 
-/// An operation that is ready to be sent. Its response is a `T`.
+/// An operation that is ready to be sent. Its response is parsed as a `T`.
 #[must_use = "nothing happens until it is sent"]
 pub struct Call<'a, C, T> {
     pub(crate) connection: &'a C,
@@ -25,8 +25,8 @@ impl<'a, C, T> Call<'a, C, T> {
         Self { connection, service, request, response: PhantomData }
     }
 
-    /// Sets the idempotency key of a POST (behaviour 19). Keep the key, and the call can be repeated even after a crash
-    /// without happening twice. Without this, the client makes a key, which covers its own retries.
+    /// Sets the idempotency key of a POST request (behaviour 19). If you store the key, you can repeat the call after a
+    /// crash without executing it twice. By default, the client generates a key, which protects only its own retries.
     pub fn with_idempotency_key(mut self, key: impl Into<String>) -> Self {
         if let Ok(request) = &mut self.request {
             request.idempotency_key = Some(key.into());
@@ -34,7 +34,7 @@ impl<'a, C, T> Call<'a, C, T> {
         self
     }
 
-    /// The request with its idempotency key.
+    /// Returns the request. Adds an idempotency key to a POST request without one.
     pub(crate) fn into_request(self) -> Result<Request, Error> {
         let mut request = self.request?;
         if request.method == "POST" && request.idempotency_key.is_none() {

@@ -1,11 +1,11 @@
-//! Certificates to trust.
+//! The certificates that the client trusts.
 
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
 use crate::error::Error;
 
-/// Reads the certificates of a PEM file, which may contain other things such as keys.
+/// Reads the certificates of a PEM file. Other sections of the file, such as keys, are ignored.
 pub(crate) fn read_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match certificates {

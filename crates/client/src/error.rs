@@ -3,18 +3,18 @@
 use std::error::Error as StdError;
 use std::io;
 
-/// Why an operation failed. The text of each error is complete: no error has a source.
+/// Why an operation failed. Each message is complete: no error has a source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The service refused the request, or kept refusing it until the last retry (behaviour 5).
+    /// The service refused the request. Transient refusals are returned only after the last retry (behaviour 5).
     #[error("{status}: {message} (request {request_id})")]
     Refused {
         /// The HTTP status.
         status: u16,
         /// The reason, for people.
         message: String,
-        /// The id by which the service's operator finds the request in the log.
+        /// The request's id, with which the service's operator can find the request in the log.
         request_id: String,
     },
     /// No attempt got a response.
@@ -43,19 +43,20 @@ impl From<serde_json::Error> for Error {
     }
 }
 
-/// Finds the TLS error behind an error of a connection.
+/// Finds the TLS error that caused a connection error.
 pub(crate) fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
     if let Some(found) = error.downcast_ref() {
         return Some(found);
     }
-    // The source of an I/O error is the source of the error within it, not that error.
+    // `io::Error::source` skips the wrapped error and returns that error's source, so the wrapped error is read with
+    // `get_ref`.
     match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
         Some(wrapped) => tls_error(wrapped),
         None => tls_error(error.source()?),
     }
 }
 
-/// The error of a connection whose service has a certificate that is not trusted.
+/// Returns [`Error::Untrusted`] if the TLS error means that the service's certificate is not trusted.
 pub(crate) fn untrusted_certificate(error: &rustls::Error) -> Option<Error> {
     matches!(error, rustls::Error::InvalidCertificate(_)).then(|| Error::Untrusted(error.to_string()))
 }

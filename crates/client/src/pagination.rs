@@ -25,22 +25,22 @@ pub type List<'a, C, T> = Items<'a, C, ListPages<T>>;
 /// The events of the provider, oldest first.
 pub type EventFeed<'a, C> = Items<'a, C, EventPages>;
 
-/// A sequence of pages: chooses the page to fetch and holds its items.
+/// A sequence of pages. It determines the next page to fetch and holds the items of the current page.
 pub trait Pages {
     type Item;
     type Page: DeserializeOwned;
 
-    /// Takes the next item of the current page.
+    /// Removes and returns the next item of the current page.
     fn take_item(&mut self) -> Option<Self::Item>;
 
     /// The path of the next page; `None` after the last one.
     fn next_path(&mut self) -> Option<String>;
 
-    /// Takes a page, or the error that ends the sequence.
+    /// Adds a fetched page. An error ends the sequence.
     ///
     /// # Errors
     ///
-    /// The error that was given.
+    /// The error in `page`.
     fn accept_page(&mut self, page: Result<Self::Page, Error>) -> Result<(), Error>;
 }
 
@@ -56,7 +56,7 @@ pub struct ListPages<T> {
 pub struct ListPage<T> {
     #[serde(alias = "transactions", alias = "users")]
     results: VecDeque<T>,
-    /// Unknown for some lists.
+    /// `None` for lists without a known total.
     total_count: Option<i64>,
 }
 
@@ -101,7 +101,7 @@ impl<'a, C, T> List<'a, C, T> {
 
 /// The pages of the event feed, by cursor.
 pub struct EventPages {
-    /// With the filters.
+    /// The path with the filters.
     path: String,
     since: Option<String>,
     /// The cursors before and after the current page.
@@ -135,7 +135,7 @@ impl Pages for EventPages {
         self.is_ended = true;
         let EventPage { events, next } = page?;
         let [_, before] = std::mem::take(&mut self.cursors);
-        // With a filter, a page can be empty before the end: the cursor advances anyway.
+        // With a filter, a page can be empty before the end. At the end, the cursor no longer advances.
         self.is_ended = events.is_empty() && before.as_ref() == Some(&next);
         self.cursors = [before, Some(next)];
         self.events = events.into();
@@ -154,8 +154,9 @@ impl<'a, C> EventFeed<'a, C> {
         Self { api, pages: EventPages { path, since, cursors, events: VecDeque::new(), is_ended: false } }
     }
 
-    /// Returns where to start another feed so that it misses no event after those returned so far: store it once these are
-    /// handled. Events of the current page may be returned again. `None` if the new feed has to start where this one did.
+    /// Returns the cursor at which another feed must start to continue after the returned events without a gap. Store
+    /// the cursor after you have processed these events. The new feed may return events of the current page again.
+    /// `None` means that the new feed must start where this feed started.
     pub fn cursor(&self) -> Option<&str> {
         let [before, after] = &self.pages.cursors;
         if self.pages.events.is_empty() { after.as_deref() } else { before.as_deref() }

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// The characters to encode: all except those that RFC 3986 leaves unencoded in each part of a URL.
+/// The characters to encode: all except the unreserved characters of RFC 3986.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
-    /// Follows the version, with the query.
+    /// The path after the version, with the query.
     pub(crate) path: String,
     pub(crate) body: Option<String>,
     pub(crate) idempotency_key: Option<String>,
@@ -29,7 +29,7 @@ impl Request {
     }
 }
 
-/// Encodes a value as a part of a path or of a query.
+/// Encodes a value for a segment of a path or for a query.
 pub(crate) fn percent_encode(value: &str) -> impl Display {
     utf8_percent_encode(value, ENCODED)
 }

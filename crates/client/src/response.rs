@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::error::Error;
 
-/// The maximum of characters that an error shows of a response that is not one of this API.
+/// The maximum number of characters of an unexpected response body that an error contains.
 const EXCERPT_CHARACTERS_MAX: usize = 1_000;
 
 pub(crate) struct Response {
@@ -37,7 +37,8 @@ impl Response {
         let message = body.as_ref().and_then(|body| body.pointer("/error/message")?.as_str());
         let message = match message {
             Some(message) => message.to_owned(),
-            // Redirects are not followed: the credentials are for this address, and the service sends none.
+            // Redirects are not followed, because the credentials are only for this address. The service itself sends
+            // no redirects.
             None if !self.location.is_empty() => {
                 format!("redirected to {}, which is not followed", self.location)
             }
@@ -47,7 +48,7 @@ impl Response {
     }
 }
 
-/// Reads the body of a successful response. An empty one is read as `()`.
+/// Parses the body of a successful response. An empty body is parsed as `()`.
 pub(crate) fn read_body<T: DeserializeOwned>(body: &str) -> Result<T, Error> {
     Ok(serde_json::from_str(if body.is_empty() { "null" } else { body })?)
 }

@@ -1,4 +1,4 @@
-//! When a request is sent again.
+//! Decides when a request is retried.
 
 use std::time::Duration;
 
@@ -12,9 +12,9 @@ use crate::response::Response;
 pub(crate) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
 const ATTEMPTS_MAX: u32 = 6;
 const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
-/// The longest wait that a response can ask for by `Retry-After`.
+/// The maximum wait that `Retry-After` can cause.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
-/// Statuses that may differ on the next attempt; 502 and 504 come from proxies.
+/// Statuses after which a request is retried; 502 and 504 come from proxies.
 const TRANSIENT_STATUSES: [u16; 5] = [429, 500, 502, 503, 504];
 
 /// An attempt that got no response.
@@ -30,7 +30,7 @@ pub(crate) enum RetryDecision {
     RetryAfter(Duration),
 }
 
-/// Decides after each attempt of a request whether another one follows.
+/// Decides after each attempt of a request whether to retry it.
 pub(crate) struct Retries {
     attempts: u32,
     backoff: Duration,
@@ -41,7 +41,8 @@ impl Retries {
         Self { attempts: 0, backoff: INITIAL_BACKOFF }
     }
 
-    /// Takes the outcome of an attempt. Returns the body of a successful response.
+    /// Decides what to do after an attempt with this outcome. The string in [`RetryDecision::Return`] is the body of a
+    /// successful response.
     pub(crate) fn evaluate_attempt(&mut self, outcome: Result<Response, AttemptFailure>) -> RetryDecision {
         self.attempts += 1;
         let is_last = self.attempts == ATTEMPTS_MAX;
@@ -62,7 +63,7 @@ impl Retries {
     }
 }
 
-/// Returns a random part of a wait, so that many clients do not retry at the same time.
+/// Returns a random fraction of a wait, so that clients do not retry at the same time.
 fn apply_jitter(wait: Duration) -> Duration {
     match random_bytes() {
         Some(bytes) => wait.mul_f64(f64::from(u32::from_ne_bytes(bytes)) / f64::from(u32::MAX)),

@@ -6,9 +6,9 @@ use http::request::Builder;
 
 use crate::request::Request;
 
-/// The maximum number of bytes of a response, unless the client is given another limit.
+/// The default of the maximum size of a response.
 const RESPONSE_MAX_BYTES: u64 = 256 << 20;
-/// The prefix of each path.
+/// The version of the API, which is the prefix of each path.
 const VERSION: &str = "/v1";
 
 /// The API key of a provider.

@@ -108,7 +108,7 @@ fn error_text_is_complete() {
     use std::error::Error as _;
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("https://{}", listener.local_addr().unwrap());
-    // A server that responds in clear text fails at TLS, and would again.
+    // A server that responds in clear text fails the TLS handshake, which a retry cannot change.
     let served = std::thread::spawn(move || listener.accept().unwrap().0.write_all(OK.as_bytes()));
     let error = create_client(&base).get::<Value>("/x").send().unwrap_err();
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
@@ -165,7 +165,7 @@ fn filters_are_encoded() {
     assert_eq!(served.join().unwrap()[0].lines().next(), Some(expected));
 }
 
-/// Compiles only for a future that a multi-threaded runtime takes.
+/// Compiles only if the future can run on a multi-threaded runtime.
 #[cfg(feature = "async")]
 fn send_between_threads<T>(future: impl Future<Output = T> + Send) -> impl Future<Output = T> + Send {
     future

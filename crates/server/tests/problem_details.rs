@@ -172,7 +172,7 @@ fn a_message_says_what_is_wrong_with_json_and_which_receiver_is_named_twice() {
         let post = |body: &str| {
             service.post_with_headers(&sample.provider, "/v1/users", body, &[]).expect_error(400)
         };
-        let must = "the body must be valid JSON in UTF-8, nested at most 127 deep";
+        let must = "the body must be valid JSON in UTF-8, nested at most 127 levels deep";
         assert_eq!(post("{\"a\": 1,}"), format!("{must}: trailing comma at line 1, column 9"));
         assert_eq!(post("{\n\"private\" 1}"), format!("{must}: expected `:` at line 2, column 11"));
         let user = sample.users[0].as_str();

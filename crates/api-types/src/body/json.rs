@@ -22,7 +22,8 @@ pub enum Field<'a> {
     Null,
     Flag(bool),
     Integer(i64),
-    /// A number of at least 2^63 in magnitude, with or without a fraction: no double of that size has one.
+    /// A number outside the range of `i64`. Doubles of this size are integers, even if they are written with a
+    /// fraction.
     HugeNumber {
         is_negative: bool,
     },
@@ -47,8 +48,8 @@ impl Field<'_> {
     }
 }
 
-/// Parses a body: exactly one JSON object, in which no object at any level repeats a key. The parser limits the depth
-/// and rejects numbers that exceed a double.
+/// Parses a body, which must be exactly one JSON object without repeated keys at any level. The parser limits the depth
+/// and rejects numbers that exceed the range of a double.
 pub fn parse_object(body: &[u8]) -> Result<FieldMap<'_>, InvalidBody> {
     if body.trim_ascii_start().starts_with(b"{") {
         let ParsedObject(fields) = serde_json::from_slice(body).map_err(|error| parse_error(body, &error))?;
@@ -67,13 +68,14 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
     let fault = match error.classify() {
         Category::Data => "must not contain a field twice: ".to_owned(),
         Category::Io | Category::Syntax | Category::Eof => {
-            format!("must be valid JSON in UTF-8, nested at most 127 deep: {} at ", syntax_reason(error))
+            format!("must be valid JSON in UTF-8, nested at most 127 levels deep: {} at ", syntax_reason(error))
         }
     };
     InvalidBody::new(format!("the body {fault}line {line}, column {column}"))
 }
 
-/// The reason of a syntax error. The parser has a constant text for each kind of error, so nothing of the body is repeated.
+/// The reason of a syntax error. The parser has a constant text for each kind of error, so the reason contains no part
+/// of the body.
 fn syntax_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

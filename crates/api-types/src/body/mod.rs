@@ -43,7 +43,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The parameters that a reader reads.
+    /// The parameters that `read` reads, for the API description.
     pub fn collect_parameters<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
         let mut fields = Self { report: ReadReport::collecting_parameters(), ..Self::default() };
         read(&mut fields);
@@ -76,8 +76,9 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads a required integer whose range the use case checks. An integer that exceeds `i64` is read as the largest or
-    /// smallest `i64`, so that the message states the valid range; it must never be stored.
+    /// Reads a required integer whose range the use case checks. An integer outside the range of `i64` is read as the
+    /// largest or smallest `i64`, so that the use case refuses it with a message that states the valid range. The value
+    /// must never be stored unchecked.
     pub fn read_unchecked_integer(&mut self, name: &str) -> Option<i64> {
         self.report.declare_parameter(|| {
             Parameter::required(name, json_schema!({"type": "integer", "format": "int64", "minimum": 0}))
@@ -100,7 +101,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reports a fault of several fields together, unless a field has a fault already.
+    /// Reports a fault of several fields together, unless a fault was found before. Returns `None`.
     pub fn report_fault<T>(&mut self, names: &[&str], message: &str) -> Option<T> {
         if self.report.faults.is_empty() {
             self.report.faults.push(FieldFault::of_fields(names.iter().copied(), message));
@@ -134,7 +135,7 @@ impl<'a> Fields<'a> {
         if names.is_empty() { None } else { Some(names.join(", ")) }
     }
 
-    /// The first unknown fields in alphabetical order whose names can be shown and whose values match.
+    /// The unknown fields whose names can be shown and whose values match, in alphabetical order and limited in number.
     fn list_ignored(&self, is_match: impl Fn(&Field<'a>) -> bool) -> Vec<&str> {
         let is_plain = |name: &str| {
             (1..=IGNORED_NAME_BYTES_MAX).contains(&name.len())
@@ -157,7 +158,7 @@ impl<'a> Fields<'a> {
         Err(InvalidBody::from_faults(vec![FieldFault::of_fields(self.list_ignored(|_| true), message)]))
     }
 
-    /// The value that a reader returned, or every fault.
+    /// Returns the value that a reader returned, or an error with every fault.
     pub fn check_faults<T>(&self, read: Option<T>) -> Result<T, InvalidBody> {
         if self.report.faults.is_empty()
             && self.values.iter().any(|(name, value)| name.contains('\0') || value.has_nul())

@@ -1,4 +1,4 @@
-//! The fields of an update, where absence, null and a value are three things (behaviour 7.1).
+//! Reads the fields of an update, which may be absent, null or have a value (behaviour 7.1).
 
 use guerdon_domain::values::Update;
 use schemars::json_schema;
@@ -8,7 +8,8 @@ use crate::parameter::Parameter;
 use crate::values::{FromInteger, FromText};
 
 impl Fields<'_> {
-    /// Reads a string that an update may change but not unset: absent keeps it, null is a fault.
+    /// Reads a string that an update may change but not unset. If the field is absent, the string does not change; null
+    /// is a fault.
     pub fn read_change<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.report.declare_parameter(|| Parameter::optional(name, T::value_schema()));
         match self.values.remove(name)? {
@@ -17,7 +18,8 @@ impl Fields<'_> {
         }
     }
 
-    /// Reads a string that an update may change or unset: absent keeps it, null and empty unset it.
+    /// Reads a string that an update may change or unset. If the field is absent, the string does not change; null and
+    /// the empty string unset it.
     pub fn read_update<T: FromText>(&mut self, name: &str) -> Update<T> {
         self.report.declare_parameter(|| Parameter::nullable(name, T::value_schema()));
         match self.values.remove(name) {

@@ -24,7 +24,7 @@ pub fn parse_imported_profile(company: CompanyId, row: &Map<String, Value>) -> R
     parse_row(&row, read_new_user).map(|user| user.profile)
 }
 
-/// What a row changes of an existing user.
+/// The changes to an existing user that a row describes.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Bodies of requests that the API and other readers share.
+//! The readers of request bodies that are also used outside the API, for imports.
 
 mod import;
 mod user;

@@ -58,7 +58,7 @@ pub fn read_user_changes(fields: &mut Fields) -> Option<UpdateUser> {
     })
 }
 
-/// Reads the last name. It is empty for an owner whose name is a single word, and may be sent back so.
+/// Reads the last name. An owner whose name is a single word has an empty last name, so clients may send it back empty.
 fn read_last_name(fields: &mut Fields) -> FieldUpdate<SingleLine> {
     match fields.read_change("last_name") {
         None => FieldUpdate::Keep,
@@ -67,7 +67,7 @@ fn read_last_name(fields: &mut Fields) -> FieldUpdate<SingleLine> {
     }
 }
 
-/// Reads the groups. A string that is not the name of a group removes them.
+/// Reads the groups. A string that contains no group name removes all groups.
 fn read_groups(fields: &mut Fields) -> FieldUpdate<Groups> {
     match fields.read_update::<Option<Groups>>("groups") {
         FieldUpdate::Keep => FieldUpdate::Keep,

@@ -21,9 +21,9 @@ use uuid::Uuid;
 pub use last_name::LastName;
 pub use sender_type::SenderType;
 
-/// A value with a JSON Schema.
+/// A value that has a JSON Schema.
 pub trait ValueSchema {
-    /// Its JSON Schema.
+    /// The JSON Schema of the value.
     fn value_schema() -> Schema;
 }
 
@@ -34,7 +34,7 @@ pub trait FromText: ValueSchema + Sized {
     /// The expected type, for the message if something other than a string was sent: `a string with a UUID`.
     const EXPECTED: &'static str;
 
-    /// Reads it.
+    /// Parses the string.
     fn from_text(text: &str) -> Result<Self, Self::Fault>;
 }
 
@@ -74,7 +74,7 @@ macro_rules! id_values {
     };
 }
 
-/// Implements the traits for enumerations whose variants have names.
+/// Implements the traits for enumerations whose values are sent by name.
 macro_rules! named_values {
     ($($type:ty, $expected:literal, $must_be:literal;)+) => { $(
         impl ValueSchema for $type {
@@ -122,7 +122,7 @@ text_values! {
         {"type": "string", "format": "date-time", "pattern": "^(19[7-9][0-9]|[2-9][0-9]{3})-"};
     Receivers, Receivers::parse, InvalidReceivers, "a string of user ids separated by commas",
         {"type": "string", "pattern": RECEIVERS, "maxLength": 380_000};
-    // A string that is not the name of a group is `None`.
+    // A string that contains no group name is read as `None`.
     Option<Groups>, Groups::parse, InvalidValue, "a string of names separated by commas",
         {"type": "string", "maxLength": Groups::CHARS_MAX, "pattern": ONE_LINE};
 }
@@ -138,7 +138,7 @@ named_values! {
 const NOT_BLANK: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$";
 /// One line.
 const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
-/// Text with no other control characters than line breaks and tabs.
+/// Text without control characters except line breaks and tabs.
 const NO_CONTROLS: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
 /// Ids separated by commas.
 const RECEIVERS: &str = "^[ \\t]*[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[ \\t]*(,[ \\t]*[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[ \\t]*)*$";
@@ -178,7 +178,7 @@ impl ValueSchema for Dollars {
     }
 }
 
-/// Groups as they are stored.
+/// The schema in responses is the same as in requests.
 impl ValueSchema for Groups {
     fn value_schema() -> Schema {
         Option::<Self>::value_schema()
@@ -214,7 +214,7 @@ impl FromInteger for Points {
     }
 }
 
-/// First and last name are a line each, with a space between them.
+/// The first and the last name, separated by a space.
 impl ValueSchema for OwnerName {
     fn value_schema() -> Schema {
         json_schema!({"type": "string", "minLength": 1, "maxLength": 2 * SingleLine::CHARS_MAX + 1})
@@ -254,7 +254,7 @@ mod tests {
         assert!(Message::EXPECTED.contains("10,000"));
         assert!(EntityId::EXPECTED.contains("1,024"));
         assert!(PointsPerDollar::EXPECTED.ends_with(&PointsPerDollar::MAX.to_string()));
-        // As many ids as there may be receivers, with a comma and a space after each.
+        // The maximum number of ids, each followed by a comma and a space.
         assert_eq!(Receivers::MAX * 38, 380_000);
     }
 }

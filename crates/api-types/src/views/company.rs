@@ -1,4 +1,4 @@
-//! A company. Responses differ in its fields (behaviour 11.1).
+//! A company in responses. Each kind of response has different fields (behaviour 11.1).
 
 use guerdon_domain::companies::CompanyWithOwner;
 use guerdon_domain::money::{Points, PointsPerDollar};
@@ -34,7 +34,7 @@ pub struct CompanyView<'a, More> {
     updated_at: WireValue<Timestamp>,
 }
 
-/// The additional fields in lists: none.
+/// The additional fields in lists. There are none.
 #[derive(Serialize, JsonSchema)]
 pub struct Listed {}
 
@@ -49,7 +49,7 @@ pub struct Changed<'a> {
     reserve_bcc: Option<&'a str>,
 }
 
-/// The additional fields in the response to fetching one.
+/// The additional fields in the response to fetching a company.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "")]
 pub struct Whole<'a> {
@@ -85,21 +85,21 @@ impl<'a, More> CompanyView<'a, More> {
 }
 
 impl<'a> CompanyView<'a, Listed> {
-    /// The form in lists.
+    /// The view of a company in lists.
     pub fn for_list(found: &'a CompanyWithOwner) -> Self {
         Self::with_fields(found, Listed {})
     }
 }
 
 impl<'a> CompanyView<'a, Changed<'a>> {
-    /// The form in responses to creating and updating.
+    /// The view of a company in responses to creating and updating.
     pub fn for_change(found: &'a CompanyWithOwner) -> Self {
         Self::with_fields(found, Changed::from_company(found))
     }
 }
 
 impl<'a> CompanyView<'a, Whole<'a>> {
-    /// The form in the response to fetching one.
+    /// The view of a company in the response to fetching it.
     pub fn for_fetch(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let points_per_dollar = found.company.rate.get();
         Self::with_fields(

@@ -43,7 +43,7 @@ const FIELD_DOCS: FieldDocs = field_docs! {
     department,
     /// The job title. Example: `"Rear admiral"`
     title,
-    /// The supervisor's email; need not belong to a user. Example: `"ada@acme.example"`
+    /// The supervisor's email, which need not belong to a user. Example: `"ada@acme.example"`
     supervisor_email,
     /// The company's identifier of the employee. Example: `"4711"`
     employee_id,
@@ -61,7 +61,7 @@ const FIELD_DOCS: FieldDocs = field_docs! {
     office_country,
 };
 
-/// Adds descriptions for clients, which the list of fields in the domain does not contain.
+/// Adds descriptions for the API description; the list of fields in the domain has none.
 fn add_field_docs(schema: &mut Schema) {
     docs::add_docs(schema.get_mut("properties"), FIELD_DOCS, &[]);
 }

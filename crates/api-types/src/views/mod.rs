@@ -1,4 +1,4 @@
-//! The objects in responses. Their fields have the order of the JSON.
+//! The objects in responses. Their fields are declared in the order of the JSON.
 
 mod company;
 mod corporation;

@@ -12,7 +12,8 @@ use crate::WireValue;
 pub struct OccasionView<'a> {
     /// The occasion's id. Example: `"019a9c3e-5d73-7f55-8c6e-4b3c2d1e0f55"`
     id: WireValue<OccasionId>,
-    /// The company whose occasion it is; null for a global one. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
+    /// The company that the occasion belongs to; null for a global occasion. Example:
+    /// `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     company_id: Option<WireValue<CompanyId>>,
     /// The display name. Example: `"Thank you"`
     #[schemars(with = "WireValue<SingleLine>")]

@@ -1,4 +1,4 @@
-//! The settings of single sign-on (behaviour 18.1).
+//! The single sign-on settings in responses (behaviour 18.1).
 
 use guerdon_domain::companies::Company;
 use guerdon_domain::saml::SamlSettings;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::WireValue;
 
-/// The settings (behaviour 18.1): the certificate is never shown.
+/// The single sign-on settings of a company. They do not include the certificate, which is never returned.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SamlSettings")]
 pub struct SamlView<'a> {
@@ -16,7 +16,8 @@ pub struct SamlView<'a> {
     #[schemars(with = "Option<WireValue<EntityId>>")]
     idp_id: Option<&'a str>,
     /// The identity provider's sign-in URL; the service never fetches it. Example: `"https://idp.acme.example/sso"`
-    // Not necessarily a URL of RFC 3986: a URL that browsers accept is returned as it was sent.
+    // The schema has no format `uri`: a URL that browsers accept is returned as it was sent, even if it breaks RFC
+    // 3986.
     #[schemars(length(max = WebUrl::CHARS_MAX))]
     idp_url: Option<&'a str>,
     /// The audience of the SAML assertions. Example: `"https://localhost:8443/saml/acme.example"`

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::WireValue;
 
-/// A wallet at a rate.
+/// A wallet with its points at the current rate.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Wallet")]
 pub struct WalletView {

@@ -36,7 +36,7 @@ impl<T: Serialize> Serialize for Change<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Set(value) => value.serialize(serializer),
-            // `Keep` is skipped by each struct that has such a field.
+            // Every struct with such a field skips `Keep`.
             Self::Keep | Self::Clear => serializer.serialize_none(),
         }
     }

@@ -1,4 +1,4 @@
-//! Companies, their reserve and their single sign-on.
+//! Companies, their reserves and their single sign-on settings.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -15,9 +15,9 @@ pub struct Company {
     pub owner_id: Uuid,
     pub owner_email: String,
     pub owner_name: String,
-    /// The company's administrators get a mail when the reserve falls below this number of points.
+    /// If the reserve falls below this number of points, the company's administrators are notified by mail.
     pub reserve_alert: Option<i64>,
-    /// One more address that gets this mail.
+    /// An additional address for this mail.
     pub reserve_bcc: Option<String>,
     /// The number of active users.
     pub user_count: i64,
@@ -66,7 +66,7 @@ pub struct NewCompany {
     pub owner_name: String,
     pub logo_url: String,
     pub corporation_id: Option<Uuid>,
-    /// 50 unless given.
+    /// 50 by default.
     pub points_per_dollar: Option<i64>,
     pub reserve_alert: Option<i64>,
     pub reserve_bcc: Option<String>,
@@ -79,7 +79,7 @@ pub struct CompanyUpdate {
     pub domain: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub company_name: Option<String>,
-    /// The address of another active user makes that user the owner; an unknown one creates the user.
+    /// The email address of the new owner. If no active user of the company has it, the user is created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_email: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,26 +94,27 @@ pub struct CompanyUpdate {
     pub reserve_bcc: Change<String>,
 }
 
-/// What everyone would see at another rate.
+/// The totals that balances would have at another rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct RatePreview {
     pub points_per_dollar: PreviewedValue,
     pub reserve: PreviewedValue,
-    /// The sum over the user wallets of the active users; the next two accordingly.
+    /// The total of the active users' user wallets. The next two fields are the totals of their peer and manager
+    /// wallets.
     pub user_wallet: PreviewedValue,
     pub peer_wallet: PreviewedValue,
     pub manager_wallet: PreviewedValue,
 }
 
-/// A number at the present rate and at the other one.
+/// A number at the current rate and at the other rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct PreviewedValue {
     pub now: i64,
     pub then: i64,
 }
 
-/// What a company can send (behaviour 25.2).
+/// The reserve of a company (behaviour 25.2).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Reserve {
@@ -123,7 +124,7 @@ pub struct Reserve {
     pub reserve_alert: Option<i64>,
 }
 
-/// Single sign-on (behaviour 18.1).
+/// The single sign-on settings of a company (behaviour 18.1).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct SamlSettings {
@@ -134,14 +135,14 @@ pub struct SamlSettings {
     pub active: bool,
 }
 
-/// Changes of single sign-on.
+/// Changes to the single sign-on settings.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct SamlUpdate {
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub idp_id: Change<String>,
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub idp_url: Change<String>,
-    /// In PEM. It is never shown.
+    /// The certificate in PEM. The API never returns it.
     #[serde(skip_serializing_if = "Change::is_keep")]
     pub idp_certificate: Change<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

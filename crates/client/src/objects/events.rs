@@ -11,14 +11,14 @@ use crate::request::append_parameter;
 #[non_exhaustive]
 pub struct Event {
     pub id: Uuid,
-    /// Such as `redemption.created`.
+    /// The kind of event, such as `redemption.created`.
     pub r#type: String,
     pub state: EventState,
     /// The number of attempts to deliver it.
     pub attempts: u32,
     pub created_at: String,
     pub next_attempt_at: Option<String>,
-    /// The body of its deliveries, byte for byte.
+    /// The body of the webhook request, byte for byte.
     pub body: Box<RawValue>,
     /// The attempts, oldest first. Empty unless the event was fetched by its id.
     #[serde(default)]
@@ -30,9 +30,9 @@ pub struct Event {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventState {
-    /// Waits for its next attempt.
+    /// The event waits for its next attempt.
     Pending,
-    /// Confirmed by the receiver.
+    /// The receiver confirmed the event.
     Delivered,
     /// The last attempt failed.
     Exhausted,
@@ -60,17 +60,17 @@ impl EventState {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Attempt {
-    /// Counted from 1.
+    /// The number of the attempt, starting at 1.
     pub number: u32,
     pub started_at: String,
-    /// The receiver's HTTP status, if it answered.
+    /// The status of the receiver's response; `None` if there was no response.
     pub status: Option<u16>,
-    /// Why the attempt failed.
+    /// Why the attempt failed; `None` if it succeeded.
     pub cause: Option<String>,
     pub duration_ms: u64,
 }
 
-/// Some events, oldest first.
+/// A page of events, oldest first.
 #[derive(Debug, Clone, Deserialize)]
 #[non_exhaustive]
 pub struct EventPage {
@@ -84,13 +84,14 @@ pub struct EventPage {
 pub enum Start<'a> {
     #[default]
     Beginning,
-    /// With events caused at this time or later, such as `2026-11-20T20:01:02.345Z`. Some may be up to a minute older.
+    /// At events created at this time or later, such as `2026-11-20T20:01:02.345Z`. Some events may be up to a minute
+    /// older.
     Moment(&'a str),
     /// After a cursor.
     Cursor(&'a str),
 }
 
-/// Which events to fetch; all, unless given.
+/// Which events to fetch. The default is all events.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EventQuery<'a> {
     pub start: Start<'a>,
@@ -99,13 +100,13 @@ pub struct EventQuery<'a> {
     pub state: Option<EventState>,
     /// The maximum number of events of a page, up to 100.
     pub limit: Option<u32>,
-    /// How long a request without an event waits for one, up to 20 seconds. A feed ends only when this time has passed
-    /// without an event.
+    /// How long a request waits if there is no event, up to 20 seconds. The feed ends when this time has passed without
+    /// an event.
     pub wait_seconds: Option<u32>,
 }
 
 impl EventQuery<'_> {
-    /// The path of the feed without its start.
+    /// The path of the feed with the filters, but without the start.
     pub(crate) fn filtered_path(&self) -> String {
         let mut path = "/events".to_owned();
         if let Some(kind) = self.r#type {
@@ -135,18 +136,18 @@ impl EventQuery<'_> {
     }
 }
 
-/// Which events to send again. At least one of the two is required, and both for delivered events.
+/// Which events to send again. At least one field is required, and both for delivered events.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ReplayFilter {
-    /// Only events caused at this time or later.
+    /// Only events created at this time or later.
     pub since: Option<String>,
     pub state: Option<EventState>,
 }
 
-/// How many events are sent again.
+/// The result of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct ReplayResult {
-    /// Without those that are being delivered already.
+    /// The number of events that are sent again. Events whose delivery is in progress are not counted.
     pub replayed: u64,
 }

@@ -1,4 +1,5 @@
-//! Objects of the API (behaviour 11 to 18, 25): requests and responses. Fields that the service adds later are ignored.
+//! The objects in requests and responses of the API (behaviour 11 to 18, 25). Unknown fields in responses, which later
+//! versions may add, are ignored.
 
 mod change;
 mod companies;

@@ -33,7 +33,7 @@ pub struct NewOccasion {
     pub visible: Option<bool>,
 }
 
-/// Changes of an occasion.
+/// Changes to an occasion.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct OccasionUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,14 +5,14 @@ use uuid::Uuid;
 
 use super::WalletType;
 
-/// Who sends (behaviour 15.2).
+/// The sender of a new recognition (behaviour 15.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sender {
     User(Uuid),
     Company(Uuid),
 }
 
-/// Who sent.
+/// Whether a user or a company sent a recognition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub struct NewRecognition {
 }
 
 impl NewRecognition {
-    /// A public recognition with the occasion's default message.
+    /// Creates a public recognition with the occasion's default message.
     pub fn new(occasion_id: Uuid, sender: Sender, receivers: &[Uuid], points_per_receiver: i64) -> Self {
         let (sender_type, sender_id) = match sender {
             Sender::User(id) => (SenderType::User, id),
@@ -54,7 +54,7 @@ impl NewRecognition {
         Self { message: Some(message.into()), ..self }
     }
 
-    /// Hides the recognition from everyone but sender and receiver.
+    /// Makes the recognition private: only the sender and the receivers see it.
     #[must_use]
     pub fn in_private(self) -> Self {
         Self { share: false, ..self }
@@ -71,7 +71,7 @@ pub struct Recognition {
     pub sender_id: Uuid,
     pub message: String,
     pub points: i64,
-    /// Whether it is public.
+    /// Whether the recognition is public.
     pub share: bool,
     pub occasion_id: Uuid,
     pub company_id: Uuid,
@@ -90,7 +90,7 @@ pub struct Recognitions {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct DryRun {
-    /// What would pay: the reserve, or a wallet of the sender.
+    /// The account that would pay: the reserve, or a wallet of the sender.
     pub wallet: WalletType,
     /// The total cost in points.
     pub points: i64,

@@ -13,18 +13,18 @@ pub struct User {
     pub company_id: Uuid,
     pub email: String,
     pub first_name: String,
-    /// Empty for an owner who is named by a single word.
+    /// Empty for an owner whose name is a single word.
     pub last_name: String,
     pub department: Option<String>,
     pub title: Option<String>,
     /// The supervisor need not be a user.
     pub supervisor_email: Option<String>,
     pub employee_id: Option<String>,
-    /// As mm/dd.
+    /// In the format mm/dd.
     pub birthday: Option<String>,
     /// ISO 3166-1, two or three letters.
     pub country_code: Option<String>,
-    /// As mm/dd/yyyy.
+    /// In the format mm/dd/yyyy.
     pub work_start_date: Option<String>,
     pub office_city: Option<String>,
     pub office_state: Option<String>,

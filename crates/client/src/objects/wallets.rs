@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What holds points (behaviour 17.1).
+/// The type of an account that holds points (behaviour 17.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -40,7 +40,7 @@ impl WalletType {
 pub struct Wallet {
     pub r#type: WalletType,
     pub points: i64,
-    /// All points ever spent from it.
+    /// All points ever spent from the wallet.
     pub cumulative_points_spent: i64,
 }
 
@@ -54,7 +54,7 @@ pub struct Balances {
 }
 
 impl Balances {
-    /// The points in a wallet; `None` if the user does not have it.
+    /// The points in a wallet; `None` if the user does not have this wallet.
     pub fn points(&self, wallet: WalletType) -> Option<i64> {
         self.wallets.iter().find(|entry| entry.r#type == wallet).map(|entry| entry.points)
     }
@@ -67,7 +67,7 @@ pub struct Transaction {
     pub r#type: TransactionType,
     /// The points that moved, at the rate of that time.
     pub points: i64,
-    /// Such as `recognition` or `redemption`.
+    /// Why the points moved, such as `recognition` or `redemption`.
     pub reason: String,
     pub created_at: String,
 }

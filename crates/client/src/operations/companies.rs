@@ -37,7 +37,7 @@ impl<C> Api<C> {
         self.put(format!("/companies/{id}"), update)
     }
 
-    /// Computes what everyone would see at another rate. Nothing changes.
+    /// Computes the totals that balances would have at another rate. Nothing changes.
     pub fn preview_rate(&self, id: Uuid, points_per_dollar: i64) -> Call<'_, C, RatePreview> {
         let body = json!({"points_per_dollar": points_per_dollar});
         self.post(format!("/companies/{id}/rate_preview"), &body)
@@ -58,7 +58,7 @@ impl<C> Api<C> {
         List::from_path(self, format!("/companies/{id}/occasions"))
     }
 
-    /// Fetches the points that a company can send.
+    /// Fetches the reserve of a company.
     pub fn get_reserve(&self, id: Uuid) -> Call<'_, C, Reserve> {
         self.get(format!("/companies/{id}/reserve"))
     }
@@ -89,7 +89,7 @@ impl<C> List<'_, C, ListedCompany> {
 
 /// Filters of a company's users.
 impl<C> List<'_, C, User> {
-    /// Only the user with this address, compared without case.
+    /// Only the user with this email address; letter case is ignored.
     pub fn with_email(self, email: &str) -> Self {
         self.with_filter("email", email)
     }
@@ -104,7 +104,7 @@ impl<C> List<'_, C, User> {
         self.with_filter("updated_since", moment)
     }
 
-    /// Deleted users too.
+    /// Includes deleted users.
     pub fn including_deleted(self) -> Self {
         self.with_filter("include_deleted", "true")
     }

@@ -8,7 +8,7 @@ use crate::pagination::EventFeed;
 
 /// Events (behaviour 25.5, 25.6).
 impl<C> Api<C> {
-    /// Reads the events up to the present, oldest first. To read on later, start another feed at this one's cursor.
+    /// Reads all events so far, oldest first. To continue later, start another feed at the cursor of this feed.
     pub fn list_events(&self, query: &EventQuery<'_>) -> EventFeed<'_, C> {
         EventFeed::from_query(self, query)
     }

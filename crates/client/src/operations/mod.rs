@@ -1,4 +1,4 @@
-//! The operations of the API. Each is declared once, for both clients.
+//! The operations of the API, declared once for both clients.
 
 mod companies;
 mod corporations;

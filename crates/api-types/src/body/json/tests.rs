@@ -1,7 +1,7 @@
 use super::*;
 
 const EMPTY: &str = "the body is empty and must be a JSON object";
-const NOT_JSON: &str = "the body must be valid JSON in UTF-8, nested at most 127 deep";
+const NOT_JSON: &str = "the body must be valid JSON in UTF-8, nested at most 127 levels deep";
 const NOT_AN_OBJECT: &str = "the body must be a JSON object";
 const TWICE: &str = "the body must not contain a field twice";
 
