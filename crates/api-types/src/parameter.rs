@@ -45,12 +45,14 @@ pub struct FieldFault {
     pub fields: Vec<String>,
     /// A sentence for the client that names the fields and the rule.
     pub message: String,
+    /// The message without the names of unknown fields; `None` if it has none.
+    rule: Option<&'static str>,
 }
 
 impl FieldFault {
     /// A fault of one field.
     pub fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { fields: vec![field.into()], message: message.into() }
+        Self { fields: vec![field.into()], message: message.into(), rule: None }
     }
 
     /// A fault of several fields together.
@@ -58,7 +60,19 @@ impl FieldFault {
         fields: impl IntoIterator<Item = F>,
         message: impl Into<String>,
     ) -> Self {
-        Self { fields: fields.into_iter().map(Into::into).collect(), message: message.into() }
+        Self { fields: fields.into_iter().map(Into::into).collect(), message: message.into(), rule: None }
+    }
+
+    /// A fault of fields that the client named and the service does not know. `rule` is the sentence without their names.
+    pub fn of_unknown_fields(names: &[&str], rule: &'static str) -> Self {
+        let message =
+            if names.is_empty() { rule.to_owned() } else { format!("{rule}: {}", names.join(", ")) };
+        Self { rule: Some(rule), ..Self::of_fields(names.iter().copied(), message) }
+    }
+
+    /// The message without names that the client chose. It may repeat ids.
+    pub fn message_without_names(&self) -> &str {
+        self.rule.unwrap_or(&self.message)
     }
 
     /// All messages in one text, separated by semicolons.

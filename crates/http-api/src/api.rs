@@ -13,6 +13,7 @@ use ipnet::IpNet;
 use time::Date;
 use tokio::sync::Notify;
 
+use crate::failed_request_buffer::FailedRequestBuffer;
 use crate::feed_signal::FeedSignal;
 use crate::health::DatabaseHealth;
 use crate::request_statistics::RequestStatistics;
@@ -174,6 +175,8 @@ pub struct Api {
     pub response_retention: Duration,
     /// Counts responses.
     pub request_statistics: Arc<RequestStatistics>,
+    /// Collects failed requests.
+    pub failed_requests: Arc<FailedRequestBuffer>,
     pub rate_limits: RateLimits,
     pub connection_limits: ConnectionLimits,
     /// How long an authenticated connection may be idle.

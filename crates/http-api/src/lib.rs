@@ -3,6 +3,7 @@
 mod api;
 mod description;
 mod endpoints;
+mod failed_request_buffer;
 mod feed_signal;
 mod health;
 mod log_throttle;
@@ -17,6 +18,7 @@ pub use api::{
 };
 pub use description::{Webhook, openapi};
 pub use endpoints::{ROUTES, Route};
+pub use failed_request_buffer::FailedRequestBuffer;
 pub use feed_signal::FeedSignal;
 pub use health::DatabaseHealth;
 pub use middleware::{ListeningServer, listen};

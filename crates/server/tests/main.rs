@@ -25,6 +25,7 @@ mod events;
 mod examples;
 mod extensions;
 mod external_projects;
+mod failed_requests;
 mod fairness;
 mod framing;
 mod graceful_shutdown;

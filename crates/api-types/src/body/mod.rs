@@ -153,9 +153,11 @@ impl<'a> Fields<'a> {
         if self.values.is_empty() {
             return Ok(());
         }
-        let named = self.ignored_names().map(|names| format!(": {names}")).unwrap_or_default();
-        let message = format!("the body has unknown fields{named}");
-        Err(InvalidBody::from_faults(vec![FieldFault::of_fields(self.list_ignored(|_| true), message)]))
+        let names = self.list_ignored(|_| true);
+        Err(InvalidBody::from_faults(vec![FieldFault::of_unknown_fields(
+            &names,
+            "the body has unknown fields",
+        )]))
     }
 
     /// Returns the value that a reader returned, or an error with every fault.

@@ -36,6 +36,21 @@ pub enum StoreError {
     Broken(String),
 }
 
+impl StoreError {
+    /// The kind of failure in words, without any detail.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Busy => "the database is busy",
+            Self::WouldBlock => "the database cannot respond without waiting",
+            Self::DeadlineExceeded => "the deadline has passed",
+            Self::Unavailable(_) => "the database is unavailable",
+            Self::OutcomeUnknown(_) => "the outcome of a commit is unknown",
+            Self::Corrupt { .. } => "a stored value is corrupt",
+            Self::Broken(_) => "the database returned an error",
+        }
+    }
+}
+
 impl From<LedgerError> for StoreError {
     fn from(error: LedgerError) -> Self {
         Self::Broken(error.to_string())

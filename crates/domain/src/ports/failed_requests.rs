@@ -58,6 +58,20 @@ pub struct FailedRequestQuery {
     pub limit: i64,
 }
 
+impl FailedRequestQuery {
+    /// Parses a status from 400 to 599, or the class `4xx` or `5xx`.
+    pub fn parse_statuses(text: &str) -> Option<RangeInclusive<u16>> {
+        match text {
+            "4xx" => Some(400..=499),
+            "5xx" => Some(500..=599),
+            _ if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                text.parse().ok().filter(|status| (400..=599).contains(status)).map(|status| status..=status)
+            }
+            _ => None,
+        }
+    }
+}
+
 pub trait ReadFailedRequests {
     /// The records, newest first.
     fn list_failed_requests(&mut self, query: &FailedRequestQuery) -> Result<Vec<FailedRequest>, StoreError>;
@@ -67,4 +81,20 @@ pub trait FailedRequests {
     /// Stores records, and deletes the oldest ones beyond [`FAILED_REQUESTS_PER_PROVIDER_MAX`] and
     /// [`FAILED_REQUESTS_MAX`]. A record that is stored already is skipped.
     fn record_failed_requests(&mut self, requests: &[FailedRequest]) -> Result<(), StoreError>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FailedRequestQuery;
+
+    #[test]
+    fn a_status_or_a_class_of_failures_is_parsed() {
+        let check = |text, expected| assert_eq!(FailedRequestQuery::parse_statuses(text), expected, "{text}");
+        check("4xx", Some(400..=499));
+        check("5xx", Some(500..=599));
+        check("404", Some(404..=404));
+        for other in ["", "200", "399", "600", "0404", "+404", "3xx", "xx"] {
+            check(other, None);
+        }
+    }
 }

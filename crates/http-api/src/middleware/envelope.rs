@@ -1,7 +1,6 @@
 //! The outermost middleware: requires HTTPS, assigns the request id, adds the headers of every response, and writes one
 //! log line per request (behaviour 2.1, 2.7, 3.5).
 
-use std::borrow::Cow;
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,14 +8,14 @@ use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{CACHE_CONTROL, DATE, HeaderMap, HeaderValue, HttpDate};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
-use actix_web::http::{ConnectionType, Method, StatusCode, Version};
+use actix_web::http::{ConnectionType, Method, Version};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage};
-use guerdon_domain::values::ProviderId;
 
 use super::drain_body::DrainableBody;
 use super::framing::{Connection, FramingError};
+use super::request_log::{self, HandledRequest, method_name};
 use super::{compression, health, pages, problem_details};
 use crate::api::{Api, Transport};
 use crate::operation::error::ApiError;
@@ -101,9 +100,17 @@ fn log_response(
     started_at: Instant,
 ) {
     let (request, status) = (response.request(), response.status());
-    let provider = request.extensions().get::<Caller>().map(|caller| caller.id);
     let waited = request.extensions().get::<TimeWaited>().map_or(Duration::ZERO, |waited| waited.0);
-    log_request(api, id, provider, method_name(method), request.match_pattern(), status, started_at + waited);
+    let handled = HandledRequest {
+        id,
+        provider: request.extensions().get::<Caller>().map(|caller| caller.id),
+        method: method_name(method),
+        pattern: request.match_pattern(),
+        status,
+        failure: request_log::failure_reason(response.response(), request.path()),
+        duration: (started_at + waited).elapsed(),
+    };
+    handled.log_and_record(api);
 }
 
 /// Why the connection closes after a response, if that is known before the rest of the request's body is received.
@@ -166,8 +173,16 @@ pub(super) fn render_framing_error(
         &id,
         matches!(state.api.transport, Transport::Tls),
     );
-    let method = if is_head { "HEAD" } else { "GET" };
-    log_request(&state.api, &id, None, method, None, response.status(), started_at);
+    let handled = HandledRequest {
+        id: &id,
+        provider: None,
+        method: request_log::method_of_head(received),
+        pattern: None,
+        status: response.status(),
+        failure: request_log::failure_reason(&response, ""),
+        duration: started_at.elapsed(),
+    };
+    handled.log_and_record(&state.api);
     let (head, body) = response.into_parts();
     let body = body.try_into_bytes().unwrap_or_default();
     let mut bytes =
@@ -211,50 +226,4 @@ fn body_error(failure: Option<&BodyFailure>) -> ApiError {
 
 fn reads_body(method: &Method) -> bool {
     [Method::POST, Method::PUT, Method::PATCH].contains(method)
-}
-
-/// Writes the log line and records the duration, with the route's pattern instead of the path, because a path may
-/// contain personal data.
-fn log_request(
-    api: &Api,
-    id: &str,
-    provider: Option<ProviderId>,
-    method: &'static str,
-    pattern: Option<String>,
-    status: StatusCode,
-    started_at: Instant,
-) {
-    let (status, duration, level) = (status.as_u16(), started_at.elapsed(), api.request_log_level);
-    api.request_statistics.record_response(status, duration);
-    let route = pattern.as_deref().unwrap_or("-");
-    if log::log_enabled!(level) {
-        let provider = provider.map_or_else(|| "-".to_owned(), |id| id.to_string());
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        log::log!(
-            level,
-            request_id = id, provider_id = provider.as_str(), method, route, status, duration_ms;
-            "request {id}: {method} {route} {status} {duration:?}"
-        );
-    }
-    let labels = [
-        ("method", Cow::Borrowed(method)),
-        ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
-        ("status", Cow::Owned(status.to_string())),
-    ];
-    metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(duration);
-}
-
-/// The name of a standard method. All other methods share one name, so that clients cannot create new metric labels.
-fn method_name(method: &Method) -> &'static str {
-    let all = [
-        Method::GET,
-        Method::HEAD,
-        Method::POST,
-        Method::PUT,
-        Method::DELETE,
-        Method::PATCH,
-        Method::OPTIONS,
-    ];
-    let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-    all.iter().zip(names).find(|(known, _)| *known == method).map_or("other", |(_, name)| name)
 }

@@ -11,12 +11,17 @@ const HEALTH_PATH: &str = "/health";
 
 /// Whether a request is a health check. Plain HTTP is allowed.
 pub(super) fn is_health_check(request: &ServiceRequest) -> bool {
-    request.path() == HEALTH_PATH && [Method::GET, Method::HEAD].contains(request.method())
+    is_health_path(request.path()) && [Method::GET, Method::HEAD].contains(request.method())
+}
+
+/// Whether a path is that of health checks, which may fail once a second without being failed requests.
+pub(super) fn is_health_path(path: &str) -> bool {
+    path == HEALTH_PATH
 }
 
 /// The error for another method on this path. Such a request is handled like any other, over HTTPS only.
 pub(super) fn method_error(path: &str) -> Option<ApiError> {
-    (path == HEALTH_PATH).then(|| ApiError::method_not_allowed("GET, HEAD"))
+    is_health_path(path).then(|| ApiError::method_not_allowed("GET, HEAD"))
 }
 
 /// Responds with 200, or with 503 while the service drains or the database is unavailable. Maintenance has no effect.

@@ -5,7 +5,7 @@
 //! - `receive_budget` limits the memory of clients without credentials;
 //! - `framing` reads requests strictly, and `session` keeps connections between requests;
 //! - `envelope` gives each request its id and each response its headers, with the help of `drain_body` (discards the rest of a
-//!   body), `compression`, `problem_details` (renders errors as the client prefers), `health` and `pages`;
+//!   body), `compression`, `problem_details` (renders errors as the client prefers), `request_log`, `health` and `pages`;
 //! - `admission` checks credentials and limits.
 
 mod admission;
@@ -20,6 +20,7 @@ mod health;
 mod pages;
 mod problem_details;
 mod receive_budget;
+mod request_log;
 mod server;
 mod session;
 

@@ -37,11 +37,11 @@ fn names_problems(accept: &str) -> bool {
 
 /// Turns an error response into problem details; any other response is unchanged.
 pub(super) fn as_problem(
-    mut response: ServiceResponse<BoxBody>,
+    response: ServiceResponse<BoxBody>,
     service_url: &str,
     request_id: &str,
 ) -> ServiceResponse<BoxBody> {
-    let problem = take_problem(response.response_mut(), service_url, request_id);
+    let problem = render_problem(response.response(), service_url, request_id);
     let Some(body) = problem else { return response };
     let mut response = response.map_body(|_, _| BoxBody::new(body));
     response.headers_mut().insert(CONTENT_TYPE, PROBLEM_CONTENT_TYPE);
@@ -50,11 +50,11 @@ pub(super) fn as_problem(
 
 /// Turns the error response to a malformed request into problem details.
 pub(super) fn response_as_problem(
-    mut response: HttpResponse,
+    response: HttpResponse,
     service_url: &str,
     request_id: &str,
 ) -> HttpResponse {
-    let problem = take_problem(&mut response, service_url, request_id);
+    let problem = render_problem(&response, service_url, request_id);
     let Some(body) = problem else { return response };
     let mut response = response.map_body(|_, _| BoxBody::new(body));
     response.headers_mut().insert(CONTENT_TYPE, PROBLEM_CONTENT_TYPE);
@@ -62,9 +62,10 @@ pub(super) fn response_as_problem(
 }
 
 /// The body of the problem that an error response describes.
-fn take_problem(response: &mut HttpResponse, service_url: &str, request_id: &str) -> Option<String> {
-    let details = response.extensions_mut().remove::<ErrorDetails>()?;
-    serde_json::to_string(&Problem::new(&details, service_url, request_id)).ok()
+fn render_problem(response: &HttpResponse, service_url: &str, request_id: &str) -> Option<String> {
+    let extensions = response.extensions();
+    let details = extensions.get::<ErrorDetails>()?;
+    serde_json::to_string(&Problem::new(details, service_url, request_id)).ok()
 }
 
 #[cfg(test)]
@@ -102,14 +103,14 @@ mod tests {
 
     #[test]
     fn a_problem_has_all_its_members_in_order() {
-        let mut response = ApiError::not_found_in_path("company").log_and_respond("r-1");
-        let body = take_problem(&mut response, "https://api.example", "r-1").unwrap();
+        let response = ApiError::not_found_in_path("company").log_and_respond("r-1");
+        let body = render_problem(&response, "https://api.example", "r-1").unwrap();
         let expected = concat!(
             r#"{"type":"https://api.example/docs/errors#not_found","title":"Not Found","status":404,"#,
             r#""detail":"company not found","code":"not_found","request_id":"r-1","#,
             r#""errors":[{"field":"id","message":"company not found"}]}"#,
         );
         assert_eq!(body, expected);
-        assert_eq!(take_problem(&mut response, "", ""), None, "the details were already taken");
+        assert_eq!(render_problem(&HttpResponse::Ok().finish(), "", ""), None);
     }
 }

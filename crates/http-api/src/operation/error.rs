@@ -51,6 +51,8 @@ pub(crate) struct ErrorDetails {
     pub(crate) message: Cow<'static, str>,
     /// The faults of fields, in the order of the message.
     pub(crate) faults: Vec<FieldFault>,
+    /// The kind of the store's failure, for the operator only.
+    pub(crate) failure_kind: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -82,7 +84,7 @@ impl ApiError {
     }
 
     fn with_faults(code: ErrorCode, message: impl Into<Cow<'static, str>>, faults: Vec<FieldFault>) -> Self {
-        let details = ErrorDetails { code, message: message.into(), faults };
+        let details = ErrorDetails { code, message: message.into(), faults, failure_kind: None };
         Self { details: Box::new(details), header: None, closes_connection: false, cause: None }
     }
 
@@ -313,7 +315,8 @@ impl ResponseError for ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        match error {
+        let kind = error.kind();
+        let mut refusal = match error {
             StoreError::Busy
             | StoreError::WouldBlock
             | StoreError::DeadlineExceeded
@@ -324,7 +327,9 @@ impl From<StoreError> for ApiError {
                 refusal
             }
             StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
-        }
+        };
+        refusal.details.failure_kind = Some(kind);
+        refusal
     }
 }
 

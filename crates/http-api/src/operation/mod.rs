@@ -5,8 +5,8 @@
 //!   documented order. `state` gives access to the store; `submit` queues commands that move points. `idempotency` and
 //!   `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory;
 //!   `commit_decision` decides between a commit and a 503.
-//! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code` and `problem`. `operation_docs`
-//!   documents operations for the API description.
+//! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code`, `failure_reason` and
+//!   `problem`. `operation_docs` documents operations for the API description.
 
 pub(crate) mod body;
 mod body_parser;
@@ -15,6 +15,7 @@ pub(crate) mod chunked_body;
 mod commit_decision;
 pub(crate) mod error;
 pub(crate) mod error_code;
+mod failure_reason;
 mod fair_queue;
 mod idempotency;
 mod key_locks;

@@ -40,7 +40,7 @@ pub(crate) struct FieldError {
 impl<'a> Problem<'a> {
     /// The problem that an error response describes.
     pub(crate) fn new(details: &'a ErrorDetails, service_url: &str, request_id: &'a str) -> Self {
-        let ErrorDetails { code, message, faults } = details;
+        let ErrorDetails { code, message, faults, .. } = details;
         Self {
             r#type: format!("{service_url}/docs/errors#{}", code.name()),
             title: code.status().canonical_reason().unwrap_or_default(),
@@ -56,7 +56,7 @@ impl<'a> Problem<'a> {
 /// One entry for each field. A field that breaks several rules has all its messages in one entry.
 fn list_field_errors(faults: &[FieldFault]) -> Vec<FieldError> {
     let mut errors: Vec<FieldError> = Vec::new();
-    for FieldFault { fields, message } in faults {
+    for FieldFault { fields, message, .. } in faults {
         for field in fields {
             match errors.iter_mut().find(|error| error.field == *field) {
                 Some(error) => error.message = format!("{}; {message}", error.message),

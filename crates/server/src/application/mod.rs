@@ -25,8 +25,8 @@ use anyhow::{Context, bail};
 use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_http_api::{
-    Api, ConnectionLimits, DatabaseHealth, FeedSignal, ListeningServer, RateLimits, RequestStatistics,
-    ServiceState, Transport,
+    Api, ConnectionLimits, DatabaseHealth, FailedRequestBuffer, FeedSignal, ListeningServer, RateLimits,
+    RequestStatistics, ServiceState, Transport,
 };
 use guerdon_mailer::MailTransport;
 use guerdon_persistence::OpenDatabase;
@@ -36,7 +36,7 @@ use tokio::time::timeout;
 use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::CommandEnvironment;
 use crate::keys::{Keys, open_or_create_keys, require_master_key};
-use crate::maintenance::StatusSources;
+use crate::maintenance::{FailedRequestWriter, StatusSources};
 use crate::platform::build_info::{COMMIT, LONG_VERSION, VERSION};
 use crate::platform::{SystemClock, SystemIds, descriptors};
 use crate::settings::{Http, Retention, Settings, Tls};
@@ -73,6 +73,7 @@ pub(crate) struct Application {
     metrics: Metrics,
     unbalanced_companies: Arc<AtomicI64>,
     statistics: Statistics,
+    failed_requests: Arc<FailedRequestWriter>,
     due_payments: DuePayments,
     delivery: RunningDelivery,
     command_socket: Option<(CommandSocket, Arc<CommandHandler>)>,
@@ -95,7 +96,8 @@ impl Application {
         let observed = ObservedState::default();
         background::check_at_start(background.as_ref(), &observed.service_state, &observed.database_health)?;
         let due_payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
-        let command_socket = open_command_socket(settings, &background, &commands, &keys)?;
+        let failed_requests = FailedRequestWriter::new(&background, &observed.failed_requests);
+        let command_socket = open_command_socket(settings, &background, &commands, &keys, &failed_requests)?;
         let listener_tls = tls::prepare_listener_tls(settings)?;
         let (tls_config, certificate) = listener_tls.map(|tls| (tls.config, tls.certificate)).unzip();
         let api = build_api(settings, requests, commands, Arc::clone(&keys), &observed);
@@ -117,7 +119,7 @@ impl Application {
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.masked_database_url());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
-        let ObservedState { service_state, database_health, request_statistics: requests } = observed;
+        let ObservedState { service_state, database_health, request_statistics: requests, .. } = observed;
         let statistics = Statistics { store: Arc::clone(&background), requests, deliveries: counters };
         Ok(Self {
             api,
@@ -131,6 +133,7 @@ impl Application {
             metrics,
             unbalanced_companies,
             statistics,
+            failed_requests,
             due_payments,
             delivery,
             command_socket,
@@ -148,6 +151,7 @@ impl Application {
         rt::spawn(self.operator.server);
         let (statistics, mut due_payments) = (Arc::new(self.statistics), self.due_payments);
         let periodic_statistics = Arc::clone(&statistics);
+        let (failed_requests, periodic_writer) = (Arc::clone(&self.failed_requests), self.failed_requests);
         let mut tasks = background::spawn_tasks(
             self.background,
             self.retention,
@@ -162,6 +166,9 @@ impl Application {
         })));
         tasks.push(rt::spawn(background::repeat_every(statistics::STORE_INTERVAL, move || {
             periodic_statistics.store_counts()
+        })));
+        tasks.push(rt::spawn(background::repeat_every(FailedRequestWriter::INTERVAL, move || {
+            periodic_writer.store_batch()
         })));
         let handler = self.command_socket.map(|(command_socket, handler)| {
             tasks.push(rt::spawn(command_socket.accept_commands(Arc::clone(&handler))));
@@ -181,9 +188,12 @@ impl Application {
             handler.wait_until_idle(stop::COMMANDS_TIMEOUT).await;
         }
         operator.stop(false).await;
-        // An unavailable database must not delay the end; nothing depends on these statistics.
-        let _written =
-            timeout(statistics::FINAL_STORE_TIMEOUT, web::block(move || statistics.store_counts())).await;
+        // An unavailable database must not delay the end; nothing depends on these records.
+        let store_rest = web::block(move || {
+            failed_requests.store_all();
+            statistics.store_counts();
+        });
+        let _written = timeout(statistics::FINAL_STORE_TIMEOUT, store_rest).await;
         if api_ended { bail!("the provider API stopped unexpectedly") } else { Ok(()) }
     }
 }
@@ -193,6 +203,7 @@ struct ObservedState {
     service_state: Arc<ServiceState>,
     database_health: Arc<DatabaseHealth>,
     request_statistics: Arc<RequestStatistics>,
+    failed_requests: Arc<FailedRequestBuffer>,
 }
 
 impl Default for ObservedState {
@@ -201,6 +212,7 @@ impl Default for ObservedState {
             service_state: ServiceState::new(),
             database_health: Arc::default(),
             request_statistics: Arc::default(),
+            failed_requests: Arc::default(),
         }
     }
 }
@@ -238,6 +250,7 @@ fn build_api(
         feed_signal: FeedSignal::new(),
         database_health: Arc::clone(&observed.database_health),
         request_statistics: Arc::clone(&observed.request_statistics),
+        failed_requests: Arc::clone(&observed.failed_requests),
         response_retention: settings.retention.idempotency,
         rate_limits: RateLimits {
             requests_per_second: limit.requests_per_second,
@@ -292,10 +305,12 @@ fn open_command_socket(
     store: &Arc<dyn Store>,
     commands: &Arc<dyn CommandQueue>,
     keys: &Arc<Keys>,
+    failed_requests: &Arc<FailedRequestWriter>,
 ) -> anyhow::Result<Option<(CommandSocket, Arc<CommandHandler>)>> {
     let Some(database) = settings.embedded_database() else { return Ok(None) };
-    let environment =
+    let defaults =
         CommandEnvironment::new(Arc::clone(store), Arc::clone(commands), Arc::clone(keys), settings);
+    let environment = CommandEnvironment { failed_requests: Some(Arc::clone(failed_requests)), ..defaults };
     let command_socket = CommandSocket::open_in(&settings.data_dir)?;
     Ok(Some((command_socket, Arc::new(CommandHandler::new(environment, database)))))
 }

@@ -3,7 +3,7 @@
 use super::group_macro::command_group;
 use super::{
     company, distribution, event, import, ledger, mail, maintenance, occasion, provider, recognition,
-    redemption, reserve, saml, user, wallet,
+    redemption, request, reserve, saml, user, wallet,
 };
 
 command_group! {
@@ -46,6 +46,9 @@ command_group! {
         /// Implements `guerdon webhook send-example`.
         #[command(hide = true)]
         SendExample(event::send_example::SendExample),
+        /// List failed requests.
+        #[command(subcommand)]
+        Request(request::RequestCommand),
         /// Turn maintenance mode on (the API responds with 503) or off, or show it.
         Maintenance(maintenance::mode::Maintenance),
         /// List, retry or test mails to administrators.

@@ -23,6 +23,7 @@ mod output;
 mod provider;
 mod recognition;
 mod redemption;
+mod request;
 mod reserve;
 mod saml;
 mod user;
@@ -38,6 +39,7 @@ use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
 use crate::keys::Keys;
+use crate::maintenance::FailedRequestWriter;
 use crate::platform::{SystemClock, SystemIds, context_sources, user::current_user};
 use crate::settings::Settings;
 use crate::terminal::Progress;
@@ -67,6 +69,8 @@ pub(crate) struct CommandEnvironment {
     pub(crate) threads: NonZero<usize>,
     /// Whether the command runs in a service: always, while the service holds the embedded database.
     pub(crate) in_service: bool,
+    /// Stores the failed requests of this service; `None` outside a service.
+    pub(crate) failed_requests: Option<Arc<FailedRequestWriter>>,
 }
 
 impl CommandEnvironment {
@@ -86,6 +90,7 @@ impl CommandEnvironment {
             progress: Progress::default(),
             threads: NonZero::<usize>::MIN,
             in_service: true,
+            failed_requests: None,
         }
     }
 
@@ -103,6 +108,7 @@ impl CommandEnvironment {
             progress,
             threads: self.threads,
             in_service: self.in_service,
+            failed_requests: self.failed_requests.clone(),
         }
     }
 

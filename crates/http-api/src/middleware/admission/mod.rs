@@ -107,19 +107,17 @@ pub(super) async fn admit_request(
     if let Some(connection) = request.conn_data::<Rc<Connection>>() {
         connection.mark_trusted(); // before the body is read
     }
+    let provider = caller.id;
+    request.extensions_mut().insert(caller);
     let Some(limit) = &admission.provider_limit else {
-        request.extensions_mut().insert(caller);
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
-    let (header, result) = limit.take_request(caller.id);
+    let (header, result) = limit.take_request(provider);
     let mut response = match result {
-        Ok(()) => {
-            request.extensions_mut().insert(caller);
-            next.call(request).await?.map_into_boxed_body()
-        }
+        Ok(()) => next.call(request).await?.map_into_boxed_body(),
         Err(wait_seconds) => {
-            if admission.rate_limit_log.allows_line(caller.id, Instant::now()) {
-                log::warn!("provider {} exceeds its rate limit: refusing requests with 429", caller.id);
+            if admission.rate_limit_log.allows_line(provider, Instant::now()) {
+                log::warn!("provider {provider} exceeds its rate limit: refusing requests with 429");
             }
             refuse_request(request, &ApiError::too_many_requests(wait_seconds))
         }

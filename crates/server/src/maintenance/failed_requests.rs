@@ -1,0 +1,174 @@
+//! Stores the failed requests of this process in small batches. While the database is unavailable they stay in memory, up
+//! to the limits of the buffer. A crash loses those of the last half second.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use guerdon_domain::ports::{Store, StoreError, StoreExt as _};
+use guerdon_http_api::FailedRequestBuffer;
+
+/// The most records in one transaction, which takes a few milliseconds of the writer. A flood of failures writes no more
+/// than one such transaction per interval.
+const RECORDS_PER_TRANSACTION: usize = 200;
+
+/// Moves failed requests from the buffer to the database.
+pub(crate) struct FailedRequestWriter {
+    store: Arc<dyn Store>,
+    buffer: Arc<FailedRequestBuffer>,
+    /// Held while a batch is between the buffer and the database, so that [`Self::store_all`] waits for it.
+    transfer: Mutex<()>,
+}
+
+impl FailedRequestWriter {
+    /// How often a batch is stored.
+    pub(crate) const INTERVAL: Duration = Duration::from_millis(500);
+
+    pub(crate) fn new(store: &Arc<dyn Store>, buffer: &Arc<FailedRequestBuffer>) -> Arc<Self> {
+        let (store, buffer) = (Arc::clone(store), Arc::clone(buffer));
+        Arc::new(Self { store, buffer, transfer: Mutex::default() })
+    }
+
+    /// Stores the next batch. Does nothing if no request has failed.
+    pub(crate) fn store_batch(&self) {
+        let _transfer = self.transfer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.try_store_batch();
+    }
+
+    /// Stores all requests that have failed so far, unless the database fails.
+    pub(crate) fn store_all(&self) {
+        let _transfer = self.transfer.lock().unwrap_or_else(PoisonError::into_inner);
+        while self.try_store_batch() == RECORDS_PER_TRANSACTION {}
+    }
+
+    /// Returns the number of stored requests. If the database fails, they return to the buffer.
+    fn try_store_batch(&self) -> usize {
+        let batch = self.buffer.take_requests(RECORDS_PER_TRANSACTION);
+        if batch.is_empty() {
+            return 0;
+        }
+        let stored =
+            self.store.transaction(|tx| -> Result<(), StoreError> { tx.record_failed_requests(&batch) });
+        match stored {
+            Ok(()) => batch.len(),
+            Err(cause) => {
+                log::debug!("cannot store failed requests, they wait in memory: {cause}");
+                self.buffer.put_back(batch);
+                0
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use guerdon_domain::ports::{
+        Clock as _, Consistency, FailedRequest, FailedRequestQuery, IdGenerator as _, Notifiers, ReadTx, Tx,
+        Verdict,
+    };
+    use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::platform::{SystemClock, SystemIds};
+
+    /// A database whose transactions can be made to fail.
+    struct UnreliableStore {
+        store: Arc<dyn Store>,
+        is_failing: AtomicBool,
+        transactions: AtomicUsize,
+        _folder: TempDir,
+    }
+
+    impl UnreliableStore {
+        fn create() -> Arc<Self> {
+            let folder = tempfile::tempdir().unwrap();
+            let url = DatabaseUrl::Sqlite(folder.path().join("guerdon.db"));
+            migrate(&url).unwrap();
+            let opened = open_with_notifiers(&url, Access::Command, Notifiers::default()).unwrap();
+            let (is_failing, transactions) = Default::default();
+            Arc::new(Self { store: opened.requests, is_failing, transactions, _folder: folder })
+        }
+    }
+
+    impl Store for UnreliableStore {
+        fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
+            self.transactions.fetch_add(1, Ordering::Relaxed);
+            if self.is_failing.load(Ordering::Relaxed) {
+                return Err(StoreError::Busy);
+            }
+            self.store.run_transaction(work)
+        }
+
+        fn check_schema(&self) -> Result<Vec<String>, StoreError> {
+            self.store.check_schema()
+        }
+
+        fn run_read(
+            &self,
+            consistency: Consistency,
+            work: &mut dyn FnMut(&mut dyn ReadTx),
+        ) -> Result<(), StoreError> {
+            self.store.run_read(consistency, work)
+        }
+    }
+
+    fn add_requests(buffer: &FailedRequestBuffer, count: usize, status: u16) {
+        for _ in 0..count {
+            buffer.add_request(FailedRequest {
+                id: SystemIds.next_id(),
+                request_id: "r".to_owned(),
+                at: SystemClock.now(),
+                provider_id: None,
+                method: "GET".into(),
+                route: None,
+                status,
+                duration_ms: 1,
+                reason: "why".to_owned(),
+            });
+        }
+    }
+
+    /// The statuses of the stored records, newest first.
+    fn stored_statuses(store: &UnreliableStore) -> Vec<u16> {
+        let query = FailedRequestQuery { limit: 10_000, ..FailedRequestQuery::default() };
+        let found =
+            store.read_snapshot(|reads| -> Result<_, StoreError> { reads.list_failed_requests(&query) });
+        found.unwrap().into_iter().map(|request| request.status).collect()
+    }
+
+    #[test]
+    fn a_flood_costs_one_small_transaction_per_interval() {
+        let (store, buffer) = (UnreliableStore::create(), Arc::<FailedRequestBuffer>::default());
+        let shared: Arc<dyn Store> = store.clone();
+        let writer = FailedRequestWriter::new(&shared, &buffer);
+        writer.store_batch();
+        assert_eq!(store.transactions.load(Ordering::Relaxed), 0, "nothing failed");
+        add_requests(&buffer, 100_000, 404);
+        add_requests(&buffer, 1, 500);
+        writer.store_batch();
+        assert_eq!(store.transactions.load(Ordering::Relaxed), 1);
+        let stored = stored_statuses(&store);
+        assert_eq!((stored.len(), stored[0]), (RECORDS_PER_TRANSACTION, 500));
+        writer.store_all();
+        assert_eq!(stored_statuses(&store).len(), 1_001);
+    }
+
+    #[test]
+    fn requests_that_failed_during_an_outage_are_stored_after_it() {
+        let (store, buffer) = (UnreliableStore::create(), Arc::<FailedRequestBuffer>::default());
+        let shared: Arc<dyn Store> = store.clone();
+        let writer = FailedRequestWriter::new(&shared, &buffer);
+        store.is_failing.store(true, Ordering::Relaxed);
+        add_requests(&buffer, 300, 503);
+        writer.store_batch();
+        writer.store_all();
+        assert_eq!(store.transactions.load(Ordering::Relaxed), 2, "a failure ends the attempt");
+        add_requests(&buffer, 1, 404);
+        store.is_failing.store(false, Ordering::Relaxed);
+        writer.store_all();
+        let stored = stored_statuses(&store);
+        assert_eq!((stored.len(), stored[0], stored[300]), (301, 404, 503));
+    }
+}

@@ -1,0 +1,197 @@
+//! `guerdon request list`: failed requests can be found by their ids, and contain nothing personal (behaviour 5.8).
+
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use serde_json::{Value, json};
+
+use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
+use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
+
+/// A string that stands for personal data in a request.
+const PERSONAL: &str = "grace.hopper";
+
+fn list(service: &TestService, filter: &[&str]) -> Vec<Value> {
+    let found = service.run_json_command(&[&["request", "list"], filter].concat());
+    found.as_array().unwrap().clone()
+}
+
+/// Waits until the list has this many requests: another process stores them every half second.
+fn wait_for_count(service: &TestService, filter: &[&str], count: usize) -> Vec<Value> {
+    let mut found = Vec::new();
+    wait_until("failed requests should be listed", || {
+        found = list(service, filter);
+        (found.len() >= count).then_some(())
+    });
+    assert_eq!(found.len(), count, "{found:?}");
+    found
+}
+
+fn send_with_id(service: &TestService, provider: &ProviderCredentials, path: &str, id: &str) -> u16 {
+    let authorization = basic_authorization(provider);
+    let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", id)];
+    service.running.send_request("GET", path, &headers, None).status
+}
+
+#[test]
+fn a_failed_request_is_found_by_its_id_also_after_a_restart() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
+        let other = service.create_provider("Other", false);
+        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x?page=1", "complaint-1"), 404);
+        assert_eq!(
+            send_with_id(service, &other, &format!("/v1/companies/{}", sample.company), "second"),
+            403
+        );
+        let nobody = ProviderCredentials { api_secret: "wrong".to_owned(), ..other.clone() };
+        assert_eq!(send_with_id(service, &nobody, "/v1/companies", "third"), 401);
+        let all = wait_for_count(service, &[], 3);
+        let ids: Vec<&str> = all.iter().map(|request| request["request_id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["third", "second", "complaint-1"], "newest first");
+        check_filters(service, &sample.provider, &other);
+        let found = list(service, &["--request-id", "complaint-1"]);
+        let (at, duration) = (&found[0]["at"], &found[0]["duration_ms"]);
+        assert!(at.as_str().unwrap().ends_with('Z') && duration.is_u64());
+        let expected = json!({
+            "request_id": "complaint-1", "at": at, "provider_id": sample.provider.id, "method": "GET",
+            "route": "/v1/users/:id", "status": 404, "duration_ms": duration, "reason": "user not found",
+        });
+        assert_eq!(found, [expected]);
+        assert_eq!(all[0]["provider_id"], Value::Null);
+        service.running.kill();
+        assert_eq!(list(service, &[]), all, "without a running service");
+        service.restart();
+        assert_eq!(list(service, &[]), all);
+    });
+}
+
+fn check_filters(service: &TestService, one: &ProviderCredentials, other: &ProviderCredentials) {
+    let check = |filter: &[&str], expected: &[u16]| {
+        let statuses: Vec<Value> =
+            list(service, filter).iter().map(|request| request["status"].clone()).collect();
+        assert_eq!(statuses, expected, "{filter:?}");
+    };
+    check(&["--provider", &one.id], &[404]);
+    check(&["--provider", "Other"], &[403]);
+    check(&["--provider", &other.id, "--status", "404"], &[]);
+    check(&["--status", "4xx"], &[401, 403, 404]);
+    check(&["--status", "5xx"], &[]);
+    check(&["--status", "401"], &[401]);
+    check(&["--since", "1h", "--limit", "2"], &[401, 403]);
+    check(&["--since", "2099-01-01T00:00:00Z"], &[]);
+    let text = service.run_command(&["request", "list"]).stdout;
+    assert!(text.starts_with("AT ") && text.contains("/v1/users/:id"), "{text}");
+    assert_eq!(service.run_command(&["request", "list", "--status", "200"]).status, 2);
+}
+
+#[test]
+fn a_flood_of_client_errors_displaces_no_server_error() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
+        service.run_json_command(&["maintenance", "on"]);
+        wait_until("maintenance should begin", || {
+            (send_with_id(service, &sample.provider, "/v1/companies", "found-again") == 503).then_some(())
+        });
+        service.run_json_command(&["maintenance", "off"]);
+        wait_until("maintenance should end", || {
+            (service.get(&sample.provider, "/v1/companies").status == 200).then_some(())
+        });
+        for _ in 0..1_100 {
+            assert_eq!(service.get(&sample.provider, "/v1/users/x").status, 404);
+        }
+        wait_until("the last thousand should be listed", || {
+            (list(service, &["--status", "404"]).len() == 1_000).then_some(())
+        });
+        let found = list(service, &["--status", "5xx", "--request-id", "found-again"]);
+        assert_eq!(found[0]["reason"], "the service is under maintenance");
+    });
+}
+
+#[test]
+fn server_errors_are_recorded_after_an_outage_of_the_database() {
+    for_each_database(|service| {
+        if !service.database.is_embedded() {
+            return;
+        }
+        let sample = SampleCompany::create(service, 0);
+        limit_file_size(service, Some(0));
+        for number in 1..=5 {
+            let body = json!({"name": format!("Corporation {number}")});
+            assert_eq!(service.post(&sample.provider, "/v1/corporations", &body).status, 503);
+        }
+        assert!(list(service, &[]).is_empty(), "the list is read while nothing can be written");
+        limit_file_size(service, None);
+        let found = wait_for_count(service, &[], 5);
+        assert_eq!(found[0]["route"], "/v1/corporations");
+        let reason = "the service is temporarily unavailable: the database is unavailable";
+        assert_eq!(found[0]["reason"], reason);
+    });
+}
+
+/// Limits the size of the files that the service writes. `None` removes the limit.
+fn limit_file_size(service: &TestService, bytes_max: Option<u64>) {
+    let maximum = rustix::process::getrlimit(Resource::Fsize).maximum;
+    let pid = Pid::from_raw(service.running.pid());
+    prlimit(pid, Resource::Fsize, Rlimit { current: bytes_max, maximum }).unwrap();
+}
+
+/// Sends requests that fail, with personal data wherever a client may put any. Returns their number.
+fn send_personal_data(service: &TestService, sample: &SampleCompany) -> usize {
+    let authorization = basic_authorization(&sample.provider);
+    let json = ("Content-Type", "application/json");
+    let email = format!("{PERSONAL}@example.com");
+    let unknown = json!({PERSONAL: email, "email": email}).to_string();
+    let wrong = json!({"company_id": email, "email": PERSONAL, "first_name": [email], "birthday": email});
+    let recognition = json!({
+        "occasion_id": sample.occasion, "sender_type": "company", "sender_id": sample.company,
+        "receiver_ids": format!("{0},{0}", sample.users[0]), "points_per_receiver": 1, "message": PERSONAL,
+    });
+    let broken = format!("{{\"email\": \"{email}\",}}");
+    let strict = ("Prefer", "handling=strict");
+    let requests: Vec<(&str, String, Vec<(&str, &str)>, Option<String>)> = vec![
+        ("GET", format!("/v1/users/{email}"), vec![], None),
+        ("GET", format!("/v1/{email}"), vec![], None),
+        ("GET", format!("/{email}"), vec![("Accept", "text/html")], None),
+        ("GET", format!("/{PERSONAL}/companies"), vec![], None),
+        ("GET", format!("/v1/users/x?{PERSONAL}={email}"), vec![], None),
+        ("GET", format!("/v1/companies?page={email}&per_page={PERSONAL}"), vec![], None),
+        ("GET", format!("/v1/events?after={email}&type={PERSONAL}&since={email}"), vec![], None),
+        ("GET", format!("/v1/companies/{}/users?updated_since={email}", sample.company), vec![], None),
+        ("POST", "/v1/users".to_owned(), vec![json], Some(wrong.to_string())),
+        ("PUT", format!("/v1/users/{}", sample.users[0]), vec![json, strict], Some(unknown)),
+        ("POST", "/v1/recognitions".to_owned(), vec![json], Some(recognition.to_string())),
+        ("POST", "/v1/companies".to_owned(), vec![json], Some(broken)),
+        ("POST", "/v1/companies".to_owned(), vec![("Content-Type", &email)], Some("{}".to_owned())),
+        (
+            "POST",
+            "/v1/companies".to_owned(),
+            vec![json, ("Idempotency-Key", "Grace Hopper grace.hopper")],
+            Some("{}".to_owned()),
+        ),
+        ("GET", "/v1/users/x".to_owned(), vec![("X-Request-Id", &email)], None),
+    ];
+    for (method, path, more, body) in &requests {
+        let mut headers = more.clone();
+        headers.push(("Authorization", &authorization));
+        let response = service.running.send_request(method, path, &headers, body.as_deref());
+        assert!((400..500).contains(&response.status), "{method} {path}: {}", response.status);
+    }
+    requests.len()
+}
+
+#[test]
+fn nothing_that_a_client_sent_is_stored_or_logged() {
+    let settings = [("GUERDON_LOG__REQUESTS", "true"), ("GUERDON_LOG__FORMAT", "json")];
+    for_each_database_with(&settings, |service| {
+        let sample = SampleCompany::create(service, 1);
+        let count = send_personal_data(service, &sample);
+        let found = wait_for_count(service, &[], count);
+        let shown = json!(found).to_string();
+        assert!(!shown.contains(PERSONAL) && !shown.contains(&sample.users[0]), "{shown}");
+        assert!(shown.contains("receiver_ids must not name a user twice: …"), "{shown}");
+        assert!(shown.contains("the body has unknown fields\""), "{shown}");
+        let rows = service.database.count_rows("failed_requests");
+        assert_eq!(usize::try_from(rows).unwrap(), count);
+        assert_eq!(service.running.count_in_log(PERSONAL), 0);
+        let reason = r#""reason":"receiver_ids must not name a user twice: …""#;
+        assert_eq!(service.running.count_in_log(reason), 1, "failed requests are logged with their reason");
+    });
+}
