@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use guerdon_domain::ports::{DURATION_BUCKETS, DurationCounts};
+
 /// Counts responses; see [`RequestCounts`].
 #[derive(Debug, Default)]
 pub struct RequestStatistics {
@@ -10,6 +12,7 @@ pub struct RequestStatistics {
     client_errors: AtomicI64,
     server_errors: AtomicI64,
     duration_micros: AtomicI64,
+    durations: [AtomicI64; DURATION_BUCKETS],
 }
 
 /// The counts since the last call of [`RequestStatistics::take_counts`].
@@ -22,6 +25,8 @@ pub struct RequestCounts {
     pub server_errors: i64,
     /// The sum of the durations of all responses.
     pub duration_micros: i64,
+    /// The durations in buckets.
+    pub durations: DurationCounts,
 }
 
 impl RequestStatistics {
@@ -34,11 +39,19 @@ impl RequestStatistics {
         };
         self.duration_micros
             .fetch_add(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX), Ordering::Relaxed);
+        if let Some(bucket) = self.durations.get(DurationCounts::bucket_of(duration)) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Takes the counts and resets them.
     pub fn take_counts(&self) -> RequestCounts {
+        let mut durations = DurationCounts::default();
+        for (bucket, count) in self.durations.iter().enumerate() {
+            durations.add(bucket, count.swap(0, Ordering::Relaxed));
+        }
         RequestCounts {
+            durations,
             requests: self.requests.swap(0, Ordering::Relaxed),
             client_errors: self.client_errors.swap(0, Ordering::Relaxed),
             server_errors: self.server_errors.swap(0, Ordering::Relaxed),

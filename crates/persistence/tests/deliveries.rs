@@ -21,7 +21,7 @@ fn lease_id(number: u64) -> Uuid {
 }
 
 /// Sends recognitions from the company and returns their events.
-fn cause_events(fixture: &LedgerFixture, count: usize) {
+pub fn cause_events(fixture: &LedgerFixture, count: usize) {
     let ann = fixture.create_user("receiver");
     fixture.deposit_points(1_000_000);
     for _ in 0..count {
@@ -29,7 +29,7 @@ fn cause_events(fixture: &LedgerFixture, count: usize) {
     }
 }
 
-fn current_time(fixture: &LedgerFixture) -> Timestamp {
+pub fn current_time(fixture: &LedgerFixture) -> Timestamp {
     fixture.context().clock.now()
 }
 
@@ -45,7 +45,7 @@ fn claim_events(fixture: &LedgerFixture, at: Timestamp, number: u64, limit: u16)
     fixture.store.transaction(|tx| tx.claim_events(&claim)).unwrap().unwrap().events
 }
 
-fn new_settlement(
+pub fn new_settlement(
     fixture: &LedgerFixture,
     event: &ClaimedEvent,
     number: u64,
@@ -65,7 +65,7 @@ fn new_settlement(
     Settlement { event: event.id, lease: lease_id(number), attempt: Some(attempt), outcome }
 }
 
-fn settle_events(fixture: &LedgerFixture, settlements: &[Settlement]) {
+pub fn settle_events(fixture: &LedgerFixture, settlements: &[Settlement]) {
     fixture.store.transaction(|tx: &mut dyn Tx| tx.settle_events(settlements)).unwrap();
 }
 

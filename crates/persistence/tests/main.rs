@@ -27,6 +27,7 @@ mod schedules;
 mod schemas;
 mod size;
 mod statements;
+mod statistics;
 mod steps;
 mod support;
 mod unit_of_work;

@@ -12,8 +12,8 @@ use guerdon_domain::journal::Actor;
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditLogQuery, ClaimRequest, EventQuery, LockableRow, Role, StoreError, StoreExt as _, Timestamp, Tx,
-    UserQuery,
+    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, Role, StoreError, StoreExt as _,
+    Timestamp, Tx, UserQuery,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
@@ -328,6 +328,13 @@ fn read_all_pages(fixture: &LedgerFixture) {
         newest_entries(reads, &AuditLogQuery { action: Some(Action::SecretRotated), ..log })?;
         newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..log })?;
         newest_entries(reads, &AuditLogQuery { company: Some(fixture.company), ..log })?;
+        let without_recognitions = AuditLogQuery { without_recognitions: true, ..log };
+        newest_entries(reads, &without_recognitions)?;
+        newest_entries(reads, &AuditLogQuery { company: Some(fixture.company), ..without_recognitions })?;
+        newest_entries(reads, &AuditLogQuery { actor: Some(Actor::Operator), ..without_recognitions })?;
+        reads.latest_attempts_of_events(&one.map_or_else(Vec::new, |event| vec![event; 50]))?;
+        reads.list_provider_attempts()?;
+        reads.duration_hours(DurationSubject::Deliveries(fixture.provider), 1)?;
         reads.count_sent_mails(10_000)?;
         reads.last_failed_attempt(fixture.provider).map(drop)
     });
@@ -365,7 +372,7 @@ fn no_console_page_scans_a_growing_table() {
 
 /// Tables that are small or whose rows belong to no company.
 const TABLES_WITHOUT_COMPANY: &str = "'companies', 'corporations', 'distribution_steps', 'distributions_under_way', \
-    'idempotency_records', 'provider_statistics', 'providers', 'schema_migrations', 'seals', 'service_statistics', 'settings'";
+    'duration_statistics', 'failed_requests', 'idempotency_records', 'latest_attempts', 'provider_statistics', 'providers', 'schema_migrations', 'seals', 'service_statistics', 'settings'";
 
 #[test]
 fn every_row_of_a_large_table_has_a_company_id() {

@@ -1,3 +1,5 @@
+DROP TABLE latest_attempts;
+DROP TABLE duration_statistics;
 DROP TABLE provider_statistics;
 DROP TABLE service_statistics;
 DROP TABLE occasion_statistics;

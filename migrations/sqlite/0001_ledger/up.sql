@@ -236,6 +236,8 @@ CREATE UNIQUE INDEX journal_entries_unique_subject ON journal_entries (subject_i
 CREATE INDEX journal_entries_company_changes ON journal_entries (company_id, position) WHERE kind <= 3;
 CREATE INDEX journal_entries_by_company ON journal_entries (company_id, id);
 CREATE INDEX journal_entries_not_sendings ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_listed ON journal_entries (id) WHERE kind <> 4;
+CREATE INDEX journal_entries_listed_by_company ON journal_entries (company_id, id) WHERE kind <> 4;
 CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
 CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
@@ -549,3 +551,19 @@ CREATE TABLE provider_statistics (
   PRIMARY KEY (provider_id, hour)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX provider_statistics_hour ON provider_statistics (hour);
+-- Durations of an hour in buckets: of requests to the API (the nil UUID), or of a provider's deliveries.
+CREATE TABLE duration_statistics (
+  subject_id BLOB NOT NULL CHECK (length(subject_id) = 16),
+  hour INTEGER NOT NULL,
+  bucket INTEGER NOT NULL CONSTRAINT known_bucket CHECK (bucket BETWEEN 0 AND 14),
+  number INTEGER NOT NULL,
+  PRIMARY KEY (subject_id, hour, bucket)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX duration_statistics_hour ON duration_statistics (hour);
+-- The results of a provider's latest attempts: a bit each, 1 if confirmed, the newest lowest.
+CREATE TABLE latest_attempts (
+  provider_id BLOB NOT NULL PRIMARY KEY CHECK (length(provider_id) = 16),
+  results INTEGER NOT NULL CONSTRAINT bits_of_latest_attempts CHECK (results BETWEEN 0 AND 1048575),
+  attempts INTEGER NOT NULL CONSTRAINT latest_attempts_only CHECK (attempts BETWEEN 0 AND 20),
+  ended_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -13,6 +13,8 @@ pub struct AuditLogQuery {
     pub provider: Option<ProviderId>,
     pub actor: Option<Actor>,
     pub action: Option<Action>,
+    /// Without recognitions that were sent, which are most entries.
+    pub without_recognitions: bool,
     /// At this time or later.
     pub since: Option<Timestamp>,
     /// Older than the entry with this id.

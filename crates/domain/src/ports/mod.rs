@@ -11,12 +11,14 @@ mod corporations;
 mod deadlines;
 mod deliveries;
 mod distributions;
+mod durations;
 mod erasure;
 mod error;
 mod events;
 mod failed_requests;
 mod idempotency;
 mod journal_entries;
+mod latest_attempts;
 mod ledger;
 mod locks;
 mod mails;
@@ -28,6 +30,7 @@ mod recognitions;
 mod retention;
 mod saml;
 mod schedules;
+mod search;
 mod settings;
 mod statistics;
 mod store;
@@ -36,7 +39,9 @@ mod users;
 pub use crate::model::{Denied, Lookup, NewEvent, NewMail};
 pub use account_entries::{AccountEntry, ReadAccountEntries};
 pub use accounts::{Accounts, BalanceGroup, Balances, ReadAccounts};
-pub use audit::{Audit, AuditOptions, PendingSeal, Seal, SealedRange, Seals, StatisticsDelta};
+pub use audit::{
+    Audit, AuditOptions, AuditPacer, PendingSeal, Seal, SealedRange, Seals, StatisticsDelta, Unpaced,
+};
 pub use audit_log::{AuditLog, AuditLogQuery, ReadAuditLog};
 pub use clock::{Clock, Context, IdGenerator, Timestamp};
 pub use companies::{Companies, ReadCompanies};
@@ -47,6 +52,7 @@ pub use deliveries::{
     DeliveryOutcome, MailDeliveries, MailOutcome, Settlement,
 };
 pub use distributions::{DistributionsInTransit, ReadDistributions};
+pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKETS, DurationCounts};
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{
@@ -59,6 +65,7 @@ pub use failed_requests::{
 };
 pub use idempotency::Idempotency;
 pub use journal_entries::{JournalEntries, ReadJournalEntries};
+pub use latest_attempts::{LATEST_ATTEMPTS_MAX, LatestAttempts};
 pub use ledger::LedgerAccess;
 pub use locks::{LockableRow, Locks};
 pub use mails::{MailOutbox, MailRetries, MailState, RETRIED_MAIL_DUE, ReadMails, StoredMail};
@@ -70,10 +77,11 @@ pub use recognitions::{ReadRecognitions, Recognitions, Role};
 pub use retention::Retention;
 pub use saml::{ReadSaml, Saml};
 pub use schedules::{ReadSchedules, Schedules};
+pub use search::{FoundCompany, ReadSearch};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use statistics::{
-    CompanyDay, CompanySummary, OccasionUsage, ProviderHour, ReadStatistics, ServiceHour, Statistics,
-    UndeliveredCounts, days_since_epoch, hours_since_epoch,
+    CompanyDay, CompanySummary, DurationSubject, OccasionUsage, ProviderAttempts, ProviderHour,
+    ReadStatistics, ServiceHour, Statistics, UndeliveredCounts, days_since_epoch, hours_since_epoch,
 };
 pub use store::{Consistency, LedgerTx, ReadTx, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, UserQuery, Users};

@@ -1,6 +1,8 @@
 //! Statistics for the operator's console. They are updated alongside the work; no rule depends on them.
 
-use super::{RecordedAttempt, StoreError, Timestamp};
+use std::collections::HashMap;
+
+use super::{DurationCounts, LatestAttempts, RecordedAttempt, StoreError, Timestamp};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, EventId, OccasionId, ProviderId};
 
@@ -77,6 +79,23 @@ pub struct UndeliveredCounts {
     pub unaddressed: i64,
 }
 
+/// What the durations were measured of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DurationSubject {
+    /// Requests to the API.
+    Requests,
+    /// Attempts to deliver a provider's events.
+    Deliveries(ProviderId),
+}
+
+/// A provider's latest delivery attempts, and when the newest ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProviderAttempts {
+    pub provider: ProviderId,
+    pub latest: LatestAttempts,
+    pub ended_at: Timestamp,
+}
+
 pub trait ReadStatistics {
     /// The service's statistics since `from_hour`, oldest first.
     fn service_hours(&mut self, from_hour: i32) -> Result<Vec<ServiceHour>, StoreError>;
@@ -87,6 +106,22 @@ pub trait ReadStatistics {
         provider: Option<ProviderId>,
         from_hour: i32,
     ) -> Result<Vec<ProviderHour>, StoreError>;
+
+    /// The durations since an hour, by hour, oldest first. An hour without durations is absent.
+    fn duration_hours(
+        &mut self,
+        subject: DurationSubject,
+        from_hour: i32,
+    ) -> Result<Vec<(i32, DurationCounts)>, StoreError>;
+
+    /// The latest attempts of each provider that has any.
+    fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError>;
+
+    /// The latest attempt at each of these events that has any.
+    fn latest_attempts_of_events(
+        &mut self,
+        events: &[EventId],
+    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError>;
 
     /// The statistics of a company since a day, oldest first. Day 0 is the total of all days.
     fn company_days(&mut self, company: CompanyId, from_day: i32) -> Result<Vec<CompanyDay>, StoreError>;
@@ -135,6 +170,17 @@ pub trait Statistics {
     fn add_service_hour(&mut self, hour: &ServiceHour) -> Result<(), StoreError>;
 
     fn add_provider_hour(&mut self, provider: ProviderId, hour: &ProviderHour) -> Result<(), StoreError>;
+
+    /// Adds to the durations of an hour. To prevent deadlocks, all processes must present the subjects in ascending
+    /// order.
+    fn add_durations(
+        &mut self,
+        hour: i32,
+        durations: &[(DurationSubject, DurationCounts)],
+    ) -> Result<(), StoreError>;
+
+    /// Appends the results of attempts that have ended, in ascending order of the providers.
+    fn add_provider_attempts(&mut self, attempts: &[ProviderAttempts]) -> Result<(), StoreError>;
 }
 
 /// The hour of a time, counted since 1970.

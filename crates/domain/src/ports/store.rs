@@ -5,9 +5,9 @@ use super::{
     JournalEntries, LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox,
     Providers, ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations,
     ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries, ReadMails, ReadOccasions,
-    ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSettings, ReadStatistics,
-    ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError,
-    Users,
+    ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSearch, ReadSettings,
+    ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings,
+    Statistics, StoreError, Users,
 };
 
 /// Everything that can be read from one snapshot.
@@ -28,6 +28,7 @@ pub trait ReadTx:
     + ReadRecognitions
     + ReadSaml
     + ReadSchedules
+    + ReadSearch
     + ReadSettings
     + ReadDistributions
     + ReadUsers

@@ -61,6 +61,9 @@ impl ReadAuditLog for Unit<'_> {
                 query = query.filter(sql::<Bool>(IS_NOT_SENDING));
             }
         }
+        if wanted.without_recognitions {
+            query = query.filter(sql::<Bool>(IS_NOT_SENDING));
+        }
         if let Some(actor) = wanted.actor {
             query = query.filter(sql::<Bool>(&format!("actor = {}", actor.code())));
             if actor != Actor::Provider {

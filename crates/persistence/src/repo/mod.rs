@@ -4,6 +4,7 @@
 
 mod account_entries;
 mod accounts;
+mod attempt_statistics;
 mod audit;
 mod audit_log;
 mod companies;
@@ -25,6 +26,7 @@ mod recognitions;
 mod retention;
 mod saml;
 mod schedules;
+mod search;
 mod settings;
 mod statistics;
 mod users;

@@ -9,7 +9,8 @@ use super::Unit;
 use super::events::first_id_since;
 use crate::rows::mail_state;
 use crate::rows::schema::{
-    attempts, deliveries, events, mails, occasion_statistics, provider_statistics, service_statistics,
+    attempts, deliveries, duration_statistics, events, mails, occasion_statistics, provider_statistics,
+    service_statistics,
 };
 use crate::rows::types::{DbTimestamp, Id};
 
@@ -71,6 +72,14 @@ impl Retention for Unit<'_> {
         })?;
         if let Some(first) = first {
             let of_hour = provider_statistics::table.filter(provider_statistics::hour.eq(first));
+            deleted += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
+        }
+        let of_durations = duration_statistics::table.filter(duration_statistics::hour.lt(hour));
+        let first: Option<i32> = self.query(|conn| {
+            of_durations.select(diesel::dsl::min(duration_statistics::hour)).get_result(conn)
+        })?;
+        if let Some(first) = first {
+            let of_hour = duration_statistics::table.filter(duration_statistics::hour.eq(first));
             deleted += self.query(|conn| diesel::delete(of_hour).execute(conn))?;
         }
         Ok(deleted + self.prune_occasion_statistics(day, limit)?)

@@ -1,12 +1,14 @@
 //! Statistics for the operator's console.
 
+use std::collections::HashMap;
+
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::ports::ReadOutbox as _;
 use guerdon_domain::ports::{
-    CompanyDay, CompanySummary, OccasionUsage, ProviderHour, ReadStatistics, RecordedAttempt, ServiceHour,
-    Statistics, StoreError, UndeliveredCounts,
+    CompanyDay, CompanySummary, DurationCounts, DurationSubject, OccasionUsage, ProviderAttempts,
+    ProviderHour, ReadStatistics, RecordedAttempt, ServiceHour, Statistics, StoreError, UndeliveredCounts,
 };
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_domain::wallets::AccountKind;
@@ -66,6 +68,25 @@ impl ReadStatistics for Unit<'_> {
             }
         })?;
         Ok(rows.into_iter().map(ProviderHourRow::into_provider_hour).collect())
+    }
+
+    fn duration_hours(
+        &mut self,
+        subject: DurationSubject,
+        from: i32,
+    ) -> Result<Vec<(i32, DurationCounts)>, StoreError> {
+        self.load_duration_hours(subject, from)
+    }
+
+    fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError> {
+        self.load_provider_attempts()
+    }
+
+    fn latest_attempts_of_events(
+        &mut self,
+        events: &[EventId],
+    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError> {
+        self.load_latest_attempts(events)
     }
 
     fn company_days(&mut self, company: CompanyId, from: i32) -> Result<Vec<CompanyDay>, StoreError> {
@@ -234,6 +255,18 @@ impl Statistics for Unit<'_> {
                 .execute(conn)
         })?;
         Ok(())
+    }
+
+    fn add_durations(
+        &mut self,
+        hour: i32,
+        durations: &[(DurationSubject, DurationCounts)],
+    ) -> Result<(), StoreError> {
+        self.add_duration_counts(hour, durations)
+    }
+
+    fn add_provider_attempts(&mut self, attempts: &[ProviderAttempts]) -> Result<(), StoreError> {
+        self.append_provider_attempts(attempts)
     }
 }
 

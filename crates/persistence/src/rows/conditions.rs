@@ -19,7 +19,8 @@ pub(crate) const IS_AMENDMENT: &str = "kind = 5";
 /// Journal entries that can occur only once for their subject: refunds and deletions (`journal_entries_unique_subject`).
 pub(crate) const IS_ONCE_PER_SUBJECT: &str = "kind IN (9, 11)";
 
-/// Journal entries other than sendings, which are the most frequent kind (`journal_entries_not_sendings`).
+/// Journal entries other than sendings, which are the most frequent kind (`journal_entries_not_sendings`,
+/// `journal_entries_listed`, `journal_entries_listed_by_company`).
 pub(crate) const IS_NOT_SENDING: &str = "kind <> 4";
 /// Journal entries that were not requested by a provider (`journal_entries_not_by_provider`).
 pub(crate) const IS_NOT_BY_PROVIDER: &str = "actor <> 1";

@@ -57,7 +57,7 @@ pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SendingRow};
 pub(crate) use saml::SamlRow;
 pub(crate) use schedules::{MissedDateRow, ScheduleRow};
 pub(crate) use statistics::{
-    CompanyDayRow, CompanySummaryRow, OccasionUsageRow, ProviderHourRow, ServiceHourRow,
+    CompanyDayRow, CompanySummaryRow, OccasionUsageRow, ProviderAttemptsRow, ProviderHourRow, ServiceHourRow,
 };
 pub(crate) use users::{PersonRow, UserRow};
 

@@ -322,6 +322,18 @@ tables! {
         failed -> BigInt,
         duration_micros -> BigInt,
     }
+    duration_statistics (subject_id, hour, bucket) {
+        subject_id -> Identifier,
+        hour -> Integer,
+        bucket -> SmallInt,
+        number -> BigInt,
+    }
+    latest_attempts (provider_id) {
+        provider_id -> Identifier,
+        results -> BigInt,
+        attempts -> SmallInt,
+        ended_at -> SqlTimestamp,
+    }
 }
 
 diesel::joinable!(users -> companies (company_id));
@@ -332,3 +344,4 @@ diesel::allow_tables_to_appear_in_same_query!(companies, providers, users, occas
 diesel::allow_tables_to_appear_in_same_query!(companies, journal_entries, recognitions);
 diesel::allow_tables_to_appear_in_same_query!(missed_dates, schedules);
 diesel::allow_tables_to_appear_in_same_query!(events, deliveries);
+diesel::allow_tables_to_appear_in_same_query!(attempts, deliveries);

@@ -4,13 +4,16 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::{
-    CompanyDay, CompanySummary, OccasionUsage, ProviderHour, ServiceHour, StoreError,
+    CompanyDay, CompanySummary, LatestAttempts, OccasionUsage, ProviderAttempts, ProviderHour, ServiceHour,
+    StoreError,
 };
 use guerdon_domain::values::{CompanyId, OccasionId, ProviderId};
 
 use super::RowReader;
-use super::schema::{companies, company_statistics, occasions, provider_statistics, service_statistics};
-use super::types::Id;
+use super::schema::{
+    companies, company_statistics, latest_attempts, occasions, provider_statistics, service_statistics,
+};
+use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = service_statistics)]
@@ -55,6 +58,28 @@ impl ProviderHourRow {
             failed: self.failed,
             duration_micros: self.duration_micros,
         }
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = latest_attempts)]
+pub(crate) struct ProviderAttemptsRow {
+    provider_id: Id<ProviderId>,
+    results: i64,
+    attempts: i16,
+    ended_at: DbTimestamp,
+}
+
+impl ProviderAttemptsRow {
+    pub(crate) fn into_provider_attempts(self) -> Result<ProviderAttempts, StoreError> {
+        let reader = RowReader { table: "latest_attempts", id: &self.provider_id.0 };
+        let results = reader.require_valid("results", u32::try_from(self.results).ok())?;
+        let attempts = reader.require_valid("attempts", u32::try_from(self.attempts).ok())?;
+        Ok(ProviderAttempts {
+            provider: self.provider_id.0,
+            latest: LatestAttempts::from_stored(results, attempts),
+            ended_at: self.ended_at.0,
+        })
     }
 }
 

@@ -8,13 +8,16 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use guerdon_domain::ports::{Clock, ProviderHour, Store, StoreError, StoreExt};
+use guerdon_domain::ports::{
+    Clock, DurationCounts, LatestAttempts, ProviderHour, Store, StoreError, StoreExt,
+};
 use guerdon_domain::values::ProviderId;
 use guerdon_mailer::MailerObserver;
 use guerdon_webhook_dispatcher::{AttemptResult, DispatcherObserver};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use super::upkeep_metrics::describe_upkeep_metrics;
 use crate::platform::build_info::{COMMIT, VERSION};
 use crate::platform::{SystemClock, descriptors};
 use crate::tls::ReloadingCertificate;
@@ -89,6 +92,7 @@ fn describe_metrics() {
         "Companies whose single sign-on certificate has expired or expires within 30 days"
     );
     describe_gauge!(MAINTENANCE, "1 while maintenance is on, 0 otherwise");
+    describe_upkeep_metrics();
     set_initial_values();
 }
 
@@ -233,12 +237,21 @@ pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64)
 #[derive(Default)]
 pub(super) struct DeliveryCounters {
     /// The counts of each provider since they were last stored.
-    deliveries: Mutex<HashMap<ProviderId, ProviderHour>>,
+    deliveries: Mutex<HashMap<ProviderId, ProviderCounts>>,
+}
+
+/// The attempts to deliver a provider's events.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ProviderCounts {
+    /// The attempts; its hour is not set.
+    pub(super) attempts: ProviderHour,
+    pub(super) durations: DurationCounts,
+    pub(super) latest: LatestAttempts,
 }
 
 impl DeliveryCounters {
     /// Returns the counts since the last call, and resets them.
-    pub(super) fn take_counts(&self) -> HashMap<ProviderId, ProviderHour> {
+    pub(super) fn take_counts(&self) -> HashMap<ProviderId, ProviderCounts> {
         std::mem::take(&mut *self.deliveries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -246,7 +259,10 @@ impl DeliveryCounters {
 impl DispatcherObserver for DeliveryCounters {
     fn attempt_ended(&self, provider: ProviderId, result: AttemptResult, took: Duration) {
         let mut deliveries = self.deliveries.lock().unwrap_or_else(PoisonError::into_inner);
-        let counted = deliveries.entry(provider).or_default();
+        let counts = deliveries.entry(provider).or_default();
+        counts.durations.record_duration(took);
+        counts.latest.record_result(matches!(result, AttemptResult::Delivered));
+        let counted = &mut counts.attempts;
         match result {
             AttemptResult::Delivered => counted.delivered += 1,
             AttemptResult::Rejected | AttemptResult::Failed => counted.failed += 1,

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Clock as _, ProviderHour, ServiceHour, Store, StoreError, StoreExt, hours_since_epoch,
+    Clock as _, DurationSubject, ProviderAttempts, ProviderHour, ServiceHour, Store, StoreError, StoreExt,
+    hours_since_epoch,
 };
 use guerdon_http_api::{RequestCounts, RequestStatistics};
 
@@ -31,8 +32,9 @@ impl Statistics {
         if request_counts == RequestCounts::default() && delivery_counts.is_empty() {
             return;
         }
-        let hour = hours_since_epoch(SystemClock.now());
-        let RequestCounts { requests, client_errors, server_errors, duration_micros: micros } =
+        let now = SystemClock.now();
+        let hour = hours_since_epoch(now);
+        let RequestCounts { requests, client_errors, server_errors, duration_micros: micros, durations } =
             request_counts;
         let service = ServiceHour {
             hour,
@@ -44,14 +46,27 @@ impl Statistics {
         };
         let mut providers: Vec<_> = delivery_counts.into_iter().collect();
         providers.sort_by_key(|delivery| delivery.0); // one order for all processes, which prevents deadlocks
+        let of_providers =
+            providers.iter().map(|(id, counts)| (DurationSubject::Deliveries(*id), counts.durations));
+        let durations: Vec<_> =
+            std::iter::once((DurationSubject::Requests, durations)).chain(of_providers).collect();
+        let latest: Vec<_> = providers
+            .iter()
+            .map(|(provider, counts)| ProviderAttempts {
+                provider: *provider,
+                latest: counts.latest,
+                ended_at: now,
+            })
+            .collect();
         let written = self.store.transaction(|tx| -> Result<(), StoreError> {
             if requests > 0 {
                 tx.add_service_hour(&service)?;
             }
             for (provider, counted) in &providers {
-                tx.add_provider_hour(*provider, &ProviderHour { hour, ..*counted })?;
+                tx.add_provider_hour(*provider, &ProviderHour { hour, ..counted.attempts })?;
             }
-            Ok(())
+            tx.add_durations(hour, &durations)?;
+            tx.add_provider_attempts(&latest)
         });
         if let Err(cause) = written {
             log::debug!("cannot store statistics; those of the last seconds are lost: {cause}");

@@ -1,0 +1,62 @@
+//! The results of a provider's latest delivery attempts, which show within seconds that a receiver fails.
+
+/// Stores the results of this many attempts per provider.
+pub const LATEST_ATTEMPTS_MAX: u32 = 20;
+
+/// The results of the latest attempts of one provider that have ended, at most [`LATEST_ATTEMPTS_MAX`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LatestAttempts {
+    /// A bit per attempt, 1 if the receiver confirmed it. The newest is the lowest.
+    results: u32,
+    attempts: u32,
+}
+
+impl LatestAttempts {
+    /// The bits of all attempts.
+    pub const MASK: u32 = (1 << LATEST_ATTEMPTS_MAX) - 1;
+
+    /// Creates it from stored values, and ignores what exceeds the maximum.
+    pub fn from_stored(results: u32, attempts: u32) -> Self {
+        let attempts = attempts.min(LATEST_ATTEMPTS_MAX);
+        Self { results: results & ((1 << attempts) - 1), attempts }
+    }
+
+    /// Adds the newest attempt.
+    pub fn record_result(&mut self, is_confirmed: bool) {
+        self.results = ((self.results << 1) | u32::from(is_confirmed)) & Self::MASK;
+        self.attempts = (self.attempts + 1).min(LATEST_ATTEMPTS_MAX);
+    }
+
+    /// A bit per attempt, as stored.
+    pub fn results(self) -> u32 {
+        self.results
+    }
+
+    /// The number of attempts.
+    pub fn attempts(self) -> u32 {
+        self.attempts
+    }
+
+    /// The number of attempts that the receiver confirmed.
+    pub fn confirmed(self) -> u32 {
+        self.results.count_ones()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_latest_attempts_count() {
+        let mut latest = LatestAttempts::default();
+        (0..30).for_each(|_| latest.record_result(true));
+        assert_eq!((latest.attempts(), latest.confirmed()), (20, 20));
+        (0..11).for_each(|_| latest.record_result(false));
+        assert_eq!((latest.attempts(), latest.confirmed()), (20, 9));
+        latest.record_result(true);
+        assert_eq!((latest.confirmed(), latest.results() & 1), (9, 1));
+        assert_eq!(LatestAttempts::from_stored(latest.results(), latest.attempts()), latest);
+        assert_eq!(LatestAttempts::from_stored(u32::MAX, 3).confirmed(), 3);
+    }
+}

@@ -1,0 +1,25 @@
+//! Searches over all providers, for the operator.
+
+use super::StoreError;
+use crate::values::{CompanyId, EmailAddress, UserId};
+
+/// A company that a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundCompany {
+    pub id: CompanyId,
+    pub name: String,
+    pub domain: String,
+}
+
+pub trait ReadSearch {
+    /// The companies whose domain or name contains a text, ordered by name, at most `limit`. Letters of either case
+    /// match; in the embedded database, this applies to ASCII letters only.
+    fn search_companies(&mut self, text: &str, limit: i64) -> Result<Vec<FoundCompany>, StoreError>;
+
+    /// The active users with an address, with the company of each, at most `limit`.
+    fn find_users_by_email(
+        &mut self,
+        email: &EmailAddress,
+        limit: i64,
+    ) -> Result<Vec<(UserId, CompanyId)>, StoreError>;
+}
