@@ -4,7 +4,7 @@
 //! The SQLite half always runs. The PostgreSQL half runs if `TEST_POSTGRES_URL` names a server on which
 //! databases can be created; `cargo xtask test` starts one and fails if either half did not run.
 
-#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot have its database cannot go on")]
+#![expect(clippy::expect_used, clippy::panic, reason = "a test cannot continue without its database")]
 
 mod deliveries;
 
@@ -37,7 +37,7 @@ struct SqliteStep {
 
 /// A database that belongs to a test.
 pub struct TestDatabase {
-    /// Its URL, as `database.url` takes it.
+    /// Its URL, in the form of the setting `database.url`.
     pub url: String,
     home: Location,
 }
@@ -183,7 +183,7 @@ impl TestDatabase {
         matches!(self.home, Location::Folder { .. })
     }
 
-    /// The number of rows of a condition, such as `events WHERE state = 1`.
+    /// The number of rows that a FROM clause selects, such as `events WHERE state = 1`.
     pub fn count_rows(&self, from: &str) -> i64 {
         let counted =
             diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM ").sql(from).sql(")");
@@ -200,7 +200,8 @@ impl TestDatabase {
         counted.unwrap_or_else(|e| panic!("{from}: {e}"))
     }
 
-    /// The query plan of a statement, one line per step. The values of its parameters are unknown.
+    /// The query plan of a statement, one line per step. The plan does not depend on the values of the
+    /// parameters.
     pub fn query_plan(&self, statement: &str) -> Vec<String> {
         #[derive(QueryableByName)]
         struct PlanLine {

@@ -15,7 +15,7 @@ use guerdon_domain::wallets::WalletType;
 
 use crate::support::{LedgerFixture, ORIGIN, on_each_database, run_concurrently};
 
-/// More commands than one batch holds.
+/// More commands than fit into one batch.
 const CLIENTS: usize = 48;
 
 /// The outcome of a command as one word.
@@ -203,7 +203,7 @@ struct NumberedOutcome {
 
 impl OutcomeReceiver for NumberedOutcome {
     fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
-        let Done::Sent(sent) = done else { return Err(StoreError::Broken("it was not sent".to_owned())) };
+        let Done::Sent(sent) = done else { return Err(StoreError::Broken("not a recognition".to_owned())) };
         self.points = sent.iter().map(|recognition| recognition.points.get()).sum();
         Ok((201, self.points.to_string().into_bytes()))
     }

@@ -1,4 +1,4 @@
-//! The same money moves in many cycles: nothing overflows and nothing is lost.
+//! Moves the same points in many cycles: nothing overflows and nothing is lost.
 
 use guerdon_domain::distributions::Recipients;
 use guerdon_domain::wallets::WalletType;

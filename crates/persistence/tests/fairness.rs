@@ -109,7 +109,7 @@ fn payments_blocked_by_a_locked_wallet_time_out_and_delay_no_others() {
             }
             held
         });
-        println!("the longest that anybody else waited: {:?}", longest.get());
+        println!("the longest wait of other payments: {:?}", longest.get());
         assert!(longest.get() < UNDELAYED_TIME_MAX, "{:?}", longest.get());
         for (sent, after) in ended {
             assert!(matches!(

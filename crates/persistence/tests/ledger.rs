@@ -135,7 +135,7 @@ fn the_reserve_alert_is_sent_once_per_crossing_to_each_administrator_and_the_bcc
         fixture.deposit_points(51);
         let rate = PointsPerDollar::new(10).unwrap();
         fixture.change_rate(rate);
-        assert_eq!(fixture.database.count_rows("mails"), 9, "a new rate crosses too");
+        assert_eq!(fixture.database.count_rows("mails"), 9, "low at the new rate");
     });
 }
 

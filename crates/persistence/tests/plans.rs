@@ -1,5 +1,5 @@
-//! No statement of a request scans a whole table. In a database with 100,000 users and 900,000 transfers, each
-//! statement finds its rows by an index. The statements are recorded on the connections of the repositories.
+//! No statement of a request scans a whole table. In a database with 100,000 users and 900,000 transfers,
+//! each statement finds its rows by an index. The test records the statements that the repositories send.
 
 use std::collections::BTreeSet;
 use std::sync::{LazyLock, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Which rows retention deletes, and which it keeps.
+//! Which rows are deleted after their retention, and which are kept.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

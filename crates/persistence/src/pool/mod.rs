@@ -1,4 +1,4 @@
-//! Connection pools. A connection on which a transaction could not be started or ended leaves its pool.
+//! Connection pools. A connection that fails to start or end a transaction leaves its pool.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use wait_metrics::PoolWaitRecorder;
 pub(crate) type Pool<C> = r2d2::Pool<ConnectionManager<C>>;
 pub(crate) type PoolGuard<C> = r2d2::PooledConnection<ConnectionManager<C>>;
 
-/// A connection, and whether it had a failure that a rollback did not resolve.
+/// A connection, and whether its state is unknown after a failure.
 pub(crate) struct PoolConnection<C> {
     pub(crate) conn: C,
     broken: bool,

@@ -75,7 +75,7 @@ impl Drop for CrossProcessNotifier {
     }
 }
 
-/// Notifications have ended.
+/// The notifier was dropped, so its thread must end.
 struct Stopped;
 
 /// The state of the thread.
@@ -183,10 +183,10 @@ mod tests {
                 [(); 2].map(|()| connect_to_server(&url, connect_timeout_seconds(Access::Serve)).unwrap());
             let (own_pid, other) = (backend_pid(&mut first).unwrap(), backend_pid(&mut second).unwrap());
             first.batch_execute(LISTEN).unwrap();
-            assert!(!exchange_notifications(&mut first, own_pid, false).unwrap(), "nobody has news");
-            assert!(!exchange_notifications(&mut first, own_pid, true).unwrap(), "one's own is none");
+            assert!(!exchange_notifications(&mut first, own_pid, false).unwrap(), "no notification was sent");
+            assert!(!exchange_notifications(&mut first, own_pid, true).unwrap(), "its own is ignored");
             assert!(!exchange_notifications(&mut second, other, true).unwrap());
-            assert!(exchange_notifications(&mut first, own_pid, false).unwrap(), "there is news");
+            assert!(exchange_notifications(&mut first, own_pid, false).unwrap(), "a notification was sent");
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) struct UnitLimits {
 }
 
 impl UnitLimits {
-    /// For a unit that may take this long, or has no deadline, and waits for locks.
+    /// The limits of a unit that waits for locks, with this time limit or without a deadline.
     pub(crate) fn new(time_limit: Option<Duration>) -> Self {
         Self::with_locking(time_limit, Locking::Wait)
     }
@@ -35,15 +35,15 @@ impl UnitLimits {
         self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// How long the unit may wait now, at most `wait_max`. Fails if its time is over.
+    /// How long the unit may wait now, at most `wait_max`. Fails if its deadline has passed.
     pub(crate) fn wait_time(&self, wait_max: Duration) -> Result<Duration, StoreError> {
         let left = self.time_left();
         if left.is_zero() { Err(StoreError::DeadlineExceeded) } else { Ok(left.min(wait_max)) }
     }
 
-    /// Called before each statement and before the commit. Fails if the time is over. The remaining time
-    /// limits the statement; this needs a round trip only if it is shorter than the general limit for
-    /// statements.
+    /// Called before each statement and before the commit. Fails if the deadline has passed. The remaining
+    /// time limits the statement; setting that limit takes a round trip, which is made only if the remaining
+    /// time is shorter than the general statement limit.
     pub(crate) fn enforce_deadline(&mut self, conn: &mut PgConnection) -> Result<(), StoreError> {
         let left = self.time_left();
         if left >= Deadlines::REQUEST.statement {
@@ -57,8 +57,8 @@ impl UnitLimits {
     }
 }
 
-/// Sets the remaining time as the limit of the following statements, unless the transaction has lifted their
-/// limit. Returns whether it has.
+/// Sets the remaining time as the limit of the following statements, unless the transaction has disabled
+/// their limit. Returns whether it has.
 fn limit_statement_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
     let limit = left.as_millis().max(1).to_string();
     let set = diesel::dsl::sql::<Text>(

@@ -1,5 +1,6 @@
-//! Locks companies and claims idempotency keys until the transaction ends. Both use advisory locks: companies
-//! must not be written for each payment, and the row of a key does not exist before its first use.
+//! Locks companies and claims idempotency keys until the transaction ends. Both use advisory locks: a row
+//! lock would write the row of the company for each payment, and the row of a key does not exist before its
+//! first use.
 
 use diesel::dsl::AsSelect;
 use diesel::pg::sql_types::Array;

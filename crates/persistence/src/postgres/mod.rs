@@ -195,7 +195,7 @@ fn hash_key(key: &IdempotencyKey) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
-/// Lifts the time limit of the queries in this transaction.
+/// Disables the statement timeout for the rest of the transaction.
 pub(crate) fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SET LOCAL statement_timeout = 0")
 }

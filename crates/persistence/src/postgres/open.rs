@@ -37,7 +37,7 @@ fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
                 .map_err(|e| OpenError::failed_because("cannot read PostgreSQL's settings", &e))?;
         if value != "on" {
             return Err(OpenError::Failed(format!(
-                "PostgreSQL would lose points in a crash, since its {setting} is {value}: let its superuser say \
+                "PostgreSQL would lose points in a crash, because its setting {setting} is {value}: run as a superuser \
                  ALTER SYSTEM SET {setting} = on; SELECT pg_reload_conf()"
             )));
         }

@@ -1,5 +1,5 @@
-//! The store over pools of PostgreSQL connections. Each unit of work runs in one transaction, and again if it
-//! lost a race, until its time is over.
+//! The store over pools of PostgreSQL connections. Each unit of work runs in one transaction, and runs again
+//! if it lost a race, until its deadline.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(crate) struct PooledStore {
 }
 
 impl PooledStore {
-    /// For requests: many, with a client that waits.
+    /// For requests, whose clients wait: each unit has a time limit.
     pub(crate) fn for_requests(
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,

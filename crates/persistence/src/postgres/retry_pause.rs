@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) const TRIES_MAX: u32 = 6;
 
 /// Sleeps for some milliseconds, longer with each try. The time is random, so that competing units do not
-/// meet again.
+/// collide again.
 pub(crate) fn sleep_before_retry(tries: u32) {
     use std::hash::{BuildHasher as _, RandomState};
     let pause_max_millis = 4_u64 << tries.min(5);

@@ -9,10 +9,10 @@ use diesel::result::Error;
 
 use crate::access::OpenError;
 
-/// The error that a check raises for "no". A query with a result would be prepared first, possibly in another
-/// session than the one in which it runs.
+/// The error that a check raises for a mismatch. A query with a result would be prepared first, possibly in a
+/// different session from the one in which it runs.
 const MISMATCH: &str = "guerdon: otherwise";
-/// Several tries, because other clients of the pooler may hide the problem.
+/// The number of tries. One is not enough, because other clients of the pooler may hide the problem.
 const TRIES: usize = 3;
 
 /// Fails if a connection does not keep its session. No statement may have been prepared on either connection

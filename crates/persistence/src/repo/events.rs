@@ -114,7 +114,7 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn queue_depth(&mut self) -> Result<QueueDepth, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // a long outage leaves many
+        self.query(super::super::disable_statement_timeout)?; // after a long outage there are many
         let query = format!(
             "SELECT pending, created_at AS oldest, (SELECT count(*) FROM mails WHERE {PENDING}) AS mails_waiting, \
              (SELECT count(*) FROM mails WHERE {GIVEN_UP}) AS mails_given_up, \
@@ -197,7 +197,7 @@ impl Replays for Unit<'_> {
         state: EventState,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // a long outage leaves many
+        self.query(super::super::disable_statement_timeout)?; // after a long outage there are many
         let which = events_in_state(provider, state);
         match state {
             EventState::Pending => self.make_due_now(which, now),

@@ -15,14 +15,14 @@ use crate::rows::schema::failed_requests;
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{FailedRequestRow, status_class};
 
-/// The most rows that one statement inserts or deletes.
+/// The maximum number of rows that one statement inserts or deletes.
 const ROWS_PER_STATEMENT: usize = 500;
 
-/// The records of which a number is kept.
+/// The records to which a maximum number applies.
 #[derive(Clone, Copy)]
 enum KeptRecords {
     All,
-    /// Of one provider, or those without a provider.
+    /// The records of one provider, or those without a provider.
     OfProvider(Option<ProviderId>),
 }
 

@@ -1,4 +1,4 @@
-//! A provider's events in the order in which their transactions were settled, with their delivery states.
+//! Reads a provider's events in the order of their positions, with their delivery states.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,8 +18,8 @@ use crate::rows::{DeliveryStateRow, QueuedEventRow, RecordedAttemptRow};
 
 /// The maximum duration of a transaction that writes events.
 const TRANSACTION_MICROS_MAX: i64 = 60_000_000;
-/// The maximum number of events that are read to find those of a kind or a state. The client continues after
-/// them.
+/// The maximum number of events that one request examines to find those of a kind or a state. The client
+/// continues after them.
 const SCANNED_EVENTS_MAX: i64 = 1_000;
 
 impl Unit<'_> {
@@ -50,8 +50,8 @@ impl Unit<'_> {
     }
 
     /// A position before the first event that was created at a time or later. Positions increase with time,
-    /// except for transactions that were open meanwhile: so a binary search finds a position a little before
-    /// the time.
+    /// except between transactions that overlapped. A binary search therefore looks for a slightly earlier
+    /// time.
     fn position_before(
         &mut self,
         provider: ProviderId,

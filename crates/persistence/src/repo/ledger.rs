@@ -23,7 +23,7 @@ use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, PersonRow};
 /// The maximum number of ids of one query.
 const IDS_MAX: usize = 2_000;
 
-/// Selects the rows with some ids: one by one if that is faster on the database, otherwise by a list.
+/// Selects the rows with the given ids: one by one if that is faster on the database, otherwise by a list.
 macro_rules! rows_of {
     ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
         let ids: Vec<Id<_>> = $ids.iter().map(|id| Id(*id)).collect();

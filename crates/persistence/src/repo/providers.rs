@@ -57,7 +57,7 @@ struct ProviderChangeset<'a> {
 }
 
 /// Converts an update (keep, clear or set) of a nullable column for diesel.
-#[expect(clippy::option_option, reason = "so diesel tells the three apart")]
+#[expect(clippy::option_option, reason = "in a changeset, diesel skips None and writes Some(None) as NULL")]
 fn to_changeset<'a, T, V>(update: &'a Update<T>, value: impl FnOnce(&'a T) -> V) -> Option<Option<V>> {
     match update {
         Update::Keep => None,

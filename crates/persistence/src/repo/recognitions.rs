@@ -12,7 +12,7 @@ use crate::rows::{RecognitionRow, SendingRow};
 
 type RecognitionColumns = (RecognitionRow, SendingRow);
 
-// No company has the id of a user, so the id alone finds what a user sent.
+// No company has the id of a user, so the id alone identifies the recognitions that a user sent.
 impl ReadRecognitions for Unit<'_> {
     fn list_recognitions(
         &mut self,

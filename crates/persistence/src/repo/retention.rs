@@ -87,7 +87,8 @@ impl Retention for Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// Deletes those of the delivered events that were created before a time. Returns their number.
+    /// Deletes those of the given delivered events that were created before a time. Returns the number of
+    /// deleted events.
     fn delete_delivered(&mut self, ids: &[Id<EventId>], before: Timestamp) -> Result<usize, StoreError> {
         if ids.is_empty() {
             return Ok(0);
@@ -126,7 +127,8 @@ impl Unit<'_> {
         Ok(old.len())
     }
 
-    /// Deletes rows of the oldest day before this one: those of its first companies.
+    /// Deletes rows of the oldest day, if it is before `day`: those of the companies in its first `limit`
+    /// rows.
     fn prune_occasion_statistics(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
         let old = occasion_statistics::table
             .filter(occasion_statistics::day.gt(0).and(occasion_statistics::day.lt(day)));

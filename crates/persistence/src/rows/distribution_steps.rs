@@ -12,7 +12,7 @@ use super::types::Id;
 /// The number of bytes of an id.
 const ID_LENGTH: usize = 16;
 
-/// The receivers of one step: their concatenated ids. The first one has this leg.
+/// The receivers of one step, as concatenated ids. `leg` is the leg of the first receiver.
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = distribution_steps, treat_none_as_default_value = false)]
 pub(crate) struct DistributionStepRow {

@@ -168,17 +168,17 @@ impl<'a> JournalEntryRow<'a> {
         self.kind == kind::SENDING
     }
 
-    /// The number of legs that it states.
+    /// The recorded number of legs.
     pub(crate) fn leg_count(&self) -> usize {
         usize::try_from(self.legs).unwrap_or(0)
     }
 
-    /// Whether it states that it is public.
+    /// The recorded visibility of the recognitions.
     pub(crate) fn is_shared(&self) -> Option<bool> {
         self.share
     }
 
-    /// The journal entry of the redemption that it states to refund.
+    /// The recorded id of the refunded redemption.
     pub(crate) fn refunded_redemption(&self) -> Option<Id<JournalEntryId>> {
         self.subject_id.filter(|_| self.kind == kind::REFUND).map(|subject| Id(subject.0.into()))
     }
@@ -291,7 +291,7 @@ impl<'a> JournalEntryRow<'a> {
     }
 }
 
-/// The sender. A company as the sender has its own id, which no user has.
+/// Converts a stored sender id: either the id of the company itself, or the id of a user.
 pub(super) fn sender_of(sender: Id, company: Id<CompanyId>) -> Sender {
     if sender.0 == company.0.as_uuid() { Sender::Company(company.0) } else { Sender::User(sender.0.into()) }
 }

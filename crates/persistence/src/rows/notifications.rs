@@ -37,7 +37,7 @@ enum NotificationData<'a> {
     },
 }
 
-/// The JSON of a notification.
+/// Converts a notification to JSON.
 pub(super) fn to_json(notification: &Notification) -> String {
     let (company, data) = match notification {
         Notification::ReserveLow { company, threshold, balance } => {
@@ -68,7 +68,7 @@ pub(super) fn to_json(notification: &Notification) -> String {
     serde_json::to_string(&stored).unwrap_or_default() // strings and numbers can always be serialized
 }
 
-/// The notification of a row, or `None` if the JSON is not one that [`to_json`] writes.
+/// Parses the JSON of a row; `None` if [`to_json`] does not write such JSON.
 pub(super) fn from_json(id: CompanyId, json: &str) -> Option<Notification> {
     let StoredNotification { company_name, company_domain, data } = serde_json::from_str(json).ok()?;
     let company =

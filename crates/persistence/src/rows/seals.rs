@@ -5,7 +5,7 @@ use guerdon_domain::values::checked_cast;
 use ring::digest::{Context, SHA256, digest};
 
 /// The version of the format: which facts are chained, and how. A new format gets a new number, so that seals
-/// of this one can still be verified.
+/// in the old format can still be verified.
 pub(crate) const FORMAT: i16 = 1;
 
 /// The start of the chain.

@@ -35,7 +35,7 @@ pub struct DbTimestamp(pub Timestamp);
 /// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
 const PG_EPOCH_UNIX_MICROS: i64 = 946_684_800_000_000;
 
-const OUT_OF_RANGE: &str = "a moment out of range";
+const OUT_OF_RANGE: &str = "the time is out of range";
 impl<T: AsRef<[u8]> + Debug> ToSql<Identifier, Pg> for Id<T> {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         out.write_all(self.0.as_ref())?;

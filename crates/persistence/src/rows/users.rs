@@ -127,7 +127,7 @@ impl UserRow {
     }
 }
 
-/// The few columns of a `Person`.
+/// The columns of a `Person`.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
 pub(crate) struct PersonRow {

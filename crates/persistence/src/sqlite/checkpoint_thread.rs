@@ -1,9 +1,9 @@
 //! Moves committed pages from the write-ahead log into the database file on a separate thread, because the
-//! writer would block all others while it does so.
+//! writer would block all other units of work while it did this.
 //!
-//! The log restarts only when the file has all its pages, and under load the writer adds new ones before that
-//! is so. Once the log is long and the file has nearly all pages, the writer moves the last pages itself,
-//! between two groups of units.
+//! The log restarts only when all of its pages are in the file, and under load the writer adds new pages
+//! before that happens. Once the log is long and nearly all pages are in the file, the writer moves the last
+//! pages itself, between two groups of units.
 
 use std::mem::replace;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(super) struct CheckpointLimits {
     pub(super) log_pages_min: i32,
     /// The maximum number of pages that may be left after the passes.
     pub(super) pages_left_max: i32,
-    /// If this few pages are left, further passes are skipped.
+    /// If at most this many pages are left, further passes are skipped.
     pub(super) enough_pages_left: i32,
 }
 
@@ -49,7 +49,7 @@ impl CheckpointRequest {
     }
 }
 
-/// A thread that makes checkpoints. It ends when this is dropped.
+/// The thread that makes checkpoints. Dropping this value ends the thread.
 pub(crate) struct CheckpointThread {
     request_for_writer: CheckpointRequest,
     stop_sender: Option<SyncSender<()>>,
@@ -147,10 +147,10 @@ mod tests {
         });
         writer.batch_execute("CREATE TABLE t (x BLOB)").unwrap();
         write_pages(&mut writer, 10);
-        assert!(!run_checkpoint(&mut checkpointer, TEST_LIMITS).unwrap(), "it is short");
+        assert!(!run_checkpoint(&mut checkpointer, TEST_LIMITS).unwrap(), "the log is short");
         reader.batch_execute("BEGIN; SELECT count(*) FROM t").unwrap();
         write_pages(&mut writer, 100);
-        assert!(!run_checkpoint(&mut checkpointer, TEST_LIMITS).unwrap(), "somebody reads what was before");
+        assert!(!run_checkpoint(&mut checkpointer, TEST_LIMITS).unwrap(), "a reader uses the old pages");
         reader.batch_execute("COMMIT").unwrap();
         assert!(run_checkpoint(&mut checkpointer, TEST_LIMITS).unwrap());
         write_pages(&mut writer, 1); // the writer has written more

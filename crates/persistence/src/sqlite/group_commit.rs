@@ -6,8 +6,7 @@
 //! caller waits for no other, and callers that queue for the disk share one fsync. Refused units wait for the
 //! commit as well, because a refusal may depend on what an earlier unit of the group wrote.
 //!
-//! Units that write much take turns, each with a separate commit: a unit that writes little waits for at
-//! most one of them.
+//! Large units take turns, each with a separate commit: a small unit waits for at most one of them.
 //!
 //! The engine's worker runs a batch of commands as one unit, under the same rules.
 
@@ -35,7 +34,7 @@ use crate::pool::wait_metrics::record_wait;
 pub(crate) struct GroupCommit {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
-    /// Held by the single unit that may write much.
+    /// Held by the large unit that is in progress, if any.
     large_unit_lock: Mutex<()>,
     /// The time limit of a unit; `None` if no client waits for it.
     time_limit: Option<Duration>,
@@ -90,7 +89,7 @@ impl GroupCommit {
         let mut limits = UnitLimits::new(time_limit);
         let mut writer = self.lock_writer();
         if is_large {
-            writer.commit_group(); // units that wrote little do not wait for this one
+            writer.commit_group(); // the small units of the group do not wait for this one
         }
         let group_result = writer.join_group(is_large)?;
         let ended = writer.run_unit(&mut limits, work);
@@ -129,7 +128,8 @@ impl Store for GroupCommit {
     }
 }
 
-/// The same database with separate readers: reads here do not wait for reads through the other store.
+/// The same store with separate readers for background jobs, so that their reads and those of requests do not
+/// wait for each other.
 pub(crate) struct BackgroundStore {
     pub(crate) store: Arc<GroupCommit>,
     pub(crate) readers: Pool<SqliteConnection>,

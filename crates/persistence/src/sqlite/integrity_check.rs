@@ -73,8 +73,8 @@ pub(crate) fn check_file(conn: &mut SqliteConnection) -> QueryResult<Vec<String>
     let transfers = run_check("quick_check", "= 'transfers'", conn);
     conn.batch_execute("PRAGMA ignore_check_constraints = OFF")?;
     lines.extend(transfers?);
-    // The indexes of the transfers are read with the balances. Those of the recognitions are compared as a
-    // whole.
+    // The audit of the balances reads the indexes of the transfers. The indexes of the recognitions are
+    // compared with their table as a whole.
     digest_utils::register_impl::<OrderFreeDigest, _>(conn)?;
     for index in secondary_indexes("recognitions", conn)? {
         let IndexRow { name, owner, entry } = &index;

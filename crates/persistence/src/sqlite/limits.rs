@@ -14,7 +14,7 @@ pub(crate) struct UnitLimits {
 }
 
 impl UnitLimits {
-    /// For a unit that may take this long, or has no deadline.
+    /// The limits of a unit with this time limit, or without a deadline.
     pub(crate) fn new(time_limit: Option<Duration>) -> Self {
         Self { deadline: time_limit.map(|time_limit| Instant::now() + time_limit) }
     }

@@ -146,7 +146,7 @@ pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(i64::MAX)
 }
 
-/// The last event. It must never be deleted, because the next number follows from it.
+/// The last event. It must never be deleted, because the next position is computed from it.
 pub(crate) fn last_event_to_keep(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
 }

@@ -18,7 +18,7 @@ use crate::statement::statement;
 
 /// The maximum number of units in one commit.
 pub(super) const UNITS_MAX: usize = 64;
-/// How long a group accepts more units: the first of them does not wait long for the others.
+/// How long a group accepts more units. This limits how long the first unit waits for the others.
 const GROUP_DURATION_MAX: Duration = Duration::from_millis(20);
 
 statement! {
@@ -66,7 +66,8 @@ struct OpenGroup {
 pub(super) struct Writer {
     conn: SqliteConnection,
     group: Option<OpenGroup>,
-    /// Where the undo pages of savepoints are stored: in memory, unless there are very many.
+    /// The setting for where the undo pages of savepoints are stored: in memory, or in a file for large
+    /// units.
     undo: &'static str,
     notifiers: Notifiers,
     checkpoint_request: CheckpointRequest,
@@ -97,7 +98,8 @@ impl Writer {
         self.conn.batch_execute(sql).map_err(|e| classify_error(&e))
     }
 
-    /// Joins the open group, or opens one. What undoes a large unit is kept in a file instead of in memory.
+    /// Joins the open group, or opens one. The undo pages of a large unit are stored in a file instead of in
+    /// memory.
     pub(super) fn join_group(&mut self, is_large: bool) -> Result<Arc<GroupResult>, StoreError> {
         if let Some(group) = &mut self.group {
             group.units += 1;

@@ -1,4 +1,4 @@
-//! Damage to tables outside the ledger: settings, schedules, the audit log, events, notes.
+//! Damage to tables outside the ledger: settings, schedules, the audit log and events.
 
 use super::assert_violations;
 

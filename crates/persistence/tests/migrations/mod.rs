@@ -32,7 +32,7 @@ const INDEX: Migration = Migration::new(
      CREATE UNIQUE INDEX CONCURRENTLY things_half ON things (half);",
 );
 
-/// Short timeouts, so that a test that meets a lock ends soon.
+/// Short timeouts, so that a test that waits for a lock ends soon.
 const SHORT_RETRIES: LockRetryPolicy = LockRetryPolicy {
     lock_timeout: Duration::from_millis(50),
     initial_pause: Duration::from_millis(10),

@@ -22,7 +22,7 @@ const LATER_MIGRATION: Migration = Migration::new(
     "0002_later",
     "-- guerdon: floor 0001\n\
      ALTER TABLE big ADD COLUMN half integer;\n\
-     ALTER TABLE big ALTER COLUMN half SET DEFAULT 0; -- for those that older programs add\n\
+     ALTER TABLE big ALTER COLUMN half SET DEFAULT 0; -- for rows that older programs add\n\
      -- guerdon: outside a transaction\n\
      CREATE INDEX CONCURRENTLY big_n ON big (n);\n\
      -- guerdon: in batches of big by id\n\

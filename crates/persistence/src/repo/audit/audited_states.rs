@@ -98,7 +98,7 @@ impl Unit<'_> {
         Ok(all)
     }
 
-    /// The next audit entries in order: those in a range of positions, after a place in it.
+    /// The next audit entries in order: those in a range of positions that come after the entry `after`.
     pub(super) fn load_audit_entries(
         &mut self,
         range: Range<i64>,

@@ -33,7 +33,7 @@ pub(super) fn delivery_checks() -> Vec<Check> {
         (
             "pending means due",
             format!(
-                "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ' and due, or pending and never due' \
+                "SELECT 'delivery ' || {event} || ' is in state ' || d.state || ', which contradicts its due time or lease' \
                  AS detail FROM deliveries AS d WHERE (d.{PENDING}) <> (d.next_attempt_at IS NOT NULL) \
                  OR (NOT d.{PENDING} AND d.lease_id IS NOT NULL)"
             ),
@@ -41,7 +41,7 @@ pub(super) fn delivery_checks() -> Vec<Check> {
         (
             "mail",
             format!(
-                "SELECT 'mail ' || {} || ' is in state ' || m.state || ' and due, or waiting and never due' AS detail \
+                "SELECT 'mail ' || {} || ' is in state ' || m.state || ', which contradicts its due time or lease' AS detail \
                  FROM mails AS m WHERE (m.{PENDING}) <> (m.next_attempt_at IS NOT NULL) \
                  OR (NOT m.{PENDING} AND m.lease_id IS NOT NULL)",
                 id_as_text("m.id")
@@ -58,15 +58,15 @@ pub(super) fn attempt_checks(options: &AuditOptions<'_>) -> Vec<Check> {
         (
             "attempts",
             format!(
-                "SELECT 'delivery ' || {event} || ' counts ' || d.attempts || ' attempts, of which ' || COUNT(t.id) \
-                 || ' are there' AS detail FROM deliveries AS d LEFT JOIN attempts AS t ON t.event_id = d.event_id \
+                "SELECT 'delivery ' || {event} || ' counts ' || d.attempts || ' attempts, but only ' || COUNT(t.id) \
+                 || ' are stored' AS detail FROM deliveries AS d LEFT JOIN attempts AS t ON t.event_id = d.event_id \
                  GROUP BY d.event_id, d.attempts HAVING COUNT(t.id) < d.attempts"
             ),
         ),
         (
             "delivered by an attempt",
             format!(
-                "SELECT 'delivery ' || {event} || ' is delivered, and no attempt was answered with 200' AS detail \
+                "SELECT 'delivery ' || {event} || ' is delivered, but no attempt has status 200' AS detail \
                  FROM deliveries AS d WHERE d.state = {} AND NOT EXISTS \
                  (SELECT 1 FROM attempts AS t WHERE t.event_id = d.event_id AND t.status = 200)",
                 EventState::Delivered.code()
@@ -75,7 +75,7 @@ pub(super) fn attempt_checks(options: &AuditOptions<'_>) -> Vec<Check> {
         (
             "due within days",
             format!(
-                "SELECT 'delivery ' || {event} || ' waits longer than any schedule has it wait' AS detail \
+                "SELECT 'delivery ' || {event} || ' waits longer than the retry schedule allows' AS detail \
                  FROM deliveries AS d WHERE d.{PENDING} AND d.next_attempt_at > {latest}"
             ),
         ),

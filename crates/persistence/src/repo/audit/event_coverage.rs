@@ -66,7 +66,7 @@ impl Unit<'_> {
     /// A body changes only if a user of the company was erased.
     fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let sql = format!(
-            "SELECT 'the body of event ' || {} || ' was changed, and no user of its company was erased' AS detail \
+            "SELECT 'the body of event ' || {} || ' was changed, but no user of its company was erased' AS detail \
              FROM events AS e WHERE e.original_digest IS NOT NULL AND NOT EXISTS \
              (SELECT 1 FROM audit_entries AS a WHERE a.company_id = e.company_id AND a.action = {})",
             id_as_text("e.id"),

@@ -19,13 +19,13 @@ use crate::rows::{AuditedRecognitionRow, JournalEntryRow, StoredEventRow, kind};
 /// The maximum number of bodies in memory. Each may have tens of kilobytes.
 const BODIES_MAX: usize = 100;
 
-/// What an audit keeps of an event after it has read the body.
+/// The data of an event that an audit needs after it has read the body.
 pub(super) struct EventDigest {
     id: Id<EventId>,
     kind: i16,
     /// The digest of the body as it was originally written.
     digest: Vec<u8>,
-    /// What the body says about the ledger, if requested.
+    /// The facts of the ledger in the body, if requested.
     facts: Option<EventFacts>,
 }
 

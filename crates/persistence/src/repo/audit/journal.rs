@@ -157,7 +157,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The rows that were read with the journal must be all rows; any others have no journal entry.
+    /// All rows must have been read with the journal; any other row has no journal entry.
     fn audit_orphans(
         &mut self,
         progress: &JournalProgress,

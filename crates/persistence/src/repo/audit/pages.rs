@@ -17,12 +17,13 @@ pub(super) const PAGE_ENTRIES: i64 = 1_000;
 /// The maximum number of legs that are read together.
 pub(super) const BATCH_LEGS_MAX: i64 = 10_000;
 
-/// The start of a page: after a position of the journal and an id at that position.
+/// The last entry before a page: its position in the journal and its id.
 pub(super) type JournalPosition = (i64, Id<JournalEntryId>);
 pub(super) type PositionedEntry = (i64, JournalEntryRow<'static>);
 
 impl Unit<'_> {
-    /// The next journal entries in order, from a position on or after a place in it.
+    /// The next journal entries in order: those at position `from` or later that come after the entry
+    /// `after`.
     pub(super) fn load_entries_after(
         &mut self,
         from: i64,
@@ -181,8 +182,8 @@ impl BelongsToEntry for AuditedRecognitionRow {
     }
 }
 
-/// Divides a page of journal entries. The recorded numbers of legs in each part do not exceed the number that
-/// is read together.
+/// Divides a page of journal entries into batches. The recorded leg counts of a batch add up to at most
+/// `BATCH_LEGS_MAX`, unless it is a single entry.
 pub(super) fn split_into_batches(page: &[PositionedEntry]) -> Vec<&[PositionedEntry]> {
     let legs_max = checked_cast(BATCH_LEGS_MAX);
     let (mut all, mut rest) = (Vec::new(), page);

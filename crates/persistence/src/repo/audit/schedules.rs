@@ -19,7 +19,7 @@ use crate::rows::{JournalEntryRow, MissedDateRow, ScheduleRow, kind};
 
 /// The number of schedules that are read together, each with all its dates.
 const PAGE_SCHEDULES: i64 = 50;
-/// The maximum time until a schedule whose date has come is tried again.
+/// The maximum time until a due date is tried again.
 const RETRY_INTERVAL_MAX: Duration = Duration::hours(2);
 
 type Dates = BTreeMap<ScheduleId, BTreeSet<IsoDate>>;
@@ -131,7 +131,7 @@ fn audit_payment(schedule: &Schedule, entry: &JournalEntry, settled: &mut Dates,
     });
 }
 
-/// The next date is the first one that is neither paid nor missed, and it is tried when it comes.
+/// The next date is the first one that is neither paid nor missed, and its first try is due at its start.
 fn audit_progress(schedule: &Schedule, settled: &BTreeSet<IsoDate>, now: Timestamp, findings: &mut Findings) {
     let dates = (0..).map_while(|n| schedule.period.nth_date(schedule.start_on, n));
     let open = dates.into_iter().find(|date| !settled.contains(date));

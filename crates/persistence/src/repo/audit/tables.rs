@@ -1,4 +1,4 @@
-//! Checks that single queries can make.
+//! Checks that consist of a single query each.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -81,7 +81,7 @@ fn all_checks(options: &AuditOptions<'_>) -> Vec<Check> {
     checks
 }
 
-/// Every company has the rate and the provider that its journal entries say.
+/// Every company has the rate and the provider that its journal entries record.
 fn company_entry_checks() -> Vec<Check> {
     let company = id_as_text("c.id");
     let last = |column: &str, but: i16| {
@@ -99,7 +99,7 @@ fn company_entry_checks() -> Vec<Check> {
         (
             "company's journal entries",
             format!(
-                "SELECT 'company ' || {company} || ' has another rate or provider than its journal entries say' AS detail \
+                "SELECT 'company ' || {company} || ' has a different rate or provider from its journal entries' AS detail \
                  FROM companies AS c WHERE c.points_per_dollar IS DISTINCT FROM {rate} \
                  OR c.provider_id IS DISTINCT FROM {provider}"
             ),
@@ -107,7 +107,7 @@ fn company_entry_checks() -> Vec<Check> {
         (
             "company's journal entries",
             format!(
-                "SELECT 'company ' || {} || ' has journal entries and is missing' AS detail FROM journal_entries AS x \
+                "SELECT 'company ' || {} || ' has journal entries but is missing' AS detail FROM journal_entries AS x \
                  LEFT JOIN companies AS c ON c.id = x.company_id WHERE x.{CHANGES_COMPANY} AND x.kind = {} AND c.id IS NULL",
                 id_as_text("x.company_id"),
                 kind::COMPANY_CREATION
@@ -129,7 +129,7 @@ fn amendment_checks() -> Vec<Check> {
     vec![(
         "amendment",
         format!(
-            "SELECT 'recognition ' || {recognition} || ' is not there, or not as it was amended' AS detail \
+            "SELECT 'recognition ' || {recognition} || ' is missing, or differs from its amendments' AS detail \
              FROM journal_entries AS a LEFT JOIN recognitions AS r ON r.id = a.subject_id AND r.company_id = a.company_id \
              LEFT JOIN journal_entries AS c ON c.id = r.journal_entry_id WHERE a.{IS_AMENDMENT} AND (r.id IS NULL \
              OR r.message IS DISTINCT FROM {message} OR r.share <> COALESCE({share}, c.share))"
@@ -144,7 +144,7 @@ fn account_checks() -> Vec<Check> {
         (
             "owner of an account",
             format!(
-                "SELECT {account} || ' has no such user' AS detail FROM accounts AS a \
+                "SELECT {account} || ' belongs to no user of its company' AS detail FROM accounts AS a \
                  LEFT JOIN users AS u ON u.id = a.owner_id AND u.company_id = a.company_id \
                  WHERE a.{IS_WALLET} AND u.id IS NULL"
             ),
@@ -152,7 +152,7 @@ fn account_checks() -> Vec<Check> {
         (
             "owner of an account",
             format!(
-                "SELECT {account} || ' has no such company' AS detail FROM accounts AS a \
+                "SELECT {account} || ' belongs to no company' AS detail FROM accounts AS a \
                  LEFT JOIN companies AS c ON c.id = a.owner_id AND c.id = a.company_id \
                  WHERE NOT a.{IS_WALLET} AND c.id IS NULL"
             ),
@@ -160,7 +160,7 @@ fn account_checks() -> Vec<Check> {
         (
             "creation of an account",
             format!(
-                "SELECT {account} || ' was not created with its owner' AS detail FROM accounts AS a \
+                "SELECT {account} || ' was not created at the same time as its owner' AS detail FROM accounts AS a \
                  LEFT JOIN users AS u ON u.id = a.owner_id LEFT JOIN companies AS c ON c.id = a.owner_id \
                  WHERE a.kind <> {} AND a.created_at <> COALESCE(u.created_at, c.created_at)",
                 AccountKind::ManagerWallet.code()
@@ -194,7 +194,7 @@ fn user_checks() -> Vec<Check> {
         (
             "deleted means closed",
             format!(
-                "SELECT 'user ' || {user} || ' and ' || {} || ' disagree on being deleted' AS detail \
+                "SELECT 'user ' || {user} || ' and ' || {} || ' differ: only one is deleted or closed' AS detail \
                  FROM users AS u JOIN accounts AS a ON a.owner_id = u.id \
                  WHERE (u.deleted_at IS NULL) <> (a.closed_at IS NULL)",
                 account_text("a.kind")
@@ -203,8 +203,8 @@ fn user_checks() -> Vec<Check> {
         (
             "active users",
             format!(
-                "SELECT 'company ' || {} || ' counts ' || SUM(counted) || ' active users, of which ' || SUM(there) \
-                 || ' are there' AS detail \
+                "SELECT 'company ' || {} || ' counts ' || SUM(counted) || ' active users, but ' || SUM(there) \
+                 || ' are stored' AS detail \
                  FROM (SELECT company_id, number AS counted, 0 AS there FROM active_users UNION ALL \
                  SELECT company_id, 0, 1 FROM users WHERE deleted_at IS NULL) AS both_ways \
                  GROUP BY company_id HAVING SUM(counted) <> SUM(there)",
@@ -214,7 +214,7 @@ fn user_checks() -> Vec<Check> {
         (
             "corporation admin",
             format!(
-                "SELECT 'user ' || {user} || ' administers a corporation, its company is in none' AS detail \
+                "SELECT 'user ' || {user} || ' is a corporation admin, but the company has no corporation' AS detail \
                  FROM users AS u JOIN companies AS c ON c.id = u.company_id \
                  WHERE u.corporation_admin AND u.deleted_at IS NULL AND c.corporation_id IS NULL"
             ),
@@ -222,7 +222,7 @@ fn user_checks() -> Vec<Check> {
         (
             "owner",
             format!(
-                "SELECT 'company ' || {} || ' has no active administrator as its owner' AS detail \
+                "SELECT 'the owner of company ' || {} || ' is not an active company admin' AS detail \
                  FROM companies AS c LEFT JOIN users AS u ON u.id = c.owner_id \
                  AND u.company_id = c.id AND u.deleted_at IS NULL AND u.company_admin WHERE u.id IS NULL",
                 id_as_text("c.id")
@@ -231,14 +231,14 @@ fn user_checks() -> Vec<Check> {
     ]
 }
 
-/// A user is deleted if and only if the journal has an entry of the deletion.
+/// A user is deleted if and only if the journal has an entry for the deletion.
 fn deletion_checks() -> Vec<Check> {
     let deletion = kind::DELETION;
     vec![
         (
             "deletion of a user",
             format!(
-                "SELECT 'user ' || {} || ' was deleted, and is active or missing' AS detail FROM journal_entries AS c \
+                "SELECT 'user ' || {} || ' was deleted, but is active or missing' AS detail FROM journal_entries AS c \
                  LEFT JOIN users AS u ON u.id = c.subject_id AND u.company_id = c.company_id \
                  WHERE c.kind = {deletion} AND u.deleted_at IS NULL",
                 id_as_text("c.subject_id")
@@ -247,7 +247,7 @@ fn deletion_checks() -> Vec<Check> {
         (
             "deletion of a user",
             format!(
-                "SELECT 'user ' || {} || ' is deleted, and the journal has no entry of it' AS detail FROM users AS u \
+                "SELECT 'user ' || {} || ' is deleted, but the journal has no entry for it' AS detail FROM users AS u \
                  WHERE u.deleted_at IS NOT NULL AND NOT EXISTS \
                  (SELECT 1 FROM journal_entries AS c WHERE c.subject_id = u.id AND c.{IS_ONCE_PER_SUBJECT} AND c.kind = {deletion})",
                 id_as_text("u.id")
@@ -261,7 +261,7 @@ fn occasion_checks() -> Vec<Check> {
     vec![(
         "occasion of a recognition",
         format!(
-            "SELECT DISTINCT 'occasion ' || {} || ' of recognitions of company ' || {} || ' is missing or of another company' \
+            "SELECT DISTINCT 'occasion ' || {} || ', used by company ' || {} || ', is missing or belongs to another company' \
              AS detail FROM journal_entries AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
              AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL",
             id_as_text("c.occasion_id"),
