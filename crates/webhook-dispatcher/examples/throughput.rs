@@ -3,7 +3,7 @@
 //!     cargo run --release -p guerdon-webhook-dispatcher --example throughput -- EVENTS PROVIDERS SETTLE_MICROS IN_FLIGHT FAST_SENDERS FAST_MS
 //!
 //! The delivery store is in memory; each of its transactions takes SETTLE_MICROS, as a database would.
-#![expect(clippy::unwrap_used, reason = "a measurement may end where it fails")]
+#![expect(clippy::unwrap_used, reason = "a failed measurement may panic")]
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -69,7 +69,7 @@ impl MemoryStore {
     fn take_time(&self) {
         self.transactions.fetch_add(1, Ordering::Relaxed);
         if !self.transaction_time.is_zero() {
-            thread::sleep(self.transaction_time); // tidy: stands for the disk that a database waits for
+            thread::sleep(self.transaction_time); // tidy: simulates a database that waits for its disk
         }
     }
 }
@@ -103,7 +103,7 @@ impl DeliveryStore for MemoryStore {
         Ok(ClaimResult { due_providers: providers, claimed, next_due: None })
     }
 
-    /// What waits here has no time.
+    /// The events of this store have no due times.
     fn reschedule_after_clock_change(
         &self,
         _now: Timestamp,
@@ -148,7 +148,7 @@ fn build_provider(id: ProviderId, url: &str) -> Provider {
     }
 }
 
-/// Answers every request with 200, as fast as it can.
+/// Responds to every request with 200, as fast as possible.
 fn start_receiver() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -254,9 +254,9 @@ fn main() {
     drop(store.changed.wait_while(delivered, |delivered| *delivered < all).unwrap());
     let dispatched_rate = events_per_second(events, started.elapsed());
     let stopped = running.stop(Duration::from_secs(15));
-    println!("a bare loop: {bare_rate:.0} events/s");
+    println!("plain loop: {bare_rate:.0} events/s");
     println!(
-        "the dispatcher: {dispatched_rate:.0} events/s, {:.2} times as many",
+        "dispatcher: {dispatched_rate:.0} events/s, {:.2} times the rate of the plain loop",
         dispatched_rate / bare_rate
     );
     println!("{} transactions, {} abandoned", store.transactions.load(Ordering::Relaxed), stopped.abandoned);

@@ -14,7 +14,7 @@ pub trait NonceSource: Send + Sync {
     fn next_nonce(&self) -> Result<[u8; 16], NoRandomness>;
 }
 
-/// The system provides no randomness. Without it nothing can be signed.
+/// The system provides no randomness, so nothing can be signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system returned no random bytes")]
 pub struct NoRandomness;

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The range of time scales. Beyond it a wait would be zero, or longer than a clock can add.
+/// The permitted time scales. Outside this range, a wait could be zero, or too long to be added to a time.
 const TIME_SCALES: RangeInclusive<f64> = 1e-3..=1e9;
 /// The waiting time before each successive retry in seconds. It is 15 + n⁴(2n+1) for
 /// n from 0 to 9.
@@ -28,14 +28,14 @@ impl RetrySchedule {
         TIME_SCALES.contains(&time_scale).then_some(Self { time_scale })
     }
 
-    /// Returns the maximum wait of an event by the number of its failed attempts, starting with zero for none.
+    /// Returns the wait after each number of failed attempts, starting with zero for none.
     pub fn max_waits(&self) -> Vec<Duration> {
         let retries = (0..).map_while(|attempts| self.retry_wait(attempts));
         std::iter::once(Duration::ZERO).chain(retries).collect()
     }
 
-    /// Returns the wait from the end of a failed attempt to the next, if `attempts` attempts of this schedule came
-    /// before it. `None` after the eleventh, which is the last.
+    /// Returns the wait from the end of a failed attempt to the next attempt. `attempts` is the number of attempts of
+    /// this schedule before the failed one. Returns `None` after the eleventh attempt, which is the last.
     pub fn retry_wait(&self, attempts: u32) -> Option<Duration> {
         let seconds = *WAITS_SECONDS.get(usize::try_from(attempts).ok()?)?;
         let exact = Duration::from_secs(seconds);
@@ -45,7 +45,7 @@ impl RetrySchedule {
     }
 }
 
-/// Rounds up to microseconds: the databases truncate to them, and a retry must not become early.
+/// Rounds up to microseconds, because the databases truncate to microseconds and no retry may be early.
 fn round_up_to_micros(wait: Duration) -> Duration {
     let beyond = wait.subsec_nanos() % 1_000;
     let missing = if beyond == 0 { 0 } else { 1_000 - beyond };

@@ -23,7 +23,7 @@ pub struct DeliveryRequest<'a> {
 pub struct AttemptOutcome {
     /// When the attempt began; also the timestamp in the signature.
     pub started_at: Timestamp,
-    /// When the attempt ended. The wait before a retry counts from here (behaviour 23.8).
+    /// When the attempt ended. The wait before a retry begins at this time (behaviour 23.8).
     pub ended_at: Timestamp,
     /// How long the attempt took, by a monotonic clock.
     pub duration: Duration,
@@ -52,7 +52,7 @@ pub trait OpenSecrets: Send + Sync {
     fn open_secrets(&self, provider: &Provider) -> Result<SharedSecrets, UnreadableSecret>;
 }
 
-/// The shared secrets of a provider in plain text, as the provider knows them.
+/// The shared secrets of a provider in plain text.
 pub struct SharedSecrets {
     pub current: Zeroizing<String>,
     /// The previous secret, during the grace period of a rotation.
@@ -60,13 +60,13 @@ pub struct SharedSecrets {
 }
 
 impl SharedSecrets {
-    /// The secret of `X-Service-Signature`, which has one signature: the previous secret during its grace period
-    /// (behaviour 23.10).
+    /// The secret for `X-Service-Signature`, which has only one signature. During the grace period of a rotation, it is
+    /// the previous secret (behaviour 23.10).
     pub(crate) fn service_secret(&self) -> &str {
         self.former.as_ref().unwrap_or(&self.current)
     }
 
-    /// The secrets of `webhook-signature`, which has a signature for each (behaviour 23.12).
+    /// The secrets for `webhook-signature`, which has a signature for each of them (behaviour 23.12).
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.current).chain(&self.former).map(|secret| secret.as_str())
     }

@@ -68,7 +68,8 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
     let fault = match error.classify() {
         Category::Data => "must not contain a field twice: ".to_owned(),
         Category::Io | Category::Syntax | Category::Eof => {
-            format!("must be valid JSON in UTF-8, nested at most 127 levels deep: {} at ", syntax_reason(error))
+            let reason = syntax_reason(error);
+            format!("must be valid JSON in UTF-8, nested at most 127 levels deep: {reason} at ")
         }
     };
     InvalidBody::new(format!("the body {fault}line {line}, column {column}"))

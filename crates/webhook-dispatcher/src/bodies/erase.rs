@@ -7,8 +7,8 @@ use serde_json::Value;
 /// The roles a person can have in an event.
 const ROLES: [&str; 3] = ["sender", "receiver", "user"];
 
-/// Only the values change, so the keys keep their order. A quoted key cannot occur inside a string, because its
-/// quotes would be escaped there.
+/// Replaces the values in the text, so the order of the keys does not change. A quoted key cannot occur inside a
+/// string, because its quotes would be escaped.
 pub(super) fn erase_person(body: &[u8], user: UserId, email: &EmailAddress) -> Result<Vec<u8>, RenderError> {
     let unrenderable = |cause: &dyn ToString| RenderError(cause.to_string());
     let mut text = std::str::from_utf8(body).map_err(|error| unrenderable(&error))?.to_owned();

@@ -1,4 +1,4 @@
-//! The bodies of events: compact JSON with keys in a fixed order (behaviour 23.3, 23.4).
+//! Renders the bodies of events as compact JSON with the keys in a fixed order (behaviour 23.3, 23.4).
 
 mod envelope;
 mod erase;

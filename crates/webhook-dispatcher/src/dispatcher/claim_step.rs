@@ -1,4 +1,4 @@
-//! One read of the outbox.
+//! Reads the outbox once and claims due events.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use super::delivery_store::DeliveryStore;
 /// When to read the outbox next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextRead {
-    /// Nothing was due; the time is when the next event is due, if known.
+    /// No event was due. The next one is due at this time, if known.
     At(Option<Timestamp>),
-    /// Events were due, and more may be.
+    /// Events were due, and more may be due.
     Backlog,
 }
 
-/// Claims due events for the providers that may have more attempts.
+/// Claims due events for the providers that may hold more events.
 pub(super) fn claim_once(
     core: &impl CoreAccess,
     store: &dyn DeliveryStore,
@@ -43,7 +43,7 @@ pub(super) trait CoreAccess {
     fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> T) -> T;
 }
 
-/// Converts a panic to an error of the store: a panic that ended the thread would stop all deliveries.
+/// Converts a panic to an error of the store. Otherwise a panic would end the thread and stop all deliveries.
 pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_panic| Err(StoreError::Broken("a unit of work panicked".to_owned())))

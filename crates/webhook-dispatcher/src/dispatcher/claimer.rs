@@ -10,10 +10,10 @@ use super::core::ClockReading;
 use super::sender_threads::wake_sender;
 use super::shared::SharedDispatcher;
 
-/// How often the core's timers run while it is busy.
+/// How often the core's time is advanced while the core is busy.
 const TICK_INTERVAL: Duration = Duration::from_millis(10);
-/// With a backlog, the outbox is read this many times per scan interval, because providers that had no room may have
-/// some by then.
+/// During a backlog, the outbox is read this many times per scan interval, because providers that could not hold more
+/// events may have room again.
 const BACKLOG_READS_PER_SCAN: u32 = 4;
 
 /// Claims events until the dispatcher stops: when it is woken, when an event falls due, and at each scan interval.
@@ -34,14 +34,14 @@ pub(super) fn claim_until_stopped(shared: &Arc<SharedDispatcher>) {
 
 struct Claimer<'a> {
     shared: &'a Arc<SharedDispatcher>,
-    /// The latest time of the next read, by the monotonic clock.
+    /// When the outbox is read next if the dispatcher is not woken, by the monotonic clock.
     next_read_at: Duration,
-    /// The earliest time of the next read, by the monotonic clock.
+    /// When the outbox is read next if the dispatcher is woken, by the monotonic clock.
     earliest_read_at: Duration,
     /// Whether the dispatcher was woken since the last read.
     is_woken: bool,
     has_failed: bool,
-    /// When stored due times were last known to agree with this wall clock.
+    /// The last time at which no stored due time was too late by the wall clock.
     clock_checked_at: Option<ClockReading>,
 }
 
@@ -82,7 +82,7 @@ impl Claimer<'_> {
                 self.next_read_at =
                     self.earliest_read_at.max(now.monotonic + self.wait_until_next(next, now));
                 if std::mem::take(&mut self.has_failed) {
-                    log::info!("claiming events works again");
+                    log::info!("events can be claimed again");
                 }
             }
             Err(cause) => {
@@ -96,8 +96,9 @@ impl Claimer<'_> {
         self.wake_workers();
     }
 
-    /// Reschedules events if the wall clock was set back since the last read, or may have been since another process
-    /// ran. Their due times, written by the old clock, would otherwise delay them by hours or days.
+    /// Reschedules events if the wall clock was set back since the last read. At the first read this is not known, so
+    /// it checks in any case. Otherwise due times that were computed with the old clock could delay events by hours or
+    /// days.
     fn reschedule_if_clock_moved(&mut self) -> Result<(), StoreError> {
         let (parts, now) = (&self.shared.parts, self.shared.now());
         let moved_backwards = |earlier: &ClockReading| {

@@ -8,11 +8,11 @@ use guerdon_domain::values::ProviderId;
 /// The result of reading the outbox.
 #[derive(Debug, Clone, Default)]
 pub struct ClaimResult {
-    /// Providers that had due events before any was claimed.
+    /// The providers that had due events before the claims.
     pub due_providers: Vec<ProviderId>,
     /// The claimed events.
     pub claimed: Vec<ClaimedBatch>,
-    /// If no event was due: when the next one is.
+    /// When the next event is due, if none was due.
     pub next_due: Option<Timestamp>,
 }
 

@@ -5,63 +5,64 @@ use std::time::Duration;
 /// The limits of the dispatcher. The defaults fulfil the documented promises (behaviour 23.9); tests shorten them.
 #[derive(Debug, Clone, Copy)]
 pub struct DispatcherLimits {
-    /// The maximum of attempts in flight for one provider in all processes together, from their start until their
-    /// settlement is durable. At most this many of its events are sent twice if processes die. A higher limit lets a
-    /// single receiver be served faster than the database settles.
+    /// The maximum number of attempts in flight for one provider in all processes together. An attempt is in flight
+    /// from its start until its settlement is durable. If processes die, at most this many of the provider's events are
+    /// sent twice. A high limit allows attempts to begin before earlier ones are settled.
     pub in_flight_per_provider: usize,
-    /// The part of `in_flight_per_provider` that may be attempts in progress.
+    /// How many of the attempts in flight may be in progress, which means that they have not ended.
     pub in_progress_per_provider: usize,
-    /// The maximum of events claimed for one provider whose receiver responds well, including those in flight. For
-    /// other providers, the maximum is `in_flight_per_provider`.
+    /// The maximum number of events claimed for one provider, including those in flight. The number begins at
+    /// `in_progress_per_provider` and grows while the receiver confirms events quickly.
     pub claimed_per_provider: usize,
-    /// The maximum of claimed events.
+    /// The maximum number of claimed events.
     pub claimed_in_total: usize,
-    /// The maximum of events claimed in one transaction.
+    /// The maximum number of events claimed in one transaction.
     pub claimed_per_transaction: usize,
-    /// How long an event is claimed. More than twice the time limit of an attempt, so that no lease ends during an
+    /// How long an event is claimed: more than twice the time limit of an attempt, so that no lease ends during an
     /// attempt.
     pub lease: Duration,
-    /// How much of its lease an event must have left for an attempt to begin: more than the time limit of an attempt
-    /// plus the time to settle it.
+    /// How much of the lease must be left for an attempt to begin: more than the time limit of an attempt plus the time
+    /// to settle it.
     pub lease_remaining_min: Duration,
     /// How long a claimed event may wait to be sent. After that it is claimed again, so that the current URL and
     /// secret are used (behaviour 23.10).
     pub queue_wait_max: Duration,
-    /// The maximum of attempts in progress at fast receivers, as long as these take no longer than
-    /// [`fast_latency_mean`](Self::fast_latency_mean) on average: the processors are then the bottleneck, and a few busy
-    /// threads send more than many. If attempts take twice as long, the limit doubles.
+    /// The maximum number of attempts in progress at fast receivers, as long as such attempts take no longer than
+    /// [`fast_latency_mean`](Self::fast_latency_mean) on average. The processors are then the bottleneck, and a few
+    /// busy threads send more than many threads. If attempts take twice as long, the limit doubles.
     pub fast_senders: usize,
     /// See [`fast_senders`](Self::fast_senders).
     pub fast_latency_mean: Duration,
-    /// The maximum of attempts in progress at all other receivers.
+    /// The maximum number of attempts in progress at all other receivers.
     pub normal_senders: usize,
-    /// The part of `normal_senders` for receivers that were slow lately. The rest is reserved for other receivers.
+    /// How many of `normal_senders` receivers that were slow lately may use. The others are reserved for receivers with
+    /// normal latency.
     pub slow_senders: usize,
-    /// The maximum of attempts in progress in total. The surplus over the other limits replaces fast attempts that
-    /// became slow.
+    /// The maximum number of attempts in progress in total. It exceeds the sum of the other limits, so that fast
+    /// attempts that become slow can be replaced.
     pub senders: usize,
-    /// A receiver that responds within this time is fast. An attempt that takes longer no longer counts as fast,
-    /// and another may take its place.
+    /// A receiver that responds within this time is fast. An attempt that takes longer no longer counts as fast, and
+    /// another fast attempt may begin.
     pub fast_latency_max: Duration,
     /// A receiver that takes longer than this is slow.
     pub slow_latency_min: Duration,
-    /// If a claim is used up within this time, the next one may be larger.
+    /// If the events of a claim are used up within this time, the next claim may be larger.
     pub claim_turnaround_max: Duration,
-    /// The maximum of settlements written in one transaction.
+    /// The maximum number of settlements written in one transaction.
     pub settled_per_transaction: usize,
-    /// How often the outbox is read without a notice that an event is due.
+    /// How often the outbox is read if the dispatcher is not woken.
     pub scan_interval: Duration,
     /// The minimum time between two reads of the outbox, however often the dispatcher is woken.
     pub scan_interval_min: Duration,
-    /// How long the dispatcher waits after the store failed.
+    /// How long the dispatcher waits after a failure of the store.
     pub error_backoff: Duration,
     /// How long a sender thread waits for work before it ends.
     pub idle_timeout: Duration,
 }
 
 impl DispatcherLimits {
-    /// Returns the share of each process if `processes` share the outbox, because a receiver is subject to all of
-    /// them together. Each process may make at least one attempt.
+    /// Returns the limits of each process if `processes` processes share the outbox: the limits per provider are
+    /// divided between them. Each process may make at least one attempt at a time.
     #[must_use]
     pub fn shared_by(self, processes: usize) -> Self {
         let part = |all: usize| all.checked_div(processes).unwrap_or(all).max(1);

@@ -1,9 +1,9 @@
 //! The dispatcher claims due events, has them sent and settles the results (behaviour 23).
 //!
-//! One thread reads the outbox, one writes settlements, and between a few and [`DispatcherLimits::senders`] threads
-//! send, one per attempt in progress. They share one [`Core`](core::Core) under one lock, which is never held during
-//! I/O. Receivers that respond immediately are served by few threads, because a few busy threads send more than many.
-//! An attempt that takes longer makes room for another, so a receiver that hangs does not delay the others.
+//! One thread reads the outbox, one writes settlements, and up to [`DispatcherLimits::senders`] threads send events,
+//! one per attempt in progress. They share one [`Core`](core::Core) under one lock, which is never held during I/O.
+//! Receivers that respond immediately are served by few threads, because a few busy threads send more than many. While
+//! an attempt takes longer, another thread begins the next one, so a receiver that hangs does not delay the others.
 
 mod claim_step;
 mod claimer;
@@ -34,15 +34,15 @@ pub use running::{RunningDispatcher, StopResult};
 use crate::schedule::RetrySchedule;
 use crate::sender::EventSender;
 
-/// The parts of a dispatcher.
+/// The parts from which a dispatcher is started.
 pub struct Dispatcher {
     /// The outbox.
     pub store: Arc<dyn DeliveryStore>,
     /// Makes the attempts.
     pub sender: Arc<dyn EventSender>,
-    /// The wall clock, by which events are due.
+    /// The wall clock. Due times of events refer to it.
     pub clock: Arc<dyn Clock>,
-    /// The ids of leases and attempts.
+    /// Generates the ids of leases and attempts.
     pub ids: Arc<dyn IdGenerator>,
     /// When failed attempts are retried.
     pub schedule: RetrySchedule,
@@ -77,7 +77,7 @@ impl Dispatcher {
         }
     }
 
-    /// Starts the threads. Leases of a process that has died are not ended here. They expire, or a caller that knows
+    /// Starts the threads. This does not end the leases of a process that has died. They expire, or a caller that knows
     /// that no other process is running ends them first
     /// ([`Deliveries::end_leases`](guerdon_domain::ports::Deliveries::end_leases)).
     ///

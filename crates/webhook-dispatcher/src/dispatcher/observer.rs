@@ -7,11 +7,11 @@ use guerdon_domain::values::ProviderId;
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttemptResult {
-    /// Confirmed with status 200.
+    /// The response had status 200.
     Delivered,
     /// The response had another status.
     Rejected,
-    /// No response, or the request was not sent.
+    /// There was no response, or the request was not sent.
     Failed,
 }
 
@@ -26,15 +26,15 @@ impl AttemptResult {
     }
 }
 
-/// Is notified of the dispatcher's work. Called from the sender threads: implementations must be quick and must not
-/// block.
+/// Receives notifications about the dispatcher's work. Sender threads call it, so implementations must be quick and
+/// must not block.
 pub trait DispatcherObserver: Send + Sync {
     fn attempt_ended(&self, _provider: ProviderId, _result: AttemptResult, _took: Duration) {}
 
     /// Sets the number of attempts in flight: in progress or not yet settled.
     fn set_in_flight(&self, _attempts: usize) {}
 
-    /// An event is exhausted and waits for the operator to replay it.
+    /// An event is exhausted: it is sent again only if it is replayed.
     fn event_exhausted(&self) {}
 }
 

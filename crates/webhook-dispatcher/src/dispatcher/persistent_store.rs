@@ -1,4 +1,4 @@
-//! Implements the delivery store with the domain's store.
+//! Implements the delivery store on the domain's store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use guerdon_domain::values::ProviderId;
 
 use super::delivery_store::{ClaimResult, DeliveryStore};
 
-/// A delivery store over the domain's store.
+/// A delivery store on the domain's store.
 #[derive(Clone)]
 pub struct PersistentDeliveryStore {
     store: Arc<dyn Store>,

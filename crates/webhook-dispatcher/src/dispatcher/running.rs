@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::shared::SharedDispatcher;
 use super::{Dispatcher, claimer, settler};
 
-/// A running dispatcher. If it is dropped without [`stop`](Self::stop), it stops as if the deadline had passed.
+/// A running dispatcher. Dropping it without [`stop`](Self::stop) stops it as if the deadline had passed.
 pub struct RunningDispatcher {
     shared: Arc<SharedDispatcher>,
     claimer: Option<JoinHandle<()>>,
@@ -18,8 +18,8 @@ pub struct RunningDispatcher {
 /// The result of stopping a dispatcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopResult {
-    /// Attempts that were still in progress, or whose settlement could not be written. Their events are sent again
-    /// when the leases end.
+    /// The number of attempts that were still in progress or whose settlement could not be written. Their events are
+    /// sent again when the leases end.
     pub abandoned: usize,
 }
 
@@ -48,7 +48,7 @@ impl RunningDispatcher {
 
     /// Stops: claims no more events, begins no attempt, releases waiting events, and waits at most `deadline` for
     /// attempts in progress and their settlements.
-    #[must_use = "tells whether anything was left"]
+    #[must_use = "the result says whether attempts were abandoned"]
     pub fn stop(mut self, deadline: Duration) -> StopResult {
         self.signal_stop();
         let waited = self
@@ -59,7 +59,7 @@ impl RunningDispatcher {
         let (is_over, abandoned) = (state.is_finished(), state.core.in_flight());
         drop(state);
         self.abandon_work();
-        // A thread that is blocked in the store is not joined.
+        // If the deadline has passed, a thread may be blocked in the store and is not joined.
         for thread in [self.claimer.take(), self.settler.take()].into_iter().flatten().filter(|_| is_over) {
             if thread.join().is_err() {
                 log::error!("a thread of the dispatcher panicked");

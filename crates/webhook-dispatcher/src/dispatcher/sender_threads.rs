@@ -12,11 +12,11 @@ use super::observer::AttemptResult;
 use super::shared::SharedDispatcher;
 use crate::sender::{AttemptOutcome, DeliveryRequest};
 
-/// Enough for a TLS handshake in a build without optimisation. The system commits only the pages that are used.
+/// Enough for a TLS handshake in an unoptimised build. The system commits only the pages that are used.
 const STACK_BYTES: usize = 512 * 1024;
 
-/// Makes an idle or a new thread begin the next attempt. A thread that begins one calls this again if another may
-/// begin, so one call starts any number of attempts.
+/// Makes an idle or a new thread begin the next attempt. A thread that begins an attempt calls this function again if
+/// another attempt may begin, so one call is enough for any number of attempts.
 pub(super) fn wake_sender(shared: &Arc<SharedDispatcher>) {
     let mut state = shared.lock_state();
     if state.idle > 0 {
@@ -72,7 +72,7 @@ fn send_until_idle(shared: &Arc<SharedDispatcher>) {
 fn attempt_job(shared: &Arc<SharedDispatcher>, job: &Job) {
     let request = DeliveryRequest { provider: &job.provider, event: job.event.id, body: &job.event.body };
     let (started, started_at) = (Instant::now(), shared.parts.clock.now());
-    // A panic must cost one attempt, not a sender thread.
+    // A panic must fail only this attempt, not end the sender thread.
     let outcome = catch_unwind(AssertUnwindSafe(|| shared.parts.sender.attempt_delivery(&request)));
     let outcome = outcome.unwrap_or_else(|_panic| AttemptOutcome {
         started_at,

@@ -6,8 +6,8 @@ use super::claim_step::catch_panic;
 use super::sender_threads::wake_sender;
 use super::shared::SharedDispatcher;
 
-/// Settles until the dispatcher has stopped and nothing is left. While one transaction is being written, settlements
-/// accumulate for the next one, so the batch size follows the load.
+/// Writes settlements until the dispatcher has stopped and none is left. While a transaction is being written,
+/// settlements accumulate for the next one, so the batch size follows the load.
 pub(super) fn settle_until_stopped(shared: &Arc<SharedDispatcher>) {
     let mut has_failed = false;
     loop {
@@ -27,7 +27,7 @@ pub(super) fn settle_until_stopped(shared: &Arc<SharedDispatcher>) {
         match result {
             Ok(()) => {
                 if std::mem::take(&mut has_failed) {
-                    log::info!("recording deliveries works again");
+                    log::info!("deliveries can be recorded again");
                 }
                 let now = shared.now();
                 let mut state = shared.lock_state();

@@ -15,7 +15,7 @@ pub(super) struct SharedDispatcher {
     pub(super) work: Condvar,
     /// Wakes the settler: a settlement is queued, or the dispatcher stops.
     pub(super) settlements: Condvar,
-    /// Wakes callers that wait for the end: something was settled, or a thread ended.
+    /// Wakes callers that wait for the dispatcher to stop: an event was settled, or a thread ended.
     pub(super) progress: Condvar,
 }
 
@@ -26,13 +26,13 @@ pub(super) struct DispatcherState {
     /// The number of sender threads that wait for work.
     pub(super) idle: usize,
     pub(super) is_stopping: bool,
-    /// Whether the caller that stops the dispatcher has stopped waiting.
+    /// Whether the caller of `stop` no longer waits for the dispatcher.
     pub(super) is_abandoned: bool,
     pub(super) has_stopped_claiming: bool,
 }
 
 impl DispatcherState {
-    /// Whether everything that was claimed is settled and nothing more will be claimed.
+    /// Whether all claimed events are settled and no more will be claimed.
     pub(super) fn is_finished(&self) -> bool {
         self.has_stopped_claiming && self.core.is_empty()
     }

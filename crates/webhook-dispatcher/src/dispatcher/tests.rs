@@ -1,5 +1,5 @@
-//! Tests of the threads, with a delivery store in memory and scripted senders. Tests wait for conditions; none depends on
-//! timing.
+//! Tests of the threads, with a delivery store in memory and scripted senders. The tests wait for conditions and do not
+//! depend on timing.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use crate::sender::{AttemptOutcome, DeliveryRequest, EventSender};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A clock that shows `START` plus a duration that the test sets.
+/// A clock that reads `START` plus a duration that the test sets.
 #[derive(Default)]
 struct SettableClock(Mutex<Duration>);
 
@@ -41,7 +41,7 @@ fn attempt_outcome(failure: Option<&str>) -> AttemptOutcome {
     }
 }
 
-/// A sender over a closure.
+/// A sender that calls a closure.
 struct FnSender<F>(F);
 
 impl<F: Fn(&DeliveryRequest<'_>) -> AttemptOutcome + Send + Sync> EventSender for FnSender<F> {
@@ -50,7 +50,7 @@ impl<F: Fn(&DeliveryRequest<'_>) -> AttemptOutcome + Send + Sync> EventSender fo
     }
 }
 
-/// Reports every attempt that ended.
+/// Sends the result of every attempt to the test.
 struct ResultObserver(Mutex<Sender<AttemptResult>>);
 
 impl DispatcherObserver for ResultObserver {
@@ -195,7 +195,7 @@ fn stopping_waits_for_attempts_under_way_and_gives_the_rest_back() {
     assert!(delivered >= 8, "{delivered}");
     store.with_data(|data| {
         let pending = data.rows.values().filter(|row| row.state == EventState::Pending);
-        assert!(pending.clone().all(|row| row.due <= START), "something is still leased");
+        assert!(pending.clone().all(|row| row.due <= START), "an event is still leased");
         assert_eq!(pending.count(), 100 - delivered);
     });
 }

@@ -1,8 +1,8 @@
-//! The addresses and bytes that the attempt on this thread is allowed.
+//! The addresses that the attempt on this thread may connect to, and the bytes that it may receive.
 //!
-//! ureq passes nothing from a call to the connections it takes from its pool, but does all the work of a call on the
+//! ureq cannot pass data from a call to the pooled connections that it uses. But it does all the work of a call on the
 //! caller's thread: it resolves, consults the pool, connects, sends and reads. So the state of the attempt is in a
-//! thread-local, which the sender and the resolver write and the connections read.
+//! thread-local variable, which the sender and the resolver write and the connections read.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ pub(super) fn is_peer_allowed(peer: SocketAddr) -> bool {
     ATTEMPT_SCOPE.with_borrow(|scope| scope.allowed_peers.contains(&peer))
 }
 
-/// Counts received bytes. Returns `false` once the attempt has received more than it may.
+/// Counts received bytes. Returns `false` if the attempt has received more than it may.
 #[must_use]
 pub(super) fn count_received(bytes: usize) -> bool {
     ATTEMPT_SCOPE.with_borrow_mut(|scope| match scope.bytes_left.checked_sub(bytes) {

@@ -11,7 +11,7 @@ use ureq::{Error, Timeout};
 
 use super::{EgressDenied, attempt_scope, is_public};
 
-/// Opens TCP connections, only to public addresses unless the policy allows others.
+/// Opens TCP connections. Only public addresses are permitted, unless the policy allows others.
 #[derive(Debug)]
 pub(crate) struct EgressConnector {
     tcp: TcpConnector,
@@ -62,7 +62,7 @@ impl Connector<()> for EgressConnector {
     type Out = EgressTransport;
 
     /// Tries the addresses in order. Each gets an equal share of the remaining time, so that an unreachable address
-    /// does not use up the time of those after it.
+    /// does not use up the time of the following addresses.
     fn connect(
         &self,
         details: &ConnectionDetails<'_>,

@@ -1,5 +1,5 @@
-//! Resolves host names in bounded time with a bounded number of threads. Results are cached briefly, so a backlog of
-//! events to one receiver resolves its name once, not once per event.
+//! Resolves host names in bounded time with a bounded number of threads. Results are cached briefly, so that a
+//! receiver's name is not resolved again for each event of a backlog.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -8,12 +8,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The maximum of lookups in progress. Higher than the number of receivers that may hang (behaviour 23.9), since each
-/// host name occupies at most one thread.
+/// The maximum number of lookups in progress. It is higher than the number of receivers that may hang (behaviour 23.9),
+/// because each host name occupies at most one thread.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The maximum of cached results.
+/// The maximum number of cached results.
 const CACHED_NAMES_MAX: usize = 1_024;
 
 /// The system's resolver for host names.
@@ -46,8 +46,8 @@ pub(crate) enum ResolveError {
 
 type LookupResult = Result<Arc<[IpAddr]>, ResolveError>;
 
-/// Resolves host names. Concurrent requests for the same name share one lookup, so a name whose servers hang occupies
-/// one thread, however many attempts need it.
+/// Resolves host names. Concurrent requests for the same name share one lookup. So a name whose servers hang occupies
+/// only one thread, however many attempts need the name.
 pub(crate) struct DnsCache {
     pool: Arc<LookupPool>,
 }
@@ -76,7 +76,7 @@ struct PendingLookup {
 }
 
 impl DnsCache {
-    /// `ttl` is how long results are cached.
+    /// Creates a cache that keeps results for `ttl`.
     pub(crate) fn new(resolver: Arc<dyn HostResolver>, ttl: Duration) -> Self {
         Self {
             pool: Arc::new(LookupPool {
@@ -88,7 +88,7 @@ impl DnsCache {
         }
     }
 
-    /// Returns the addresses of a host name, if they are found within this time.
+    /// Returns the addresses of a host name, or fails if they are not found within `timeout`.
     pub(crate) fn resolve_host(&self, name: &str, timeout: Duration) -> LookupResult {
         let deadline = Instant::now() + timeout;
         if let Some(known) = lock_mutex(&self.pool.state).cached_addresses(name) {
@@ -131,7 +131,8 @@ impl DnsCache {
             log::warn!("cannot start a thread to resolve names: {cause}");
             let mut state = lock_mutex(&self.pool.state);
             state.threads -= 1;
-            // No thread will ever complete this lookup. It is removed so that the name can be requested again.
+            // Without threads, no lookup would ever complete. The waiting lookups fail, so that the names can be
+            // requested again.
             if state.threads == 0 {
                 let abandoned = std::mem::take(&mut state.waiting);
                 abandoned.iter().for_each(|(name, lookup)| {
@@ -194,7 +195,7 @@ impl LookupPool {
     }
 }
 
-/// Completes a lookup whose thread panics, so that no caller waits for it in vain.
+/// Completes the lookup even if its thread panics, so that no caller waits until its timeout.
 struct CompletionGuard<'a> {
     pool: &'a LookupPool,
     name: String,

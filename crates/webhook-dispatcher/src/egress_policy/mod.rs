@@ -1,13 +1,15 @@
-//! The egress policy for webhooks (behaviour 23.11): which URLs may be requested and which addresses connected to.
+//! The egress policy for webhooks (behaviour 23.11): which URLs may be requested, and which addresses may be connected
+//! to.
 //!
-//! Three checks, each sufficient alone. The URL string is checked when it is registered and at every attempt. For
-//! every attempt, the resolver resolves the host name and refuses the result if any address is not public; ureq gets
-//! exactly the checked addresses and resolves nothing. The connector checks each address again when it connects.
+//! There are three checks, each of which would be sufficient alone. The URL string is checked when it is registered and
+//! at every attempt. For every attempt, the resolver resolves the host name and refuses the result if any address is
+//! not public; ureq gets exactly the checked addresses and resolves nothing. The connector checks each address again
+//! when it connects.
 //!
 //! Pooled connections pass the same checks. The resolver runs before the pool is consulted, so a host name that now
 //! resolves to a forbidden address is refused even if a connection to its old, public address is open. A pooled
-//! connection is used only if its peer is among the addresses checked for this attempt. So a receiver that moves is
-//! followed immediately, and a rebinding attack finds no connection to reuse.
+//! connection is used only if its peer is among the addresses checked for this attempt. So requests follow a receiver
+//! to a new address immediately, and a DNS rebinding attack finds no connection to reuse.
 
 mod attempt_scope;
 mod connector;
@@ -25,13 +27,14 @@ pub(crate) use resolver::{EgressDenied, EgressResolver};
 pub use target::CallbackUrlError;
 pub(crate) use target::RequestTarget;
 
-/// What the operator allows in addition to public https (the settings `webhooks.*`). Nothing by default.
+/// What the operator allows in addition to https requests to public addresses (the settings `webhooks.*`). By default,
+/// nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EgressPolicy {
     /// Whether plain http is allowed (`webhooks.allow_http`).
     pub allow_http: bool,
-    /// Whether addresses that are not public are allowed (`webhooks.allow_private_networks`). This turns the check of
-    /// addresses off.
+    /// Whether addresses that are not public are allowed (`webhooks.allow_private_networks`). Then addresses are not
+    /// checked.
     pub allow_private_networks: bool,
 }
 

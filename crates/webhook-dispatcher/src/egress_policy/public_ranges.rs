@@ -25,8 +25,8 @@ const SPECIAL_IPV4: [Ipv4Net; 15] = [
 
 /// The network that contains all public IPv6 addresses. It excludes the unspecified and the loopback address,
 /// addresses that embed an IPv4 address (mapped, compatible, NAT64), the discard prefix, segment routing, unique
-/// local, link-local, site-local and multicast addresses. They are refused whatever they embed, since no receiver
-/// needs one.
+/// local, link-local, site-local and multicast addresses. They are refused whatever address they embed, because no
+/// receiver needs them.
 const GLOBAL_IPV6: Ipv6Net = ipv6_net([0x2000, 0, 0], 3);
 
 /// Networks inside `GLOBAL_IPV6` that are not public.

@@ -15,9 +15,9 @@ use url::Host;
 use super::dns_cache::{DnsCache, ResolveError};
 use super::{attempt_scope, is_public};
 
-/// The maximum of addresses tried per lookup; ureq's array holds no more.
+/// The maximum number of addresses that are tried per lookup. ureq's array holds no more.
 const ADDRESSES_MAX: usize = 16;
-/// Longer than any deadline, and short enough to be added to a clock's time.
+/// Longer than any deadline, but so short that it can be added to an `Instant`.
 const RESOLVE_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Why the egress policy refuses an attempt.
@@ -71,8 +71,8 @@ impl Resolver for EgressResolver {
 }
 
 impl EgressResolver {
-    /// An address in any notation that URLs allow is not a host name and is not resolved, so that no other parser
-    /// reads it differently.
+    /// An IP address, in any notation that URLs allow, is not a host name and is not resolved, because another parser
+    /// might read it differently.
     fn resolve_host(&self, host: &str, timeout: NextTimeout) -> Result<Arc<[IpAddr]>, ureq::Error> {
         let name = match Host::parse(host) {
             Ok(Host::Ipv4(address)) => return Ok([address.into()].into()),

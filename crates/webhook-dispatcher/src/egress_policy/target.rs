@@ -9,7 +9,7 @@ use super::{EgressPolicy, is_public};
 /// Why a callback URL is refused. Each message is a sentence for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallbackUrlError {
-    /// Not an absolute http or https URL, or it has user info or invalid characters.
+    /// The URL is not an absolute http or https URL, or has user info or invalid characters.
     #[error("callback_url {0}")]
     NotAWebUrl(String),
     /// The URL has a fragment, which is never sent.
@@ -26,8 +26,8 @@ pub enum CallbackUrlError {
 /// The destination of a request.
 #[derive(Debug)]
 pub(crate) struct RequestTarget {
-    /// The URI for ureq. Path and query are the registered ones, neither resolved nor decoded. The signature covers
-    /// the registered string.
+    /// The URI for ureq. Path and query are as registered, neither normalised nor decoded. The signature covers the
+    /// registered string.
     pub(crate) uri: Uri,
 }
 
@@ -51,7 +51,7 @@ impl RequestTarget {
             return Err(CallbackUrlError::NotPublic);
         }
         let uri = request_uri(text, &url)
-            .ok_or_else(|| CallbackUrlError::NotAWebUrl("cannot be requested as it is".to_owned()))?;
+            .ok_or_else(|| CallbackUrlError::NotAWebUrl("cannot be sent in an HTTP request".to_owned()))?;
         Ok(Self { uri })
     }
 }
@@ -75,7 +75,7 @@ fn request_uri(text: &str, url: &Url) -> Option<Uri> {
         .ok()
 }
 
-/// Returns the registered authority, unless its host has another canonical form: then that form.
+/// Returns the registered authority, or its canonical form if the host is not registered in canonical form.
 fn request_authority(registered: &str, url: &Url) -> Option<String> {
     let host = url.host_str()?;
     let lower = registered.to_ascii_lowercase();

@@ -9,10 +9,10 @@ use ureq::unversioned::transport::{Connector, RustlsConnector};
 use super::options::{HttpSenderError, HttpSenderParts, TrustedRoots};
 use crate::egress_policy::{DnsCache, EgressConnector, EgressResolver};
 
-/// A provider has at most eight attempts under way, so more connections would never be used.
+/// A provider has at most eight attempts in progress, so more connections would never be used.
 const IDLE_PER_HOST_MAX: usize = 8;
 const IDLE_PER_POOL_MAX: usize = 32;
-/// Fits a request with its body, unless the message is very long.
+/// Large enough for a request with its body, unless the message is very long.
 const OUTPUT_BYTES: usize = 8 * 1024;
 
 /// Creates a client with its connection pool.
@@ -35,7 +35,7 @@ pub(super) fn build_agent(parts: &HttpSenderParts, roots: RootCerts, names: Arc<
         .timeout_recv_response(Some(limits.attempt_timeout))
         .timeout_recv_body(Some(limits.body_timeout))
         .max_response_header_size(limits.head_bytes_max)
-        // ureq needs a larger buffer than the longest head: otherwise it reports a longer head as a closed
+        // The buffer must be larger than the maximum size of a head. Otherwise ureq reports a longer head as a closed
         // connection.
         .input_buffer_size(limits.head_bytes_max.saturating_add(1024))
         .output_buffer_size(OUTPUT_BYTES)

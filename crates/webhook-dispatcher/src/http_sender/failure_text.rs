@@ -7,7 +7,7 @@ use ureq::{Error, Timeout};
 
 use crate::egress_policy::EgressDenied;
 
-/// Longer causes add no information.
+/// Longer messages add no information.
 const LENGTH_MAX: usize = 200;
 
 pub(super) fn describe_error(error: &Error) -> String {
@@ -39,7 +39,7 @@ fn describe_io_error(error: &io::Error) -> String {
         }
         ErrorKind::UnexpectedEof => "connection closed without a response".to_owned(),
         ErrorKind::TimedOut | ErrorKind::WouldBlock => "no response in time".to_owned(),
-        // rustls reports its errors with this kind, and the operator needs the reason.
+        // TLS errors from rustls have this kind, and the operator needs the reason.
         ErrorKind::InvalidData => format!("TLS: {error}"),
         kind => kind.to_string(),
     }

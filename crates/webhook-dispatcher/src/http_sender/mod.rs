@@ -21,11 +21,11 @@ use crate::egress_policy::{self, DnsCache, RequestTarget};
 use crate::sender::{AttemptOutcome, DeliveryRequest, EventSender};
 
 const USER_AGENT: &str = "Guerdon-Webhooks";
-/// Several pools, because the housekeeping of one takes time proportional to its connections times its hosts, under a
-/// lock.
+/// The number of connection pools. There are several, because a pool cleans up under a lock, in time proportional to
+/// its connections times its hosts.
 const POOL_COUNT: u64 = 16;
 
-/// Sends events over HTTP. It may be shared by many threads, and reuses connections between attempts.
+/// Sends events over HTTP. Many threads can share a sender. It reuses connections between attempts.
 pub struct HttpSender {
     parts: HttpSenderParts,
     pools: Vec<Agent>,
@@ -65,7 +65,7 @@ impl HttpSender {
         let target = RequestTarget::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
         let request = self.sign_request(delivery, url, &target.uri, started_at)?;
         egress_policy::begin_attempt(self.parts.limits.received_bytes_max);
-        let pool = self.pool_for(&target.uri).ok_or("the request cannot be made")?;
+        let pool = self.pool_for(&target.uri).ok_or("the request cannot be created")?;
         let mut response = pool.run(request).map_err(|error| failure_text::describe_error(&error))?;
         let response_body = self.read_body_start(response.body_mut());
         Ok((response.status().as_u16(), response_body))
@@ -100,12 +100,11 @@ impl HttpSender {
             .header("webhook-timestamp", timestamp_seconds)
             .header("webhook-signature", standard_signatures.join(" "))
             .body(delivery.body);
-        request.map_err(|_http| "the request cannot be made".to_owned())
+        request.map_err(|_http| "the request cannot be created".to_owned())
     }
 
-    /// Reads the response body up to its limits and returns its first bytes. Errors are ignored, because the status
-    /// line has decided the result. A body that was read to its end leaves the connection reusable for the next
-    /// attempt.
+    /// Reads the response body up to the limits and returns its first bytes. Errors are ignored, because the status has
+    /// decided the result. If the body was read to its end, the next attempt can reuse the connection.
     fn read_body_start(&self, body: &mut Body) -> Vec<u8> {
         let limits = &self.parts.limits;
         let mut stored = Vec::new();

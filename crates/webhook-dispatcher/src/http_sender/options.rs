@@ -45,39 +45,40 @@ impl HttpSenderParts {
 /// The trusted certificate authorities.
 #[derive(Debug, Clone, Default)]
 pub enum TrustedRoots {
-    /// The built-in Mozilla root store: the same on every machine.
+    /// The built-in Mozilla root store, which is the same on every machine.
     #[default]
     Public,
-    /// The Mozilla root store and these certificates in PEM: for receivers with a private authority.
+    /// The Mozilla root store and these certificates in PEM, for receivers whose certificate authority is private.
     And(Vec<u8>),
-    /// Only these certificates, in PEM: for tests, and for networks with a private authority.
+    /// Only these certificates in PEM, for tests and for networks with a private certificate authority.
     Only(Vec<u8>),
 }
 
 /// The limits of an attempt on time and size (behaviour 23.7).
 #[derive(Debug, Clone, Copy)]
 pub struct HttpSenderLimits {
-    /// How long the addresses of a host name are cached: a backlog to one receiver resolves its name once in this
-    /// time.
+    /// How long the addresses of a host name are cached. Within this time, a backlog of events resolves a receiver's
+    /// name only once.
     pub dns_cache_ttl: Duration,
-    /// For the whole attempt.
+    /// The time limit of the whole attempt.
     pub attempt_timeout: Duration,
-    /// For resolving the host name; part of `attempt_timeout`.
+    /// The time limit for resolving the host name; part of `attempt_timeout`.
     pub resolve_timeout: Duration,
-    /// For connecting, including the TLS handshake; part of `attempt_timeout`.
+    /// The time limit for connecting, including the TLS handshake; part of `attempt_timeout`.
     pub connect_timeout: Duration,
-    /// For the response body, once the head has arrived.
+    /// The time limit for the response body, after its head has arrived.
     pub body_timeout: Duration,
-    /// Bytes of the response head, including its status line.
+    /// The maximum size of the response head, including the status line.
     pub head_bytes_max: usize,
-    /// Bytes of the response body that are read.
+    /// The maximum number of bytes of the response body that are read.
     pub body_bytes_max: usize,
-    /// Bytes of the response body that are recorded.
+    /// The maximum number of bytes of the response body that are recorded.
     pub stored_bytes_max: usize,
-    /// Bytes received from the network in total.
+    /// The maximum number of bytes received from the network in total.
     pub received_bytes_max: usize,
-    /// How long an idle connection stays open. Less than the five seconds after which common servers close one: a
-    /// request sent while the server closes the connection is lost, and is retried only after its wait.
+    /// How long an idle connection stays open. Common servers close idle connections after five seconds or more. This
+    /// is less, because a request that is sent while the server closes the connection is lost, and the event is retried
+    /// only later.
     pub idle_connection_timeout: Duration,
 }
 
@@ -101,7 +102,7 @@ impl Default for HttpSenderLimits {
 /// Why a sender cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpSenderError {
-    /// The trusted roots are not certificates in PEM, or empty.
-    #[error("the trusted roots are no certificates")]
+    /// The trusted roots are empty or not certificates in PEM.
+    #[error("the trusted roots are not certificates in PEM")]
     Roots,
 }

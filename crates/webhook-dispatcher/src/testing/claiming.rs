@@ -42,7 +42,7 @@ pub(super) fn no_event_is_claimed_before_it_is_due(harness: &dyn StoreHarness) {
     assert_eq!((early.due_providers.len(), early.claimed.len(), early.next_due), (0, 0, Some(time_at(4))));
     let due = claim_due(harness, time_at(4), &[claim_request(1, time_at(4), 9)]);
     assert_eq!((due.due_providers.as_slice(), due.next_due), ([provider_id(1)].as_slice(), None));
-    assert_eq!(claim_due(harness, time_at(4), &[]).next_due, Some(time_at(5)), "before the end of the lease of what is claimed");
+    assert_eq!(claim_due(harness, time_at(4), &[]).next_due, Some(time_at(5)), "earlier than the end of the lease of claimed events");
     assert_eq!(event_ids(&claim_events(harness, claim_request(2, time_at(5), 9))), [event_id(1)]);
 }
 
@@ -109,7 +109,7 @@ pub(super) fn events_are_rescheduled_after_the_clock_moved_backwards(harness: &d
     let tried = claim_events(harness, claim_request(1, time_at(DAY), 3));
     settle_all(harness, &[attempt_settlement(&tried[0], 1, DeliveryOutcome::RetryAt(time_at(DAY + 15)))]);
     settle_all(harness, &[attempt_settlement(&tried[1], 1, DeliveryOutcome::Delivered)]);
-    assert_eq!(reschedule_events(harness, time_at(10)), 3, "one that failed, one under way, one that nobody has tried");
+    assert_eq!(reschedule_events(harness, time_at(10)), 3, "one failed, one in progress, one without attempts");
     assert_eq!(due_times(harness, 4), [Some(time_at(25)), None, Some(time_at(70)), Some(time_at(10))]);
     assert_eq!(reschedule_events(harness, time_at(10)), 0);
     assert_eq!(event_ids(&claim_events(harness, claim_request(2, time_at(25), 9))), [event_id(4), event_id(1)]);
@@ -131,5 +131,5 @@ pub(super) fn a_replay_makes_a_waiting_event_due(harness: &dyn StoreHarness) {
     settle_all(harness, &[attempt_settlement(&tried[0], 1, DeliveryOutcome::RetryAt(time_at(3_600)))]);
     harness.replay_event(event_id(1), time_at(9));
     let again = claim_events(harness, claim_request(2, time_at(9), 1));
-    assert_eq!((again[0].attempts, again[0].attempts_before_replay), (1, 0), "it goes on where it was");
+    assert_eq!((again[0].attempts, again[0].attempts_before_replay), (1, 0), "the retry schedule continues");
 }

@@ -1,4 +1,4 @@
-//! The contract tests of a delivery store, which run on the one in memory and on the one over each database.
+//! The contract tests of delivery stores. They run on the store in memory and on the store on each database.
 //!
 //! To test a store, implement [`StoreHarness`] for it and call [`delivery_store_contract!`](crate::delivery_store_contract), which
 //! expands to one `#[test]` per case. To add a case, write a function in `claiming.rs` or `settling.rs` and add its
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::dispatcher::{ClaimResult, DeliveryStore};
 
-/// The store of one case, initially empty. The case sets the time; nothing runs in the background.
+/// An initially empty store for one case. The case controls the time; nothing runs in the background.
 pub trait StoreHarness {
     fn store(&self) -> &dyn DeliveryStore;
 
@@ -32,7 +32,7 @@ pub trait StoreHarness {
     /// Makes a delivered, exhausted or waiting event due.
     fn replay_event(&self, id: EventId, now: Timestamp);
 
-    /// Makes every change to the delivery of this event fail, with the rest of its transaction. `None` ends that.
+    /// Makes every transaction fail that changes the delivery of this event. `None` ends that.
     fn break_event(&self, id: Option<EventId>);
 
     /// Returns the delivery of an event.
@@ -58,7 +58,7 @@ pub struct DeliveryState {
 /// One case of the contract. It panics if the store breaks the contract.
 pub type ContractCase = fn(&dyn StoreHarness);
 
-/// Passes the names of all cases, grouped by file, to another macro after the tokens that it is given.
+/// Passes its tokens, followed by the names of all cases grouped by file, to another macro.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! delivery_store_cases {
@@ -201,7 +201,7 @@ fn attempt_settlement(event: &ClaimedEvent, under: u64, outcome: DeliveryOutcome
     Settlement { event: event.id, lease: lease_id(under), attempt: Some(attempt), outcome }
 }
 
-/// The settlement of a claim under which nothing was sent.
+/// The settlement of an event that was claimed but not sent.
 fn unsent_settlement(event: &ClaimedEvent, under: u64, outcome: DeliveryOutcome) -> Settlement {
     Settlement { event: event.id, lease: lease_id(under), attempt: None, outcome }
 }

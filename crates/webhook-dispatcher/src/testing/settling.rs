@@ -48,7 +48,7 @@ pub(super) fn a_repeated_settlement_changes_nothing(harness: &dyn StoreHarness) 
         settle_all(harness, std::slice::from_ref(settlement));
     }
     assert_eq!(load_deliveries(harness, 5), after);
-    // Nor after another claim has taken the pending events.
+    // Writing them again also has no effect after another claim of the pending events.
     assert_eq!(event_ids(&claim_events(harness, claim_request(2, time_at(15), 9))), [event_id(5), event_id(2)]);
     let taken = load_deliveries(harness, 5);
     settle_all(harness, &settlements);
@@ -91,7 +91,7 @@ pub(super) fn under_a_lost_lease_only_the_attempt_is_recorded(harness: &dyn Stor
     assert_eq!(recorded, [1, 1, 1, 0, 0]);
     let unrecorded = |delivery: DeliveryState| DeliveryState { recorded: Vec::new(), ..delivery };
     assert_eq!(after.into_iter().map(unrecorded).collect::<Vec<_>>(), before);
-    // The holder of the lease settles as usual. Two attempts with the same number may be recorded.
+    // The settlements under the current lease are written as usual. Two attempts with the same number may be recorded.
     settle_all(harness, &current.iter().map(|event| attempt_settlement(event, 2, DeliveryOutcome::Delivered)).collect::<Vec<_>>());
     let after = load_deliveries(harness, 5);
     assert!(after.iter().all(|delivery| delivery.state == EventState::Delivered && delivery.attempts == 1));
@@ -106,7 +106,7 @@ pub(super) fn a_second_claim_of_a_settled_failure_is_released(harness: &dyn Stor
     let written = load_deliveries(harness, 2);
     assert_eq!(claim_events(harness, claim_request(2, time_at(15), 9)).len(), 2);
     settle_all(harness, &under_lease(2, &settlements));
-    assert_eq!(load_deliveries(harness, 2), written, "the attempt counts once, and the event is due as it was");
+    assert_eq!(load_deliveries(harness, 2), written, "the attempt counts once, and the due time does not change");
     let released = [unsent_settlement(&claim_events(harness, claim_request(3, time_at(15), 1)).remove(0), 3, DeliveryOutcome::Released(time_at(16)))];
     settle_all(harness, &released);
     assert_eq!(event_ids(&claim_events(harness, claim_request(4, time_at(16), 9))), [event_id(2), event_id(1)]);

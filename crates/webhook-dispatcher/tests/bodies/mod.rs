@@ -1,11 +1,11 @@
-//! Event bodies as the crate for receivers parses them.
+//! Event bodies as the crate `guerdon-webhooks` parses them.
 
 use guerdon_domain::events::EventKind;
 use guerdon_webhook_dispatcher::body_schema;
 use guerdon_webhooks::{Event, EventData};
 use serde_json::{Value, json};
 
-/// The field names in the order in which bodies of this kind have them.
+/// The field names of bodies of this kind, in their order.
 fn field_names(kind: EventKind) -> Vec<String> {
     let schema = body_schema(kind).to_value();
     serde_json::from_value(schema["properties"]["data"]["required"].clone()).unwrap()

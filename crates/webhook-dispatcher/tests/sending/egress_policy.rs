@@ -72,7 +72,7 @@ fn one_private_address_refuses_the_whole_lookup() {
             "refused: 127.0.0.1 is not a public address"
         );
     }
-    // A private address is also found when it comes after more addresses than the sender would try.
+    // A private address is also found after more addresses than the sender would try.
     let many: Vec<_> =
         (0..40).map(|octet| format!("8.8.8.{octet}")).chain(["127.0.0.1".to_owned()]).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();

@@ -49,7 +49,7 @@ fn a_head_that_drips_times_out() {
         stream.set_read_timeout(Some(Duration::from_millis(10)))?;
         stream.write_all(b"HTTP/1.1 200 OK\r\nX: ")?;
         loop {
-            // The other side sends nothing more, so this read only waits.
+            // The sender sends nothing more, so this read only waits.
             let _timeout = stream.read(&mut [0]);
             stream.write_all(b"x")?;
         }
@@ -155,7 +155,7 @@ fn a_response_that_is_not_http_is_a_failed_attempt() {
             wait_for_close(&mut stream);
         });
         let outcome = attempt_delivery(&create_sender(ALLOW_ALL), &receiver.url());
-        assert!(!failure_of(&outcome).contains("SSH"), "the response must not be reported");
+        assert!(!failure_of(&outcome).contains("SSH"), "the report must not contain the response");
     }
 }
 

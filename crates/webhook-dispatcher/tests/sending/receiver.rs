@@ -52,14 +52,14 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    /// Reads each request and lets `respond` write to the connection, which is then kept open.
+    /// Reads each request and calls `respond` to write to the connection, which stays open.
     pub(super) fn responding_with(
         respond: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
         Self::bind_at((Ipv4Addr::LOCALHOST, 0).into(), respond)
     }
 
-    /// Like `answering`, at a given address.
+    /// Like `responding_with`, at a given address.
     pub(super) fn bind_at(
         address: SocketAddr,
         respond: impl Fn(&mut TcpStream) -> io::Result<()> + Send + Sync + 'static,
@@ -124,7 +124,7 @@ impl ForbiddenPort {
         self.0.local_addr().unwrap()
     }
 
-    /// The system accepts connections before the program does, so every connection attempt is visible here.
+    /// The kernel completes connections before the program accepts them, so every connection attempt is visible here.
     pub(super) fn assert_untouched(&self) {
         let accepted = self.0.accept();
         assert_eq!(accepted.unwrap_err().kind(), io::ErrorKind::WouldBlock, "a connection was made");

@@ -63,7 +63,7 @@ fn a_request_has_these_headers_and_no_others() {
     assert_eq!(request.header("x-service-event-id"), Some(event_id().to_string().as_str()));
     assert_eq!(request.header("webhook-id"), request.header("x-service-event-id"));
     assert_eq!(request.header("webhook-timestamp"), Some("1795204862"));
-    // Computed by openssl, over the event's id, the timestamp and the body.
+    // Computed with openssl from the event's id, the timestamp and the body.
     let standard = "v1,o1BqBTgGxxBCw04xjOOh3TR/0rOiie8i5o+IW9ldTVQ=";
     assert_eq!(request.header("webhook-signature"), Some(standard));
     assert_eq!(request.body, BODY);

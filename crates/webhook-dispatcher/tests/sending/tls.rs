@@ -26,7 +26,7 @@ impl Authority {
         self.0.pem().into_bytes()
     }
 
-    /// A receiver with a certificate for this name that expires at the end of this year.
+    /// Starts a receiver with a certificate for this name that expires at the end of `last_year`.
     fn start_receiver(&self, name: &str, last_year: i32) -> Receiver {
         let mut params = CertificateParams::new([name.to_owned()]).unwrap();
         params.not_before = date_time_ymd(2020, 1, 1);
@@ -69,7 +69,7 @@ fn a_certificate_of_a_trusted_authority_is_accepted_and_the_connection_kept() {
     let receiver = authority.start_receiver("receiver.example", 2099);
     let sender = sender_with_roots(TrustedRoots::Only(authority.pem()));
     let url = receiver_url(&receiver);
-    // Sender threads have small stacks. A handshake must fit with a margin.
+    // Sender threads have small stacks. A handshake must fit into half of that.
     let attempts = std::thread::Builder::new().stack_size(256 * 1024);
     std::thread::scope(|scope| {
         let attempts = attempts.spawn_scoped(scope, || {

@@ -12,7 +12,7 @@ use super::{ClaimedEntry, ClockReading, Core};
 use crate::dispatcher::delivery_store::ClaimResult;
 
 impl Core {
-    /// Plans the claims for the providers that have due events. Each gets as many events as it may hold and as
+    /// Plans the claims for the providers that have due events. Each provider gets as many events as it may hold and as
     /// free senders can start. The first provider is the successor of the last one in the previous round.
     pub(in crate::dispatcher) fn plan_claims(
         &self,
@@ -104,8 +104,8 @@ impl Core {
                 if entry.is_settling {
                     self.claimed_again.insert(event.id, WaitingEvent { event, send_deadline });
                 }
-                // Otherwise the event was claimed again because its lease expired or the clock was set. It keeps
-                // its state and is settled under the new lease.
+                // If its settlement is not being written, the event was claimed again because its lease expired or the
+                // clock was set. It keeps its state and is settled under the new lease.
                 continue;
             }
             self.enqueue_event(id, claim.lease, WaitingEvent { event, send_deadline }, now);
@@ -113,8 +113,8 @@ impl Core {
         self.enqueue_provider(id);
     }
 
-    /// Queues a claimed event for its turn. Without a callback URL it is settled as unaddressed, and released while the
-    /// dispatcher stops.
+    /// Queues a claimed event to be sent. If the provider has no callback URL, the event is settled as unaddressed; if
+    /// the dispatcher is stopping, it is released.
     pub(super) fn enqueue_event(
         &mut self,
         provider: ProviderId,
@@ -148,7 +148,7 @@ impl Core {
     }
 }
 
-/// Senders that neither make an attempt nor are about to start one.
+/// The numbers of senders that neither make an attempt nor are about to start one.
 struct FreeSenders {
     normal: usize,
     slow: usize,

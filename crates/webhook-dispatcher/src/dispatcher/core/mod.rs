@@ -1,9 +1,9 @@
 //! The dispatcher's state machine, without threads, clock or I/O. The caller passes the time and the results of
 //! attempts, so a test can run a year in seconds.
 //!
-//! An event passes through these states: claimed, waiting, in progress, to be settled, being settled, forgotten. The
-//! core holds it until its settlement is durable, and counts it as in flight if an attempt was made. So if the
-//! process dies, no provider receives more duplicates than it had events in flight.
+//! An event passes through these states: claimed, waiting, in progress, to be settled, being settled. The core holds
+//! the event until its settlement is durable. From the start of an attempt until then, the event counts as in flight.
+//! So if the process dies, no provider receives more duplicates than it had events in flight.
 
 mod claiming;
 mod provider_queue;
@@ -25,8 +25,8 @@ use super::limits::DispatcherLimits;
 use crate::schedule::RetrySchedule;
 use crate::sender::AttemptOutcome;
 
-/// A time by two clocks. The wall clock, which may be set, is for stored times; the monotonic clock is for decisions
-/// in the core.
+/// The current time by two clocks. Stored times use the wall clock, which may be set. Decisions in the core use the
+/// monotonic clock.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::dispatcher) struct ClockReading {
     pub(in crate::dispatcher) wall: Timestamp,
@@ -64,16 +64,17 @@ struct RunningAttempt {
 }
 
 pub(in crate::dispatcher) struct Core {
-    /// The limits of this process, and those that it shares with the other processes on the outbox.
+    /// The limits of this process: its share of `total_limits`, which all processes on the outbox have in common.
     limits: DispatcherLimits,
     total_limits: DispatcherLimits,
     schedule: RetrySchedule,
     queues: HashMap<ProviderId, ProviderQueue>,
-    /// Providers that have an event waiting and may have another attempt in flight; each once, in order of turn.
+    /// Providers that have a waiting event and may start another attempt. Each is in the queue at most once, in the
+    /// order of their turns.
     ready_providers: VecDeque<ProviderId>,
     claimed: HashMap<EventId, ClaimedEntry>,
-    /// Events claimed again while their settlement was being written: the settlement is durable, and the event was
-    /// due again immediately.
+    /// Events that were claimed again while their settlement was being written. The store has already written the
+    /// settlement, and the event was due again immediately.
     claimed_again: HashMap<EventId, WaitingEvent>,
     running: HashMap<EventId, RunningAttempt>,
     sender_slots: SenderSlots,
@@ -117,7 +118,7 @@ impl Core {
         self.in_flight
     }
 
-    /// Whether the passing of time may change the state: an attempt is in progress or an event waits.
+    /// Whether the state may change as time passes, because an attempt is in progress or an event waits.
     pub(in crate::dispatcher) fn is_busy(&self) -> bool {
         self.claimed.len() > self.pending_settlements.len().saturating_add(self.settling_count)
     }
@@ -193,7 +194,7 @@ impl Core {
         report
     }
 
-    /// Advances time: slow attempts make room for others, and events that waited too long are released.
+    /// Advances time: attempts that take longer no longer count as fast, and events that waited too long are released.
     pub(in crate::dispatcher) fn advance_time(&mut self, now: ClockReading) {
         for running in self.running.values_mut() {
             let duration = now.monotonic.saturating_sub(running.since);
@@ -216,7 +217,7 @@ impl Core {
         }
     }
 
-    /// Stops: from now on no attempt begins and no event is accepted. Waiting events are released.
+    /// Begins to stop: from now on, no attempt begins and no event is accepted. Waiting events are released.
     pub(in crate::dispatcher) fn begin_stop(&mut self, now: ClockReading) {
         self.is_stopping = true;
         self.release_waiting(now, |_deadline| true);

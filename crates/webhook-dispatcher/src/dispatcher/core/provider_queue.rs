@@ -9,17 +9,18 @@ use guerdon_domain::providers::Provider;
 
 use crate::dispatcher::limits::DispatcherLimits;
 
-/// This many quick responses in a row make a receiver fast, so a receiver that hangs every other time never is.
+/// A receiver counts as fast after this many fast responses in a row. So a receiver that hangs every other time never
+/// counts as fast.
 const FAST_RESPONSES_MIN: u32 = 8;
 
 /// How quickly a receiver has been responding lately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::dispatcher) enum Latency {
-    /// Immediately, many times in a row.
+    /// The last responses all came immediately.
     Fast,
-    /// In good time, or unknown so far.
+    /// The receiver is neither fast nor slow, or its latency is still unknown.
     Normal,
-    /// Late, or never.
+    /// The last response came late or not at all.
     Slow,
 }
 
@@ -31,7 +32,7 @@ pub(super) struct WaitingEvent {
 }
 
 pub(super) struct ProviderQueue {
-    /// As read by the latest claim.
+    /// The provider as the latest claim read it.
     pub(super) provider: Arc<Provider>,
     pub(super) waiting: VecDeque<WaitingEvent>,
     /// Attempts in progress or not yet settled.
@@ -84,7 +85,7 @@ impl ProviderQueue {
         self.claim_window.saturating_sub(self.claimed_count())
     }
 
-    /// How many of the waiting events will each occupy a sender.
+    /// How many of the waiting events could be started now, each by a sender of its own.
     pub(super) fn startable_count(&self, limits: &DispatcherLimits) -> usize {
         self.waiting.len().min(limits.in_progress_per_provider.saturating_sub(self.in_progress))
     }
@@ -99,7 +100,8 @@ impl ProviderQueue {
         self.filled_at = Some(now);
     }
 
-    /// Records that a held event is gone. If a full claim was used up quickly, the next one may be larger.
+    /// Records that an event is no longer held. If a full claim was used up quickly, the next one may be larger; if it
+    /// took long, smaller.
     pub(super) fn record_event_done(&mut self, now: Duration, limits: &DispatcherLimits) {
         if self.claimed_count() > self.claim_window / 2 {
             return;
@@ -113,7 +115,7 @@ impl ProviderQueue {
         }
     }
 
-    /// Records an attempt that ended.
+    /// Records an attempt that has ended.
     pub(super) fn record_attempt(&mut self, duration: Duration, delivered: bool, limits: &DispatcherLimits) {
         if !delivered {
             self.claim_window = limits.in_progress_per_provider;
@@ -128,7 +130,7 @@ impl ProviderQueue {
             if self.fast_responses >= FAST_RESPONSES_MIN { Latency::Fast } else { Latency::Normal };
     }
 
-    /// Records an attempt that has been running for `duration`.
+    /// Records that an attempt has been running for `duration`.
     pub(super) fn record_latency(&mut self, duration: Duration, limits: &DispatcherLimits) {
         self.fast_responses = 0;
         self.latency = if duration >= limits.slow_latency_min { Latency::Slow } else { Latency::Normal };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::provider_queue::Latency;
 use crate::dispatcher::limits::DispatcherLimits;
 
-/// The moving average covers roughly this many attempts.
+/// Roughly how many attempts the moving average covers.
 const AVERAGED_ATTEMPTS: u32 = 16;
 
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct SenderSlots {
     fast: usize,
     normal: usize,
     slow: usize,
-    /// The average time for which fast senders have been busy lately.
+    /// The moving average of the durations of attempts at fast receivers.
     fast_mean: Duration,
 }
 
@@ -33,10 +33,10 @@ impl SenderSlots {
         }
     }
 
-    /// Returns how many attempts at fast receivers may be in progress. If senders wait for receivers, a longer
-    /// average calls for more senders. If the processors are the bottleneck, each attempt slows down with the number
-    /// of senders, so a longer average must not add more: it does not, as long as an attempt costs less than a
-    /// quarter of a millisecond of processor time.
+    /// Returns how many attempts at fast receivers may be in progress. If senders wait for receivers, the limit must
+    /// grow with the average duration. If the processors are the bottleneck, more senders only make each attempt
+    /// slower, so the limit must not grow. It does not, as long as an attempt costs less than a quarter of a
+    /// millisecond of processor time.
     fn fast_senders_max(&self, limits: &DispatcherLimits) -> usize {
         let mean = usize::try_from(self.fast_mean.as_micros()).unwrap_or(usize::MAX);
         let expected = usize::try_from(limits.fast_latency_mean.as_micros()).unwrap_or(usize::MAX);
@@ -49,7 +49,7 @@ impl SenderSlots {
         *count += 1;
     }
 
-    /// Ends an attempt that took `duration`, or ends its membership in this latency class.
+    /// Ends an attempt that took `duration`, or removes it from this latency class.
     pub(super) fn end_attempt(&mut self, latency: Latency, duration: Duration) {
         let count = self.count_mut(latency);
         *count -= 1;

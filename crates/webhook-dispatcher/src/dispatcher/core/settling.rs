@@ -1,4 +1,4 @@
-//! Settlements on their way to the store.
+//! Batches of settlements that are written to the store.
 
 use guerdon_domain::ports::{DeliveryOutcome, Settlement};
 
@@ -10,11 +10,12 @@ impl Core {
         !self.pending_settlements.is_empty()
     }
 
-    /// Returns the settlements to write in the next transaction, under the latest leases. If a settlement could not
-    /// be written, or its confirmation was lost, the event may have been claimed again meanwhile. The store
-    /// recognizes an attempt that it has already recorded by its id. An event without a callback URL may have been
-    /// replayed since, because its provider now has one: it is released, to be decided again. The caller must pass
-    /// the batch to [`confirm_settlements`](Self::confirm_settlements) or [`requeue_settlements`](Self::requeue_settlements).
+    /// Returns the settlements to write in the next transaction, under the latest leases. If a settlement could not be
+    /// written before, or its confirmation was lost, the event may have been claimed again meanwhile. The store
+    /// recognizes by its id an attempt that it has already recorded. An unaddressed event may have been replayed
+    /// meanwhile, because its provider now has a callback URL. So if such an event was claimed again, it is released
+    /// instead. The caller must pass the batch to [`confirm_settlements`](Self::confirm_settlements) or
+    /// [`requeue_settlements`](Self::requeue_settlements).
     pub(in crate::dispatcher) fn take_settlement_batch(&mut self) -> Vec<Settlement> {
         let count = self.pending_settlements.len().min(self.settlement_batch_max);
         let mut batch: Vec<_> = self.pending_settlements.drain(..count).collect();
@@ -63,8 +64,9 @@ impl Core {
         needs_claim && !self.is_stopping
     }
 
-    /// Records that settlements could not be written. They are retried first, in smaller batches, and one that fails
-    /// alone moves to the end of the queue. So a settlement that the store rejects does not block the others.
+    /// Records that settlements could not be written. They are retried first, in smaller batches. A settlement that
+    /// fails in a batch of its own moves to the end of the queue, so a settlement that the store rejects does not block
+    /// the others.
     pub(in crate::dispatcher) fn requeue_settlements(&mut self, batch: Vec<Settlement>) {
         self.settling_count -= batch.len();
         self.settlement_batch_max = (batch.len() / 2).max(1);

@@ -11,7 +11,7 @@ use super::{DnsCache, HostResolver, ResolveError, THREADS_MAX};
 const TIMEOUT: Duration = Duration::from_secs(60);
 const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
 
-/// Completes each lookup when the test says so.
+/// A resolver whose lookups complete when the test decides.
 struct ScriptedResolver {
     lookup_count: AtomicUsize,
     started: Sender<String>,
@@ -36,7 +36,7 @@ struct Harness {
     result_sender: Sender<io::Result<Vec<IpAddr>>>,
 }
 
-/// Without a cache.
+/// A harness that does not cache results.
 fn harness_without_cache() -> Harness {
     harness_with_ttl(Duration::ZERO)
 }
@@ -99,8 +99,7 @@ fn those_who_ask_meanwhile_share_one_answer() {
     let first = resolve();
     assert_eq!(started.recv().unwrap(), "held.example");
     let others: Vec<_> = (0..20).map(|_| resolve()).collect();
-    // Each waiting caller holds a reference to the lookup, in addition to those of the map, the worker and the first
-    // caller.
+    // The map, the worker and the first caller each hold a reference to the lookup, and so does each waiting caller.
     while Arc::strong_count(&cache.pool.state.lock().unwrap().in_progress["held.example"]) < 23 {
         thread::yield_now();
     }

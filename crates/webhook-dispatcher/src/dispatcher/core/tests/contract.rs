@@ -1,4 +1,4 @@
-//! Runs the contract tests of delivery stores on the one in memory.
+//! Runs the contract tests of delivery stores on the store in memory.
 
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;

@@ -1,5 +1,5 @@
-//! Settlements that are written but whose confirmation is lost: they are written again, possibly after their events
-//! were claimed again.
+//! Tests of settlements that are written but whose confirmation is lost. They are written again, possibly after their
+//! events were claimed again.
 
 use guerdon_domain::events::EventState;
 use std::collections::HashMap;
@@ -26,13 +26,13 @@ fn make_unavailable(simulation: &mut Simulation, start: Duration, end: Duration)
     }
 }
 
-/// Checks that every event is final, was sent as often as its attempts say, has distinct attempt numbers, and that
-/// nothing is in flight.
+/// Checks that every event has a final state, was sent as often as attempts are recorded, has consecutive attempt
+/// numbers, and that nothing is in flight.
 fn assert_consistent(simulation: &Simulation, dispatchers: &[usize], seed: u64) {
     let mut sent: HashMap<_, usize> = HashMap::new();
     simulation.sent.iter().for_each(|attempt| *sent.entry(attempt.event).or_default() += 1);
     simulation.store.with_data(|data| {
-        assert!(data.confirmations_lost > 0, "seed {seed} shows nothing");
+        assert!(data.confirmations_lost > 0, "seed {seed} loses no confirmation");
         for (event, row) in &data.rows {
             assert_ne!(row.state, EventState::Pending, "seed {seed}: {event} is stuck");
             assert_eq!(row.lease, None);
@@ -40,7 +40,7 @@ fn assert_consistent(simulation: &Simulation, dispatchers: &[usize], seed: u64) 
             assert_eq!(
                 usize::try_from(row.attempts_made).unwrap(),
                 sent[event],
-                "seed {seed}: {event} counts another number"
+                "seed {seed}: {event} has a wrong count"
             );
             let numbers: Vec<_> = row.attempts.iter().map(|attempt| attempt.number).collect();
             assert_eq!(numbers, (1..=row.attempts_made).collect::<Vec<_>>(), "seed {seed}: {event}");
@@ -48,8 +48,8 @@ fn assert_consistent(simulation: &Simulation, dispatchers: &[usize], seed: u64) 
     });
     for dispatcher in dispatchers {
         simulation.with_core(*dispatcher, |core| {
-            assert_eq!(core.in_flight(), 0, "seed {seed}: places are held");
-            assert!(core.is_empty(), "seed {seed}: something is held");
+            assert_eq!(core.in_flight(), 0, "seed {seed}: attempts are still in flight");
+            assert!(core.is_empty(), "seed {seed}: events are still held");
         });
     }
 }
@@ -76,7 +76,7 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
             move |_, _, _| (Duration::from_millis(1 + dice.random_below(40)), dice.random_below(3) > 0);
         let mut simulation = Simulation::new(Box::new(receiver));
         let dispatcher = simulation.add_dispatcher();
-        // Few enough that every provider has room in flight when its first retries fall due.
+        // So few events that every provider may have more in flight when its first retries fall due.
         for event in 0..600 {
             simulation.add_event_at(Duration::from_millis(300 * event), 1 + event % 7);
         }
@@ -87,7 +87,7 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
             if dice.random_below(3) > 0 {
                 lose_confirmations(&mut simulation, start, end);
             } else {
-                // Shorter than a lease: once a lease expires, the next dispatcher to claim the event sends it again.
+                // Shorter than a lease, because an event whose lease expires is claimed and sent again.
                 make_unavailable(
                     &mut simulation,
                     start,
@@ -113,11 +113,11 @@ fn an_event_that_is_replayed_before_its_end_is_known_is_sent_again() {
     simulation.add_event_at(Duration::ZERO, 1);
     lose_confirmations(&mut simulation, Duration::ZERO, Duration::from_secs(8));
     simulation.run_until(Duration::from_secs(1));
-    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 1, "it is written, and nobody knows");
+    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 1, "the settlement is written, but not confirmed");
     simulation.store.replay_event(event_id(1), wall_time(simulation.now));
     simulation.wake_dispatcher(dispatcher);
     simulation.run_until(RETRY_PERIOD);
-    assert_eq!(simulation.sent.len(), 2, "once for the replay");
+    assert_eq!(simulation.sent.len(), 2, "the event is sent again for the replay");
     assert_consistent(&simulation, &[dispatcher], 0);
 }
 
@@ -135,7 +135,7 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     assert_eq!(
         simulation.store.count_in_state(EventState::Unaddressed),
         1,
-        "it is written, and nobody knows"
+        "the settlement is written, but not confirmed"
     );
     simulation.store.with_data(|data| {
         data.providers

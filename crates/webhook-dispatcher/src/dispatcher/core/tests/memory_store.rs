@@ -1,4 +1,5 @@
-//! A delivery store in memory, as strict as the one in the databases: the suite in `testing` runs on both.
+//! A delivery store in memory. It is as strict as the stores in databases: the contract tests in `testing` run on all
+//! of them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Mutex;
@@ -23,7 +24,7 @@ pub(in crate::dispatcher) struct DeliveryRow {
     pub(in crate::dispatcher) due: Timestamp,
     /// The recorded attempts.
     pub(in crate::dispatcher) attempts: Vec<Attempt>,
-    /// The number of recorded attempts that count: those settled under a valid lease.
+    /// The number of counted attempts: those that were settled under a valid lease.
     pub(in crate::dispatcher) attempts_made: u32,
     pub(in crate::dispatcher) attempts_before_replay: u32,
     pub(in crate::dispatcher) lease: Option<Uuid>,
@@ -33,7 +34,7 @@ pub(in crate::dispatcher) struct DeliveryRow {
 pub(in crate::dispatcher) struct OutboxData {
     pub(in crate::dispatcher) rows: BTreeMap<EventId, DeliveryRow>,
     pub(in crate::dispatcher) providers: HashMap<ProviderId, Provider>,
-    /// Pending events by the time from which they can be claimed.
+    /// Pending events, ordered by the time from which they can be claimed.
     due: BTreeMap<ProviderId, BTreeSet<(Timestamp, EventId)>>,
     pub(in crate::dispatcher) is_unavailable: bool,
     /// Whether settlements are written but reported as failed.
@@ -227,7 +228,7 @@ impl DeliveryStore for MemoryDeliveryStore {
             settlements.iter().for_each(|settlement| data.apply_settlement(settlement));
             if data.loses_confirmations {
                 data.confirmations_lost += 1;
-                return Err(StoreError::Unavailable("the answer was lost".to_owned()));
+                return Err(StoreError::Unavailable("the confirmation was lost".to_owned()));
             }
             Ok(())
         })

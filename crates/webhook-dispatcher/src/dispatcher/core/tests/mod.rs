@@ -1,4 +1,4 @@
-//! Tests of the dispatcher in virtual time. The core, the step and the settlements are those of production; the
+//! Tests of the dispatcher in virtual time. The core, the claim step and the settlements are the production code; the
 //! threads, the receivers and the database are simulated.
 
 mod attempts;

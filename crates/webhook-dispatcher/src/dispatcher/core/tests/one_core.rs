@@ -26,7 +26,7 @@ fn processes_that_share_an_outbox_share_what_one_receiver_is_sent() {
     harness.core.set_process_count(4);
     harness.core.set_process_count(1);
     harness.claim_events(1);
-    assert_eq!(harness.start_all().len(), 8, "whoever is left alone has all of it");
+    assert_eq!(harness.start_all().len(), 8, "a process that is left alone has the whole limit");
 }
 
 struct CoreHarness {
@@ -54,7 +54,7 @@ impl CoreHarness {
         self.core.plan_claims(&[provider_id(provider)], self.current_time(), &self.ids)
     }
 
-    /// A claim that returns as many events as it may.
+    /// Plans a claim for a provider and accepts as many events as it allows.
     fn claim_events(&mut self, provider: u64) -> Option<ClaimRequest> {
         let claim = self.plan_claims(provider).first().copied()?;
         let first = self.events + 1;
@@ -133,13 +133,13 @@ fn an_attempt_is_in_flight_until_its_settlement_is_durable() {
     harness.claim_events(1);
     for ended in [8, 16, 24, 32, 40, 48, 56, 64] {
         let jobs = harness.start_all();
-        assert_eq!(jobs.len(), 8, "eight at a time are under way");
+        assert_eq!(jobs.len(), 8, "eight attempts are in progress at a time");
         jobs.iter().for_each(|job| harness.finish_attempt(job, Duration::from_millis(1), true));
         assert_eq!(harness.core.in_flight(), ended);
     }
-    assert!(harness.start_all().is_empty(), "sixty-four are not settled yet");
+    assert!(harness.start_all().is_empty(), "sixty-four attempts are not settled yet");
     let batch = harness.core.take_settlement_batch();
-    assert!(harness.start_all().is_empty(), "they are being settled");
+    assert!(harness.start_all().is_empty(), "the attempts are being settled");
     let now = harness.current_time();
     let _needs_claim = harness.core.confirm_settlements(&batch[..3], now);
     assert_eq!(harness.start_all().len(), 3);
@@ -161,7 +161,7 @@ fn a_failure_takes_the_larger_claims_away() {
     harness.claim_events(1);
     let jobs = harness.start_all();
     harness.finish_attempt(&jobs[0], Duration::from_millis(1), false);
-    assert!(harness.plan_claims(1).is_empty(), "it holds more than it may");
+    assert!(harness.plan_claims(1).is_empty(), "the provider holds more events than it may");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn slow_receivers_leave_senders_for_others() {
     harness.now += Duration::from_secs(15);
     let now = harness.current_time();
     harness.core.advance_time(now);
-    assert!(harness.plan_claims(200).is_empty(), "nobody is free");
+    assert!(harness.plan_claims(200).is_empty(), "no sender is free");
     let jobs: Vec<_> = harness.core.running.keys().copied().collect();
     for event in jobs {
         let event = ClaimedEvent {
@@ -262,7 +262,7 @@ fn an_event_claimed_anew_while_it_is_held_is_settled_under_the_new_lease() {
     harness.finish_attempt(&jobs[0], Duration::from_millis(1), true);
     let second = harness.plan_claims(1)[0];
     harness.accept_claimed(second, 1..=2, harness.current_time());
-    assert!(harness.start_all().is_empty(), "both are under way, or to be settled");
+    assert!(harness.start_all().is_empty(), "both attempts are in progress or to be settled");
     harness.finish_attempt(&jobs[1], Duration::from_millis(1), true);
     let leases: Vec<_> = harness.settle_all().iter().map(|settlement| settlement.lease).collect();
     assert_ne!(first.lease, second.lease);
@@ -297,10 +297,11 @@ fn an_event_that_is_due_and_claimed_again_before_its_settlement_is_noted_is_sent
     let job = harness.start_all().remove(0);
     harness.finish_attempt(&job, Duration::from_millis(1), false);
     let batch = harness.core.take_settlement_batch();
-    // The settlement is durable, the wait is over and the event is claimed again before the core learns of it.
+    // The settlement is durable, and the event is due and claimed again before the core learns that the settlement is
+    // durable.
     let again = harness.plan_claims(1)[0];
     harness.accept_claimed(again, 1..=1, harness.current_time());
-    assert!(harness.start_all().is_empty(), "it is still being settled");
+    assert!(harness.start_all().is_empty(), "the event is still being settled");
     let now = harness.current_time();
     let _needs_claim = harness.core.confirm_settlements(&batch, now);
     assert_eq!(harness.core.in_flight(), 0);

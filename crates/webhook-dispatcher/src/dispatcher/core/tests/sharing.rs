@@ -39,7 +39,7 @@ fn two_dispatchers_on_one_store_deliver_nothing_twice() {
         );
         assert!(count_deliveries(&simulation).values().all(|count| *count == 1), "seed {seed}");
         let of_first = simulation.sent.iter().filter(|attempt| attempt.dispatcher == 0).count();
-        assert!((500..simulation.sent.len() - 500).contains(&of_first), "one of them did all the work");
+        assert!((500..simulation.sent.len() - 500).contains(&of_first), "one dispatcher did all the work");
     }
 }
 

@@ -10,7 +10,7 @@ const DAY: u64 = 86_400;
 const PROVIDERS: u64 = 5;
 const EVENTS: u64 = 2_500;
 
-/// For each provider, the times in seconds at which its receiver alternately fails and recovers.
+/// Returns for each provider the times in seconds at which its receiver alternately fails and recovers.
 fn random_outages(dice: &mut SplitMix64) -> Vec<Vec<u64>> {
     (0..PROVIDERS)
         .map(|_| {
@@ -65,8 +65,8 @@ fn assert_all_settled(simulation: &Simulation, seed: u64) {
         simulation.store.count_in_state(EventState::Delivered),
         simulation.store.count_in_state(EventState::Exhausted),
     );
-    assert_eq!(delivered + exhausted, simulation.created.len(), "seed {seed}: something is lost");
-    assert!(delivered > 500 && exhausted > 0, "seed {seed} shows little: {delivered} and {exhausted}");
+    assert_eq!(delivered + exhausted, simulation.created.len(), "seed {seed}: events were lost");
+    assert!(delivered > 500 && exhausted > 0, "seed {seed} has too few: {delivered} delivered, {exhausted} exhausted");
     let mut attempts: HashMap<_, Vec<_>> = HashMap::new();
     for sent in &simulation.sent {
         attempts.entry(sent.event).or_default().push(*sent);
@@ -86,7 +86,8 @@ fn assert_all_settled(simulation: &Simulation, seed: u64) {
                 let waited = pair[1].started - pair[0].ended;
                 let wait = RetrySchedule::default().retry_wait(retry).unwrap();
                 assert!(waited >= wait, "seed {seed}: retry {retry} came {:?} early", wait - waited);
-                // Events that fall due together wait for the eight places of their provider.
+                // Events that fall due at the same time wait, because their provider may have only eight attempts in
+                // progress.
                 assert!(waited <= wait + Duration::from_secs(120), "seed {seed}: retry {retry} came late");
             }
         }

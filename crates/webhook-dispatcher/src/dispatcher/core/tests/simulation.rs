@@ -1,4 +1,4 @@
-//! Virtual time: a calendar holds future events, and the clock jumps from one entry to the next.
+//! A simulation in virtual time: a calendar holds the future events, and the clock jumps from one to the next.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -16,7 +16,7 @@ use crate::dispatcher::limits::DispatcherLimits;
 use crate::schedule::RetrySchedule;
 use crate::sender::AttemptOutcome;
 
-/// Simulates a receiver: returns how long it takes to respond and whether it confirms.
+/// A simulated receiver. Returns how long it takes to respond, and whether it confirms the event.
 pub(super) type SimulatedReceiver = Box<dyn FnMut(ProviderId, EventId, Duration) -> (Duration, bool)>;
 
 enum Action {
@@ -29,7 +29,7 @@ enum Action {
     Call(Box<dyn FnOnce(&mut Simulation)>),
 }
 
-/// One dispatcher.
+/// One of the simulated dispatchers.
 struct SimulatedDispatcher {
     core: Mutex<Core>,
     is_settling: bool,
@@ -39,7 +39,7 @@ struct SimulatedDispatcher {
     in_flight: HashMap<ProviderId, usize>,
 }
 
-/// An attempt that was made by any dispatcher.
+/// An attempt of any dispatcher.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SentAttempt {
     pub(super) dispatcher: usize,
@@ -118,7 +118,7 @@ impl Simulation {
         self.schedule_action(at, Action::NewEvent { provider });
     }
 
-    /// Adds events that exist before the start.
+    /// Adds events that exist before the simulation starts.
     pub(super) fn add_backlog(&mut self, provider: u64, count: u64) {
         for _ in 0..count {
             self.create_event(provider);
@@ -259,7 +259,8 @@ impl Simulation {
             return;
         }
         for settlement in &batch {
-            // A periodic scan would find the event; noting it here lets a simulated year pass quickly.
+            // A periodic scan would find the event. Entering it into the calendar instead makes a simulated year pass
+            // quickly.
             if let DeliveryOutcome::RetryAt(at) = settlement.outcome {
                 self.claim_at(dispatcher, Duration::try_from(at - wall_time(Duration::ZERO)).unwrap());
             }
