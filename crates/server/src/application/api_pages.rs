@@ -14,7 +14,7 @@ pub(crate) fn describe_api() -> Value {
     openapi(EventKind::ALL.iter().map(|kind| describe_webhook(*kind)).collect())
 }
 
-/// The pages that need no credentials, each also in its compressed form.
+/// The pages that need no credentials, uncompressed and compressed.
 pub(super) fn render_api_pages() -> Vec<PublicPage> {
     let description = describe_api();
     let mut pages: Vec<PublicPage> = guerdon_api_docs::render_pages(&description)
@@ -28,7 +28,7 @@ pub(super) fn render_api_pages() -> Vec<PublicPage> {
 
 fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> PublicPage {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing to memory does not fail. If it did, only the compressed form would be empty.
+    // Writing to memory does not fail. If it did, only the compressed page would be empty.
     let gzipped = encoder.write_all(&body).and_then(|()| encoder.finish()).unwrap_or_default();
     let content_security_policy = if content_type.starts_with("text/html") {
         HeaderValue::try_from(guerdon_api_docs::content_security_policy()).ok()

@@ -24,10 +24,10 @@ use crate::platform::{SystemClock, SystemIds};
 use crate::settings::Retention;
 use crate::tls::ReloadingCertificate;
 
-/// How often the database and maintenance mode are checked; both take effect within a second.
+/// How often the database and maintenance mode are checked. A change of either takes effect within a second.
 const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 const TEST_WRITE_INTERVAL: Duration = Duration::from_secs(1);
-/// The size of the test write, more than most transactions write.
+/// The size of the test write. It exceeds what most transactions write.
 const TEST_WRITE_BYTES: usize = 256 << 10;
 const CERTIFICATE_RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 const OUTBOX_METRICS_INTERVAL: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ const CERTIFICATE_RENEWAL_INTERVAL: Duration = Duration::from_secs(12 * 3_600);
 const EXPIRY_WARNING_PERIOD: Duration = Duration::from_secs(30 * 86_400);
 const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(2);
 const LEDGER_METRICS_INTERVAL: Duration = Duration::from_secs(60);
-/// After each run, monitoring queries pause for 100 times their duration: they use at most 1 % of one connection.
+/// After each run, monitoring queries pause for 100 times their duration, so they use at most 1 % of one connection.
 const PAUSE_FACTOR: u32 = 100;
 const SEAL_INTERVAL: Duration = Duration::from_secs(5);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
@@ -110,7 +110,7 @@ pub(super) fn spawn_tasks(
     tasks
 }
 
-/// Checks the database before the service opens, and logs that maintenance mode is on.
+/// Checks the database before the service opens its listeners. Logs if maintenance mode is on.
 pub(super) fn check_at_start(
     store: &dyn Store,
     service_state: &ServiceState,
@@ -138,15 +138,15 @@ fn check_database(
     Ok(())
 }
 
-/// Tries a write if requests have failed because of the database, so that readiness reports a full disk, and when it is
-/// resolved. Logs each change and returns whether writes fail. Separate from the check of the database, which must not
-/// wait for a lock.
+/// Tries a write if requests have failed because of the database, so that readiness reports when the disk is full and
+/// when it no longer is. Logs each change and returns whether writes fail. This is separate from the check of the
+/// database, which must not wait for a lock.
 fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| {
         store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::LastTrialWrite, value) })
     };
-    // A short value could still fit on a full disk, in a part of the write-ahead log that is reused.
+    // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
     match database_health.try_test_write(write) {
         Some(Err(cause)) if !was_failing => log::error!("the database rejects writes: {cause}"),
@@ -156,7 +156,7 @@ fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: 
     !database_health.accepts_writes()
 }
 
-/// Runs blocking work repeatedly on the blocking threads, never twice concurrently.
+/// Repeats blocking work on the blocking threads. Two runs never overlap.
 pub(super) async fn repeat_every(period: Duration, mut work: impl FnMut() + Send + 'static) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

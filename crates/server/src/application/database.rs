@@ -1,6 +1,6 @@
 //! Creates, migrates and opens the database when the service starts.
 
-use std::thread::sleep; // tidy: another process, a command, may hold the database briefly
+use std::thread::sleep; // tidy: a command in another process may hold the database briefly
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -17,8 +17,8 @@ const OPEN_ATTEMPTS_MAX: u32 = 20;
 const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Opens the database for the service. Creates it and applies pending migrations if `database.migrate` allows it, but
-/// never while another process has the embedded database open. If another `serve` has it open, the start fails at once;
-/// if a command has it open, the start waits for the command.
+/// never while another process has the embedded database open. If another `serve` has it open, fails at once; if a
+/// command has it open, waits for the command.
 pub(super) fn open_for_service(settings: &Settings, notifiers: &Notifiers) -> anyhow::Result<OpenDatabase> {
     if let Some(database) = settings.embedded_database().filter(|_| !settings.migrate)
         && !database.try_exists().with_context(|| format!("cannot access {}", database.display()))?

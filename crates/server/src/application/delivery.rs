@@ -20,7 +20,7 @@ use crate::transports::{build_event_sender, build_mail_transport, describe_mail_
 /// How long attempts in flight may take to finish when the service stops. Unsettled events are sent again later.
 const STOP_TIMEOUT: Duration = Duration::from_secs(16);
 
-/// The dispatcher of events and the mailer, running.
+/// The running dispatcher of events and the running mailer.
 pub(super) struct RunningDelivery {
     events: RunningDispatcher,
     mails: RunningMailer,
@@ -39,7 +39,8 @@ impl RunningDelivery {
         wrap_transport: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
     ) -> anyhow::Result<Self> {
         if settings.embedded_database().is_some() {
-            // No other process can hold a lease on the embedded database: existing ones are of a process that ended.
+            // No other process can hold a lease on the embedded database, so the existing leases belong to a process
+            // that has ended.
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
         let transport = wrap_transport(build_mail_transport(settings)?);

@@ -16,12 +16,12 @@ use guerdon_domain::values::JournalEntryId;
 use crate::platform::context_sources;
 use crate::settings::Settings;
 
-/// How often dates that are due are searched for.
+/// How often the service looks for dates that are due.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// How long one run may last: a shutdown waits for this time at most, and for one distribution.
+/// How long one run may last. A shutdown waits at most for this time and for one distribution.
 const RUN_TIME_MAX: Duration = Duration::from_secs(4);
 
-/// How long a command or a start continues distributions that another process may be working on.
+/// How long a starting process continues distributions that another process may be working on.
 const SHARED_RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Pays scheduled distributions when they are due.
@@ -30,7 +30,7 @@ pub(super) struct DuePayments {
     commands: BlockingCommandQueue,
     previous_run_failed: bool,
     stood_back: SkippedSchedules,
-    /// The distributions that were logged as impossible to finish.
+    /// The distributions that have been logged because they cannot be finished.
     reported: BTreeSet<JournalEntryId>,
 }
 
@@ -53,7 +53,8 @@ impl DuePayments {
         }
     }
 
-    /// Returns the failure that ended the run, unless the previous run failed as well: an outage is logged once.
+    /// Returns the failure that ended the run, unless the previous run failed as well, so that an outage is logged
+    /// once.
     fn try_pay_due_dates(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
         while begun.elapsed() < RUN_TIME_MAX {
@@ -86,10 +87,10 @@ impl DuePayments {
     }
 }
 
-/// Finishes the distributions in steps that were interrupted when a process was killed. One that cannot be finished is
-/// logged, and `guerdon verify` reports it; it does not prevent the service or a command from using the database. On
-/// PostgreSQL another process may be finishing them, and each `serve` checks them once a second, so this stops after a
-/// limited time.
+/// Finishes the distributions in steps that were interrupted when a process was killed. If a distribution cannot be
+/// finished, it is logged and `guerdon verify` reports it, but the service and commands can still use the database. On
+/// PostgreSQL, this stops after a limited time, because another process may be finishing the distributions, and each
+/// `serve` checks them once a second.
 pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue: &Arc<dyn CommandQueue>) {
     let is_embedded = settings.embedded_database().is_some();
     let begun = Instant::now();

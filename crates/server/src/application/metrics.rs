@@ -1,7 +1,7 @@
 //! The metrics, as Prometheus text on the operator's listener.
 //!
-//! Code counts through the `metrics` facade, under names that begin with `guerdon_`. This module describes each name,
-//! and queries the database and the system for gauges that no other code sets.
+//! Metrics are recorded through the `metrics` facade under names that begin with `guerdon_`. This module describes each
+//! name, and sets the gauges that require a query of the database or the system.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -41,11 +41,11 @@ const WEBHOOK_ATTEMPT_DURATION: &str = "guerdon_webhook_attempt_duration_seconds
 const WEBHOOK_ATTEMPTS_IN_FLIGHT: &str = "guerdon_webhook_attempts_in_flight";
 const EXHAUSTED_EVENTS: &str = "guerdon_webhook_events_exhausted_total";
 const MAIL_ATTEMPTS: &str = "guerdon_mail_attempts_total";
-/// Histogram buckets in seconds: from the time of a read to longer than clients wait.
+/// Histogram buckets in seconds, from the duration of a fast read to more than clients wait.
 const DURATION_BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0];
 
-/// Everything counted so far.
+/// All metrics of this process.
 #[derive(Clone)]
 pub(super) struct Metrics(PrometheusHandle);
 
@@ -69,7 +69,7 @@ impl Metrics {
         self.0.render()
     }
 
-    /// Aggregates the histograms; to be called every few seconds.
+    /// Aggregates the histograms. Must be called every few seconds.
     pub(super) fn run_upkeep(&self) {
         self.0.run_upkeep();
     }
@@ -155,7 +155,7 @@ fn describe_delivery_metrics() {
     describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
 }
 
-/// Sets counters to 0 that would be absent until their first event.
+/// Sets counters to 0 that would otherwise be absent until their first event.
 fn set_initial_values() {
     gauge!(BUILD_INFO, "version" => VERSION, "commit" => COMMIT).set(1.0);
     gauge!(MAINTENANCE).set(0.0);
@@ -236,7 +236,7 @@ pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64)
 /// Counts attempts to deliver events and mails.
 #[derive(Default)]
 pub(super) struct DeliveryCounters {
-    /// The counts of each provider since they were last stored.
+    /// The counts of each provider since the last call of `take_counts`.
     deliveries: Mutex<HashMap<ProviderId, ProviderCounts>>,
 }
 

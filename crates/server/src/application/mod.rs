@@ -52,10 +52,10 @@ use metrics::{DeliveryCounters, Metrics};
 pub(crate) use run_command::run_command;
 use statistics::Statistics;
 
-/// Descriptors that are reserved for the operator's listener, the database, commands and deliveries.
+/// How many descriptors are reserved for the operator's listener, the database, commands and deliveries.
 const RESERVED_DESCRIPTORS: usize = 256;
-/// How many connections fit into 128 MiB, the memory that one `serve` has for them. An idle connection over TLS takes
-/// 10 KiB.
+/// How many connections fit into 128 MiB, the memory that `serve` uses for them. An idle connection over TLS takes 10
+/// KiB.
 const MAX_CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
 
 /// A service whose listeners are open.
@@ -63,7 +63,7 @@ pub(crate) struct Application {
     api: ListeningServer,
     operator: operator::OperatorServer,
     service_state: Arc<ServiceState>,
-    /// How long load balancers have to notice that the service stops.
+    /// How long load balancers have to notice that the service is stopping.
     drain: Duration,
     /// The database connections of background tasks.
     background: Arc<dyn Store>,
@@ -80,9 +80,8 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners. Mails are
-    /// sent by the transport that `wrap_transport` returns for the configured one. Must be called within an actix
-    /// system.
+    /// Creates or migrates the database, finds or creates the keys, prepares TLS, and opens the listeners.
+    /// `wrap_transport` may wrap the configured transport of mails. Must be called within an actix system.
     pub(crate) fn build(
         settings: &Settings,
         wrap_transport: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
@@ -140,7 +139,8 @@ impl Application {
         })
     }
 
-    /// Serves until `stop` is ready, then shuts down in order. If `stop` becomes ready again, it shuts down faster.
+    /// Serves until a future of `stop` completes, then shuts down in order. If the next one completes meanwhile, shuts
+    /// down immediately.
     pub(crate) async fn run_until_stopped<F: Future<Output = ()>>(
         self,
         mut stop: impl FnMut() -> F,
@@ -179,7 +179,7 @@ impl Application {
             _ = &mut api_task => true,
         };
         let delivery = self.delivery;
-        let deliveries_stopped = delivery.stop(); // at the same time as requests in flight finish
+        let deliveries_stopped = delivery.stop(); // while requests in flight finish
         if !api_ended {
             stop::stop_in_order(&self.service_state, self.drain, &api, deliveries_stopped, &mut stop).await;
         }
@@ -217,7 +217,7 @@ impl Default for ObservedState {
     }
 }
 
-/// Fails for the settings that a start cannot use, before anything is created.
+/// Fails if the service cannot start with these settings, before anything is created.
 fn check_before_start(settings: &Settings) -> anyhow::Result<()> {
     log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG_VERSION}");
     require_master_key(settings)?;
@@ -271,14 +271,14 @@ fn build_api(
     }
 }
 
-/// Lets commits wake the requests that wait for new events.
+/// Makes commits wake the requests that wait for new events.
 fn connect_event_feed(notifiers: &Notifiers, api: &Api) {
     let feed_signal = Arc::clone(&api.feed_signal);
     notifiers.event_feed.set_listener(move |committed| feed_signal.notify(committed));
 }
 
-/// Returns as many connections as descriptors and memory allow. A configured number may exceed the memory, but not the
-/// descriptors.
+/// Returns the configured limits, or as many connections as descriptors and memory allow. A configured number may
+/// exceed the limit of memory, but not that of descriptors.
 fn connection_limits(http: &Http) -> ConnectionLimits {
     let available = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
     let configured = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
@@ -299,7 +299,7 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     ConnectionLimits { total, per_address }
 }
 
-/// The socket for commands: only the embedded database needs one.
+/// Opens the socket for commands, which only the embedded database needs.
 fn open_command_socket(
     settings: &Settings,
     store: &Arc<dyn Store>,

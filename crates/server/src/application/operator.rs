@@ -1,4 +1,4 @@
-//! The operator's listener: health, metrics and console, read-only and never on the port of providers.
+//! The operator's listener for health, metrics and the console. It is read-only and separate from the providers' port.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct OperatorServer {
     pub(super) address: SocketAddr,
 }
 
-/// What readiness depends on.
+/// The state that determines readiness.
 struct HealthSources {
     service_state: Arc<ServiceState>,
     database_health: Arc<DatabaseHealth>,
@@ -76,8 +76,9 @@ fn configure_routes(config: &mut ServiceConfig) {
         .route("/status", get().to(get_status));
 }
 
-/// A listener on loopback accepts a request only if its host is an address or `localhost`. This prevents DNS rebinding:
-/// a page of another site cannot read it in the operator's browser. Health is available under any host name.
+/// Rejects requests to a listener on loopback unless their host is an address or `localhost`. This prevents DNS
+/// rebinding, by which a page of another site could read the console in the operator's browser. Health is available
+/// under any host name.
 async fn reject_foreign_host(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
@@ -106,8 +107,8 @@ async fn get_liveness() -> HttpResponse {
     response
 }
 
-/// Readiness: reports whether requests are accepted. They are not while the service stops, or while the database is
-/// unavailable or read-only. Maintenance mode does not affect it.
+/// Readiness: reports whether the service accepts requests. It does not while it is stopping, or while the database is
+/// unavailable or read-only. Maintenance mode does not affect readiness.
 async fn get_readiness(health: Data<HealthSources>) -> HttpResponse {
     if health.service_state.is_draining() {
         status_response(StatusCode::SERVICE_UNAVAILABLE, "draining")

@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::terminal::Progress;
 use crate::terminal::logging;
 
-/// How often a command tries to reach a database that another process has locked.
+/// How many times a command tries to open a database that another process has locked.
 const ATTEMPTS_MAX: u32 = 30;
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 

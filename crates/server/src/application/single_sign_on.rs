@@ -1,4 +1,4 @@
-//! Warns of certificates of identity providers that expire soon: by a log line, a metric, and a mail to administrators.
+//! Warns of identity providers' certificates that expire soon, with a log line, a metric, and a mail to administrators.
 
 use std::time::Duration;
 

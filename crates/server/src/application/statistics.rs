@@ -1,5 +1,5 @@
-//! Stores the statistics that this process counts, for the operator's pages. A crash loses a few seconds of them, an
-//! orderly shutdown none.
+//! Stores the statistics of this process for the console. A crash loses the statistics of a few seconds, an orderly
+//! shutdown none.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,7 @@ pub(super) struct Statistics {
 }
 
 impl Statistics {
-    /// Stores the counts since the last call. Statistics that cannot be stored are dropped; nothing depends on
-    /// them.
+    /// Stores the counts since the last call. Statistics that cannot be stored are dropped.
     pub(super) fn store_counts(&self) {
         let (request_counts, delivery_counts) = (self.requests.take_counts(), self.deliveries.take_counts());
         if request_counts == RequestCounts::default() && delivery_counts.is_empty() {
@@ -45,7 +44,7 @@ impl Statistics {
             ..ServiceHour::default()
         };
         let mut providers: Vec<_> = delivery_counts.into_iter().collect();
-        providers.sort_by_key(|delivery| delivery.0); // one order for all processes, which prevents deadlocks
+        providers.sort_by_key(|delivery| delivery.0); // the same order in all processes prevents deadlocks
         let of_providers =
             providers.iter().map(|(id, counts)| (DurationSubject::Deliveries(*id), counts.durations));
         let durations: Vec<_> =

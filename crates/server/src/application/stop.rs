@@ -1,4 +1,5 @@
-//! The orderly shutdown: readiness ends, load balancers get time to notice, requests and deliveries in flight finish.
+//! The orderly shutdown: readiness ends, load balancers get time to notice, and requests and deliveries in flight
+//! finish.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use actix_web::dev::ServerHandle;
 use guerdon_http_api::ServiceState;
 use tokio::time::sleep;
 
-/// How long a new connection has to send its request after the listener stops accepting. Then the server closes idle
-/// connections, and would cut off a request that is on its way.
+/// How long a new connection has to send its request after the listener stops accepting. Without this time, the server
+/// would close the connection as idle while its request is on the way.
 const NEW_CONNECTION_GRACE: Duration = Duration::from_millis(500);
 /// How long commands from the socket may take to end.
 pub(super) const COMMANDS_TIMEOUT: Duration = Duration::from_secs(10);

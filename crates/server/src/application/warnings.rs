@@ -1,4 +1,4 @@
-//! Logs warnings at the start about settings that are allowed but give access to more people than they should.
+//! At the start, logs warnings about settings that are allowed but give access to too many people.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-/// The longest line of any help.
+/// The maximum length of a line in help texts.
 const LINE_LENGTH_MAX: usize = 80;
 
 /// Wraps the usage lines that are too long, in every command of the program.
@@ -22,7 +22,7 @@ fn wrap_usage_lines(mut command: Command, path: &str) -> Command {
         let usage = command.clone().bin_name(&name).render_usage().to_string();
         let mut usage = usage.trim_start_matches("Usage: ").to_owned();
         if !usage.contains("[OPTIONS]") {
-            usage = usage.replacen(&name, &format!("{name} [OPTIONS]"), 1); // the global ones
+            usage = usage.replacen(&name, &format!("{name} [OPTIONS]"), 1); // the global options
         }
         if "Usage: ".len() + usage.chars().count() > LINE_LENGTH_MAX {
             command = command.override_usage(wrap_usage(&usage));
@@ -48,7 +48,7 @@ fn wrap_usage(usage: &str) -> String {
     wrapped
 }
 
-/// Splits a usage line into its words, each option together with its value.
+/// Splits a usage line into its words; an option and its value form one word.
 fn split_usage(usage: &str) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for word in usage.split(' ') {

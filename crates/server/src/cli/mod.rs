@@ -1,4 +1,4 @@
-//! The command line: its arguments and help, and running what it asks for.
+//! The command line: its arguments and help, and how its commands are run.
 
 mod help;
 mod run;

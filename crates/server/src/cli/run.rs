@@ -52,7 +52,8 @@ fn print_output(output: &CommandOutput, cli: &Cli) -> ExitCode {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     match write!(out, "{text}{end}").and_then(|()| out.flush()) {
         Ok(()) => ExitCode::from(output.status),
-        // A reader that closed the pipe has read enough, unless the command changed something.
+        // If the reader has closed the pipe, it has read enough. This is an error only if the command changed
+        // something.
         Err(cause) if cli.invocation.is_read_only() && cause.kind() == ErrorKind::BrokenPipe => {
             ExitCode::FAILURE
         }
@@ -77,7 +78,7 @@ fn dispatch_command(cli: &Cli) -> anyhow::Result<CommandOutput> {
         Invocation::Dev(arguments) => dev::run_sandbox(arguments),
         Invocation::Migrate => {
             let settings = settings()?;
-            logging::start_logging(settings.log); // it may have to wait, and says for whom
+            logging::start_logging(settings.log); // migrations may have to wait for another process, and log this
             prepare_folders(&settings)?;
             Ok(MigrationView { applied: migrate(&settings.database)? }.to_output()?)
         }
@@ -112,12 +113,12 @@ fn dispatch_command(cli: &Cli) -> anyhow::Result<CommandOutput> {
     }
 }
 
-/// Returns whether a running service holds the embedded database, and so runs the commands on it.
+/// Returns whether a running service holds the embedded database and therefore runs the commands.
 fn is_served(settings: &Settings) -> bool {
     settings.embedded_database().is_some() && command_socket::is_service_listening(&settings.data_dir)
 }
 
-/// Runs a command, and shows its progress on the terminal if it may take long and prints text.
+/// Runs a command. Shows its progress on the terminal if it may take long and its output is text.
 fn run_with_progress(
     cli: &Cli,
     may_take_long: bool,

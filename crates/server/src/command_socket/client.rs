@@ -11,7 +11,7 @@ use crate::platform::build_info::VERSION;
 use crate::platform::user;
 
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long to wait for the reply to most commands, and to one that may take long.
+/// How long to wait for the reply to a command, and to a command that may take long.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 const LONG_REPLY_TIMEOUT: Duration = Duration::from_secs(3_600);
 

@@ -1,4 +1,4 @@
-//! Takes commands in `serve`.
+//! Accepts commands on the socket in `serve`.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -24,7 +24,7 @@ use crate::platform::random;
 
 const CLIENTS_MAX: u32 = 64;
 const LINE_LENGTH_MAX: u64 = 64 << 20;
-/// The longest time to read a request or write a reply, one line each: a slow client must not block others.
+/// The time limits for reading a request and writing a reply, so that a slow client does not block others.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 const ACCEPT_RETRY_INTERVAL: Duration = Duration::from_millis(100);
@@ -53,12 +53,13 @@ pub(crate) struct CommandHandler {
 }
 
 impl CommandSocket {
-    /// Opens the socket in the data folder. It is bound in a new folder and then moved, so that it never has another
-    /// mode than 0600, and replaces a socket that a crash left. Fails if another process serves there.
+    /// Opens the socket in the data folder. The socket is bound in a new folder and then moved, so that its mode is
+    /// 0600 from the beginning, and replaces a socket that remained after a crash. Fails if another process serves this
+    /// data folder.
     pub(crate) fn open_in(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join(SOCKET_NAME);
         if is_service_listening(data_dir) {
-            bail!("another guerdon serves with the data folder {}", data_dir.display());
+            bail!("another guerdon uses the data folder {}", data_dir.display());
         }
         let folder = data_dir.join(random::generate_name(".socket-")?);
         ensure_private_folder(&folder)?;

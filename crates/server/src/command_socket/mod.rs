@@ -1,6 +1,6 @@
-//! The embedded database has one writing process. While `serve` is that process, a command is sent to it over a Unix
-//! socket in the data folder: one line of JSON as the request, one as the reply. Only the same user can open the
-//! socket.
+//! Sends commands to a running `serve`. Only one process may write to the embedded database. If that process is
+//! `serve`, a command is sent to it over a Unix socket in the data folder. Request and reply are one line of JSON each.
+//! Only the same user can open the socket.
 
 mod client;
 mod listener;
@@ -18,22 +18,22 @@ pub(crate) use client::{SendOutcome, send_command};
 pub(crate) use listener::{CommandHandler, CommandSocket};
 
 const SOCKET_NAME: &str = "guerdon.sock";
-/// The longest path of a socket: Linux takes 107 bytes, other systems 103.
+/// The maximum length of a socket's path. Linux accepts 107 bytes, other systems 103.
 const PATH_LENGTH_MAX: usize = 100;
 
 /// The request of a command.
 #[derive(Serialize, Deserialize)]
 struct CommandRequest {
-    /// The version of the program that sends the command: another version may read the same words differently.
+    /// The version of the program that sends the command. Another version might interpret the command differently.
     version: String,
-    /// The database that the command is for; the running `serve` may have another.
+    /// The database that the command is for. The running `serve` may use another one.
     database: PathBuf,
     /// The user who issued the command.
     by: Option<String>,
     command: Command,
 }
 
-/// The part of a request that every version can read.
+/// The part of a request that all versions can read.
 #[derive(Deserialize)]
 struct RequestVersion {
     version: Option<String>,
@@ -47,12 +47,11 @@ enum Reply {
     Done(CommandOutput),
     /// The command was refused or failed, for this reason.
     Refused(String),
-    /// The running `serve` has another database.
+    /// The running `serve` uses another database.
     Elsewhere,
 }
 
-/// A path to a file in a folder that is short enough for the address of a socket, however long the path of the folder
-/// is.
+/// A path to a file in a folder. It is short enough for a socket address, even if the path of the folder is long.
 struct ShortPath {
     path: PathBuf,
     /// Keeps the short path valid.
@@ -76,7 +75,7 @@ pub(crate) fn is_service_listening(data_dir: &Path) -> bool {
     ShortPath::for_file(data_dir, SOCKET_NAME).is_ok_and(|socket| UnixStream::connect(&socket.path).is_ok())
 }
 
-/// Returns the canonical path of a database file, by which two processes can compare it.
+/// Returns the canonical path of a database file, so that two processes can compare their files.
 fn canonical_path(database: &Path) -> PathBuf {
     std::fs::canonicalize(database).unwrap_or_else(|_missing| database.to_owned())
 }

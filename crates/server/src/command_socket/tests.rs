@@ -27,7 +27,7 @@ fn without_a_listener_no_command_is_sent() {
     let send = |data_dir: &std::path::Path| send_command(data_dir, &database, &seal_command());
     assert!(matches!(send(folder.path()), SendOutcome::NotServed));
     assert!(matches!(send(&folder.path().join("missing")), SendOutcome::NotServed));
-    drop(UnixListener::bind(folder.path().join(SOCKET_NAME)).unwrap()); // a crash does not remove its socket
+    drop(UnixListener::bind(folder.path().join(SOCKET_NAME)).unwrap()); // a crash does not remove the socket
     assert!(matches!(send(folder.path()), SendOutcome::NotServed));
 }
 
@@ -51,7 +51,7 @@ fn a_missing_response_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let listener = UnixListener::bind(folder.path().join(SOCKET_NAME)).unwrap();
     let crash = std::thread::spawn(move || {
-        // The service crashes after it received the whole line, so the command may have run.
+        // The service crashes after it has received the whole line, so the command may have run.
         let (stream, _) = listener.accept().unwrap();
         BufReader::new(stream).read_line(&mut String::new()).unwrap();
     });

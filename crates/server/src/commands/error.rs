@@ -1,4 +1,4 @@
-//! The error of a command, shown as one line.
+//! The error of a command, which is shown in one line.
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::ports::StoreError;
@@ -8,13 +8,13 @@ use crate::keys::SecretCipherError;
 /// Why a command failed or was refused.
 #[derive(Debug)]
 pub(crate) enum CommandError {
-    /// A rule refuses it.
+    /// A rule refuses the command.
     Refused(String),
     /// Another command with the same `--key` is in progress.
     KeyInUse,
     /// The store failed.
     Store(StoreError),
-    /// Something else failed, such as a file or a mail server.
+    /// Another part failed, such as a file or a mail server.
     Failed(String),
 }
 

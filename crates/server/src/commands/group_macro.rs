@@ -1,7 +1,7 @@
-//! How commands are grouped on the command line.
+//! Groups commands on the command line.
 
-/// Defines an enum of commands, or of groups of them, by the names that they have on the command line. Each variant
-/// holds [`RunnableCommand`](super::RunnableCommand), to which the enum forwards every method.
+/// Defines an enum of commands or groups of commands, named as on the command line. Each variant holds a
+/// [`RunnableCommand`](super::RunnableCommand), to which the enum forwards every method.
 macro_rules! command_group {
     ($(#[$doc:meta])* enum $group:ident { $($(#[$variant_meta:meta])* $name:ident($command:ty),)+ }) => {
         $(#[$doc])*

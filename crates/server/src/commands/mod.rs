@@ -1,5 +1,5 @@
-//! The operator's commands: one serialisable [`Command`], which runs in this process, or in the running `serve` if that
-//! holds the embedded database.
+//! The operator's commands. A [`Command`] is serialisable: it runs in this process, or in the running `serve` if
+//! `serve` holds the embedded database.
 //!
 //! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands
 //! share. To add a command, create a file with its arguments, examples and [`RunnableCommand`], and add a line to the group of
@@ -56,18 +56,18 @@ pub(crate) use output::{CommandOutput, CommandView, Format, format_count, format
 pub(crate) struct CommandEnvironment {
     /// The database.
     pub(crate) store: Arc<dyn Store>,
-    /// Where commands that move points are submitted.
+    /// The queue to which commands that move points are submitted.
     pub(crate) commands: BlockingCommandQueue,
     /// The keys that hash and encrypt secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
-    /// The user who gives the command, as [`current_user`] returns it.
+    /// The user who runs the command, as [`current_user`] returns it.
     pub(crate) user: Option<String>,
     /// The progress on the terminal.
     pub(crate) progress: Progress,
-    /// How many threads a long command may use: one in a service, which also handles requests.
+    /// How many threads a long command may use. In a service, which also handles requests, only one.
     pub(crate) threads: NonZero<usize>,
-    /// Whether the command runs in a service: always, while the service holds the embedded database.
+    /// Whether the command runs in a service. While a service holds the embedded database, every command does.
     pub(crate) in_service: bool,
     /// Stores the failed requests of this service; `None` outside a service.
     pub(crate) failed_requests: Option<Arc<FailedRequestWriter>>,
@@ -94,7 +94,7 @@ impl CommandEnvironment {
         }
     }
 
-    /// Returns the environment with another user who gives the command.
+    /// Returns the environment for a command of another user.
     pub(crate) fn with_user(&self, user: Option<String>) -> Self {
         let (store, keys, settings) =
             (Arc::clone(&self.store), Arc::clone(&self.keys), Arc::clone(&self.settings));
@@ -119,7 +119,7 @@ impl CommandEnvironment {
     }
 }
 
-/// Appends an entry to the audit log in a separate transaction: for commands whose effect is outside the database.
+/// Appends an entry to the audit log in a separate transaction, for commands whose effect is outside the database.
 fn append_audit_entry(
     environment: &CommandEnvironment,
     add_details: impl Fn(AuditEntry) -> AuditEntry,
@@ -155,7 +155,7 @@ impl Command {
             let (Some(key), None) = (keys.next(), keys.next()) else { break };
             rest = inner.remove(&key).unwrap_or_default();
             if !rest.is_object() {
-                break; // an argument
+                break; // the first argument
             }
             words.push(key.replace('_', "-"));
         }
@@ -165,7 +165,7 @@ impl Command {
 
 /// A command, with its arguments.
 pub(crate) trait RunnableCommand {
-    /// Runs the command and returns what it prints.
+    /// Runs the command and returns its output.
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError>;
 
     /// Whether the command may take so long that a terminal should show its progress.

@@ -1,4 +1,4 @@
-//! The output of a command, as text and as JSON. It is rendered by the process in which the command runs.
+//! The output of a command, as text and as JSON. The process in which the command runs renders it.
 
 use guerdon_console::numbers;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl CommandOutput {
     }
 }
 
-/// The result of a command: its fields are the JSON, and `text` is the output for people.
+/// The result of a command. Its fields are the JSON output, and `text` returns the output for people.
 pub(crate) trait CommandView: Serialize {
     fn to_text(&self) -> String;
 
@@ -75,7 +75,7 @@ pub(crate) fn format_fields(rows: &[(&str, &str)]) -> String {
     lines.join("\n")
 }
 
-/// Formats rows under a head, with aligned columns.
+/// Formats rows under a header line, with aligned columns.
 pub(super) fn format_table(header: &[&str], rows: &[Vec<String>]) -> String {
     let header: Vec<String> = header.iter().map(|title| title.to_uppercase()).collect();
     let all: Vec<&Vec<String>> = std::iter::once(&header).chain(rows).collect();

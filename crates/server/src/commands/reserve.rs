@@ -96,8 +96,8 @@ fn change_reserve(
     let company = company.find_company(environment)?;
     let (id, domain) = (company.id, company.domain);
     let (name, verb) = match change {
-        ReserveChange::Deposit => ("reserve deposit", "put into"),
-        ReserveChange::Withdrawal => ("reserve withdraw", "taken out of"),
+        ReserveChange::Deposit => ("reserve deposit", "deposited into"),
+        ReserveChange::Withdrawal => ("reserve withdraw", "withdrawn from"),
     };
     let request = (name, id.as_uuid(), &order.sum);
     let command = Command::ChangeReserve(ChangeReserve { company_id: id, change, sum: order.sum.to_sum()? });

@@ -29,7 +29,7 @@ impl FromStr for CompanyArgument {
 }
 
 impl CompanyArgument {
-    /// Returns the id of the company. Looks up a domain; an id is returned without a check that it exists.
+    /// Returns the id of the company. A domain is looked up; whether an id exists is not checked.
     pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<CompanyId, CommandError> {
         if let Ok(id) = Uuid::try_parse(&self.0) {
             return Ok(CompanyId::from_uuid(id));
@@ -92,7 +92,7 @@ impl ProviderArgument {
     }
 }
 
-/// A user, by the id, or by the email of an active user of a company.
+/// A user, by id, or by email and company. An email identifies only active users.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct UserArgument {
     /// The user: an id, or an email together with --company
@@ -104,8 +104,8 @@ pub(crate) struct UserArgument {
 }
 
 impl UserArgument {
-    /// Returns the id of the user. Looks up an email in the company; an id is checked only if a company is given as
-    /// well.
+    /// Returns the id of the user. An email is looked up in the company; whether an id exists is checked only if a
+    /// company is given as well.
     pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<UserId, CommandError> {
         let company = self.company.as_ref().map(|company| company.find_id(environment)).transpose()?;
         match (Uuid::try_parse(&self.user_id).map(UserId::from_uuid), company) {
@@ -137,7 +137,7 @@ pub(crate) fn check_id_or_email(text: &str) -> Result<String, String> {
     }
 }
 
-/// Returns the id of the user of a company with this id or email; an id is returned without a check that it exists.
+/// Returns the id of a company's user, given by id or email. Whether an id exists is not checked.
 pub(crate) fn find_user(
     environment: &CommandEnvironment,
     company: CompanyId,

@@ -1,4 +1,4 @@
-//! `--limit`, and lists that are read page by page up to it.
+//! The option `--limit`, and lists that are read page by page up to the limit.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{Page, checked_cast};
 
 const PAGE_SIZE: i64 = 1_000;
-/// The most items that one command shows.
+/// The maximum number of items that one command shows.
 const LIMIT_MAX: u32 = 100_000;
 
 /// Parses a limit from 1 to 100,000.

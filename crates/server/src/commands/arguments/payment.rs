@@ -1,5 +1,5 @@
-//! Shared by commands that move points: the number of points, `--key`, and execution at most once per key, through the
-//! same idempotency records as a POST.
+//! The parts that commands which move points share: the number of points, `--key`, and execution at most once per key,
+//! based on the same idempotency records as for POST requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::points_argument::PointsArgument;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput};
 
-/// How often a command is retried while another process holds its key, or the store is busy.
+/// How many times a command is retried while another process holds its key or the store is busy.
 const RETRIES_MAX: u32 = 39;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// The status that is stored with the response of a command.
@@ -50,8 +50,8 @@ fn parse_key(text: &str) -> Result<String, String> {
     }
 }
 
-/// Executes a command that moves points, at most once per key of the provider. A retry returns the first response, with
-/// a note in its text. `request` identifies the command, so that its key is refused for another one; `render` creates
+/// Executes a command that moves points, at most once per key of the provider. A retry returns the first output with a
+/// note in its text. `request` identifies the command, so that its key is refused for another command. `render` creates
 /// the output.
 pub(crate) fn execute_once(
     environment: &CommandEnvironment,
@@ -103,7 +103,7 @@ pub(crate) fn execute_once(
     }
 }
 
-/// The error if the result belongs to another kind of command, which is a defect.
+/// The error if the result is of another kind of command, which would be a bug.
 pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
     CommandError::Failed(format!("internal error: unexpected result of the command: {done:?}"))
 }

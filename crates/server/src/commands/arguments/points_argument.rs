@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::CommandError;
 
-/// `--points N`, or `--dollars D` instead.
+/// `--points N` or `--dollars D`.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
 pub(crate) struct PointsArgument {
@@ -19,7 +19,8 @@ pub(crate) struct PointsArgument {
 }
 
 impl PointsArgument {
-    /// Parses the sum. Whether dollars are whole points is decided later, at the rate of the company.
+    /// Parses the sum. Whether an amount in dollars is a whole number of points is checked later, at the company's
+    /// rate.
     pub(crate) fn to_sum(&self) -> Result<money::Sum, CommandError> {
         match (&self.dollars, self.points) {
             (Some(text), _) => parse_dollars(text)

@@ -1,13 +1,13 @@
-//! Reads files that are named on the command line. The command-line process reads them, because a running `serve`, to
-//! which the command may be sent, may have no access to them.
+//! Reads files that are named on the command line. They are read before the command is sent to a running `serve`,
+//! because `serve` may have no access to them.
 
 use std::convert::Infallible;
 use std::path::Path;
 
 use crate::platform::files;
 
-/// Reads and parses a text file of at most `bytes_max` bytes. A failure is part of the value, with the name of the
-/// file, so that the command reports it instead of the argument parser.
+/// Reads and parses a text file of at most `bytes_max` bytes. A failure, which names the file, is returned as part of
+/// the value, so that the command reports it and not the argument parser.
 pub(crate) fn read_text_file<T>(
     name: &str,
     (bytes_max, too_large): (u64, &str),

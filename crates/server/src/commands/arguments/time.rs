@@ -7,8 +7,7 @@ use guerdon_domain::ports::{Clock as _, Timestamp};
 use crate::commands::CommandError;
 use crate::platform::SystemClock;
 
-/// Parses a time in RFC 3339, or an age as a number of seconds, minutes, hours or days ago such as `90s`, `30m`, `2h`
-/// or `7d`.
+/// Parses a time in RFC 3339, or an age in seconds, minutes, hours or days such as `90s`, `30m`, `2h` or `7d`.
 pub(crate) fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     if let Ok(at) = Timestamp::parse(text) {
         return Ok(at);
@@ -35,7 +34,7 @@ pub(crate) fn parse_optional_time(text: Option<&String>) -> Result<Option<Timest
     text.map(|text| parse_time(text, SystemClock.now())).transpose().map_err(CommandError::refused)
 }
 
-/// Checks a time or an age, and returns the string, which can be sent to a running `serve`.
+/// Checks a time or an age. Returns the string, because it may be sent to a running `serve`.
 pub(crate) fn check_time(text: &str) -> Result<String, String> {
     parse_time(text, SystemClock.now()).map(|_| text.to_owned())
 }

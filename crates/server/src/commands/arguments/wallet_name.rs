@@ -1,9 +1,9 @@
-//! The wallets of a user, as the command line names them.
+//! The names of a user's wallets on the command line.
 
 use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 
-/// The wallets by their names at the API.
+/// The wallets by the names that the API uses.
 #[derive(Debug, Clone, Copy, clap::ValueEnum, Serialize, Deserialize)]
 pub(crate) enum WalletName {
     /// Points earned, to be spent on rewards.

@@ -20,14 +20,14 @@ pub(crate) struct List {
     company_id: CompanyArgument,
 }
 
-/// A schedule, with its dates that were not paid.
+/// A schedule and its skipped dates.
 #[derive(Serialize)]
 struct ListedScheduleView {
     #[serde(flatten)]
     schedule: ScheduleView,
     created_at: String,
     cancelled_at: Option<String>,
-    /// When paying its next date first failed.
+    /// When the payment of the next date first failed.
     failing_since: Option<String>,
     /// Why the last attempt was refused.
     failure: Option<String>,

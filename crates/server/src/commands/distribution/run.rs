@@ -85,7 +85,7 @@ impl RunnableCommand for Run {
             }
             .to_output()
         })?;
-        // Also after a retry: an earlier run with this key may have ended between two steps.
+        // This also runs after a retry, because an earlier run with this key may have ended between two steps.
         let mut paid = |users| {
             environment.progress.advance_by(users);
             ControlFlow::Continue(())
@@ -101,7 +101,7 @@ impl RunnableCommand for Run {
     }
 }
 
-/// The distribution is committed, and some of its receivers may still wait for their points.
+/// The error if the distribution is committed, but some receivers may not have their points yet.
 fn unfinished_error(cause: &StoreError) -> CommandError {
     CommandError::Failed(format!(
         "the reserve has paid, but perhaps not every user has received points yet ({cause}): a running guerdon serve \

@@ -51,7 +51,7 @@ pub(crate) struct Schedule {
     /// The interval
     #[arg(long, value_enum)]
     every: IntervalName,
-    /// The first date; if it is in the past, it and all dates since are paid.
+    /// The first date. If it is in the past, it and all dates since then are paid.
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = check_date)]
     start: String,
 }

@@ -1,4 +1,4 @@
-//! `guerdon webhook send-example`: sends one signed event with invented data, to test a receiver.
+//! `guerdon webhook send-example`: sends a signed event with sample data to test a receiver.
 
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::{Event, EventKind, RecognitionEvent, RedemptionEvent, SenderName};
@@ -99,7 +99,7 @@ impl RunnableCommand for SendExample {
     }
 }
 
-/// Renders the body of an event with invented users and new ids.
+/// Renders the body of an event with sample users and new ids.
 fn render_example(kind: EventKind) -> Result<Vec<u8>, String> {
     let describe = |error: InvalidValue| error.to_string();
     let company_id = CompanyId::from_uuid(SystemIds.next_id());

@@ -10,7 +10,7 @@ use crate::commands::arguments::identifiers::parse_id;
 use crate::commands::output::{format_fields, format_table};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// How much of a response the text shows; the JSON output has all that is stored.
+/// How many characters of a response the text shows. The JSON output contains everything that is stored.
 const RESPONSE_CHARACTERS_MAX: usize = 80;
 
 /// Show an event with its body, its delivery attempts, and the receiver's responses.

@@ -18,14 +18,15 @@ use crate::platform::SystemClock;
   guerdon seal
   guerdon --output json seal")]
 pub(crate) struct Seal {
-    /// Whether an empty ledger is accepted.
+    /// Whether the command prepares a backup, which an empty ledger does not prevent.
     #[arg(skip)]
     #[serde(default)]
     is_for_backup: bool,
 }
 
 impl Seal {
-    /// Records in the audit log that a backup begins, and seals all journal entries, if there are any.
+    /// Creates the command that prepares a backup: it records the backup in the audit log and seals all journal
+    /// entries, if there are any.
     pub(crate) fn for_backup() -> Self {
         Self { is_for_backup: true }
     }

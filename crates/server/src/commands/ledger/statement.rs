@@ -16,7 +16,7 @@ use crate::commands::arguments::identifiers::{
 use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
-/// The most lines of a statement.
+/// The maximum number of lines of a statement.
 const LINES_MAX: usize = 200_000;
 
 /// Print a statement of a company's reserve or a user's wallet: opening balance, every movement with the balance after
@@ -164,7 +164,7 @@ impl RunnableCommand for Statement {
             let mut lines = Vec::new();
             visit_statement(reads, account, period, &mut |line| {
                 if lines.len() > LINES_MAX {
-                    let why = format!("more than {LINES_MAX} movements: narrow it with --from and --to");
+                    let why = format!("more than {LINES_MAX} movements: shorten the period with --from and --to");
                     return Err(CommandError::Refused(why));
                 }
                 lines.push(StatementRow::from_line(line, period, company.rate));

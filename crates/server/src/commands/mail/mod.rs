@@ -20,7 +20,7 @@ command_group! {
     }
 }
 
-/// The states by their names.
+/// The names of the states on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum StateName {

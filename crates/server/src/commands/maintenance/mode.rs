@@ -18,7 +18,7 @@ pub(crate) struct Maintenance {
     state: ModeArgument,
 }
 
-/// On or off.
+/// The argument of the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ModeArgument {

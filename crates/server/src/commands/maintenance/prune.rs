@@ -7,8 +7,8 @@ use crate::commands::output::format_count;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::maintenance::retention;
 
-/// Delete delivered events with their attempts, sent mails and expired idempotency records past their retention, as
-/// `serve` does each day. The `retention` settings define how long each is stored.
+/// Delete delivered events with their attempts, sent mails and idempotency records past their retention, as `serve`
+/// does every day. The `retention` settings define how long each is stored.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon prune
@@ -20,7 +20,7 @@ struct PruneView {
     events: usize,
     mails: usize,
     idempotency_records: usize,
-    /// Other writers may have waited this long.
+    /// The duration of the longest step. Other writers may have waited for it.
     longest_step_micros: u64,
 }
 

@@ -17,7 +17,7 @@ use crate::commands::group_macro::command_group;
 use crate::commands::output::format_table;
 use crate::commands::{CommandEnvironment, CommandError, CommandView};
 
-/// The prefixes of the credentials, by which a leaked one can be recognised.
+/// The prefixes of the credentials, so that leaked credentials can be recognised.
 const API_KEY_PREFIX: &str = "gk_";
 const API_SECRET_PREFIX: &str = "gs_";
 const SHARED_SECRET_PREFIX: &str = "gw_";
@@ -97,12 +97,12 @@ impl CommandView for ProviderView {
     }
 }
 
-/// Parses the name of a provider; the refusal names the field.
+/// Parses the name of a provider. The error names the field.
 fn parse_name(name: &str) -> Result<SingleLine, CommandError> {
     SingleLine::parse(name).map_err(|cause| CommandError::Refused(format!("name {cause}")))
 }
 
-/// Changes a provider and returns it as it is afterwards. Refused if the provider does not exist.
+/// Changes a provider and returns the changed provider. Refused if the provider does not exist.
 fn update_provider(
     environment: &CommandEnvironment,
     id: ProviderId,

@@ -27,7 +27,8 @@ pub(crate) struct Rotate {
     #[command(flatten)]
     #[serde(flatten)]
     secret_kind: SecretKind,
-    /// Grace period in hours: an old API secret stays valid with the new one; an old shared secret signs until its end.
+    /// Grace period in hours. Until it ends, the old API secret remains valid in addition to the new one, and the old
+    /// shared secret still signs events.
     #[arg(long, value_name = "HOURS", allow_negative_numbers = true, value_parser = parse_hours)]
     #[serde(default)]
     grace: Option<u16>,

@@ -36,7 +36,7 @@ impl RunnableCommand for Import {
             found.certificates.iter().map(|certificate| PemCertificate::parse(certificate)).collect();
         let certificates = certificates.map_err(|error| invalid_part("certificate", &error))?;
         let several = certificates.len() > 1;
-        // While an identity provider replaces its key, its metadata has the old one and the new one.
+        // While an identity provider replaces its key, its metadata contains both the old and the new certificate.
         let last = certificates.into_iter().max_by_key(PemCertificate::expires_at);
         let certificate = last.ok_or_else(|| CommandError::refused("the metadata has no certificate"))?;
         let note = several.then(|| {

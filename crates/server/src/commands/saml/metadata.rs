@@ -1,4 +1,4 @@
-//! The metadata of an identity provider (SAML 2.0 metadata, section 2.4.3), as far as single sign-on needs it.
+//! Reads the parts of an identity provider's metadata that single sign-on needs (SAML 2.0 metadata, section 2.4.3).
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::arguments::text_file::read_text_file;
 
-/// The largest file; the metadata of one identity provider is much smaller.
+/// The maximum size of a file. The metadata of one identity provider is much smaller.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 const REDIRECT_BINDING: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect";
 const POST_BINDING: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
@@ -18,14 +18,14 @@ const POST_BINDING: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Metadata {
     pub(super) entity_id: String,
-    /// The sign-on URL, for the redirect binding if the metadata has one, else for the POST binding.
+    /// The sign-on URL of the redirect binding, or of the POST binding if the metadata has no redirect binding.
     pub(super) sign_on_url: String,
-    /// The signing certificates, one per key, in PEM: at least one.
+    /// The signing certificates in PEM, one per key. There is at least one.
     pub(super) certificates: Vec<String>,
 }
 
-/// Reads a metadata file; a failure is part of the value, for the command to report. Internal entities and external
-/// documents are not read.
+/// Reads a metadata file. A failure is returned as part of the value, so that the command reports it. Internal entities
+/// and external documents are not read.
 pub(super) fn read_metadata(name: &str) -> Result<Result<Metadata, String>, Infallible> {
     read_text_file(
         name,

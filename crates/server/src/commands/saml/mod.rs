@@ -33,12 +33,12 @@ fn render_settings(
     let field_text = format_fields(&[
         ("single sign-on", if settings.active { "on" } else { "off" }),
         ("identity provider", &unset(settings.idp_id.as_ref().map(EntityId::as_str))),
-        ("signs on at", &unset(settings.idp_url.as_ref().map(WebUrl::as_str))),
-        ("certificate ends", &unset(expiry.as_deref())),
+        ("sign-on URL", &unset(settings.idp_url.as_ref().map(WebUrl::as_str))),
+        ("certificate expires", &unset(expiry.as_deref())),
     ]);
     let sp = sp_id(service_url, company);
     let text =
-        format!("{field_text}\n\nTo be entered at the identity provider:\n\nentity id, audience  {sp}");
+        format!("{field_text}\n\nEnter these values at the identity provider:\n\nentity id, audience  {sp}");
     let json = serde_json::to_string(&SamlView::from_settings(service_url, company, settings))?;
     Ok(CommandOutput { text, json, ..CommandOutput::default() })
 }

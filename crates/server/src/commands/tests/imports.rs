@@ -9,7 +9,7 @@ use super::super::arguments::identifiers::CompanyArgument;
 use super::super::import_file::ImportRow;
 use super::{Setup, create_company};
 
-/// Rows about a few users, whose keys move from one user to another.
+/// Random rows about a few users, in which an employee id or email may move from one user to another.
 fn random_rows(seed: u64) -> Vec<ImportRow> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next_below = |limit: u64| {

@@ -9,7 +9,7 @@ fn counts_agree_with_their_nouns_and_large_numbers_have_separators() {
     let check = |arguments: &[&str], expected: &str| assert_eq!(setup.run_for_text(arguments), expected);
     check(
         &["reserve", "deposit", &id, "--points", "5000000"],
-        "5,000,000 points ($100,000.00) put into the reserve of example.com: before 0 points ($0.00), \
+        "5,000,000 points ($100,000.00) deposited into the reserve of example.com: before 0 points ($0.00), \
          now 5,000,000 points ($100,000.00)",
     );
     check(

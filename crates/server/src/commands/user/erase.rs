@@ -10,7 +10,7 @@ use crate::commands::arguments::identifiers::parse_id;
 use crate::commands::error::impl_from_errors;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// How many events one query reads.
+/// How many events each query reads.
 const EVENTS_PER_QUERY: i64 = 20_000;
 
 /// Erase the personal data of a deleted user: profile, mails, and name and address in event bodies. The points that the

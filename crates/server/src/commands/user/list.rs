@@ -53,7 +53,7 @@ impl RunnableCommand for List {
             let notes = if found.len() < limit {
                 Vec::new()
             } else {
-                vec![format!("there may be more than these {limit} users: --limit shows more")]
+                vec![format!("there may be more than {limit} users: use --limit to show more")]
             };
             for user in found {
                 let email = user.profile.email.as_str().to_owned();

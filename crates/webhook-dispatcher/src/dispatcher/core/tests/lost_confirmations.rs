@@ -113,7 +113,7 @@ fn an_event_that_is_replayed_before_its_end_is_known_is_sent_again() {
     simulation.add_event_at(Duration::ZERO, 1);
     lose_confirmations(&mut simulation, Duration::ZERO, Duration::from_secs(8));
     simulation.run_until(Duration::from_secs(1));
-    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 1, "the settlement is written, but not confirmed");
+    assert_eq!(simulation.store.count_in_state(EventState::Delivered), 1, "written, but not confirmed");
     simulation.store.replay_event(event_id(1), wall_time(simulation.now));
     simulation.wake_dispatcher(dispatcher);
     simulation.run_until(RETRY_PERIOD);
@@ -135,7 +135,7 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     assert_eq!(
         simulation.store.count_in_state(EventState::Unaddressed),
         1,
-        "the settlement is written, but not confirmed"
+        "written, but not confirmed"
     );
     simulation.store.with_data(|data| {
         data.providers

@@ -66,7 +66,7 @@ fn assert_all_settled(simulation: &Simulation, seed: u64) {
         simulation.store.count_in_state(EventState::Exhausted),
     );
     assert_eq!(delivered + exhausted, simulation.created.len(), "seed {seed}: events were lost");
-    assert!(delivered > 500 && exhausted > 0, "seed {seed} has too few: {delivered} delivered, {exhausted} exhausted");
+    assert!(delivered > 500 && exhausted > 0, "seed {seed}: {delivered} delivered, {exhausted} exhausted");
     let mut attempts: HashMap<_, Vec<_>> = HashMap::new();
     for sent in &simulation.sent {
         attempts.entry(sent.event).or_default().push(*sent);
