@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run_command};
+use crate::{client_generation, client_packages};
 use crate::{dev, migration, openapi, packaging, public_api, publish, schemathesis, test, tidy};
 
 type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
@@ -30,7 +31,9 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let sandbox = || dev::check_sandbox(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check_only());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
-    let steps: [CiStep<'_>; 14] = [
+    let clients = || client_packages::run(workspace, &client_packages::Arguments {});
+    let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
+    let steps: [CiStep<'_>; 16] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -42,6 +45,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("docs", &docs),
         ("description", &description),
         ("sandbox", &sandbox),
+        ("clients", &clients),
+        ("client-generation", &client_generation),
         ("schemathesis", &schemathesis),
         ("encryption", &encryption),
         ("tests", &tests),

@@ -10,11 +10,12 @@ use anyhow::Result;
 
 use self::standard_webhooks::check_standard_webhooks;
 use crate::harness::service::RunningService;
+use crate::npm::install_packages;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command, string_field};
 
 /// What the package for Python needs, and its tests.
-const PYTHON: [&str; 3] = ["httpx>=0.27,<1", "mypy>=1.10,<3", "pytest>=8,<10"];
+const PYTHON: [&str; 3] = ["httpx==0.28.1", "mypy==2.4.1", "pytest==9.2.0"];
 
 /// Check the client packages of clients/python and clients/typescript, and run the scenario of each on a throw-away
 /// service; verify its deliveries with the Standard Webhooks libraries
@@ -59,9 +60,7 @@ fn check_typescript(workspace: &Workspace, service: &RunningService) -> Result<(
         command.args(words).arg("--silent").current_dir(&package);
         command
     };
-    if !package.join("node_modules").is_dir() {
-        run_command(&mut npm(&["ci"]))?;
-    }
+    install_packages(&package)?;
     run_command(&mut npm(&["test"]))?;
     run_command(npm(&["run", "scenario"]).envs(scenario_environment(service, "typescript")?))
 }

@@ -10,6 +10,7 @@ mod harness;
 mod instruction_count;
 mod language;
 mod migration;
+mod npm;
 mod openapi;
 mod packaging;
 mod postgres;

@@ -11,10 +11,11 @@ use serde_json::json;
 
 use crate::harness::receiver::{EventReceiver, ReceivedEvent, ReceiverBehaviour};
 use crate::harness::service::RunningService;
+use crate::npm::{copy_files, install_packages};
 use crate::python::prepare_environment;
-use crate::workspace::{Workspace, command_output, run_command, string_field};
+use crate::workspace::{Workspace, command_output, string_field};
 
-const PYTHON: [&str; 1] = ["standardwebhooks>=1.1,<2"];
+const PYTHON: [&str; 1] = ["standardwebhooks==1.1.0"];
 const SECTION: &str = "## With a Standard Webhooks library\n";
 
 /// A delivery in a file, and a secret that verifies it.
@@ -44,14 +45,9 @@ fn install_receivers(workspace: &Workspace, folder: &Path) -> Result<()> {
     for (language, file) in [("python", "receiver.py"), ("javascript", "receiver.mjs")] {
         fs::write(folder.join(file), example_code(&guide, language)?)?;
     }
-    for file in ["check.py", "check.mjs", "package.json"] {
-        fs::copy(workspace.root.join("xtask").join("standard-webhooks").join(file), folder.join(file))
-            .with_context(|| format!("copying {file}"))?;
-    }
-    if folder.join("node_modules").is_dir() {
-        return Ok(());
-    }
-    run_command(Command::new("npm").args(["install", "--silent"]).current_dir(folder))
+    let source = workspace.root.join("xtask").join("standard-webhooks");
+    copy_files(&source, &["check.py", "check.mjs", "package.json", "package-lock.json"], folder)?;
+    install_packages(folder)
 }
 
 /// Returns the code block of a language in the section of the guide.
