@@ -36,7 +36,7 @@ impl EncodedMessage {
         }
         let from = sender.mailbox().email.clone();
         let message = build_message(mail, sender, &to)
-            .ok_or_else(|| SendFailure::unsendable("it cannot be encoded as a message"))?;
+            .ok_or_else(|| SendFailure::unsendable("the mail cannot be encoded"))?;
         let encoded = Self { bytes: message.formatted(), from, to };
         if !is_valid_message(&encoded.bytes) {
             return Err(SendFailure::unsendable("the encoded message would be invalid"));
@@ -44,7 +44,7 @@ impl EncodedMessage {
         Ok(encoded)
     }
 
-    /// The message as a mail server receives it and an `.eml` file contains it.
+    /// The bytes that a mail server receives and an `.eml` file contains.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }

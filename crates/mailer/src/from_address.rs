@@ -10,10 +10,10 @@ const NAME_LENGTH_MAX: usize = 255;
 #[derive(Debug, Clone)]
 pub struct FromAddress(Mailbox);
 
-/// A text that is not a sender address.
+/// The string is not a valid sender address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "must be an email address such as points@example.com, or a name with one: Points <points@example.com>"
+    "must be an email address such as points@example.com, or a name and an address: Points <points@example.com>"
 )]
 pub struct InvalidFromAddress;
 

@@ -1,4 +1,4 @@
-//! Mails to an independent mail server, if Python has it: `pip install aiosmtpd`.
+//! Sends mails to an independent mail server, if it is installed: `pip install aiosmtpd`.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -52,7 +52,7 @@ fn a_mail_that_breaks_every_dialogue_holds_up_no_other() {
 #[test]
 fn a_mail_over_which_a_library_panics_holds_up_no_other() {
     let mut harness = MailerHarness::new((1..=2).map(new_mail), |mail| {
-        assert_ne!(mail.id, mail_id(1), "a panic that the test wants");
+        assert_ne!(mail.id, mail_id(1), "a deliberate panic");
         Ok(())
     });
     harness.run_for(Duration::hours(3));

@@ -12,7 +12,7 @@ use crate::support::server::ServerAction::{self, Close, Drip, Hang, Respond, Res
 use crate::support::server::{Server, ServerOptions};
 use crate::support::{MailerHarness, START, SequentialIds, SettableClock, new_mail};
 
-/// A time limit for servers that hang. Not for mails that must arrive.
+/// A short time limit for servers that hang. Do not use it for mails that must arrive.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
 const LONG_TIMEOUT: Duration = Duration::from_secs(60);
 

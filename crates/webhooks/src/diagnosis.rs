@@ -1,4 +1,4 @@
-//! Finds out why a signature does not match, by undoing the mistakes that receivers commonly make.
+//! Finds out why a signature does not match, by undoing common mistakes of receivers.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use crate::signature::{Delivery, REPLAY_WINDOW, VerifyError, age_nanoseconds, si
 /// The length of the nonces that the service sends.
 const NONCE_DIGITS: usize = 32;
 
-/// Names of this machine that browsers treat as the same, and how a hint words them.
+/// Host names of this machine that are often used interchangeably, each with its wording in a hint.
 const LOOPBACK_HOSTS: [(&str, &str); 3] = [
     ("localhost", "with the host localhost"),
     ("127.0.0.1", "with the host 127.0.0.1"),
@@ -52,13 +52,12 @@ pub fn diagnose(
         Err(VerifyError::Stale) => Err(Diagnosis { part: "timestamp", hint: stale_hint(delivery, now) }),
         Err(VerifyError::MalformedTimestamp) => wrong(
             "timestamp",
-            "it is no time such as 2026-11-20T20:01:02.345Z; take the header's value as it came",
+            "it is not a time such as 2026-11-20T20:01:02.345Z; use the header's value unchanged",
         ),
-        Err(VerifyError::MalformedNonce) => wrong("nonce", "it is empty, or holds a line break"),
-        Err(VerifyError::MalformedSignature) => wrong(
-            "signature",
-            "it is not 64 lower-case hexadecimal digits; take the header's value as it came",
-        ),
+        Err(VerifyError::MalformedNonce) => wrong("nonce", "it is empty or contains a line break"),
+        Err(VerifyError::MalformedSignature) => {
+            wrong("signature", "it is not 64 lower-case hexadecimal digits; use the header's value unchanged")
+        }
         Err(VerifyError::BadSignature | VerifyError::Replayed) => {
             Err(find_mistake(secret, delivery, content_length))
         }
@@ -71,12 +70,12 @@ fn stale_hint(delivery: &Delivery<'_>, now: SystemTime) -> String {
     let (seconds, direction) =
         if age_seconds < 0 { (-age_seconds, "ahead of") } else { (age_seconds, "behind") };
     format!(
-        "the signature is right, but it is {seconds} s {direction} this clock, more than {minutes} minutes: \
-         an old delivery that somebody repeats, or a clock that is wrong"
+        "the signature is correct, but the timestamp is {seconds} s {direction} this clock, more than {minutes} minutes: \
+         either an old delivery was sent again, or a clock is wrong"
     )
 }
 
-/// Changes one part of the delivery, or two, until its signature matches: the change names the mistake.
+/// Changes one or two parts of the delivery until its signature matches. The change identifies the mistake.
 fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
     let matches_signature = |secret: &str, url: &str, body: &[u8]| {
         sign(secret, url, delivery.timestamp, delivery.nonce, body) == delivery.signature
@@ -84,10 +83,10 @@ fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<us
     let (url, body) = (delivery.url, delivery.body);
     let (urls, bodies) = (similar_urls(url), original_bodies(body));
     let url_hint = |url: &str, description: &str| {
-        format!("it was signed as `{url}`: {description}; use the URL exactly as it was registered")
+        format!("the signed URL is `{url}`, {description}; use the URL exactly as it was registered")
     };
     let body_hint = |description: &str| {
-        format!("{description}; check the raw bytes that came, before anything reads them")
+        format!("{description}; verify the raw bytes of the request, before they are parsed")
     };
     if let Some((url, description)) = urls.iter().find(|(url, _)| matches_signature(secret, url, body)) {
         return Diagnosis { part: "url", hint: url_hint(url, description) };
@@ -99,7 +98,7 @@ fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<us
     if let Some(((url, other), (_, description))) =
         pairs.find(|((url, _), (body, _))| matches_signature(secret, url, body))
     {
-        let hint = format!("{}; and the body: {}", url_hint(url, other), body_hint(description));
+        let hint = format!("{}; body: {}", url_hint(url, other), body_hint(description));
         return Diagnosis { part: "url and body", hint };
     }
     if let Some((_, hint)) =
@@ -114,19 +113,19 @@ fn find_mistake(secret: &str, delivery: &Delivery<'_>, content_length: Option<us
 fn diagnose_form(secret: &str, delivery: &Delivery<'_>, content_length: Option<usize>) -> Diagnosis {
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let (part, hint) = if secret.trim().starts_with("gs_") || secret.trim().starts_with("gk_") {
-        ("secret", "it is of the API (gk_…, gs_…); events are signed with the shared secret, gw_…")
+        ("secret", "it is an API credential (gk_… or gs_…); events are signed with the shared secret (gw_…)")
     } else if !is_in_milliseconds(delivery.timestamp) {
         (
             "timestamp",
-            "it is not written as it is sent, as 2026-11-20T20:01:02.345Z is; take the header's value as it came",
+            "it is not in the form 2026-11-20T20:01:02.345Z, in which it is sent; use the header's value unchanged",
         )
     } else if delivery.nonce.len() != NONCE_DIGITS || !delivery.nonce.bytes().all(is_digit) {
-        ("nonce", "it is not 32 lower-case hexadecimal digits; take the header's value as it came")
+        ("nonce", "it is not 32 lower-case hexadecimal digits; use the header's value unchanged")
     } else if let Some(hint) = incomplete_hint(delivery.body, content_length) {
         return Diagnosis { part: "body", hint };
     } else {
-        let hint = "no usual mistake explains it: it is another provider's secret, or an older one; or the body is of another \
-                    delivery, or was changed";
+        let hint = "no common mistake explains it: the secret may be old or belong to another provider, or the body may be \
+                    changed or belong to another delivery";
         ("secret or body", hint)
     };
     Diagnosis { part, hint: hint.to_owned() }
@@ -137,26 +136,26 @@ fn is_in_milliseconds(time: &str) -> bool {
     time.len() == "2026-11-20T20:01:02.345Z".len() && time.ends_with('Z') && time.get(10..11) == Some("T")
 }
 
-/// Why a body cannot be the whole body of an event; `None` if it may be.
+/// Why a body cannot be the whole body of an event; `None` if it may be complete.
 fn incomplete_hint(body: &[u8], content_length: Option<usize>) -> Option<String> {
     let length = body.len();
     if length == 0 {
-        return Some("it is empty: save the raw body before anything reads it".to_owned());
+        return Some("it is empty: read the raw body before other code consumes it".to_owned());
     }
     if let Some(sent) = content_length.filter(|sent| *sent != length) {
         return Some(format!("it has {length} bytes, but the content-length header says {sent}"));
     }
     let cause = serde_json::from_slice::<IgnoredAny>(body).err()?;
-    cause.is_eof().then(|| format!("it was cut off: its JSON is not complete after {length} bytes"))
+    cause.is_eof().then(|| format!("it was truncated: its JSON is incomplete after {length} bytes"))
 }
 
-/// What the secret may be if it was copied incorrectly, each with a hint.
+/// Corrections of a secret that was copied incorrectly, each with a hint.
 fn similar_secrets(secret: &str) -> [(String, &'static str); 3] {
     let trimmed = secret.trim();
     [
-        (trimmed.to_owned(), "it has blanks or a line break around it that are none of it"),
+        (trimmed.to_owned(), "it has white space around it that is not part of it"),
         (trimmed.trim_matches(['"', '\'']).to_owned(), "it has quotes around it that are not part of it"),
-        (format!("gw_{trimmed}"), "its first three characters, gw_, are missing"),
+        (format!("gw_{trimmed}"), "its prefix gw_ is missing"),
     ]
 }
 
@@ -167,7 +166,7 @@ fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
         Some(trimmed) => all.push((trimmed.to_owned(), "without the slash at its end")),
         None => all.push((format!("{url}/"), "with a slash at its end")),
     }
-    all.push((url.trim().to_owned(), "without blanks around it"));
+    all.push((url.trim().to_owned(), "without white space around it"));
     all.push((url.trim_matches(['"', '\'']).to_owned(), "without quotes around it"));
     all.push((url.to_lowercase(), "in lower case"));
     if let Some((scheme, rest)) = url.split_once("://") {

@@ -28,8 +28,8 @@ pub enum EventData {
     RecognitionUpdated(RecognitionData),
     /// Points were spent on a reward.
     RedemptionCreated(RedemptionData),
-    /// A kind of event that this version of the crate does not know. Confirm it, and read it from [`Event::json`] if you
-    /// need it.
+    /// A kind of event that this version of the crate does not know. Confirm the delivery, and read the data from
+    /// [`Event::json`] if you need it.
     Unknown,
 }
 
@@ -69,7 +69,7 @@ pub struct RedemptionData {
     pub user_email: String,
     /// The points that were spent.
     pub points: i64,
-    /// All points that the user ever spent from this wallet, these included.
+    /// All points that the user has ever spent from this wallet, including these.
     pub cumulative_points_spent: i64,
     pub company_id: Uuid,
 }

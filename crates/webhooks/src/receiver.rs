@@ -1,4 +1,4 @@
-//! Everything between an HTTP request and a typed event.
+//! Turns an HTTP request into a verified, typed event.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::seen_nonces::SeenNonces;
 use crate::signature::{Delivery, VerifyError, verify};
 
-/// Verifies deliveries to one callback URL, rejects replays, and reads events. It is shared between threads by reference.
+/// Verifies deliveries to one callback URL, rejects replays, and reads events. Threads can share it by reference.
 pub struct Receiver {
     callback_url: String,
     shared_secret: String,
@@ -21,12 +21,12 @@ pub struct Receiver {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Received {
-    /// The same in all attempts to deliver the event: handle each id once.
+    /// The id of the event, which is the same in every attempt to deliver it: handle each id once.
     pub event_id: Uuid,
     pub event: Event,
 }
 
-/// Why a request must be rejected. Answer it with any status but 200.
+/// Why a request must be rejected. Respond with any status other than 200.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReceiveError {

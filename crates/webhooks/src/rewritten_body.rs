@@ -1,5 +1,5 @@
-//! Reconstructs the body that was sent from one that was changed on its way, for example parsed and serialised again. It works
-//! because the service writes each event in exactly one way.
+//! Reconstructs the original body from a body that was changed on the way, for example parsed and serialised again.
+//! This works because the service writes each event in exactly one way.
 
 use std::collections::HashMap;
 
@@ -14,15 +14,15 @@ type JsonFields = HashMap<String, Box<RawValue>>;
 
 /// The changes in the order in which they are undone, since a body may have been changed more than once.
 const UNDO_STEPS: [(UndoStep, &str); 6] = [
-    (strip_byte_order_mark, "a byte order mark stands before it"),
-    (trim_whitespace, "blanks or line breaks were added around it"),
-    (unwrap_json_string, "it is given as a JSON text, with quotes around it"),
-    (remove_whitespace, "it was read and written again, with blanks between its parts"),
-    (unescape_strings, "it was read and written again, with letters or slashes escaped"),
-    (reorder_keys, "it was read and written again, with its keys in another order"),
+    (strip_byte_order_mark, "it starts with a byte order mark"),
+    (trim_whitespace, "spaces or line breaks were added around it"),
+    (unwrap_json_string, "it was encoded as a JSON string"),
+    (remove_whitespace, "it was parsed and serialised again, with white space between its tokens"),
+    (unescape_strings, "it was parsed and serialised again, with characters escaped"),
+    (reorder_keys, "it was parsed and serialised again, with its keys in a different order"),
 ];
 
-/// Returns the bodies that may have been sent, each with the changes that led to the given one.
+/// Returns the bodies that may have been sent, each with a description of the changes that led to the given body.
 pub(crate) fn original_bodies(body: &[u8]) -> Vec<(Vec<u8>, String)> {
     let (mut originals, mut last, mut changes) = (Vec::new(), body.to_vec(), Vec::new());
     for (undo, what) in UNDO_STEPS {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::signature::{Delivery, REPLAY_WINDOW, VerifyError};
 
-/// The most nonces that [`SeenNonces`] holds, unless it is given another limit: those of 1,700 deliveries a second.
+/// The default maximum number of nonces in [`SeenNonces`], enough for 1,700 deliveries per second.
 pub const MAX_SEEN_NONCES: usize = 1 << 20;
 
 /// The nonces of recently accepted deliveries, in this process's memory. Call [`remember`](Self::remember) only after
@@ -36,17 +36,17 @@ impl SeenNonces {
         Self::with_limit(window, MAX_SEEN_NONCES)
     }
 
-    /// Creates an empty set that holds at most `max_nonces`, and at least one.
+    /// Creates an empty set of at most `max_nonces` nonces. A limit of 0 counts as 1.
     pub fn with_limit(window: Duration, max_nonces: usize) -> Self {
         let (nonces, oldest_first) = (HashSet::new(), VecDeque::new());
         Self { window, max_nonces: max_nonces.max(1), nonces, oldest_first }
     }
 
-    /// Adds the nonce of a verified delivery. `now` is the time that the delivery was verified at.
+    /// Adds the nonce of a verified delivery. `now` is the time at which the delivery was verified.
     ///
     /// # Errors
     ///
-    /// [`VerifyError::Replayed`] if the nonce is present already: reject the delivery.
+    /// [`VerifyError::Replayed`] if the nonce is already present: reject the delivery.
     pub fn remember(&mut self, delivery: &Delivery<'_>, now: SystemTime) -> Result<(), VerifyError> {
         self.forget_expired(now);
         if self.nonces.contains(delivery.nonce) {
@@ -61,18 +61,18 @@ impl SeenNonces {
         Ok(())
     }
 
-    /// The number of nonces held.
+    /// The number of nonces in the set.
     pub fn len(&self) -> usize {
         self.nonces.len()
     }
 
-    /// Whether no nonce is held.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.nonces.is_empty()
     }
 
-    /// A timestamp may be one window ahead of the receiver's clock and is then valid for two windows, so nonces are held for
-    /// two.
+    /// A timestamp may be one window ahead of the receiver's clock and is then valid for two windows, so nonces are
+    /// remembered for two windows.
     fn forget_expired(&mut self, now: SystemTime) {
         let held = self.window * 2;
         let is_expired = |at: SystemTime| now.duration_since(at).is_ok_and(|age| age > held);

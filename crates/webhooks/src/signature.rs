@@ -39,7 +39,7 @@ pub enum VerifyError {
     /// `X-Service-Signature` is not 64 lower-case hexadecimal digits.
     #[error("the signature is malformed")]
     MalformedSignature,
-    /// The signature is right, but the timestamp is outside the replay window.
+    /// The signature is correct, but the timestamp is outside the replay window.
     #[error("the timestamp is outside the replay window")]
     Stale,
     /// The signature was not made with this secret over this URL, timestamp, nonce and body.
@@ -89,7 +89,7 @@ pub fn verify(secret: impl AsRef<[u8]>, delivery: &Delivery<'_>, now: SystemTime
 /// # Errors
 ///
 /// A malformed header value, [`VerifyError::BadSignature`], or [`VerifyError::Stale`], which is reported only if the
-/// signature is right.
+/// signature is correct.
 pub fn verify_within(
     secret: impl AsRef<[u8]>,
     delivery: &Delivery<'_>,
@@ -102,7 +102,7 @@ pub fn verify_within(
         .ok()
         .filter(|bytes| bytes.len() == HMAC_SHA256.digest_algorithm().output_len())
         .ok_or(VerifyError::MalformedSignature)?;
-    // A line feed in the nonce would let the end of one value pass for the beginning of the next.
+    // If the nonce contained a line feed, the end of one value could pass for the beginning of the next.
     if delivery.nonce.is_empty() || delivery.nonce.contains('\n') {
         return Err(VerifyError::MalformedNonce);
     }
@@ -121,7 +121,7 @@ pub(crate) fn age_nanoseconds(delivery: &Delivery<'_>, now: SystemTime) -> Resul
     let signed_at = OffsetDateTime::parse(delivery.timestamp, &Rfc3339)
         .map_err(|_parse| VerifyError::MalformedTimestamp)?;
     let nanoseconds = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
-    // Not by conversion into `SystemTime` or `OffsetDateTime`, which panics beyond their range.
+    // Avoids converting to `SystemTime` or `OffsetDateTime`, which panics outside their range.
     let now = match now.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => nanoseconds(after),
         Err(before) => -nanoseconds(before.duration()),

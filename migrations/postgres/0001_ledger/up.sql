@@ -124,7 +124,7 @@ CREATE TABLE occasions (
 );
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- notified_of_expiry is the end of the certificate of which the administrators were notified.
+-- notified_of_expiry is the expiry time of the certificate about which the administrators were notified.
 CREATE TABLE saml_settings (
   company_id uuid NOT NULL PRIMARY KEY REFERENCES companies (id),
   idp_id text CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -143,8 +143,8 @@ CREATE TABLE settings (
   value text NOT NULL
 );
 
--- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next:
--- 00:00 UTC of that date, or later after a failed try. failing_since is the time of the first failed try, failure the
+-- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next: 00:00
+-- UTC of that date, or later after a failed try. failing_since is the time of the first failed try, and failure is the
 -- reason for the last refusal.
 CREATE TABLE schedules (
   id uuid NOT NULL PRIMARY KEY,
@@ -174,9 +174,9 @@ CREATE TABLE missed_dates (
   PRIMARY KEY (schedule_id, due_on)
 );
 
--- The remaining work of distributions in steps: a row for each remaining step, with the concatenated ids of its
--- receivers, the first of which has this leg of the journal entry; and the number of receivers that could not be
--- paid.
+-- The remaining work of distributions in steps: for each distribution, the number of receivers that could not be paid;
+-- for each remaining step, a row with the concatenated ids of its receivers. leg is the leg of the first of these
+-- receivers.
 CREATE TABLE distributions_under_way (
   id uuid NOT NULL PRIMARY KEY,
   unpaid_receivers integer NOT NULL CHECK (unpaid_receivers >= 0)
@@ -194,13 +194,14 @@ CREATE TABLE distribution_steps (
 -- Facts are ordered by the id of the transaction that wrote them. Everything before settled_before() is committed,
 -- and no later commit can add to it.
 --
--- Only sessions of guerdon write facts. Each takes the advisory lock (1735746916, 1) when it connects, before its
--- first transaction, and holds it: a transaction whose session does not hold that lock in this database cannot add
--- facts, and is ignored. A transaction whose session is unknown (a prepared one, or one that is just ending) counts.
--- journal_position() is null in every other session, so that facts inserted by it are refused.
+-- Only sessions of guerdon write facts. Each takes the advisory lock (1735746916, 1) when it connects, before its first
+-- transaction, and holds it: a transaction whose session does not hold that lock in this database cannot add facts, and
+-- is ignored. A transaction whose session is unknown (a prepared one, or one that is just ending) counts as one of
+-- guerdon. journal_position() is null in every other session, so that the database refuses facts from such a session.
 --
 -- All three functions are bound to the objects that they use when they are created, whatever the search_path of their
--- caller. `guerdon migrate` replaces them after a restore into another cluster, whose transaction ids start again.
+-- caller. `guerdon migrate` replaces them after a restore into another cluster, which has a different transaction
+-- counter.
 CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE
   RETURN CASE WHEN current_setting('guerdon.writer', true) = 'on' THEN pg_current_xact_id()::text::bigint + 0 END;
 CREATE FUNCTION unsettled_transactions() RETURNS TABLE (fact_position bigint, transaction_id xid, pid integer)
@@ -227,12 +228,12 @@ CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
 
--- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind:
--- 1 founding, 2 rate, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution,
--- 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator,
--- 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the object of
--- the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider. legs is the
--- number of its transfers, or of the recognitions of a sending.
+-- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind: 1
+-- company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7
+-- distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2
+-- operator, 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the
+-- object of the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider.
+-- legs is the number of its transfers, or of the recognitions of a sending.
 CREATE TABLE journal_entries (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -288,8 +289,8 @@ CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, 
 CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON journal_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- A recognition is a leg of a sending, which has its points, occasion and message; message here is the one that an
--- amendment set instead. The sender of a recognition by a company is the company.
+-- A recognition is a leg of a sending, which has its points, occasion and message; the column message is set only if an
+-- amendment replaced that message. If a company sends a recognition, sender_id is the id of the company.
 CREATE TABLE recognitions (
   journal_entry_id uuid NOT NULL,
   leg integer NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
@@ -310,9 +311,9 @@ CREATE TRIGGER recognitions_immutable
   ON recognitions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
--- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
--- entry_count is the number of its entries. spent stops at the largest number. rounding_shortfall is the shortfall of the last
--- debit, within the tolerance. alert_below is the smallest balance that does not count as low.
+-- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding. entry_count is the number of its
+-- entries. spent stops at the largest integer. rounding_shortfall is the shortfall of the last debit, within the
+-- tolerance. alert_below is the smallest balance that does not count as low.
 CREATE TABLE accounts (
   owner_id uuid NOT NULL,
   kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
@@ -336,9 +337,9 @@ CREATE TABLE accounts (
 CREATE TRIGGER accounts_immutable BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
--- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. A place is the number of the entry in the history of
--- an account.
+-- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit, 8
+-- rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
+-- the two entries in the histories of their accounts.
 CREATE TABLE transfers (
   journal_entry_id uuid NOT NULL,
   leg integer NOT NULL CHECK (leg >= 0),
@@ -377,8 +378,8 @@ CREATE TABLE transfers (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
   CONSTRAINT reason_has_one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
-  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
-  -- transfer into transit, or of the remainder from there, is the sum for many receivers.
+  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A transfer
+  -- into transit, or of the remainder from there, is the sum of the amounts for many receivers.
   CONSTRAINT amount_matches_points CHECK (
     reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
@@ -392,10 +393,11 @@ CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, cr
 CREATE TRIGGER transfers_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- Seal n adds to seal n - 1 the journal entries before `journal_before` and the audit entries before `audit_before` that no
--- earlier seal covers: journal entries with their transfers and recognitions, and the digest of a message instead of
--- the message. It adds one digest over the ids and bodies of the events of these journal entries, which remains when
--- events are deleted. The counts are the numbers of rows that it covers. format: 1 is this one.
+-- Seal n extends the chain of seal n - 1 by the rows that no earlier seal covers: the journal entries before
+-- `journal_before`, with their transfers and recognitions, and the audit entries before `audit_before`. A message is
+-- represented by its digest. The events of these journal entries are represented by one digest over their ids and
+-- bodies, which remains when events are deleted. The counts are the numbers of rows that the seal covers. format is 1,
+-- the format described here.
 CREATE TABLE seals (
   sequence bigint NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format smallint NOT NULL CONSTRAINT known_format CHECK (format = 1),
@@ -531,8 +533,8 @@ CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- The last requests that failed, without personal data. provider_id is NULL if a request had no valid credentials,
--- route if its path has none. status_class is 4 or 5.
+-- The latest failed requests, without personal data. provider_id is NULL if the request had no valid credentials; route
+-- is NULL if the path matches no route. status_class is 4 or 5.
 CREATE TABLE failed_requests (
   id uuid NOT NULL PRIMARY KEY,
   request_id text NOT NULL CHECK (length(request_id) BETWEEN 1 AND 128),
@@ -589,7 +591,7 @@ CREATE TABLE provider_statistics (
   PRIMARY KEY (provider_id, hour)
 ) WITH (fillfactor = 70);
 CREATE INDEX provider_statistics_hour ON provider_statistics (hour);
--- Durations of an hour in buckets: of requests to the API (the nil UUID), or of a provider's deliveries.
+-- The durations in an hour, counted in buckets: of requests to the API (the nil UUID), or of a provider's deliveries.
 CREATE TABLE duration_statistics (
   subject_id uuid NOT NULL,
   hour integer NOT NULL,
@@ -598,7 +600,8 @@ CREATE TABLE duration_statistics (
   PRIMARY KEY (subject_id, hour, bucket)
 ) WITH (fillfactor = 70);
 CREATE INDEX duration_statistics_hour ON duration_statistics (hour);
--- The results of a provider's latest attempts: a bit each, 1 if confirmed, the newest lowest.
+-- The results of a provider's latest attempts: one bit for each attempt, which is 1 if the attempt was confirmed. The
+-- lowest bit is the newest attempt.
 CREATE TABLE latest_attempts (
   provider_id uuid NOT NULL PRIMARY KEY,
   results bigint NOT NULL CONSTRAINT bits_of_latest_attempts CHECK (results BETWEEN 0 AND 1048575),

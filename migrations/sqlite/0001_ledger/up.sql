@@ -117,7 +117,7 @@ CREATE TABLE occasions (
 ) STRICT;
 CREATE INDEX occasions_company ON occasions (company_id, created_at, id) WHERE deleted_at IS NULL;
 
--- notified_of_expiry is the end of the certificate of which the administrators were notified.
+-- notified_of_expiry is the expiry time of the certificate about which the administrators were notified.
 CREATE TABLE saml_settings (
   company_id BLOB NOT NULL PRIMARY KEY REFERENCES companies (id) CHECK (length(company_id) = 16),
   idp_id TEXT CHECK (length(idp_id) BETWEEN 1 AND 1024),
@@ -136,8 +136,8 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next:
--- 00:00 UTC of that date, or later after a failed try. failing_since is the time of the first failed try, failure the
+-- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next: 00:00
+-- UTC of that date, or later after a failed try. failing_since is the time of the first failed try, and failure is the
 -- reason for the last refusal.
 CREATE TABLE schedules (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
@@ -167,9 +167,9 @@ CREATE TABLE missed_dates (
   PRIMARY KEY (schedule_id, due_on)
 ) STRICT, WITHOUT ROWID;
 
--- The remaining work of distributions in steps: a row for each remaining step, with the concatenated ids of its
--- receivers, the first of which has this leg of the journal entry; and the number of receivers that could not be
--- paid.
+-- The remaining work of distributions in steps: for each distribution, the number of receivers that could not be paid;
+-- for each remaining step, a row with the concatenated ids of its receivers. leg is the leg of the first of these
+-- receivers.
 CREATE TABLE distributions_under_way (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   unpaid_receivers INTEGER NOT NULL CHECK (unpaid_receivers >= 0)
@@ -184,12 +184,12 @@ CREATE TABLE distribution_steps (
 -- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
 -- no foreign keys: on PostgreSQL each foreign key would lock the referenced row. Each row has its company_id.
 
--- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind:
--- 1 founding, 2 rate, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7 distribution,
--- 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2 operator,
--- 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the object of
--- the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider. legs is the
--- number of its transfers, or of the recognitions of a sending.
+-- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind: 1
+-- company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7
+-- distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2
+-- operator, 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the
+-- object of the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider.
+-- legs is the number of its transfers, or of the recognitions of a sending.
 CREATE TABLE journal_entries (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -246,8 +246,8 @@ CREATE TRIGGER journal_entries_reject_updates BEFORE UPDATE ON journal_entries
 CREATE TRIGGER journal_entries_reject_deletes BEFORE DELETE ON journal_entries
   BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
 
--- A recognition is a leg of a sending, which has its points, occasion and message; message here is the one that an
--- amendment set instead. The sender of a recognition by a company is the company.
+-- A recognition is a leg of a sending, which has its points, occasion and message; the column message is set only if an
+-- amendment replaced that message. If a company sends a recognition, sender_id is the id of the company.
 CREATE TABLE recognitions (
   journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CONSTRAINT leg_within_bounds CHECK (leg BETWEEN 1 AND 10000),
@@ -269,9 +269,9 @@ CREATE TRIGGER recognitions_reject_deletes BEFORE DELETE ON recognitions
   BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
--- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding.
--- entry_count is the number of its entries. spent stops at the largest number. rounding_shortfall is the shortfall of the last
--- debit, within the tolerance. alert_below is the smallest balance that does not count as low.
+-- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding. entry_count is the number of its
+-- entries. spent stops at the largest integer. rounding_shortfall is the shortfall of the last debit, within the
+-- tolerance. alert_below is the smallest balance that does not count as low.
 CREATE TABLE accounts (
   owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
   kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
@@ -297,9 +297,9 @@ CREATE TRIGGER accounts_reject_updates BEFORE UPDATE OF owner_id, kind, company_
 CREATE TRIGGER accounts_reject_deletes BEFORE DELETE ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 
--- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
--- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. A place is the number of the entry in the history of
--- an account.
+-- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit, 8
+-- rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
+-- the two entries in the histories of their accounts.
 CREATE TABLE transfers (
   journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 0),
@@ -338,8 +338,8 @@ CREATE TABLE transfers (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
   CONSTRAINT reason_has_one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
-  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
-  -- transfer into transit, or of the remainder from there, is the sum for many receivers.
+  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A transfer
+  -- into transit, or of the remainder from there, is the sum of the amounts for many receivers.
   CONSTRAINT amount_matches_points CHECK (
     reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN 0
@@ -355,10 +355,11 @@ CREATE TRIGGER transfers_reject_updates BEFORE UPDATE ON transfers
 CREATE TRIGGER transfers_reject_deletes BEFORE DELETE ON transfers
   BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
 
--- Seal n adds to seal n - 1 the journal entries before `journal_before` and the audit entries before `audit_before` that no
--- earlier seal covers: journal entries with their transfers and recognitions, and the digest of a message instead of
--- the message. It adds one digest over the ids and bodies of the events of these journal entries, which remains when
--- events are deleted. The counts are the numbers of rows that it covers. format: 1 is this one.
+-- Seal n extends the chain of seal n - 1 by the rows that no earlier seal covers: the journal entries before
+-- `journal_before`, with their transfers and recognitions, and the audit entries before `audit_before`. A message is
+-- represented by its digest. The events of these journal entries are represented by one digest over their ids and
+-- bodies, which remains when events are deleted. The counts are the numbers of rows that the seal covers. format is 1,
+-- the format described here.
 CREATE TABLE seals (
   sequence INTEGER NOT NULL PRIMARY KEY CHECK (sequence >= 1),
   format INTEGER NOT NULL CONSTRAINT known_format CHECK (format = 1),
@@ -378,8 +379,8 @@ CREATE TRIGGER seals_reject_deletes BEFORE DELETE ON seals
   BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
 
 -- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
--- received, 2 recognition updated, 3 redemption created.
--- The last event is never deleted, because the position of the next one follows from it.
+-- received, 2 recognition updated, 3 redemption created. The last event is never deleted, because the position of the
+-- next event is computed from it.
 CREATE TABLE events (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -465,7 +466,7 @@ CREATE TABLE idempotency_records (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL CHECK (expires_at > created_at),
   PRIMARY KEY (scope, idempotency_key)
-) STRICT; -- with rows in the order of their insertion: bodies beside keys would be written all over the table
+) STRICT; -- rows in insertion order: in key order, bodies would be written all over the table
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
 -- Audit entries: who changed what, if no journal entry records it: credentials, single sign-on settings, options,
@@ -493,8 +494,8 @@ CREATE TRIGGER audit_entries_reject_updates BEFORE UPDATE ON audit_entries
 CREATE TRIGGER audit_entries_reject_deletes BEFORE DELETE ON audit_entries
   BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
 
--- The last requests that failed, without personal data. provider_id is NULL if a request had no valid credentials,
--- route if its path has none. status_class is 4 or 5.
+-- The latest failed requests, without personal data. provider_id is NULL if the request had no valid credentials; route
+-- is NULL if the path matches no route. status_class is 4 or 5.
 CREATE TABLE failed_requests (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   request_id TEXT NOT NULL CHECK (length(request_id) BETWEEN 1 AND 128),
@@ -551,7 +552,7 @@ CREATE TABLE provider_statistics (
   PRIMARY KEY (provider_id, hour)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX provider_statistics_hour ON provider_statistics (hour);
--- Durations of an hour in buckets: of requests to the API (the nil UUID), or of a provider's deliveries.
+-- The durations in an hour, counted in buckets: of requests to the API (the nil UUID), or of a provider's deliveries.
 CREATE TABLE duration_statistics (
   subject_id BLOB NOT NULL CHECK (length(subject_id) = 16),
   hour INTEGER NOT NULL,
@@ -560,7 +561,8 @@ CREATE TABLE duration_statistics (
   PRIMARY KEY (subject_id, hour, bucket)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX duration_statistics_hour ON duration_statistics (hour);
--- The results of a provider's latest attempts: a bit each, 1 if confirmed, the newest lowest.
+-- The results of a provider's latest attempts: one bit for each attempt, which is 1 if the attempt was confirmed. The
+-- lowest bit is the newest attempt.
 CREATE TABLE latest_attempts (
   provider_id BLOB NOT NULL PRIMARY KEY CHECK (length(provider_id) = 16),
   results INTEGER NOT NULL CONSTRAINT bits_of_latest_attempts CHECK (results BETWEEN 0 AND 1048575),

@@ -24,17 +24,17 @@ use server::ServerAvailability;
 
 pub use running::RunningMailer;
 
-/// The most mails of one claim.
+/// The maximum number of mails in one claim.
 const BATCH_SIZE_MAX: u16 = 16;
 /// How long a claim is valid.
 const LEASE_DURATION: Duration = Duration::from_secs(2 * 60);
 /// The longest time between two reads of the outbox.
 const SCAN_INTERVAL: Duration = Duration::from_secs(5);
-/// The shortest wait for a mail that is due but could not be claimed, because another process holds it.
+/// The minimum wait for a mail that is due but could not be claimed, because another process has claimed it.
 const CLAIM_RETRY_INTERVAL: Duration = Duration::from_secs(1);
-/// A batch ends after this many failures of single mails in a row.
+/// After this many consecutive failures of single mails, the rest of the batch waits.
 const CONSECUTIVE_FAILURES_MAX: u8 = 3;
-/// The most mails whose refusals are counted. When there are more, all counts start again.
+/// The maximum number of mails whose refusals are counted. When it is reached, all counts are reset.
 const COUNTED_REFUSALS_MAX: usize = 10_000;
 
 /// Sends the mails of the outbox (see the crate's documentation).
@@ -44,8 +44,8 @@ pub struct Mailer {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn IdGenerator>,
     observer: Arc<dyn MailerObserver>,
-    /// Set by the use cases that queue mails. It does not shorten the wait for an unavailable server, unless an operator
-    /// retries a mail.
+    /// Notified by the use cases that queue mails. A notification does not shorten the wait for an unavailable server,
+    /// unless an operator retries a mail.
     wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
@@ -53,7 +53,7 @@ pub struct Mailer {
     unrecorded: HashMap<Uuid, (Uuid, MailOutcome)>,
     /// How often the server refused each mail.
     refusals: HashMap<Uuid, u8>,
-    /// Whether the last use of the outbox failed. The rest of the batch does not use it again.
+    /// Whether the last access to the outbox failed. If so, the rest of the batch does not access it again.
     store_fails: bool,
 }
 
@@ -75,7 +75,7 @@ struct MailBatch {
 }
 
 impl Mailer {
-    /// A mailer without an observer that reads the outbox at intervals only.
+    /// Creates a mailer that has no observer and reads the outbox only at intervals.
     pub fn new(
         store: Box<dyn MailStore>,
         transport: Box<dyn MailTransport>,
@@ -104,7 +104,7 @@ impl Mailer {
         self
     }
 
-    /// Looks for mails whenever `wake` is set.
+    /// Looks for mails whenever `wake` is notified.
     #[must_use]
     pub fn with_wake(mut self, wake: Notifier) -> Self {
         self.wake = wake;
@@ -120,7 +120,7 @@ impl Mailer {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Claims one batch, sends it and stores the outcomes. Waits for nothing but the mail server and the outbox.
+    /// Claims one batch, sends it and stores the outcomes. Waits only for the mail server and the outbox.
     pub fn process_batch(&mut self) -> NextBatch {
         let now = self.clock.now();
         match self.try_process_batch(now) {
@@ -182,7 +182,7 @@ impl Mailer {
     }
 
     fn attempt_mail(&mut self, mail: &ClaimedMail, batch: &mut MailBatch) -> MailOutcome {
-        // A panic in a library concerns one mail and must not hold up the others.
+        // A panic in a library concerns one mail and must not delay the others.
         let sending = catch_unwind(AssertUnwindSafe(|| self.transport.send_mail(mail)));
         let result = sending.unwrap_or_else(|_| Err(SendFailure::refused("the mailer failed internally")));
         let failure = match result {
@@ -283,7 +283,7 @@ impl Mailer {
 
     fn record_store_failure(&mut self, cause: &StoreError) {
         if !std::mem::replace(&mut self.store_fails, true) {
-            log::warn!("cannot read the mail outbox: {cause}");
+            log::warn!("cannot read or update the mail outbox: {cause}");
         }
     }
 

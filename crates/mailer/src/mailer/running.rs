@@ -60,7 +60,7 @@ fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
     drop(ended_sender);
 }
 
-/// The time to wait for `due`. It is limited, so that a change of the clock has no effect for longer.
+/// The time to wait for `due`. The wait is limited, so that a change of the clock cannot prolong it.
 fn time_until(due: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(due - now).unwrap_or_default().min(SCAN_INTERVAL)
 }

@@ -12,9 +12,9 @@ pub(super) const RETRY_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
 const REFUSAL_WAIT: Duration = RETRY_WAIT_MAX;
 /// The number of refusals after which a mail is given up.
 pub(super) const REFUSALS_MAX: u8 = 3;
-/// How long after it was queued a mail is retried.
+/// How long a mail is retried after it was queued.
 const RETRY_PERIOD: Duration = Duration::from_secs(3 * 24 * 60 * 60);
-/// However old a mail is, it is tried this often: the service itself may have been down for days.
+/// The minimum number of attempts, regardless of the age of the mail: the service itself may have been down for days.
 const ATTEMPTS_MIN: u16 = 4;
 
 /// The wait after a failure that follows `earlier_failures`: 15 seconds, doubled each time, at most an hour.
@@ -28,7 +28,7 @@ pub(super) fn outcome_after_failure(mail: &ClaimedMail, now: Timestamp) -> MailO
     retry_after(mail, now, retry_wait(u32::from(mail.attempts)))
 }
 
-/// The outcome of a refusal, with the number of refusals including it.
+/// The outcome of a refusal. `count` is the number of refusals, including this one.
 pub(super) fn after_refusal(mail: &ClaimedMail, now: Timestamp, count: u8) -> MailOutcome {
     if count >= REFUSALS_MAX { MailOutcome::GivenUp } else { retry_after(mail, now, REFUSAL_WAIT) }
 }
@@ -38,7 +38,7 @@ pub(super) fn after_outage(mail: &ClaimedMail, now: Timestamp, until: Timestamp)
     if must_give_up(mail, now) { MailOutcome::GivenUp } else { MailOutcome::RetryAt(until) }
 }
 
-/// Retries after `wait`, but with the last attempt at the end of the retry period.
+/// Retries after `wait`, but makes the last attempt at the end of the retry period.
 fn retry_after(mail: &ClaimedMail, now: Timestamp, wait: Duration) -> MailOutcome {
     if must_give_up(mail, now) {
         return MailOutcome::GivenUp;

@@ -4,7 +4,7 @@ use guerdon_domain::ports::Timestamp;
 
 use super::schedule::{RETRY_WAIT_MAX, RETRY_WAIT_MIN, retry_wait};
 
-/// Since when the mail server fails, and when it is tried next.
+/// The number of consecutive failures of the mail server, and when it is tried next.
 #[derive(Debug, Default)]
 pub(super) struct ServerAvailability {
     failures: u32,
@@ -12,17 +12,19 @@ pub(super) struct ServerAvailability {
 }
 
 impl ServerAvailability {
-    /// When the next mail may be sent, or `None` for now. A wait longer than the longest one is ignored: the clock was set back.
+    /// When the next mail may be sent, or `None` for now. A wait longer than `RETRY_WAIT_MAX` is ignored, because it
+    /// means that the clock was set back.
     pub(super) fn unavailable_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.unavailable_until.filter(|until| *until > now && *until - now <= RETRY_WAIT_MAX)
     }
 
-    /// The server accepted a mail, or responded to one.
+    /// Records that the server accepted a mail or responded to one.
     pub(super) fn set_available(&mut self) {
         *self = Self::default();
     }
 
-    /// The server failed. Returns when it is tried next: after a wait that doubles with each failure in a row.
+    /// Records a failure of the server. Returns when it is tried next: after a wait that doubles with each failure in a
+    /// row.
     pub(super) fn record_failure(&mut self, now: Timestamp) -> Timestamp {
         let until = now + retry_wait(self.failures);
         self.failures = self.failures.saturating_add(1);
@@ -30,8 +32,8 @@ impl ServerAvailability {
         until
     }
 
-    /// The server failed with several mails in a row, but may accept others. Waits for the shortest time, however often this
-    /// happens.
+    /// Records that several mails in a row failed, although the server may accept others. The wait is the shortest one,
+    /// however often this happens.
     pub(super) fn pause_briefly(&mut self, now: Timestamp) {
         self.unavailable_until = Some(now + RETRY_WAIT_MIN);
     }

@@ -1,8 +1,8 @@
 //! One connection to a mail server: sends messages command by command, and classifies failures.
 //!
-//! lettre carries out the single commands. Its `AsyncSmtpTransport`, which would do all of this, does not fit: its errors do not
-//! name the command that failed, so a refused sender looks like a refused recipient, and it reports a mail as sent when the
-//! server responds to DATA with 250, or when responses were injected before TLS began.
+//! lettre executes the individual commands. Its `AsyncSmtpTransport`, which would do all of this, does not fit: its
+//! errors do not name the command that failed, so a refused sender looks like a refused recipient, and it reports a
+//! mail as sent when the server responds to DATA with 250, or when responses were injected before TLS began.
 
 use std::error::Error as _;
 use std::fmt::Display;
@@ -23,13 +23,13 @@ use crate::failure::SendFailure;
 const MECHANISMS: [Mechanism; 2] = [Mechanism::Plain, Mechanism::Login];
 /// The server is closing the connection.
 const SERVICE_CLOSING: u16 = 421;
-/// The server requires a sign-in, another one, or an encrypted one.
+/// The server requires a sign-in, different credentials, or an encrypted connection.
 const SIGN_IN_REQUIRED: [u16; 4] = [530, 534, 535, 538];
 /// The server waits for the message.
 const START_MAIL_INPUT: u16 = 354;
-/// The longest attempt to connect to one of a host's addresses.
+/// The timeout for connecting to one of a host's addresses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Enough to notice a response that has arrived already.
+/// How long to wait for a response that was injected: enough if it has already arrived.
 const INJECTION_CHECK_TIME: Duration = Duration::from_millis(1);
 
 /// The parameters of a connection to a server.
@@ -46,7 +46,8 @@ pub(super) struct SmtpConnection {
 }
 
 impl SmtpConnection {
-    /// Connects to the server. Every failure is [`FailureKind::Server`](crate::FailureKind::Server), as no mail has been named yet.
+    /// Connects to the server. Every failure is [`FailureKind::Server`](crate::FailureKind::Server), because the server
+    /// has not been given a mail yet.
     pub(super) async fn open_connection(server: &ServerSettings) -> Result<Self, SendFailure> {
         let ServerSettings { url, tls, client_name } = server;
         let failed =
@@ -81,7 +82,7 @@ impl SmtpConnection {
         self.inner.command(Rset).await.is_ok()
     }
 
-    /// Sends a message. If the caller drops the future, the connection is not usable any more.
+    /// Sends a message. If the caller drops the future, the connection is no longer usable.
     pub(super) async fn send_message(&mut self, message: &EncodedMessage) -> Result<(), SendFailure> {
         require_ascii(message)?;
         self.is_usable = false;
@@ -95,7 +96,7 @@ impl SmtpConnection {
         let response = self.send_command("DATA", Data).await.map_err(StepError::into_mail_failure)?;
         expect_response("DATA", &response, |response| response.has_code(START_MAIL_INPUT))?;
         let bytes = message.as_bytes();
-        // `message` adds the end of the last line.
+        // `message` appends the line break of the last line.
         let response = self.inner.message(bytes.strip_suffix(b"\r\n").unwrap_or(bytes)).await;
         let response = self.check_response("the message", response).map_err(StepError::into_mail_failure)?;
         expect_response("the message", &response, is_completed)?;
@@ -116,7 +117,7 @@ impl SmtpConnection {
         self.check_response(step, response)
     }
 
-    /// After a negative response with a code the connection is usable, because RSET precedes the next message.
+    /// After a negative response with a code, the connection remains usable, because RSET precedes the next message.
     fn check_response(
         &mut self,
         step: &str,
@@ -130,13 +131,14 @@ impl SmtpConnection {
     }
 }
 
-/// Any server accepts ASCII addresses and encoded bodies, which is all that [`EncodedMessage::encode_mail`] should produce.
+/// Fails unless addresses and message are ASCII, which every server accepts. [`EncodedMessage::encode_mail`] should
+/// produce nothing else.
 fn require_ascii(message: &EncodedMessage) -> Result<(), SendFailure> {
     let addresses: [&str; 2] = [message.from.as_ref(), message.to.as_ref()];
     if addresses.iter().all(|address| address.is_ascii()) && message.as_bytes().is_ascii() {
         return Ok(());
     }
-    Err(SendFailure::unsendable("it is not ASCII"))
+    Err(SendFailure::unsendable("the encoded mail is not ASCII"))
 }
 
 /// A command that failed, with the code of the server's response, if there was one.
@@ -166,9 +168,9 @@ impl StepError {
     }
 }
 
-/// Fails if a response is waiting although no command was sent. Anyone on the network can inject responses before TLS begins, and
-/// lettre keeps them as responses to the commands that follow under TLS. A single one is used up by EHLO and shifts all that
-/// follow; then DATA is not answered with 354.
+/// Fails if a response is waiting although no command was sent. Anyone on the network can inject responses before TLS
+/// begins, and lettre keeps them as responses to the commands that follow under TLS. A single injected response is
+/// taken for the response to EHLO and shifts all later responses by one, so that DATA does not get 354.
 async fn refuse_injected_responses(connection: &mut AsyncSmtpConnection) -> Result<(), SendFailure> {
     match timeout(INJECTION_CHECK_TIME, connection.read_response()).await {
         Err(_elapsed) => Ok(()),

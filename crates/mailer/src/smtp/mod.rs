@@ -33,7 +33,8 @@ pub struct SmtpTransport {
 }
 
 impl SmtpTransport {
-    /// A transport that trusts the public root certificates and those in `extra_roots` (PEM), which may be empty.
+    /// Creates a transport that trusts the public root certificates and those in `extra_roots` (PEM), which may be
+    /// empty.
     pub fn new(url: SmtpUrl, sender: FromAddress, extra_roots: &[u8]) -> Result<Self, InvalidRoots> {
         let tls =
             build_tls_parameters(&url.host, extra_roots).map_err(|cause| InvalidRoots(cause.to_string()))?;
@@ -41,8 +42,8 @@ impl SmtpTransport {
         Ok(Self { server, sender, time_limit: MAX_SENDING_TIME, session: None })
     }
 
-    /// Sets the name that is sent with EHLO: the public name of this machine. A text that is neither a host name nor an
-    /// IP address is ignored; the default is `[127.0.0.1]`.
+    /// Sets the name that is sent with EHLO: the public name of this machine. A string that is neither a host name nor
+    /// an IP address is ignored; the default is `[127.0.0.1]`.
     #[must_use]
     pub fn with_client_name(mut self, name: &str) -> Self {
         if let Some(client_name) = url::client_name(name) {

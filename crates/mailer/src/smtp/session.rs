@@ -1,4 +1,4 @@
-//! Bounds the time of everything that happens over SMTP, however slowly a server sends its responses.
+//! Limits the time of every SMTP operation, however slowly a server sends its responses.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::failure::SendFailure;
 /// The longest wait for the response to QUIT.
 const QUIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A runtime that drives at most one connection. End it with [`SmtpSession::close_session`]: a drop would wait for a name resolution
-/// that is still running.
+/// A runtime that drives at most one connection. End it with [`SmtpSession::close_session`]: dropping it would wait for
+/// a name resolution that is still running.
 pub(super) struct SmtpSession {
     runtime: Runtime,
     connection: Option<SmtpConnection>,
@@ -69,7 +69,7 @@ impl SmtpSession {
     }
 }
 
-/// The existing connection if the server still responds on it, else a new one.
+/// The existing connection if the server still responds on it, otherwise a new one.
 async fn connect_or_reuse(
     existing: Option<SmtpConnection>,
     server: &ServerSettings,

@@ -36,7 +36,7 @@ pub struct SmtpUrl {
     pub(super) credentials: Option<Credentials>,
 }
 
-/// A text that is not the URL of a mail server. The message does not repeat the text, which may contain a password.
+/// Why a string is not the URL of a mail server. The message does not repeat the string, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSmtpUrl {
     /// It is not a URL of a mail server.

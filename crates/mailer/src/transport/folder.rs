@@ -69,7 +69,7 @@ fn remove_if_present(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A time in UTC in a form by which file names sort: `20261121T102201.123456Z`.
+/// A time in UTC, in a form in which file names sort by time: `20261121T102201.123456Z`.
 fn file_timestamp(at: Timestamp) -> String {
     let (date, clock) = (at.to_utc().date(), at.to_utc().time());
     format!(

@@ -10,7 +10,7 @@ use crate::failure::SendFailure;
 
 pub use folder::FolderTransport;
 
-/// The longest that sending one mail may take. The mailer starts no mail when less than this is left of its lease.
+/// The time limit for sending one mail. The mailer starts no mail when less than this is left of its lease.
 pub(crate) const MAX_SENDING_TIME: Duration = Duration::from_secs(30);
 
 /// A way to send mails.

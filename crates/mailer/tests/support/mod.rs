@@ -143,7 +143,7 @@ impl MailerHarness {
                 NextBatch::At(next) => self.clock.set_time(next),
             }
         }
-        panic!("the mailer does not rest");
+        panic!("the mailer does not become idle");
     }
 
     /// The times of the attempts, in seconds from `START`.

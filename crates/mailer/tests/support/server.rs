@@ -1,4 +1,4 @@
-//! A mail server for tests that supports enough of SMTP, and misbehaves as its test wants.
+//! A mail server for tests. It supports the required part of SMTP, and misbehaves as the test prescribes.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -218,7 +218,7 @@ impl ServerState {
         Ok(response)
     }
 
-    /// Sends bytes as fast as the client reads them, until the client is gone or the test is over.
+    /// Sends bytes as fast as the client reads them, until the client disconnects or the test ends.
     fn drip_response(&self, stream: &mut BufReader<Box<dyn Stream>>) -> Dialogue<String> {
         while !self.is_stopped.load(Ordering::Relaxed) {
             stream.get_mut().write_all(b"2")?;

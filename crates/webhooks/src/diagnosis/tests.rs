@@ -38,16 +38,16 @@ fn wrong_part_is_named() {
         "timestamp",
         "400 s ahead of",
     );
-    check(Delivery { timestamp: "now", ..signed }, "timestamp", "no time");
-    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..signed }, "timestamp", "not written as");
+    check(Delivery { timestamp: "now", ..signed }, "timestamp", "not a time");
+    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..signed }, "timestamp", "not in the form");
     check(Delivery { nonce: "", ..signed }, "nonce", "empty");
     let upper = NONCE.to_uppercase();
     check(Delivery { nonce: &upper, ..signed }, "nonce", "32 lower-case");
     check(Delivery { nonce: &NONCE[1..], ..signed }, "nonce", "32 lower-case");
     check(Delivery { signature: "AB", ..signed }, "signature", "64 lower-case");
     check_diagnosis(&format!("{SECRET}\n"), signed, delivery_time(), "secret", "around it");
-    check_diagnosis("gs_0123", signed, delivery_time(), "secret", "shared secret, gw_");
-    check_diagnosis("another", signed, delivery_time(), "secret or body", "no usual mistake");
+    check_diagnosis("gs_0123", signed, delivery_time(), "secret", "shared secret (gw_");
+    check_diagnosis("another", signed, delivery_time(), "secret or body", "no common mistake");
 }
 
 #[test]
@@ -75,19 +75,14 @@ fn change_of_a_body_is_named() {
         format!(r#"{{"data":{data}{others},{first}}},"type":"redemption.created","version":"1.0"}}"#);
     check(&format!("{body}\n"), "line breaks were added");
     check(&format!("\u{feff}{body}"), "byte order mark");
-    check(&serde_json::to_string(body).unwrap(), "as a JSON text");
-    check(&spaced, "with blanks");
+    check(&serde_json::to_string(body).unwrap(), "as a JSON string");
+    check(&spaced, "with white space");
     check(&escaped(body), "escaped");
-    check(&body.replace('/', "\\/"), "slashes escaped");
-    check(&sorted, "another order");
-    check(&format!("\u{feff}{}\n", escaped(&spaced)), "with blanks");
+    check(&body.replace('/', "\\/"), "escaped");
+    check(&sorted, "different order");
+    check(&format!("\u{feff}{}\n", escaped(&spaced)), "with white space");
     changed("https://example.com/hook/", &escaped(&sorted), "url and body", "without the slash");
-    changed(
-        "http://example.com/hook",
-        &spaced,
-        "url and body",
-        "and the body: it was read and written again",
-    );
+    changed("http://example.com/hook", &spaced, "url and body", "; body: it was parsed and serialised again");
     check_unexplained_bodies(&signed);
 }
 
@@ -98,7 +93,7 @@ fn check_unexplained_bodies(signed: &Delivery<'_>) {
             Delivery { body, ..*signed },
             delivery_time(),
             "secret or body",
-            "no usual mistake",
+            "no common mistake",
         );
     }
 }
@@ -119,12 +114,12 @@ fn incorrectly_copied_value_is_named() {
         "url",
         "with the host [::1]",
     );
-    check_diagnosis("0123456789abcdef", signed, delivery_time(), "secret", "gw_, are missing");
+    check_diagnosis("0123456789abcdef", signed, delivery_time(), "secret", "gw_ is missing");
     check_diagnosis("\"gw_0123456789abcdef\"", signed, delivery_time(), "secret", "quotes");
     check(Delivery { body: b"", ..signed }, "body", "it is empty");
-    check(Delivery { body: &body[..12], ..signed }, "body", "not complete after 12 bytes");
+    check(Delivery { body: &body[..12], ..signed }, "body", "incomplete after 12 bytes");
     let cut = Delivery { body: b"{}", ..signed };
     let diagnosis = diagnose(secret, &cut, Some(29), delivery_time()).unwrap_err();
     assert_eq!(diagnosis.to_string(), "body: it has 2 bytes, but the content-length header says 29");
-    check_diagnosis(secret, cut, delivery_time(), "secret or body", "no usual mistake");
+    check_diagnosis(secret, cut, delivery_time(), "secret or body", "no common mistake");
 }
