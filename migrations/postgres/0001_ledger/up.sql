@@ -228,12 +228,14 @@ CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
 
--- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind: 1
--- company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7
--- distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2
--- operator, 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the
--- object of the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider.
--- legs is the number of its transfers, or of the recognitions of a sending.
+-- Journal entries: a row for each requested operation that moved points or changed a company or a recognition.
+-- kind: 1 company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition,
+-- 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal.
+-- actor: 1 provider, 2 operator, 3 schedule.
+-- reference: the id of the request, or the user of the operating system.
+-- subject_id: the object of the operation, which is the sender, the user, the redemption, the schedule, the
+-- recognition or the new provider.
+-- legs: the number of transfers of the entry, or of recognitions of a sending.
 CREATE TABLE journal_entries (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -337,8 +339,8 @@ CREATE TABLE accounts (
 CREATE TRIGGER accounts_immutable BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit, 8
--- rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
+-- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
+-- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
 -- the two entries in the histories of their accounts.
 CREATE TABLE transfers (
   journal_entry_id uuid NOT NULL,

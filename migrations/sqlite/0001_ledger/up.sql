@@ -184,12 +184,14 @@ CREATE TABLE distribution_steps (
 -- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
 -- no foreign keys: on PostgreSQL each foreign key would lock the referenced row. Each row has its company_id.
 
--- Journal entries: a row for each requested operation that moved points or changed a company or a recognition. kind: 1
--- company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition, 6 deposit, 7
--- distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal. actor: 1 provider, 2
--- operator, 3 schedule. reference is the id of the request, or the user of the operating system. subject_id is the
--- object of the operation: the sender, the user, the redemption, the schedule, the recognition or the new provider.
--- legs is the number of its transfers, or of the recognitions of a sending.
+-- Journal entries: a row for each requested operation that moved points or changed a company or a recognition.
+-- kind: 1 company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition,
+-- 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal.
+-- actor: 1 provider, 2 operator, 3 schedule.
+-- reference: the id of the request, or the user of the operating system.
+-- subject_id: the object of the operation, which is the sender, the user, the redemption, the schedule, the
+-- recognition or the new provider.
+-- legs: the number of transfers of the entry, or of recognitions of a sending.
 CREATE TABLE journal_entries (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -297,8 +299,8 @@ CREATE TRIGGER accounts_reject_updates BEFORE UPDATE OF owner_id, kind, company_
 CREATE TRIGGER accounts_reject_deletes BEFORE DELETE ON accounts
   BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
 
--- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit, 8
--- rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
+-- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
+-- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
 -- the two entries in the histories of their accounts.
 CREATE TABLE transfers (
   journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
