@@ -20,7 +20,7 @@ pub(crate) fn build_event_sender(settings: &Settings, keys: &Arc<Keys>) -> anyho
     HttpSender::new(parts).context("webhooks.extra_roots")
 }
 
-/// Reads which authorities may sign the certificates of receivers. Fails if the file of extra roots cannot be read.
+/// Reads the certificate authorities that are trusted for receivers. Fails if the file of extra roots cannot be read.
 pub(crate) fn read_webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
     match &settings.webhook_roots {
         None => Ok(TrustedRoots::Public),
@@ -32,7 +32,8 @@ fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(file).with_context(|| format!("{key}: cannot read {}", file.display()))
 }
 
-/// Builds the transport of mails: to the mail server, or without one as files into the data folder, which is created.
+/// Builds the transport of mails: to the mail server if one is configured, otherwise to files in the data folder, which
+/// is created.
 pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dyn MailTransport>> {
     let mail = &settings.mail;
     let sender = mail.from.as_deref().map_or_else(|| Ok(FromAddress::local_default()), FromAddress::parse)?;
@@ -51,7 +52,7 @@ pub(crate) fn build_mail_transport(settings: &Settings) -> anyhow::Result<Box<dy
     })
 }
 
-/// Describes where mails go, as a clause for log lines and checks.
+/// Describes where mails are sent, as a clause for log lines and checks.
 pub(crate) fn describe_mail_destination(settings: &Settings) -> String {
     match &settings.mail.smtp_url {
         None => {

@@ -119,7 +119,7 @@ fn reserve_history(
         levels.push((start_of_day(day.day), rate.shown_points(balance_at_end).get()));
         balance_at_end = balance_at_end.checked_sub(day.reserve).unwrap_or(balance_at_end);
     }
-    // The series begins with the balance before the first change, or when the company was created.
+    // The history begins with the balance before the first change, or on the day when the company was created.
     let first =
         start_of_day(context.days_back(i32::from(RESERVE_CHART_DAYS)) - 1).max(to_utc(company.created_at));
     levels.push((first, rate.shown_points(balance_at_end).get()));

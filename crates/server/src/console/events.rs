@@ -93,9 +93,9 @@ pub(super) fn load_event(mut context: PageContext<'_>, id: &str) -> Result<Optio
     }))
 }
 
-/// For each attempt, oldest first, the wait in microseconds from its end to the next one: `None` after a confirmed
-/// attempt and after the last one. `next_attempt_at` is that of a pending event; it includes replays and
-/// `webhooks.time_scale`.
+/// Returns for each attempt, oldest first, the wait in microseconds from its end to the next attempt. The wait is
+/// `None` after a confirmed attempt, and after the last attempt of an event that is not pending. The stored times
+/// already account for replays and `webhooks.time_scale`.
 fn waits_between_attempts(
     attempts: &[RecordedAttempt],
     next_attempt_at: Option<Timestamp>,

@@ -1,5 +1,5 @@
-//! The operator's console: reads from the database what the pages of `guerdon-console` show. One file per page or group
-//! of pages.
+//! The operator's console: reads the data for the pages of `guerdon-console` from the database. There is one file per
+//! page or group of pages.
 
 mod attempts;
 mod audit;
@@ -29,7 +29,7 @@ use crate::platform::build_info::VERSION;
 const HTML_TYPE: &str = "text/html; charset=utf-8";
 const CSS_TYPE: &str = "text/css; charset=utf-8";
 
-/// The data access for one page.
+/// The data sources of one page.
 struct PageContext<'a> {
     reads: &'a mut dyn ReadTx,
     service: &'a StatusSources,
@@ -82,7 +82,7 @@ fn start_of_day(day: i32) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + time::Duration::days(i64::from(day))
 }
 
-/// Counts stop at this number.
+/// Counting stops at this number.
 const COUNT_MAX: i64 = CappedCount::MAX.cast_signed();
 
 fn capped_count(number: i64) -> CappedCount {

@@ -9,7 +9,7 @@ use crate::terminal::{print_line, printable};
 /// How many lines of a mail are printed.
 const PRINTED_LINES_MAX: usize = 12;
 
-/// Makes a transport print each mail that it has sent.
+/// Wraps a transport so that each sent mail is printed.
 pub(super) fn print_sent_mails(transport: Box<dyn MailTransport>) -> Box<dyn MailTransport> {
     Box::new(PrintingTransport(transport))
 }

@@ -1,4 +1,4 @@
-//! `guerdon dev`: a sandbox with temporary data and a receiver of its events.
+//! `guerdon dev`: a sandbox with temporary data and a receiver of events.
 
 mod mails;
 mod receiver;
@@ -35,11 +35,12 @@ use crate::terminal::logging;
   guerdon dev
   guerdon dev --speed 10000")]
 pub(crate) struct DevArguments {
-    /// Divide every retry wait by this number, and send an event that is refused to show the whole schedule
+    /// Divide every retry wait by this number, and send an event that the receiver refuses, to show the whole retry
+    /// schedule
     #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true, value_parser = parse_speed)]
     speed: f64,
-    /// Use this database instead of a temporary one; to use it again, set GUERDON_MASTER_KEY to the value printed the
-    /// first time
+    /// Use this database instead of a temporary one; to use it again later, set GUERDON_MASTER_KEY to the value that
+    /// the first run prints
     #[arg(long, value_name = "URL")]
     database: Option<String>,
     /// Run a self-test and exit
@@ -71,8 +72,8 @@ pub(crate) fn run_sandbox(arguments: &DevArguments) -> Result<CommandOutput> {
     Ok(CommandOutput::default())
 }
 
-/// Runs the service while another thread fills the sandbox and prints what to try. The program ends if that thread
-/// fails or has finished the self-test.
+/// Runs the service while another thread fills the sandbox and prints examples to try. The program ends when that
+/// thread fails or has finished the self-test.
 async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<Result<()>>>) -> Result<()> {
     let signals = Arc::new(tokio::sync::Mutex::new(StopSignals::listen()?.and_hangup()?));
     let application = Application::build(&sandbox.settings, print_sent_mails)?;
@@ -98,7 +99,7 @@ async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<R
     application.run_until_stopped(stop).await
 }
 
-/// The settings of the sandbox, as environment variables. The variables of the actual environment are ignored.
+/// The settings of the sandbox as environment variables. The actual environment is ignored.
 fn sandbox_variables(arguments: &DevArguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
     let port = free_port(8443)?;
     let mut variables = vec![
@@ -130,7 +131,7 @@ fn load_settings(variables: &[(&'static str, String)]) -> Result<Settings> {
     Settings::from_sources(None, environment)
 }
 
-/// Returns the wanted port if it is free, or one that the system chooses.
+/// Returns the preferred port if it is free, otherwise a port that the system chooses.
 fn free_port(preferred: u16) -> Result<u16> {
     let listener =
         TcpListener::bind(("127.0.0.1", preferred)).or_else(|_taken| TcpListener::bind(("127.0.0.1", 0)));

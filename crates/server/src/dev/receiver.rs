@@ -1,4 +1,4 @@
-//! The receiver of the sandbox's events: verifies each, responds, and prints the outcome.
+//! The receiver of the sandbox's events: verifies each event, responds, and prints the outcome.
 
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -20,7 +20,7 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 
 const CALLBACK_PATH: &str = "/hook";
-/// Events whose message begins with this are refused, to show the retries.
+/// Events whose message begins with this text are refused, to show the retries.
 pub(super) const REFUSED_PREFIX: &str = "fail";
 
 /// The running receiver.
@@ -31,11 +31,11 @@ struct ReceiverState {
     url: String,
     /// The retry schedule in this sandbox.
     schedule: RetrySchedule,
-    /// The shared secret, once the provider is created.
+    /// The shared secret; unset until the provider is created.
     secret: OnceLock<String>,
     /// The number of refusals per event.
     refused: Mutex<HashMap<String, u32>>,
-    /// Where the ids of verified events are sent.
+    /// The channel to which the ids of verified events are sent.
     verified: Mutex<Option<Sender<String>>>,
 }
 
@@ -110,7 +110,7 @@ impl SandboxReceiver {
         HttpResponse::Ok().finish()
     }
 
-    /// Prints an attempt that is refused on purpose, and when the next one follows.
+    /// Prints an attempt that is refused on purpose, and when the next attempt follows.
     fn record_refusal(&self, id: &str, summary: &str) {
         let mut refused = self.0.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let before = refused.remove(id).unwrap_or_default();
@@ -148,7 +148,7 @@ fn text_at<'a>(value: &'a Value, pointer: &str) -> &'a str {
     value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the time since `moment`; `None` if it is invalid or in the future.
+/// Returns the time since `timestamp`; `None` if it is invalid or in the future.
 fn elapsed_since(timestamp: &str) -> Option<Duration> {
     let then = guerdon_domain::values::Timestamp::parse(timestamp).ok()?;
     let micros = SystemClock.now().unix_micros().checked_sub(then.unix_micros())?;

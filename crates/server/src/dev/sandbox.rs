@@ -1,4 +1,5 @@
-//! Fills a sandbox with a provider, a corporation, two companies, funded users and occasions, and prints what to try.
+//! Fills a sandbox with a provider, a corporation, two companies, funded users and occasions, and prints examples to
+//! try.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use crate::terminal::print_line;
 
 /// How long to wait for an event.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
-/// The variables with which other commands find the sandbox.
+/// The variables that other commands need to find the sandbox.
 const COMMAND_VARIABLES: [&str; 5] = [
     "GUERDON_DATA_DIR",
     "GUERDON_DATABASE__URL",
@@ -63,7 +64,7 @@ struct SampleData {
     ada: Uuid,
     alan: Uuid,
     occasion: Uuid,
-    /// For examples that delete a user or an occasion.
+    /// A user for examples that delete a user. The next field is an occasion for the same purpose.
     extra_user: Uuid,
     extra_occasion: Uuid,
 }
@@ -88,7 +89,7 @@ impl Sandbox {
         Ok(serde_json::from_str(output.in_format(Format::Json))?)
     }
 
-    /// Creates the data, through the API if it has an endpoint for it.
+    /// Creates the data, through the API where it has an endpoint.
     pub(super) fn create_data(&self) -> Result<FilledSandbox<'_>> {
         let url = self.receiver.url();
         let arguments = [
@@ -153,7 +154,7 @@ impl Sandbox {
 
 impl SampleData {
     fn create_objects(client: &Client) -> Result<Self> {
-        // A database that is used again contains the companies of an earlier sandbox.
+        // The database may already contain the companies of an earlier sandbox.
         let domain = format!("acme-{}.example", HEXLOWER.encode(&random::generate_bytes::<3>()?));
         let corporation = client.create_corporation("Acme Group").send()?.id;
         let company = |name: &str, domain: &str| {
@@ -208,7 +209,7 @@ impl SampleData {
 }
 
 impl FilledSandbox<'_> {
-    /// Prints the ids and credentials, and what to try.
+    /// Prints the ids and credentials, and examples to try.
     pub(super) fn print_instructions(&self) {
         let base_url = &self.sandbox.settings.service_url;
         print_line(format_args!("\nThe sandbox is at {base_url}, its documentation at {base_url}/docs"));
@@ -234,7 +235,7 @@ impl FilledSandbox<'_> {
             "3. See the new balance:\n\ncurl --cacert \"$CERTIFICATE\" --user \"$API_KEY:$API_SECRET\" \
              \"$URL/users/$RECEIVER_ID/balances\"\n",
         );
-        print_line(format_args!("4. Forward the events to your own receiver as well:\n\n{LISTEN_EXAMPLE}\n"));
+        print_line(format_args!("4. Forward the events to your own receiver, too:\n\n{LISTEN_EXAMPLE}\n"));
         print_line(
             "Commands such as `guerdon company list` work there too. Ctrl-C here stops the sandbox.\n",
         );
@@ -249,7 +250,7 @@ impl FilledSandbox<'_> {
         )
     }
 
-    /// Causes an event that the receiver refuses, to show the whole retry schedule.
+    /// Sends a recognition whose event the receiver refuses, to show the whole retry schedule.
     pub(super) fn send_refused_event(&self) -> Result<()> {
         self.client.send_recognition(&self.data.new_recognition().with_message(REFUSED_PREFIX)).send()?;
         Ok(())
@@ -266,7 +267,7 @@ impl FilledSandbox<'_> {
         Ok(())
     }
 
-    /// Returns the points of the receiver in the examples.
+    /// Returns the points of the user who receives recognitions in the examples.
     fn receiver_points(&self) -> Result<i64> {
         let balances = self.client.get_balances(self.data.alan).send()?;
         balances.points(WalletType::UserWallet).context("the receiver has no user wallet")

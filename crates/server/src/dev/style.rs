@@ -4,12 +4,12 @@ use anstyle::{AnsiColor, Style};
 
 use crate::terminal::printable;
 
-/// Formats a line about a success.
+/// Formats a line that reports a success.
 pub(super) fn success_line(title: &str, line: &str) -> String {
     styled_line(AnsiColor::Green, title, line)
 }
 
-/// Formats a line about a failure.
+/// Formats a line that reports a failure.
 pub(super) fn failure_line(title: &str, line: &str) -> String {
     styled_line(AnsiColor::Red, title, line)
 }

@@ -17,7 +17,8 @@ pub(crate) struct Keys {
     fingerprint: String,
 }
 
-/// A shared secret could not be encrypted or decrypted: another key, another provider, or damage.
+/// A shared secret could not be encrypted, or could not be decrypted because of another key, another provider or
+/// damage.
 #[derive(Debug)]
 pub(crate) struct SecretCipherError;
 

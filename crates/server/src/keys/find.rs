@@ -14,8 +14,8 @@ use crate::settings::{MasterKey, Settings};
 /// The name of the master key's file in the data folder.
 pub(crate) const MASTER_KEY_FILE: &str = "master.key";
 
-/// Derives the keys of a database from the configured master key, or with the embedded database from the one in the
-/// data folder, which is created for a new database. Fails if the database was created with another master key.
+/// Derives the keys from the configured master key. Without one, the embedded database uses the master key in the data
+/// folder, which is created for a new database. Fails if the database was created with another master key.
 pub(crate) fn open_or_create_keys(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require_master_key(settings)?;
     let master = match read_configured_key(settings)? {
@@ -27,8 +27,8 @@ pub(crate) fn open_or_create_keys(settings: &Settings, store: &dyn Store) -> any
     Ok(keys)
 }
 
-/// The keys over the secrets for a command that only reads: nothing is created or stored. Fails if the database was
-/// created with another master key, or if there is none.
+/// Derives the keys for a command that only reads, without creating or storing anything. Fails if there is no master
+/// key, or if the database was created with another one.
 pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyhow::Result<Keys> {
     require_master_key(settings)?;
     let master = match read_configured_key(settings)? {
@@ -42,8 +42,8 @@ pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyh
     Ok(keys)
 }
 
-/// Fails if the settings name no master key and the database is not the embedded one: each machine could have a
-/// different key in its data folder.
+/// Fails if the settings name no master key and the database is PostgreSQL, because each machine could have a different
+/// key in its data folder.
 pub(crate) fn require_master_key(settings: &Settings) -> anyhow::Result<()> {
     if read_configured_key(settings)?.is_none() && settings.embedded_database().is_none() {
         bail!(
@@ -84,7 +84,7 @@ fn read_or_create_key(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKe
         let bytes = Zeroizing::new(random::generate_bytes::<32>()?);
         let text = Zeroizing::new(format!("{}\n", HEXLOWER.encode(bytes.as_slice())));
         files::ensure_private_folder(path.parent().unwrap_or(path))?;
-        files::create_private_file(path, text.as_bytes())?; // if another process was first, its key is read
+        files::create_private_file(path, text.as_bytes())?; // if another process has created the file first, its key is read below
     }
     read_file(path)
 }
@@ -102,8 +102,8 @@ fn stored_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
     store.read_snapshot(|reads| reads.get_setting(Setting::MasterKeyFingerprint))
 }
 
-/// Checks that the master key of this machine is the one with this fingerprint. Returns `false` if the database stores
-/// no fingerprint yet; fails if the key is another one or is missing.
+/// Checks that the master key of this machine has the stored fingerprint. Returns `false` if the database stores no
+/// fingerprint yet. Fails if the key has another fingerprint or is missing.
 pub(crate) fn check_master_key(settings: &Settings, stored: Option<&str>) -> anyhow::Result<bool> {
     require_matching_master_key(settings, stored)?;
     let found = read_configured_key(settings)?
@@ -116,8 +116,7 @@ pub(crate) fn check_master_key(settings: &Settings, stored: Option<&str>) -> any
     Ok(stored.is_some())
 }
 
-/// Fails if the master key of this machine has another fingerprint than the database stores. Succeeds if either is
-/// missing.
+/// Fails if the fingerprint of this machine's master key differs from the stored one. Succeeds if either is missing.
 pub(crate) fn require_matching_master_key(settings: &Settings, stored: Option<&str>) -> anyhow::Result<()> {
     let found = read_configured_key(settings)?
         .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
@@ -145,7 +144,7 @@ fn compare_fingerprints(found: &str, stored: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Stores the fingerprint unless another process has, and returns the one that is stored.
+/// Stores the fingerprint unless another process has stored one, and returns the stored fingerprint.
 fn store_fingerprint(tx: &mut dyn Tx, keys: &Keys) -> Result<String, StoreError> {
     if let Some(stored) = tx.get_setting(Setting::MasterKeyFingerprint)? {
         return Ok(stored);

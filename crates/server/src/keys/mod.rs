@@ -1,4 +1,5 @@
-//! The keys that are derived from the master key: one hashes API secrets, one encrypts the shared secrets of providers.
+//! The keys that are derived from the master key: one to hash API secrets, and one to encrypt the shared secrets of
+//! providers.
 
 mod derived;
 mod find;

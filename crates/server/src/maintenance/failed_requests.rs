@@ -1,5 +1,5 @@
-//! Stores the failed requests of this process in small batches. While the database is unavailable they stay in memory, up
-//! to the limits of the buffer. A crash loses those of the last half second.
+//! Stores the failed requests of this process in small batches. While the database is unavailable, they stay in memory,
+//! up to the limits of the buffer. A crash loses the failed requests of the last half second.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,15 +7,15 @@ use std::time::Duration;
 use guerdon_domain::ports::{Store, StoreError, StoreExt as _};
 use guerdon_http_api::FailedRequestBuffer;
 
-/// The most records in one transaction, which takes a few milliseconds of the writer. A flood of failures writes no more
-/// than one such transaction per interval.
+/// The maximum number of records in one transaction, which occupies the writer for a few milliseconds. Even a flood of
+/// failures causes only one such transaction per interval.
 const RECORDS_PER_TRANSACTION: usize = 200;
 
 /// Moves failed requests from the buffer to the database.
 pub(crate) struct FailedRequestWriter {
     store: Arc<dyn Store>,
     buffer: Arc<FailedRequestBuffer>,
-    /// Held while a batch is between the buffer and the database, so that [`Self::store_all`] waits for it.
+    /// Locked while a batch is moved from the buffer to the database, so that [`Self::store_all`] waits for it.
     transfer: Mutex<()>,
 }
 
@@ -51,7 +51,7 @@ impl FailedRequestWriter {
         match stored {
             Ok(()) => batch.len(),
             Err(cause) => {
-                log::debug!("cannot store failed requests, they wait in memory: {cause}");
+                log::debug!("cannot store failed requests; they stay in memory: {cause}");
                 self.buffer.put_back(batch);
                 0
             }
@@ -144,7 +144,7 @@ mod tests {
         let shared: Arc<dyn Store> = store.clone();
         let writer = FailedRequestWriter::new(&shared, &buffer);
         writer.store_batch();
-        assert_eq!(store.transactions.load(Ordering::Relaxed), 0, "nothing failed");
+        assert_eq!(store.transactions.load(Ordering::Relaxed), 0, "no request has failed");
         add_requests(&buffer, 100_000, 404);
         add_requests(&buffer, 1, 500);
         writer.store_batch();

@@ -1,4 +1,4 @@
-//! The pace of background work on the database: steps that take at most 20 ms, with a pause after each.
+//! The pace of background work on the database: steps of at most about 20 ms, with a pause after each step.
 
 use std::ops::RangeInclusive;
 use std::thread::sleep; // tidy: lets requests run between two steps
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use guerdon_domain::ports::Pacer;
 
 const STEP_TIME_MAX: Duration = Duration::from_millis(20);
-/// A step that takes less may be larger.
+/// If a step takes less, the next one is larger.
 const STEP_TIME_MIN: Duration = Duration::from_millis(5);
 
-/// Doubles the size of steps while they are short, and halves it when one takes too long.
+/// Doubles the size of the steps while they are short, and halves it after a step that took too long.
 pub(crate) struct AdaptivePacer {
     first_size: i64,
     size: i64,
@@ -20,7 +20,7 @@ pub(crate) struct AdaptivePacer {
 }
 
 impl AdaptivePacer {
-    /// The first step of each phase has `first_size` rows, later ones a number within `sizes`.
+    /// Creates a pacer. The first step of each phase has `first_size` rows, later steps have a number within `sizes`.
     pub(crate) fn new(first_size: i64, sizes: RangeInclusive<i64>) -> Self {
         Self {
             first_size,

@@ -8,8 +8,8 @@ use guerdon_domain::retention::{self, Pruned, RetentionPeriods};
 use super::pacer::AdaptivePacer;
 use crate::settings::Retention;
 
-/// Deletes records past their retention period. Returns their numbers and the duration of the longest step, for which
-/// other writers may have waited.
+/// Deletes records past their retention. Returns the numbers of deleted records and the duration of the longest step,
+/// for which other writers may have waited.
 pub(crate) fn prune(
     store: &dyn Store,
     settings: &Retention,
@@ -26,7 +26,7 @@ pub(crate) fn prune_expired_records(store: &dyn Store, now: Timestamp) -> Result
     retention::prune_expired_records(store, now, &mut new_pacer())
 }
 
-/// Steps of 20 to 200 rows: they are short even if none of the rows is in a cache.
+/// A pacer with steps of 20 to 200 rows, which are short even if none of the rows is cached.
 fn new_pacer() -> AdaptivePacer {
     AdaptivePacer::new(50, 20..=200)
 }

@@ -1,7 +1,7 @@
 //! Seals journal entries, in the background and for `guerdon seal`.
 
 use std::sync::Arc;
-use std::thread::sleep; // tidy: transactions of other processes end when they end
+use std::thread::sleep; // tidy: waits for transactions of other processes
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
@@ -13,10 +13,10 @@ use crate::platform::SystemClock;
 
 const ATTEMPTS_MAX: u32 = 200;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// How often the head is logged, so that a copy of the log proves the ledger up to that head.
+/// How often the head is logged. With a copy of the log, the ledger can be proved to be unchanged up to that head.
 const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The background job.
+/// The background job that seals journal entries.
 pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
@@ -29,7 +29,8 @@ impl SealingTask {
         Self { store, pacer: new_pacer(), logged_at: None, is_failing: false }
     }
 
-    /// Seals new journal entries, and logs the head once a day. Logs a failure once until sealing succeeds again.
+    /// Seals new journal entries, and logs the head once a day. A failure is logged only once until sealing succeeds
+    /// again.
     pub(crate) fn seal_and_log(&mut self) {
         match self.seal_new() {
             Ok(()) => {
@@ -65,8 +66,8 @@ impl SealingTask {
     }
 }
 
-/// Seals everything that is committed, and returns the latest seal; `None` in a database without journal entries. Waits
-/// up to ten seconds for transactions in progress, because nothing after them can be sealed before they end.
+/// Seals all committed journal entries, and returns the latest seal; `None` if there are no journal entries. Waits up
+/// to ten seconds for transactions in progress, because nothing after them can be sealed before they end.
 pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>, StoreError> {
     for _ in 0..ATTEMPTS_MAX {
         if let SealOutcome::Complete(seal) = seal_committed(store, now, &mut new_pacer())? {
@@ -79,7 +80,8 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
     ))
 }
 
-/// Seals of 200 to 20,000 journal entries. The statistics of each company that they concern are written with them.
+/// A pacer for seals of 200 to 20,000 journal entries. A seal is written together with the statistics of the companies
+/// that its entries concern.
 fn new_pacer() -> AdaptivePacer {
     AdaptivePacer::new(2_000, 200..=20_000)
 }

@@ -22,19 +22,19 @@ pub(crate) struct StatusSources {
     /// The URL of the database, without passwords.
     pub(crate) database: String,
     pub(crate) listen: SocketAddr,
-    /// The configured address; the actual one is set when the service listens.
+    /// The configured address; replaced by the actual one when the service listens.
     pub(crate) operator_listen: SocketAddr,
     pub(crate) operator_address: OnceLock<SocketAddr>,
     pub(crate) certificate: Option<Arc<ReloadingCertificate>>,
     /// Whether the certificate is self-signed.
     pub(crate) is_self_signed: bool,
-    /// The host name by which clients reach the service.
+    /// The host name under which clients reach the service.
     pub(crate) instance: String,
     /// How many companies have accounts that do not sum to zero, as of the last check.
     pub(crate) unbalanced_companies: Arc<AtomicI64>,
 }
 
-/// The status of a service, as JSON shows it.
+/// The status of a service, as it is serialized.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ServiceStatus {
     pub(crate) version: String,
@@ -60,7 +60,7 @@ pub(crate) struct ServiceStatus {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct InTransitStatus {
     pub(crate) distributions: usize,
-    /// The points that they have taken from reserves but not yet paid to users.
+    /// The points that these distributions have taken from reserves but not yet paid to users.
     pub(crate) points: i64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct SealStatus {
 }
 
 impl StatusSources {
-    /// Describes a service that starts now with these settings.
+    /// Creates the sources of a service that starts now with these settings.
     pub(crate) fn from_settings(settings: &Settings, store: &Arc<dyn Store>) -> Self {
         let url = Url::parse(&settings.service_url).ok();
         let host = url.and_then(|url| url.host_str().map(str::to_owned));

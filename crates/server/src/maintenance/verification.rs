@@ -1,4 +1,4 @@
-//! The whole of `guerdon verify`: the audit of the ledger, and the checks that need the master key.
+//! All checks of `guerdon verify`: the audit of the ledger, and the checks that need the master key.
 
 use std::num::NonZero;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::keys::Keys;
 use crate::platform::SystemClock;
 use crate::settings::Settings;
 
-/// Added to the longest wait of the retry schedule, for leases and for clocks that differ.
+/// Added to the longest wait of the retry schedule, to allow for leases and for clocks that differ.
 const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);
 
 /// Checks the whole database and, with the keys, that each stored secret can be read. Writes nothing.

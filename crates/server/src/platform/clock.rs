@@ -18,7 +18,7 @@ pub(crate) fn require_sane_clock() -> anyhow::Result<()> {
     }
 }
 
-/// The system's clock, in whole microseconds, which both databases keep.
+/// The system's clock in whole microseconds, the precision of both databases.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SystemClock;
 

@@ -1,8 +1,8 @@
-//! The limit of open files and connections of this process.
+//! The limit of open file descriptors of this process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the soft limit of open descriptors to the hard limit, and returns the limit that is in force then.
+/// Raises the soft limit of open descriptors to the hard limit, and returns the resulting limit.
 pub(crate) fn raise_limit() -> usize {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: maximum, maximum };

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{random, user};
 
-/// The largest file of settings or of a key that is read.
+/// The maximum size of a file with settings or a key.
 const SMALL_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a file or a pipe of at most 1 MiB as UTF-8. Fails if it is larger or not UTF-8.
@@ -35,8 +35,8 @@ pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
     created.with_context(|| format!("cannot create the folder {}", path.display()))
 }
 
-/// Fails if a folder belongs to another user: its owner could not read what this process, running as root, writes
-/// there. Succeeds if the folder is missing.
+/// Fails if a folder belongs to another user. If this process ran as root, that user could not read the files that it
+/// creates there. Succeeds if the folder is missing.
 pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
     // The caller reports a missing folder.
     let Ok(owner) = folder.metadata().map(|metadata| metadata.uid()) else { return Ok(()) };
@@ -52,8 +52,8 @@ pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Creates an empty file of mode 0600. An existing file stays as it is, unless it is an empty one of another user, who
-/// could read what is written to it. Never creates the target of a symbolic link.
+/// Creates an empty file of mode 0600. An existing file does not change. Fails if an existing file is empty and belongs
+/// to another user, who could read what is written to it. Never creates the target of a symbolic link.
 pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
     match create_new_file(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
@@ -89,7 +89,8 @@ pub(crate) fn create_private_file(path: &Path, content: &[u8]) -> anyhow::Result
 
 /// Moves a synced file to its final name and syncs the folder. Returns `false` if something has that name already.
 pub(crate) fn move_to_new_name(temporary: &Path, path: &Path) -> anyhow::Result<bool> {
-    // Unlike a rename, a hard link does not replace. Some file systems have none; there the kernel offers NOREPLACE.
+    // Unlike a rename, a hard link never replaces a file. File systems without hard links need a rename with
+    // `NOREPLACE`.
     let linked = fs::hard_link(temporary, path).or_else(|cause| match cause.kind() {
         ErrorKind::PermissionDenied | ErrorKind::Unsupported => {
             Ok(renameat_with(CWD, temporary, CWD, path, RenameFlags::NOREPLACE)?)
@@ -103,15 +104,15 @@ pub(crate) fn move_to_new_name(temporary: &Path, path: &Path) -> anyhow::Result<
     }
 }
 
-/// Writes a file of mode 0600, replacing one that may exist.
+/// Writes a file of mode 0600, and replaces an existing file.
 pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
     let temporary = write_temporary(path, content)?;
     fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))?;
     sync_folder(path)
 }
 
-/// Creates a file of mode 0600 and locks it; returns `None` while another process holds the lock. A file that a killed
-/// process left is removed first, never written to. Fails if anything else has this name.
+/// Creates a file of mode 0600 and locks it. Returns `None` if another process holds the lock. A file that a killed
+/// process left behind is removed first, and never written to. Fails if anything else has this name.
 pub(crate) fn create_locked(partial: &Path) -> std::io::Result<Option<File>> {
     loop {
         let file = match create_new_file(partial) {
@@ -123,7 +124,7 @@ pub(crate) fn create_locked(partial: &Path) -> std::io::Result<Option<File>> {
             Err(cause) => return Err(cause),
         };
         match file.try_lock() {
-            // Before it was locked, another process may have removed it as abandoned.
+            // Before this process locked the file, another one may have removed it as abandoned.
             Ok(()) if is_file_at(&file, partial) => return Ok(Some(file)),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -191,7 +192,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         require_own_folder(folder.path()).unwrap();
         require_own_folder(&folder.path().join("missing")).unwrap();
-        // Only root can give its folder to another user; for other users `/` is a folder of root.
+        // Only root can give a folder to another user. For other users, `/` is a folder of another user.
         let given = std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_ok();
         let others = if given { folder.path() } else { std::path::Path::new("/") };
         let line = require_own_folder(others).unwrap_err().to_string();
@@ -227,7 +228,7 @@ mod tests {
         );
         let metadata = file.metadata().unwrap();
         assert_eq!((metadata.len(), metadata.permissions().mode() & 0o777), (0, 0o600));
-        assert!(create_locked(&partial).unwrap().is_none(), "while it is locked");
+        assert!(create_locked(&partial).unwrap().is_none(), "the file is locked");
         drop(file);
         std::fs::remove_file(&partial).unwrap();
         std::fs::write(&other, b"kept").unwrap();
@@ -261,7 +262,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, b"").unwrap();
-        // Only root may give a file away.
+        // Only root can give a file to another user.
         if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
             assert!(ensure_private_file(&path).unwrap_err().to_string().contains("remove it"));
             assert!(

@@ -3,7 +3,7 @@
 use guerdon_domain::ports::IdGenerator;
 use uuid::Uuid;
 
-/// UUIDs of version 7, rising within the process.
+/// UUIDs of version 7, which ascend within the process.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SystemIds;
 

@@ -1,5 +1,5 @@
-//! The machine: time, ids, randomness, files, descriptors, signals, users; and which build of the program this is. No
-//! other folder of this crate reads the clock, creates an id or draws a random number.
+//! The interface to the machine: time, ids, randomness, files, descriptors, signals and users; and the version of the
+//! program. No other folder of this crate reads the clock, creates ids or generates random numbers.
 
 use std::sync::Arc;
 

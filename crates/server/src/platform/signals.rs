@@ -1,4 +1,4 @@
-//! The signals that ask the program to end.
+//! The signals that ask the program to stop.
 
 use std::future::pending;
 
@@ -13,15 +13,15 @@ pub(crate) struct StopSignals {
 }
 
 impl StopSignals {
-    /// Starts to listen; from now on these signals do not end the process. SIGXFSZ is ignored as well: a write beyond
-    /// the limit of file sizes then fails as on a full disk.
+    /// Starts to listen. From now on, these signals do not end the process. SIGXFSZ is ignored as well, so that a write
+    /// beyond the file size limit fails as on a full disk.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let _ignored = signal(SignalKind::from_raw(process::Signal::XFSZ.as_raw()))?;
         let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
         Ok(Self { terminate, interrupt, hangup: None })
     }
 
-    /// Listens for SIGHUP too, unless the parent process, such as nohup, ignores it.
+    /// Also listens for SIGHUP, unless the parent process, such as `nohup`, has set it to be ignored.
     pub(crate) fn and_hangup(self) -> std::io::Result<Self> {
         let hangup = if is_hangup_ignored() { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self { hangup, ..self })
@@ -43,8 +43,8 @@ impl StopSignals {
     }
 }
 
-/// Linux has the ignored signals in `/proc`, as a mask in hex whose lowest bit is SIGHUP. Other systems count as not
-/// ignoring it.
+/// Whether SIGHUP is ignored. Linux shows the ignored signals in `/proc` as a hexadecimal mask, whose lowest bit is
+/// SIGHUP. On other systems, this returns `false`.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

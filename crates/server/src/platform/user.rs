@@ -7,8 +7,8 @@ use std::os::unix::fs::MetadataExt;
 const NO_LOGIN: u32 = u32::MAX;
 const USER_LENGTH_MAX: usize = 255;
 
-/// Returns the user of this process, after the user who logged in if that is another one: `ann as guerdon`. Users
-/// without a name are shown by uid. `None` if the system does not report it.
+/// Returns the user of this process. If another user logged in, returns both, such as `ann as guerdon`. A user without
+/// a name is shown as a uid. Returns `None` if the system does not report the user.
 pub(crate) fn current_user() -> Option<String> {
     let process_user = fs::metadata("/proc/self").ok()?.uid();
     // The kernel keeps the login uid through `su` and `sudo`.

@@ -38,10 +38,10 @@ pub(super) const SETTING_KEYS: [&str; 34] = [
     "log.requests",
 ];
 
-/// Read from the environment only, for tests; not a setting.
+/// A variable for tests, which is read only from the environment and is not a setting.
 pub(super) const ALLOW_UNSAFE_POSTGRES: &str = "allow_unsafe_postgres";
 
-/// The keys whose value is a list; comma-separated in the environment.
+/// The keys whose values are lists. In the environment, the items are separated by commas.
 const LIST_KEYS: [&str; 3] = ["http.trusted_proxies", "http.retired_versions", "http.sunsets"];
 
 /// Returns whether this is the name of a setting.

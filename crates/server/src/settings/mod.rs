@@ -28,10 +28,10 @@ pub(crate) struct Settings {
     pub(crate) database: DatabaseUrl,
     /// The URL of the database as it was configured; may contain a password.
     pub(crate) database_url: SecretText,
-    /// Whether `serve` applies pending migrations; otherwise it refuses such a database.
+    /// Whether `serve` applies pending migrations. Otherwise it refuses a database with pending migrations.
     pub(crate) migrate: bool,
-    /// Whether a PostgreSQL is accepted that loses commits in a crash, for tests. Set only by
-    /// `GUERDON_ALLOW_UNSAFE_POSTGRES=1`; not read from a file and not shown.
+    /// Whether a PostgreSQL server is accepted that can lose commits in a crash. This is for tests: it is set only by
+    /// `GUERDON_ALLOW_UNSAFE_POSTGRES=1`, not read from a file and not shown.
     pub(crate) allow_unsafe_postgres: bool,
     /// The provider API.
     pub(crate) http: Http,
@@ -43,13 +43,13 @@ pub(crate) struct Settings {
     pub(crate) rate_limit: RateLimit,
     /// The delivery of events.
     pub(crate) webhooks: Webhooks,
-    /// Additional authorities that may sign certificates of receivers.
+    /// A file of additional certificate authorities that are trusted for receivers.
     pub(crate) webhook_roots: Option<PathBuf>,
     /// The delivery of mails.
     pub(crate) mail: Mail,
     /// How long records are stored.
     pub(crate) retention: Retention,
-    /// The master key; `None` if it is in the file below or in the data folder.
+    /// The master key; `None` if it is in `master_key_file` or in the data folder.
     pub(crate) master_key: Option<MasterKey>,
     /// The file that contains the master key.
     pub(crate) master_key_file: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub(crate) struct Http {
     pub(crate) tls: Tls,
     /// Retired API versions, which respond with 410.
     pub(crate) retired_versions: Vec<String>,
-    /// API versions with the date of their end, which responses announce.
+    /// API versions with a date of removal, which responses announce.
     pub(crate) sunsets: Vec<Sunset>,
     /// The maximum number of connections; 0 for as many as the limit of descriptors and the memory allow.
     pub(crate) max_connections: u32,
@@ -73,7 +73,7 @@ pub(crate) struct Http {
     pub(crate) max_connections_per_address: u32,
     /// How long a connection may be idle.
     pub(crate) keep_alive: Duration,
-    /// How long load balancers have to notice that the process stops.
+    /// How long load balancers have to notice that the process is stopping.
     pub(crate) drain: Duration,
 }
 
@@ -89,14 +89,14 @@ pub(crate) enum Tls {
         /// The file with the private key, in PEM.
         private_key: PathBuf,
     },
-    /// By a proxy in front of the service; the forwarding headers of these proxies are trusted.
+    /// By a proxy in front of the service. The forwarding headers of these proxies are trusted.
     Proxy {
         /// The addresses of the proxies.
         trusted: Vec<IpNet>,
     },
 }
 
-/// The rate limits (behaviour 20); 0 disables one.
+/// The rate limits (behaviour 20); 0 disables a limit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RateLimit {
     /// Requests per second per provider.
@@ -118,7 +118,7 @@ pub(crate) struct Webhooks {
     pub(crate) time_scale: f64,
 }
 
-/// How long records are stored after their use; `None` means forever.
+/// How long records are stored; `None` means forever.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retention {
     /// Delivered events with their attempts.
@@ -143,7 +143,7 @@ pub(crate) struct Mail {
     pub(crate) smtp_url: Option<SecretText>,
     /// The sender's address.
     pub(crate) from: Option<String>,
-    /// Additional authorities that may sign the certificate of the mail server.
+    /// A file of additional certificate authorities that are trusted for the mail server.
     pub(crate) extra_roots: Option<PathBuf>,
 }
 

@@ -1,4 +1,4 @@
-//! Parses the values of the settings; every error names the key.
+//! Parses the values of the settings. Every error names the key.
 
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -58,7 +58,7 @@ impl<'a> SettingsReader<'a> {
             Err(ConfigError::NotFound(_)) => Ok(None),
             Err(_) if key == "master_key" => bail!("master_key must be 64 hex digits"), // the error would show the key
             Err(_) => {
-                // Only strings are secret, and every value can be read as a string.
+                // Only strings can be secrets, and every value can be read as a string.
                 let shown_value =
                     self.0.get_string(key).map_or_else(|_| String::new(), |value| format!(", not `{value}`"));
                 Err(anyhow!("{key} must be {}{shown_value}", T::EXPECTED))
@@ -170,7 +170,7 @@ fn parse_retired_versions(source: &SettingsReader<'_>) -> anyhow::Result<Vec<Str
     }
 }
 
-/// Parses a version with its end, such as `v1=2027-06-30`.
+/// Parses versions with their dates of removal, such as `v1=2027-06-30`.
 fn parse_sunsets(source: &SettingsReader<'_>) -> anyhow::Result<Vec<Sunset>> {
     let entries: Vec<String> = source.get_or("http.sunsets", Vec::new())?;
     let parsed = entries.iter().map(|entry| {

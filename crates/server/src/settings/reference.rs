@@ -21,12 +21,12 @@ fn load_settings(toml: &str) -> Settings {
     Settings::from_sources(Some(file.path()), std::iter::empty()).unwrap()
 }
 
-/// Returns whether a line is a commented-out setting. In prose, a space follows the `#`.
+/// Returns whether a line is a setting that is commented out. In comments, a space follows the `#`.
 fn is_setting(line: &str) -> bool {
     line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
 }
 
-/// Returns the reference with the settings that `wanted` selects uncommented.
+/// Returns the reference with the settings that `is_selected` selects uncommented.
 fn uncomment_settings(is_selected: impl Fn(&str) -> bool) -> String {
     let uncomment = |section: &str, line: &str| {
         let setting = line.trim_start_matches('#');

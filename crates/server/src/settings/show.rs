@@ -45,7 +45,7 @@ impl MaskedSettings {
     pub(crate) fn to_toml(&self) -> String {
         let mut text = String::new();
         for (key, value) in &self.0 {
-            // JSON's strings, numbers, booleans and flat lists are TOML's too. Writing to a string cannot fail.
+            // JSON strings, numbers, booleans and flat lists are also valid TOML. Writing to a string cannot fail.
             let _written = match value {
                 SettingValue::Unset => writeln!(text, "# {key} is unset"),
                 _ => writeln!(text, "{key} = {}", serde_json::to_string(value).unwrap_or_default()),
@@ -143,7 +143,7 @@ pub(super) fn mask_url(url: &str) -> String {
     if url.starts_with("sqlite:") {
         return url.to_owned();
     }
-    // Only libpq accepts several hosts in a URL: a placeholder host replaces them while the URL is parsed.
+    // Only libpq accepts several hosts in a URL, so a placeholder replaces them while the URL is parsed.
     let host_list = url_hosts(url).filter(|hosts| hosts.contains(','));
     if let Some(host_list) = host_list {
         let masked_single = mask_url(&url.replacen(host_list, PLACEHOLDER_HOST, 1));

@@ -1,4 +1,4 @@
-//! Merges the file and the environment. An unknown key is an error that names it.
+//! Merges the settings of the file and the environment. Fails for an unknown key with an error that names it.
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -8,7 +8,7 @@ use rustix::process::{Signal, getpid, kill_process};
 
 static OUTPUT_CLOSED: Once = Once::new();
 
-/// Prints a line, in colour on a terminal. If standard output is closed, as behind `| head`, the process sends itself
+/// Prints a line, in colour on a terminal. If standard output is closed, as with `| head`, the process sends itself
 /// SIGTERM.
 pub(crate) fn print_line(line: impl Display) {
     if writeln!(anstream::stdout(), "{line}").is_err() {

@@ -1,4 +1,4 @@
-//! Log records on standard error: one line for each, as text or as JSON.
+//! Writes log records to standard error, one line per record, as text or as JSON.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use serde_json::Map;
 use crate::settings::{Log, LogFormat};
 use crate::terminal::printable;
 
-/// A log record in JSON: the fields that every record has, then its own, such as `request_id`.
+/// A log record in JSON: first the fields that all records have, then its own fields, such as `request_id`.
 #[derive(Serialize)]
 struct LogLine<'a> {
     timestamp: &'a str,
@@ -34,16 +34,16 @@ impl<'kvs> VisitSource<'kvs> for Fields {
     }
 }
 
-/// Starts to log, at the level and in the format of the settings.
+/// Starts logging with the level and the format of the settings.
 pub(crate) fn start_logging(log: Log) {
     let mut builder = Builder::new();
-    // Below info, records of other crates contain whole URLs with their queries.
+    // Below level info, records of other crates contain whole URLs with their queries.
     builder.filter_level(log.level.min(LevelFilter::Info));
     builder.filter_module("guerdon", log.level);
     if log.level <= LevelFilter::Info {
-        // The start line of the service contains what these records say.
+        // The line that the service logs at its start contains the same information as these records.
         builder.filter_module("actix_server", log.level.min(LevelFilter::Warn));
-        // The health check logs an unavailable database once; the pool would log every attempt to connect.
+        // The health check logs once that the database is unavailable; the pool would log every attempt to connect.
         builder.filter_module("r2d2", LevelFilter::Off);
     }
     match log.format {

@@ -1,5 +1,5 @@
-//! What the program writes to the terminal: lines of output, log lines, progress bars, and text from elsewhere without
-//! its control characters.
+//! Output to the terminal: lines of output, log lines, progress bars, and untrusted text with escaped control
+//! characters.
 
 mod lines;
 pub(crate) mod logging;

@@ -1,17 +1,17 @@
-//! Escapes untrusted text for a terminal: control characters could steer the terminal, and bidirectional ones could
-//! show a different text.
+//! Escapes untrusted text for a terminal. Control characters could control the terminal, and bidirectional characters
+//! could make it show a different text.
 //!
-//! The escapes are those of JSON, so that JSON keeps its meaning: there these characters occur in strings only.
+//! JSON escapes are used. They do not change the meaning of JSON, where these characters occur only in strings.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Escapes every character that does not print as itself, line breaks and tabs included.
+/// Escapes every character that is not printed as itself, including line breaks and tabs.
 pub(crate) fn escape_line(text: &str) -> Cow<'_, str> {
     escape_unless(text, |_| false)
 }
 
-/// Escapes every character that does not print as itself, except tabs and the ends of lines.
+/// Escapes every character that is not printed as itself, except tabs and line ends.
 pub(crate) fn escape_lines(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") {
         let each = text.split("\r\n").map(|line| escape_unless(line, is_layout));
@@ -44,7 +44,7 @@ fn escape_unless(text: &str, is_kept: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// Characters that change the direction of text, and separators of lines that are not control characters.
+/// Whether a character changes the direction of text, or separates lines without being a control character.
 fn is_bidirectional(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -10,12 +10,12 @@ const USERS_BAR: &str = "{wide_bar} {human_pos} of {human_len} users";
 const ROWS_BAR: &str = "{wide_bar} {human_pos} of {human_len} rows";
 const BYTES_BAR: &str = "{wide_bar} {bytes} of {total_bytes}";
 
-/// A spinner, and a bar as soon as the total is known. The default shows nothing.
+/// A spinner, which becomes a bar when the total is known. The default shows nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
-    /// Shows the progress on standard error if that is a terminal, until `finish` is called.
+    /// Shows the progress on standard error until `finish` is called, if standard error is a terminal.
     pub(crate) fn on_terminal() -> Self {
         if !std::io::stderr().is_terminal() {
             return Self::default();
@@ -25,17 +25,17 @@ impl Progress {
         Self(Some(bar))
     }
 
-    /// Shows a bar with this total of users.
+    /// Shows a bar with this total number of users.
     pub(crate) fn show_users(&self, all: usize) {
         self.show_bar(all, USERS_BAR);
     }
 
-    /// Shows a bar with this total of rows.
+    /// Shows a bar with this total number of rows.
     pub(crate) fn show_rows(&self, all: usize) {
         self.show_bar(all, ROWS_BAR);
     }
 
-    /// Shows a bar with this total of bytes.
+    /// Shows a bar with this total number of bytes.
     pub(crate) fn show_bytes(&self, all: usize) {
         self.show_bar(all, BYTES_BAR);
     }

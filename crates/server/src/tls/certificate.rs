@@ -1,4 +1,4 @@
-//! A certificate chain and its key, in two PEM files.
+//! A certificate chain and its private key in two PEM files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -21,9 +21,9 @@ use guerdon_domain::ports::Clock;
 pub(crate) use reload::ReloadingCertificate;
 use reload::RenewCertificate;
 
-/// The TLS configuration of the listener, and its certificate, which must be refreshed regularly.
+/// The TLS configuration of the listener, and its certificate, which must be reloaded regularly.
 pub(crate) struct ListenerTls {
-    /// TLS 1.2 and 1.3 with the certificate.
+    /// The configuration: TLS 1.2 and 1.3 with the certificate.
     pub(crate) config: ServerConfig,
     pub(crate) certificate: Arc<ReloadingCertificate>,
 }
@@ -40,7 +40,7 @@ pub(crate) fn prepare_listener_tls(settings: &Settings) -> anyhow::Result<Option
             let ensure = move || self_signed::ensure_certificate(&data_dir, &service_url, SystemClock.now());
             let files = ensure()?;
             let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
-            log::info!("the certificate is self-signed: let clients trust {}", shown.display());
+            log::info!("the certificate is self-signed: configure clients to trust {}", shown.display());
             let renew: RenewCertificate = Box::new(move || ensure().map(drop));
             (files, Some(renew))
         }
@@ -55,8 +55,8 @@ pub(crate) fn prepare_listener_tls(settings: &Settings) -> anyhow::Result<Option
     Ok(Some(ListenerTls { config, certificate }))
 }
 
-/// Checks the configured certificate and returns when it expires; `None` for a self-signed one, which `serve` creates,
-/// and behind a proxy.
+/// Checks the configured certificate and returns when it expires. Returns `None` behind a proxy and if the certificate
+/// is self-signed, because `serve` creates it.
 pub(crate) fn check_certificate(settings: &Settings) -> anyhow::Result<Option<OffsetDateTime>> {
     match &settings.http.tls {
         Tls::Files { certificate, private_key } => {

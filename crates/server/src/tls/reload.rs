@@ -10,7 +10,7 @@ use super::certificate::{CertificateFiles, FileContents, leaf_certificate};
 /// Gives each new connection the newest valid certificate.
 pub(crate) struct ReloadingCertificate {
     files: CertificateFiles,
-    /// The files as they were last read, valid or not, so that an invalid certificate is logged once.
+    /// The files as they were last read, even if they were invalid, so that an invalid certificate is logged only once.
     last_read: Mutex<Option<FileContents>>,
     current: RwLock<Arc<CertifiedKey>>,
     renew: Option<RenewCertificate>,
@@ -35,8 +35,8 @@ impl ReloadingCertificate {
         Ok(Self { files, last_read: seen, current, renew })
     }
 
-    /// Reads the files and uses a changed certificate if it is valid; otherwise the old one stays in use. Returns
-    /// whether the certificate in use changed.
+    /// Reads the files, and uses the new certificate if they have changed and are valid. Otherwise the old certificate
+    /// stays in use. Returns whether the certificate in use changed.
     pub(crate) fn reload_if_changed(&self) -> bool {
         let mut seen = self.last_read.lock().unwrap_or_else(PoisonError::into_inner);
         let contents = match self.files.read_contents() {
@@ -70,7 +70,7 @@ impl ReloadingCertificate {
         leaf_certificate(&current).map(|certificate| certificate.validity().not_after.timestamp())
     }
 
-    /// Renews a self-signed certificate that expires soon. Does nothing for a certificate of the operator.
+    /// Renews a self-signed certificate that expires soon. Does nothing for the operator's own certificate.
     pub(crate) fn renew_if_needed(&self) {
         if let Some(renew) = &self.renew
             && let Err(cause) = renew()

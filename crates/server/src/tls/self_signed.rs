@@ -1,4 +1,4 @@
-//! The self-signed certificate, for trials and for clients that are configured to trust it.
+//! Creates the self-signed certificate, for trials and for clients that are configured to trust it.
 
 use std::fs::File;
 use std::path::Path;
@@ -85,7 +85,7 @@ fn write_certificate(files: &CertificateFiles, names: &[String], now: Timestamp)
     let mut subject = DistinguishedName::new();
     subject.push(DnType::CommonName, "guerdon");
     params.distinguished_name = subject;
-    params.not_before = (now - Duration::days(1)).to_utc().into(); // for clients whose clock is slow
+    params.not_before = (now - Duration::days(1)).to_utc().into(); // for clients whose clocks are behind
     params.not_after = (now + VALIDITY_PERIOD).to_utc().into();
     params.is_ca = IsCa::ExplicitNoCa;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf, absolute};
-use std::thread::{scope, sleep}; // tidy: syncs the growing copy to disk at intervals
+use std::thread::{scope, sleep}; // tidy: waits between two syncs of the growing copy
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -15,7 +15,7 @@ use crate::platform::files;
 use crate::settings::Settings;
 use crate::terminal::Progress;
 
-/// How often the copy is synced: a large sync would delay the commits of the service on the same disk.
+/// How often the copy is synced. A single large sync would delay the commits of the service on the same disk.
 const SYNC_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Copy a consistent snapshot of the embedded database to a file while it is in use. The master key is not included.
@@ -33,7 +33,7 @@ pub(crate) struct Backup {
 struct BackupView {
     file: String,
     bytes: u64,
-    /// The head of the hash chain, which the copy contains as well; `None` before the first seal.
+    /// The head of the hash chain when the backup began; `None` before the first seal.
     head: Option<String>,
 }
 
@@ -71,8 +71,7 @@ impl Backup {
     }
 }
 
-/// Writes the copy to a partial file, and moves it to its name after it is complete and synced. Returns its size in
-/// bytes.
+/// Writes the copy to a partial file, and renames it when it is complete and synced. Returns its size in bytes.
 fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
     let mut partial = file.as_os_str().to_owned();
     partial.push(".partial");
@@ -106,7 +105,7 @@ fn copy_and_sync(database: &Path, (partial_file, to): (&File, &Path), progress: 
         let copying = scope.spawn(|| copy_sqlite(database, to));
         let (mut copied, mut faults) = (0, Vec::new());
         while !copying.is_finished() {
-            faults.extend(partial_file.sync_data().err()); // the system reports such a failure once: a later sync may succeed
+            faults.extend(partial_file.sync_data().err()); // the system reports such a failure only once; a later sync may succeed
             let now = size(to);
             progress.advance_by(now.saturating_sub(copied));
             copied = now;

@@ -1,5 +1,5 @@
-//! `guerdon config check`: checks that the settings are valid, and with `--connect` that the database, the mail server
-//! and the files that they name can be used.
+//! `guerdon config check`: checks that the settings are valid. With `--connect`, also checks that the database, the
+//! mail server and the files that the settings name can be used.
 
 use std::fs;
 
@@ -21,7 +21,7 @@ use crate::transports::{build_mail_transport, describe_mail_destination, read_we
 #[derive(Serialize)]
 struct ConfigCheckView {
     ok: bool,
-    /// The outcome of each connection that was tried.
+    /// The outcome of each check of `--connect`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tried: Vec<String>,
 }
@@ -41,7 +41,7 @@ pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Comman
     Ok(ConfigCheckView { ok: true, tried }.to_output()?)
 }
 
-/// Tries everything that the settings refer to. Fails with all faults, if there are any.
+/// Checks everything that the settings refer to. If there are faults, fails with all of them.
 fn check_connections(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
     let results = [
         check_folder(settings),

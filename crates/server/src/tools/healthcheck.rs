@@ -10,7 +10,7 @@ use ureq::Agent;
 use crate::commands::{CommandOutput, CommandView};
 use crate::settings::Settings;
 
-/// How long the health check of a container may take.
+/// The time limit of a request. Container health checks should not take longer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ impl CommandView for Readiness {
     }
 }
 
-/// Asks the operator's listener whether the service accepts requests.
+/// Checks on the operator's listener whether the service accepts requests.
 pub(super) fn check_readiness(settings: &Settings) -> Result<CommandOutput> {
     let (_, status, body) = request_operator(settings, "/readyz")?;
     if status != 200 {
@@ -47,7 +47,7 @@ pub(super) fn request_operator(settings: &Settings, path: &str) -> Result<(Strin
     Ok((url, response.status().as_u16(), body))
 }
 
-/// Replaces the unspecified address, on which a listener takes all connections, by loopback.
+/// Replaces the unspecified address, which listens on all interfaces, with the loopback address.
 fn reachable_address(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

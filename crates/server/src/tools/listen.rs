@@ -5,7 +5,7 @@ mod target;
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::thread::sleep; // tidy: the feed has to be polled
+use std::thread::sleep; // tidy: waits between two polls of the feed
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -20,7 +20,7 @@ use crate::platform::SystemClock;
 use crate::terminal::print_line;
 use crate::terminal::printable;
 
-/// The maximum number of bytes of a response, which has one event: far more than any event needs.
+/// The maximum size of a response. A response has at most one event, which is far smaller.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
 /// How often to poll while there are no events.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -41,7 +41,8 @@ pub(crate) struct Listen {
     /// URL of the receiver, on this machine
     #[arg(long, value_name = "URL")]
     forward_to: String,
-    /// Start with events of this time, or of this age such as 2h. Default: continue after the last run, or start now
+    /// Start with events of this time, or of this age such as 2h. Default: continue where the last run stopped, or
+    /// start with new events
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Secret that signs the forwarded events
@@ -54,7 +55,7 @@ pub(crate) struct Listen {
 
 impl Listen {
     /// Forwards events until the process is stopped. The position is stored before the first event and after each
-    /// event: the next run sends only the event that was in flight again.
+    /// event. So after an interruption, the next run repeats only the event that was in flight.
     pub(super) fn forward_events(&self) -> Result<CommandOutput> {
         let credentials = Credentials {
             api_key: read_variable("GUERDON_API_KEY")?,
@@ -98,8 +99,8 @@ impl Listen {
             .with_context(|| format!("--cacert {}", file.display()))
     }
 
-    /// Sends an event and prints the outcome. Returns whether the event was skipped: that happens if the receiver
-    /// refuses it or responds too late, not if no receiver listens.
+    /// Sends an event and prints the outcome. Returns whether the event was skipped, because the receiver refused it or
+    /// did not respond in time. While no receiver accepts connections, waits.
     fn forward_event(&self, target: &ForwardTarget, event: &Event, is_hint_shown: bool) -> Result<bool> {
         let mut is_waiting = false;
         loop {
@@ -137,12 +138,12 @@ impl Listen {
     }
 }
 
-/// Fetches the next event, if there is one, and the cursor after it.
+/// Fetches the next event, if there is one, and the following cursor.
 fn next_event(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
     client.get_event_page(&EventQuery { start, limit: Some(1), ..EventQuery::default() }).send()
 }
 
-/// Retries until the service responds. A refusal or an untrusted certificate is returned at once.
+/// Retries until the service responds. A refusal of the request or an untrusted certificate is returned at once.
 fn retry_until_response(request: impl Fn() -> Result<EventPage, Error>) -> Result<EventPage> {
     let mut is_announced = false;
     loop {
@@ -167,7 +168,7 @@ fn with_hint(error: Error) -> anyhow::Error {
     }
 }
 
-/// Prints a line that may contain text of the service or the receiver.
+/// Prints a line that may contain text from the service or the receiver.
 fn print_escaped(line: &str) {
     print_line(printable::escape_line(line));
 }

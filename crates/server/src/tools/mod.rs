@@ -1,4 +1,4 @@
-//! Commands that run in the process of the command line, even while `serve` holds the database.
+//! Commands that always run in this process, even while `serve` holds the database.
 
 mod backup;
 mod config_check;
@@ -53,7 +53,7 @@ pub(crate) enum Tool {
 /// Commands for signed events.
 #[derive(Subcommand)]
 pub(crate) enum Webhook {
-    /// Verify the signature of a delivery; if it is invalid, exits with 1, the faulty part and how to fix it.
+    /// Verify the signature of a delivery; if it is invalid, names the faulty part and how to fix it, and exits with 1.
     #[command(after_help = r"Examples:
   guerdon webhook verify --url https://acme.example/hook --shared-secret gw_1 \
     --headers HEADERS --body BODY
@@ -81,7 +81,7 @@ impl Tool {
         )
     }
 
-    /// Runs the command; `program` is the command line that completions and the manual page describe.
+    /// Runs the command. `program` is the command line that completions and the manual page describe.
     pub(crate) fn run_tool(
         &self,
         settings: &Settings,

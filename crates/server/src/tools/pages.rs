@@ -85,7 +85,7 @@ fn render_command(command: &Command, above: &str, text: &mut Vec<u8>) -> Result<
     page.render_synopsis_section(&mut section)?;
     page.render_options_section(&mut section)?;
     page.render_extra_section(&mut section)?;
-    // Sections of the command are subsections of this page.
+    // The sections of a command's page become subsections of this page.
     let section = String::from_utf8(section)?.replace(".SH ", ".SS ");
     let section = section.replace(".SS EXTRA\nExamples:\n", ".SS EXAMPLES\n");
     writeln!(text, ".SH \"{}\"\n{section}", name.to_uppercase())?;

@@ -31,7 +31,7 @@ pub(crate) struct Restore {
 #[derive(Serialize)]
 struct RestoreView {
     database: String,
-    /// The fingerprint of the master key that the backup needs.
+    /// The fingerprint of the master key that the backup was created with.
     master_key: Option<String>,
     /// Whether this machine has that master key.
     has_master_key: bool,
@@ -127,15 +127,15 @@ impl Restore {
     }
 }
 
-/// Appends an ending to the name of a file.
+/// Appends a suffix to the name of a file.
 fn with_suffix(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// Returns the length of an SQLite database, and the length according to its header. `None` for another kind of file,
-/// or if the header has no length.
+/// Returns the actual length of an SQLite database and the length that its header states. `None` if the file is not an
+/// SQLite database, or its header states no length.
 fn database_length(file: &Path) -> Result<Option<(u64, u64)>> {
     let mut header = [0; 100];
     let mut opened = File::open(file)?;
@@ -164,7 +164,7 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
         bail!("it is incomplete: {length} of {expected} bytes");
     }
     if stored_setting(&url, Setting::MasterKeyFingerprint).is_none() {
-        // A database of guerdon has a master key from its first start on.
+        // Guerdon stores the fingerprint of the master key when it first starts.
         bail!("it is {}not a Guerdon backup", if expected.is_some() { "damaged, or " } else { "" });
     }
     let store = match open(&url, Access::Command) {

@@ -31,14 +31,14 @@ impl CommandView for ServiceStatus {
         );
         format_fields(&[
             ("version", &self.version),
-            ("up for", &numbers::format_seconds(i64::try_from(self.uptime_seconds).unwrap_or(i64::MAX))),
+            ("uptime", &numbers::format_seconds(i64::try_from(self.uptime_seconds).unwrap_or(i64::MAX))),
             ("database", &self.database),
             ("API", &self.listen),
             ("operator", &self.operator_listen),
             ("maintenance", maintenance),
             ("events pending", &format!("{}{oldest}", numbers::format_integer(self.events_pending))),
             ("mails waiting", &numbers::format_integer(self.mails_waiting)),
-            ("certificate ends", self.certificate_expires_at.as_deref().unwrap_or("at the proxy")),
+            ("certificate expires", self.certificate_expires_at.as_deref().unwrap_or("at the proxy")),
             ("latest seal", &seal),
             ("points in transit", &in_transit),
         ])

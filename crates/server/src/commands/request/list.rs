@@ -10,7 +10,7 @@ use crate::commands::arguments::time::{check_time, parse_optional_time};
 use crate::commands::output::format_table;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// The default number of requests: more than are stored.
+/// The default number of requests, which is more than are stored.
 const DEFAULT_LIMIT: u32 = 100_000;
 
 /// List requests that failed with a status of 5xx or 4xx, newest first. The last 1,000 of each provider are kept, for 5xx

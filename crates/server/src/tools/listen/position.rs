@@ -10,8 +10,8 @@ use ring::digest::{SHA256, digest};
 
 use crate::platform::files;
 
-/// A position in the event feed. Its file has the time from which events are wanted, and after a space the cursor, once
-/// there is one.
+/// A position in the event feed. Its file contains the start time and, if events have been read, a space and the
+/// cursor.
 pub(super) struct FeedPosition {
     file: PathBuf,
     since: String,
@@ -19,7 +19,7 @@ pub(super) struct FeedPosition {
 }
 
 impl FeedPosition {
-    /// Reads the position that is stored for these parts.
+    /// Reads the position that is stored for this combination of service, credentials and target.
     pub(super) fn load_for(parts: &[&str]) -> Result<Self> {
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
@@ -42,7 +42,7 @@ impl FeedPosition {
         !self.since.is_empty()
     }
 
-    /// Starts at a time, and stores that.
+    /// Sets the start time and stores the position.
     pub(super) fn start_at(&mut self, since: Timestamp) -> Result<()> {
         self.since = since.to_string();
         self.cursor = None;
@@ -57,13 +57,13 @@ impl FeedPosition {
         }
     }
 
-    /// Whether an event is from the wanted time: the service may start a little earlier. Times have one format, so that
-    /// they can be compared as text.
+    /// Whether an event is not older than the start time, because the service may return slightly older events. Both
+    /// times have the same format, so they can be compared as strings.
     pub(super) fn is_wanted(&self, event: &Event) -> bool {
         event.created_at.as_str() >= self.since.as_str()
     }
 
-    /// Advances to a cursor, and stores that.
+    /// Advances to a cursor and stores the position.
     pub(super) fn advance_to(&mut self, cursor: &str) -> Result<()> {
         if self.cursor.as_deref() == Some(cursor) {
             return Ok(());

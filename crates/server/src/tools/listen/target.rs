@@ -16,7 +16,7 @@ use ureq::{Agent, Body, Error};
 
 use crate::platform::{SystemClock, random};
 
-/// How long a receiver may take, the same as for real deliveries.
+/// How long a receiver may take to respond, as with real deliveries.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 /// The maximum number of bytes of a response that are read, and the maximum number of characters that are shown.
 const RESPONSE_BYTES_MAX: u64 = 4_096;
@@ -25,7 +25,7 @@ const RESPONSE_CHARACTERS_MAX: usize = 200;
 /// The outcome of sending an event.
 pub(super) enum ForwardOutcome {
     Accepted,
-    /// The status, and the first line of the body.
+    /// The receiver responded with this status; the text is the first line of the body.
     Refused(u16, String),
     /// The receiver accepted the connection, but did not respond.
     NoResponse(String),
@@ -33,17 +33,17 @@ pub(super) enum ForwardOutcome {
     Unreachable(String),
 }
 
-/// The address of the receiver, and the secret that signs events for it.
+/// The URL of the receiver, and the secret that signs the forwarded events.
 pub(super) struct ForwardTarget {
     agent: Agent,
     url: String,
     secret: Option<String>,
-    /// Whether the last event got a connection.
+    /// Whether the connection for the last event was established.
     is_connected: Arc<AtomicBool>,
 }
 
 impl ForwardTarget {
-    /// Sends an event like the service, with a connection per event.
+    /// Creates a target. Events are sent with the same limits as by the service, each over its own connection.
     pub(super) fn new(url: &str, secret: Option<&str>) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(RESPONSE_TIMEOUT))
@@ -96,8 +96,8 @@ impl ForwardTarget {
     }
 }
 
-/// The last connector, after TCP and TLS: it records that the connection was established. A failure after that is the
-/// receiver's.
+/// The last connector, after those for TCP and TLS. It records that the connection was established; any later failure
+/// is the receiver's.
 #[derive(Debug)]
 struct ConnectionRecorder(Arc<AtomicBool>);
 
@@ -110,7 +110,7 @@ impl<In: Transport> Connector<In> for ConnectionRecorder {
     }
 }
 
-/// The first line of the response, as far as it was received.
+/// The first line of the response, or the part of it that was received.
 fn first_line(body: Body) -> String {
     let mut bytes = Vec::new();
     let _as_far = body.into_reader().take(RESPONSE_BYTES_MAX).read_to_end(&mut bytes);
@@ -150,7 +150,8 @@ mod tests {
         }
     }
 
-    /// Returns the outcome if the receiver sends this response as soon as the request arrives, and closes.
+    /// Returns the outcome for a receiver that sends this response as soon as the request arrives, and closes the
+    /// connection.
     fn send_to_responder(scheme: &str, response: &'static str) -> (u16, String) {
         let (url, served) = start_responder(scheme, response);
         let sent = send_to(&url);
@@ -158,7 +159,7 @@ mod tests {
         sent
     }
 
-    /// Starts a receiver of one request. Returns its URL, and the thread that returns the beginning of the request.
+    /// Starts a receiver for one request. Returns its URL, and a thread that returns the beginning of the request.
     fn start_responder(scheme: &str, response: &'static str) -> (String, JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("{scheme}://{}/hook", listener.local_addr().unwrap());

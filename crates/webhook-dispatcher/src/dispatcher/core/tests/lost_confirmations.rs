@@ -132,11 +132,7 @@ fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
     lose_confirmations(&mut simulation, Duration::ZERO, Duration::from_secs(8));
     simulation.wake_dispatcher(dispatcher);
     simulation.run_until(Duration::from_secs(1));
-    assert_eq!(
-        simulation.store.count_in_state(EventState::Unaddressed),
-        1,
-        "written, but not confirmed"
-    );
+    assert_eq!(simulation.store.count_in_state(EventState::Unaddressed), 1, "written, but not confirmed");
     simulation.store.with_data(|data| {
         data.providers
             .values_mut()
