@@ -24,13 +24,21 @@ pub(crate) enum Section {
     Companies,
     Providers,
     Events,
+    Requests,
     Schedules,
     Audit,
 }
 
 impl Section {
-    const ALL: [Self; 6] =
-        [Self::Overview, Self::Companies, Self::Providers, Self::Events, Self::Schedules, Self::Audit];
+    const ALL: [Self; 7] = [
+        Self::Overview,
+        Self::Companies,
+        Self::Providers,
+        Self::Events,
+        Self::Requests,
+        Self::Schedules,
+        Self::Audit,
+    ];
 
     pub(crate) const fn path(self) -> &'static str {
         match self {
@@ -38,6 +46,7 @@ impl Section {
             Self::Companies => "/companies",
             Self::Providers => "/providers",
             Self::Events => "/events",
+            Self::Requests => "/requests",
             Self::Schedules => "/schedules",
             Self::Audit => "/audit",
         }
@@ -49,6 +58,7 @@ impl Section {
             Self::Companies => "Companies",
             Self::Providers => "Providers",
             Self::Events => "Events",
+            Self::Requests => "Requests",
             Self::Schedules => "Schedules",
             Self::Audit => "Audit",
         }

@@ -62,7 +62,7 @@ fn pages_are_accessible_to_screen_readers() {
 
 #[test]
 fn every_link_leads_to_a_console_page() {
-    let places = ["/companies", "/providers", "/events", "/schedules", "/audit", STYLE_PATH];
+    let places = ["/companies", "/providers", "/events", "/requests", "/schedules", "/audit", STYLE_PATH];
     for sample in samples::render_samples() {
         let (name, page) = (sample.name, sample.page);
         let ids = attribute_values(&page, "id");

@@ -19,6 +19,7 @@ fn the_console_shows_all_objects_and_runs_no_scripts() {
             ("/providers".to_owned(), "Providers"),
             (format!("/providers/{provider}"), "Sample"),
             ("/events?state=exhausted".to_owned(), "Events"),
+            ("/requests?status=5xx".to_owned(), "Failed requests"),
             ("/schedules".to_owned(), "Schedules"),
             ("/audit?action=reserve.deposit".to_owned(), "reserve.deposit"),
         ];

@@ -1,5 +1,7 @@
 //! `guerdon request list`: failed requests can be found by their ids, and contain nothing personal (behaviour 5.8).
 
+use std::collections::BTreeSet;
+
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
@@ -56,6 +58,10 @@ fn a_failed_request_is_found_by_its_id_also_after_a_restart() {
         });
         assert_eq!(found, [expected]);
         assert_eq!(all[0]["provider_id"], Value::Null);
+        let (_, _, page) = service.running.get_operator_page("/requests?request_id=complaint-1");
+        assert!(page.contains("user not found") && !page.contains("second"), "{page}");
+        let (_, _, page) = service.running.get_operator_page("/requests?request_id=complaint");
+        assert!(page.contains("No failed request with this id is stored"), "{page}");
         service.running.kill();
         assert_eq!(list(service, &[]), all, "without a running service");
         service.restart();
@@ -102,7 +108,28 @@ fn a_flood_of_client_errors_displaces_no_server_error() {
         });
         let found = list(service, &["--status", "5xx", "--request-id", "found-again"]);
         assert_eq!(found[0]["reason"], "the service is under maintenance");
+        check_console_pages(service, &sample.provider);
     });
+}
+
+/// Follows the links to older requests. Each page has 50 of the thousand.
+fn check_console_pages(service: &TestService, provider: &ProviderCredentials) {
+    let mut link = format!("/requests?status=404&provider={}", provider.id);
+    let mut ids = BTreeSet::new();
+    for number in 1..=20 {
+        let (status, _, page) = service.running.get_operator_page(&link);
+        assert_eq!(status, 200, "{link}");
+        ids.extend(
+            page.split("<code class=\"soft\">")
+                .skip(1)
+                .filter_map(|part| part.split('<').next())
+                .map(str::to_owned),
+        );
+        assert_eq!(ids.len(), 50 * number, "{link}");
+        let older = page.split(" rel=\"next\" href=\"").nth(1).and_then(|part| part.split('"').next());
+        assert_eq!(older.is_some(), number < 20, "{link}");
+        link = older.unwrap_or_default().replace("&amp;", "&");
+    }
 }
 
 #[test]

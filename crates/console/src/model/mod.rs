@@ -12,6 +12,7 @@ mod company;
 mod event;
 mod overview;
 mod provider;
+mod request;
 mod schedule;
 mod series;
 
@@ -27,6 +28,7 @@ pub use overview::{
 pub use provider::{
     DeliveryFailure, Performance, Provider, ProviderDetail, ProviderRow, Providers, UndeliveredEvents,
 };
+pub use request::{FailedRequest, FailedRequests};
 pub use schedule::{Schedule, ScheduleFailure, Schedules};
 pub use series::{BucketSize, Point, Series};
 

@@ -10,5 +10,6 @@ pub mod not_found;
 pub mod overview;
 pub mod provider;
 pub mod providers;
+pub mod requests;
 pub mod schedules;
 pub mod unavailable;

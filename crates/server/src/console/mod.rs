@@ -7,6 +7,7 @@ mod companies;
 mod events;
 mod overview;
 mod providers;
+mod requests;
 
 use std::collections::HashMap;
 
@@ -146,6 +147,7 @@ fn render_route(context: PageContext<'_>, path: &str, frame: &Frame) -> Result<O
         ["events", id] => {
             events::load_event(context, id)?.map(|event| pages::event::render_page(&event, frame))
         }
+        ["requests"] => Some(pages::requests::render_page(&requests::load_requests(context)?, query, frame)),
         ["schedules"] => {
             Some(pages::schedules::render_page(&companies::load_schedules(context)?, query, frame))
         }
