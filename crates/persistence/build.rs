@@ -1,4 +1,5 @@
-//! Embeds the migrations: writes the list that `src/migrations/embedded.rs` includes, a name and a text each.
+//! Embeds the migrations: writes the list that `src/migrations/embedded.rs` includes, with the name and the
+//! SQL of each migration.
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::Store;
 
-/// One for each part of an audit, which run concurrently.
+/// One connection for each part of an audit, because the parts run concurrently.
 pub(crate) const COMMAND_CONNECTIONS: u32 = 4;
 
 /// For whom a database is opened.

@@ -30,7 +30,7 @@ impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sqlite(path) => f.debug_tuple("Sqlite").field(path).finish(),
-            Self::Postgres(_) => f.write_str("Postgres"), // it may hold a password
+            Self::Postgres(_) => f.write_str("Postgres"), // it may contain a password
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct UpdateCompany {
     /// The owner's full name.
     pub owner_name: Option<OwnerName>,
     pub logo_url: Option<WebUrl>,
-    /// Its conversion rate. Amounts do not change; the points that they show change at once.
+    /// Its conversion rate. Amounts do not change; the points that they show change immediately.
     pub rate: Option<PointsPerDollar>,
     /// The alert threshold of the reserve.
     pub reserve_alert: Update<Points>,

@@ -19,7 +19,7 @@ pub struct Changes {
     /// Users to mark as deleted, and the time of their deletion.
     pub deleted_users: Vec<(UserId, Timestamp)>,
     pub distributions: Vec<DistributionProgress>,
-    /// Schedules with their next date.
+    /// Schedules that were advanced to their next date.
     pub schedules: Vec<Schedule>,
     /// The responses stored for retries.
     pub idempotency_records: Vec<IdempotencyRecord>,

@@ -68,8 +68,8 @@ pub enum PaymentKind<'a> {
         /// Points for each receiver.
         points: Points,
     },
-    /// Moves the difference that makes a wallet show `points` from or to the reserve. Moves nothing if the
-    /// wallet already shows them.
+    /// Makes a wallet show `points`: moves the difference from or to the reserve. Moves nothing if the wallet
+    /// already shows them.
     SetBalance {
         wallet: Account,
         reserve: Account,

@@ -1,6 +1,6 @@
 //! A store in memory, for tools and tests that need the ledger and no database (feature `memory`).
 //!
-//! It supports the use cases for companies, users, occasions, recognitions, redemptions, wallets and
+//! The store supports the use cases for companies, users, occasions, recognitions, redemptions, wallets and
 //! reserves: everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract
 //! tests. The files mirror those of `ports`.
 //!

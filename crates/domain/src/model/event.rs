@@ -16,13 +16,13 @@ stored_enum! {
 stored_enum! {
     /// The delivery state of an event.
     enum EventState {
-        /// It waits for its next attempt.
+        /// The event waits for its next attempt.
         Pending => 1, "pending";
-        /// Its receiver confirmed it.
+        /// The receiver confirmed the event.
         Delivered => 2, "delivered";
-        /// Its final attempt failed. It is still stored.
+        /// The final attempt failed. The event is still stored.
         Exhausted => 3, "exhausted";
-        /// Its provider had no callback URL. It is still stored.
+        /// The provider had no callback URL. The event is still stored.
         Unaddressed => 4, "unaddressed";
     }
 }

@@ -8,9 +8,9 @@ use crate::values::ProviderId;
 pub enum Lookup<T> {
     /// No object has this id.
     Absent,
-    /// It exists but belongs to another provider. Nothing about it is disclosed.
+    /// The object belongs to another provider. Nothing about it is disclosed.
     Foreign,
-    /// It belongs to the provider, or to every provider (a global occasion).
+    /// The object belongs to the provider, or to every provider (a global occasion).
     Own(T),
 }
 
@@ -20,7 +20,7 @@ pub enum Denied {
     /// No object has this id: 404 in the API.
     #[error("{0} does not exist")]
     Absent(&'static str),
-    /// It belongs to another provider: 403 in the API.
+    /// The object belongs to another provider: 403 in the API.
     #[error("{0} belongs to another provider")]
     Foreign(&'static str),
 }

@@ -2,7 +2,7 @@
 
 use crate::values::{CompanyId, InvalidValue, Message, OccasionId, SingleLine, Timestamp};
 
-/// The texts of an occasion.
+/// The editable strings of an occasion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OccasionText {
     pub name: SingleLine,

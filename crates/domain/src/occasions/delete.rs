@@ -5,7 +5,8 @@ use super::update::lock_occasion;
 use crate::ports::{Context, Locks, Occasions};
 use crate::values::{OccasionId, ProviderId};
 
-/// Deletes an occasion. From then on it is not found, but recognitions keep its id and events its name.
+/// Deletes an occasion. From then on it is not found, but recognitions still refer to its id, and events
+/// still contain its name.
 pub fn delete<T: Locks + Occasions + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -52,7 +52,8 @@ pub fn set_global<T: AuditLog + Locks + Occasions + ?Sized>(
     Ok(occasion)
 }
 
-/// Deletes a global occasion. From then on it is not found, but recognitions keep its id and events its name.
+/// Deletes a global occasion. From then on it is not found, but recognitions still refer to its id, and
+/// events still contain its name.
 pub fn delete_global<T: AuditLog + Locks + Occasions + ?Sized>(
     tx: &mut T,
     id: OccasionId,

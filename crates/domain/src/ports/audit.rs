@@ -46,7 +46,7 @@ pub trait Audit {
     fn has_unsealed_rows(&mut self) -> Result<bool, StoreError>;
 
     /// Computes the next seal over the committed rows that no later commit can precede: about `rows_max` rows
-    /// of each table, never a part of a transaction. `None` if there is nothing new.
+    /// of each table, without splitting a transaction. `None` if there is nothing new.
     fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError>;
 }
 

@@ -130,10 +130,10 @@ pub trait Deliveries {
 
     /// Writes every attempt, and the outcome of every event whose lease still matches.
     ///
-    /// Settling the same again, for example after a commit whose acknowledgement was lost, changes nothing.
-    /// If the event was claimed again in between, and the second call presents the new lease, the new claim
-    /// is released ([`Settlement::outcome_after_reclaim`]). So an attempt counts once, and an outcome never
-    /// overwrites a replay.
+    /// Settling an event a second time, for example after a commit whose acknowledgement was lost, changes
+    /// nothing. If the event has been claimed again in the meantime, and the second call presents the new
+    /// lease, the new claim is released ([`Settlement::outcome_after_reclaim`]). So an attempt counts once,
+    /// and an outcome never overwrites a replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
     /// Reschedules events whose next attempt lies too far ahead by more than [`CLOCK_TOLERANCE`], which
@@ -170,11 +170,11 @@ pub struct ClaimedMail {
 /// The result for a claimed mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailOutcome {
-    /// It was handed to the mail server, or written to a file.
+    /// The mail was handed to the mail server, or written to a file.
     Sent,
     /// The attempt failed; the next one is due at this time.
     RetryAt(Timestamp),
-    /// It is stored, but not tried again.
+    /// The mail is stored, but not tried again.
     GivenUp,
 }
 

@@ -1,9 +1,10 @@
-//! Durations counted in buckets. Unlike a mean, such counts show the slowest requests, and counts of several hours and
-//! processes add up.
+//! Durations counted in buckets. Unlike a mean, such counts show the slowest requests, and the counts of several hours
+//! and processes can be added.
 
 use std::time::Duration;
 
-/// The upper bounds of the buckets in microseconds. A last bucket has everything longer. The metrics use the same.
+/// The upper bounds of the buckets in microseconds. One more bucket contains all longer durations. The metrics use the
+/// same bounds.
 pub const DURATION_BOUNDS_MICROS: [i64; 14] = [
     500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
     5_000_000, 15_000_000,
@@ -12,7 +13,7 @@ pub const DURATION_BOUNDS_MICROS: [i64; 14] = [
 /// The number of buckets.
 pub const DURATION_BUCKETS: usize = DURATION_BOUNDS_MICROS.len() + 1;
 
-/// How many durations were in each bucket.
+/// The number of durations in each bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DurationCounts([i64; DURATION_BUCKETS]);
 
@@ -51,9 +52,9 @@ impl DurationCounts {
         self.nonzero_buckets().next().is_none()
     }
 
-    /// Returns the duration in microseconds that `percent` of the durations did not exceed; `None` without durations.
-    /// It is in the right bucket, and interpolated within it, so it is exact to a factor of 2.5. In the last bucket,
-    /// it is the lower bound.
+    /// Estimates the duration in microseconds that `percent` percent of the durations did not exceed; `None` if there
+    /// are no durations. The estimate is interpolated within the correct bucket, so it is accurate to a factor of 2.5.
+    /// In the last bucket, it is the lower bound.
     pub fn percentile_micros(&self, percent: u8) -> Option<i64> {
         let total: i64 = self.0.iter().fold(0, |sum, count| sum.saturating_add(*count));
         let rank = (i128::from(total) * i128::from(percent) + 99).div_euclid(100).max(1);

@@ -12,7 +12,7 @@ pub enum StoreError {
     /// allowed to wait.
     #[error("the database cannot respond without waiting")]
     WouldBlock,
-    /// It took longer than the time limit; nothing was committed.
+    /// The operation took longer than the time limit; nothing was committed.
     #[error("the deadline has passed")]
     DeadlineExceeded,
     /// The database cannot be reached or does not accept writes; nothing was committed. The string is for the

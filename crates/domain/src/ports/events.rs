@@ -154,7 +154,7 @@ pub trait ReadOutbox {
 
 /// Queues events.
 pub trait Outbox {
-    /// Adds any number of events to the outbox. Events with a destination are due at once.
+    /// Adds any number of events to the outbox. Events with a destination are due immediately.
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError>;
 }
 

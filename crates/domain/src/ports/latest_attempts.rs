@@ -1,12 +1,12 @@
-//! The results of a provider's latest delivery attempts, which show within seconds that a receiver fails.
+//! The results of a provider's latest delivery attempts, which show within seconds that a receiver is failing.
 
-/// Stores the results of this many attempts per provider.
+/// The maximum number of stored results per provider.
 pub const LATEST_ATTEMPTS_MAX: u32 = 20;
 
 /// The results of the latest attempts of one provider that have ended, at most [`LATEST_ATTEMPTS_MAX`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LatestAttempts {
-    /// A bit per attempt, 1 if the receiver confirmed it. The newest is the lowest.
+    /// One bit per attempt, 1 if the receiver confirmed it. The lowest bit is the newest attempt.
     results: u32,
     attempts: u32,
 }
@@ -15,7 +15,7 @@ impl LatestAttempts {
     /// The bits of all attempts.
     pub const MASK: u32 = (1 << LATEST_ATTEMPTS_MAX) - 1;
 
-    /// Creates it from stored values, and ignores what exceeds the maximum.
+    /// Creates the results from stored values. Attempts beyond the maximum are ignored.
     pub fn from_stored(results: u32, attempts: u32) -> Self {
         let attempts = attempts.min(LATEST_ATTEMPTS_MAX);
         Self { results: results & ((1 << attempts) - 1), attempts }
@@ -27,7 +27,7 @@ impl LatestAttempts {
         self.attempts = (self.attempts + 1).min(LATEST_ATTEMPTS_MAX);
     }
 
-    /// A bit per attempt, as stored.
+    /// One bit per attempt, as stored.
     pub fn results(self) -> u32 {
         self.results
     }

@@ -24,7 +24,7 @@ pub trait Locks {
     fn lock_row(&mut self, row: LockableRow) -> Result<(), StoreError>;
 
     /// Prevents a change of the company's provider until the transaction ends; any number of transactions can
-    /// do so at once. Take this lock before any row lock except a schedule's. Read the company again
+    /// do so at the same time. Take this lock before any row lock except a schedule's. Read the company again
     /// afterwards.
     fn lock_provider_shared(&mut self, company: CompanyId) -> Result<(), StoreError>;
 

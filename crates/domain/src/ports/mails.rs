@@ -8,11 +8,11 @@ use crate::model::NewMail;
 /// The state of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailState {
-    /// It will be tried again.
+    /// The mail will be tried again.
     Waiting,
     /// The mail server accepted it.
     Sent,
-    /// The last attempt failed. It is still stored.
+    /// The final attempt failed. The mail is still stored.
     GivenUp,
 }
 

@@ -16,15 +16,15 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Makes the waiting thread look for work at once, or as soon as it waits again.
+    /// Makes the waiting thread look for work immediately, or as soon as it waits again.
     pub fn notify_one(&self) {
         let (notified, condvar) = &*self.signal;
         *notified.lock().unwrap_or_else(PoisonError::into_inner) = true;
         condvar.notify_one();
     }
 
-    /// Waits for a notification until the timeout. Returns whether one came. An earlier notification
-    /// counts.
+    /// Waits for a notification, at most until the timeout. Returns whether there was a notification, now or
+    /// earlier.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         let (notified, condvar) = &*self.signal;
         let notified = notified.lock().unwrap_or_else(PoisonError::into_inner);

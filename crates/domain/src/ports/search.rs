@@ -12,11 +12,11 @@ pub struct FoundCompany {
 }
 
 pub trait ReadSearch {
-    /// The companies whose domain or name contains a text, ordered by name, at most `limit`. Letters of either case
+    /// The companies whose domain or name contains `text`, ordered by name; at most `limit`. Letters of either case
     /// match; in the embedded database, this applies to ASCII letters only.
     fn search_companies(&mut self, text: &str, limit: i64) -> Result<Vec<FoundCompany>, StoreError>;
 
-    /// The active users with an address, with the company of each, at most `limit`.
+    /// The active users with this address, each with its company; at most `limit`.
     fn find_users_by_email(
         &mut self,
         email: &EmailAddress,

@@ -17,7 +17,7 @@ pub enum NewSecret {
 }
 
 /// Replaces a secret. The previous one stays valid for the grace period, if any; every older one becomes
-/// invalid at once.
+/// invalid immediately.
 pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,

@@ -9,7 +9,8 @@ use crate::ports::{Accounts, Context, MailOutbox, ReadUsers, StoreError};
 use crate::values::EmailAddress;
 
 /// Sets the amount below which payments trigger the reserve alert: the company's threshold at its rate.
-/// Alerts at once if a new rate or threshold makes the reserve low: it was not low `before`, and is low now.
+/// Alerts immediately if a new rate or threshold makes the reserve low, that is, if the reserve was not low
+/// with the settings of `before`.
 pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
     before: &Company,

@@ -1,4 +1,4 @@
-//! What happens without a request: dates of schedules are paid, and distributions in steps are finished.
+//! Work that no request triggers: pays the due dates of schedules, and finishes distributions in steps.
 
 mod due_dates;
 mod finish_distributions;

@@ -93,7 +93,7 @@ struct ImportBatch<'a> {
     tx: &'a mut dyn Tx,
     scope_and_company: (ProviderId, CompanyId),
     context: &'a Context<'a>,
-    /// One for each record so far; `None` if its user is in `pending_profiles`.
+    /// The outcome of each record so far; `None` if its user is in `pending_profiles`.
     outcomes: Vec<Option<ImportOutcome>>,
     /// Users to create, with the index of their record.
     pending_profiles: Vec<(usize, Profile)>,

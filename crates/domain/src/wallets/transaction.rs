@@ -4,7 +4,7 @@ use crate::money::Points;
 use crate::values::{Timestamp, stored_enum};
 
 stored_enum! {
-    /// Why points moved, by its name in the API (behaviour 17.5), which never shows a rounding.
+    /// The reason why points moved, by its name in the API (behaviour 17.5). The API never lists roundings.
     enum Reason {
         /// Paid or received by a recognition.
         Recognition => 1, "recognition";

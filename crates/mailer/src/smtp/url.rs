@@ -10,7 +10,7 @@ use url::{Host, Url};
 /// How a connection is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encryption {
-    /// It is not encrypted.
+    /// The connection is not encrypted.
     None,
     /// By STARTTLS. A server that does not offer it receives no password and no mail.
     StartTls,
@@ -39,15 +39,15 @@ pub struct SmtpUrl {
 /// Why a string is not the URL of a mail server. The message does not repeat the string, which may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSmtpUrl {
-    /// It is not a URL of a mail server.
+    /// The string is not a URL of a mail server.
     #[error("must be smtp://host or smtps://host, with or without user:password@ and :port")]
     Form,
-    /// Its user or password is missing or malformed.
+    /// The user or the password is missing or malformed.
     #[error(
         "must name both a user and a password, or neither, percent-encoded and without control characters"
     )]
     Credentials,
-    /// It has unknown parameters, a path or a fragment.
+    /// The URL has unknown parameters, a path or a fragment.
     #[error("the only query allowed is ?tls=required or, with smtp://, ?tls=none")]
     Parameters,
 }

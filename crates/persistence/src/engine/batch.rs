@@ -20,12 +20,12 @@ use super::{Backend, BatchError, Locking};
 
 /// What happened to one command of a batch.
 pub(super) enum CommandResult {
-    /// It has this outcome if the batch commits.
+    /// The command has this outcome if the batch commits.
     Ended(Outcome),
     /// A fact or an account is not loaded: another transaction has locked it, or the decision needs more than
     /// the first load read. The command is retried; in the second case, in a separate batch.
     NotLoaded,
-    /// It panicked.
+    /// The command panicked.
     Panicked(StoreError),
 }
 

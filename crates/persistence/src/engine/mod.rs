@@ -65,9 +65,9 @@ impl Worker {
 
 /// Why a transaction did not commit.
 pub(crate) enum BatchError {
-    /// It lost a race and was rolled back. Another try may succeed.
+    /// The transaction lost a race and was rolled back. Another try may succeed.
     Contended,
-    /// It was rolled back. One of the commands may be the cause.
+    /// The transaction was rolled back. One of the commands may be the cause.
     Failed(StoreError),
     /// None of the commands is the cause. Whether the transaction committed may be unknown.
     Unavailable(StoreError),

@@ -24,7 +24,7 @@ const WAITING_COMMANDS_METRIC: &str = "guerdon_ledger_commands_waiting";
 /// The maximum number of commands in a batch.
 const BATCH_COMMANDS_MAX: usize = 32;
 /// The maximum number of waiting commands of one provider, and of all providers. Further commands are refused
-/// at once.
+/// immediately.
 const WAITING_MAX_PER_PROVIDER: usize = 1_024;
 const WAITING_MAX: usize = 4_096;
 /// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has

@@ -50,7 +50,7 @@ pub(super) struct PendingMigration<'a> {
     /// Whether it was started.
     pub begun: bool,
     pub steps_done: usize,
-    /// How far the next step has come, if it is a step in batches.
+    /// The last key that the next step has completed, if it is a step in batches that was interrupted.
     pub reached: Option<String>,
 }
 

@@ -67,8 +67,8 @@ pub(crate) fn migrations_for(url: &DatabaseUrl) -> &'static [Migration] {
     }
 }
 
-/// Creates the database if it does not exist and applies the missing migrations of `known`. Returns the names
-/// of those.
+/// Creates the database if it does not exist and applies the missing migrations of `known`. Returns their
+/// names.
 pub(crate) fn apply_migrations(
     url: &DatabaseUrl,
     known: &[Migration],
@@ -89,7 +89,7 @@ pub(crate) fn check_sqlite(conn: &mut SqliteConnection) -> Result<(), OpenError>
 pub(crate) fn check_postgres(conn: &mut PgConnection) -> Result<(), OpenError> {
     let applied = postgres::load_applied(conn)?;
     let applied =
-        applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database holds no ledger".into()))?;
+        applied.ok_or_else(|| OpenError::Missing("this PostgreSQL database contains no ledger".into()))?;
     migration_record::require_all(&applied, embedded::POSTGRES)?;
     if journal_positions::is_behind(conn)? { Err(OpenError::Restored) } else { Ok(()) }
 }

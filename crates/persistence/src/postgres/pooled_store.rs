@@ -22,8 +22,8 @@ use crate::pool::Pool;
 pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// One for each background job, so that none ever waits for another: the health check, claiming events,
-    /// settling them, sending mails, two for metrics, pruning, and due distributions.
+    /// One connection for each background job, so that no job waits for another: the health check, claiming
+    /// events, settling them, sending mails, two for metrics, pruning, and due distributions.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
 }

@@ -13,9 +13,9 @@ pub(super) type PooledConnection = pool::PoolGuard<PgConnection>;
 pub(super) enum UnitOutcome {
     Done,
     LostRace,
-    /// It was not committed.
+    /// The unit was not committed.
     Failed(StoreError),
-    /// It may have been committed.
+    /// The unit may have been committed.
     Unknown(StoreError),
     Panicked(Box<dyn std::any::Any + Send>),
 }

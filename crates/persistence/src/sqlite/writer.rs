@@ -75,11 +75,11 @@ pub(super) struct Writer {
 
 /// How one unit ended, before its group was committed.
 pub(super) enum UnitEnd {
-    /// Its savepoint was released or rolled back; the group continues.
+    /// The savepoint of the unit was released or rolled back; the group continues.
     Finished(Result<(), StoreError>),
-    /// It panicked and was rolled back; the group continues.
+    /// The unit panicked and was rolled back; the group continues.
     Panicked(Box<dyn std::any::Any + Send>),
-    /// Its savepoint is lost, and with it the group.
+    /// The savepoint of the unit is lost, and with it the group.
     GroupLost(StoreError),
 }
 

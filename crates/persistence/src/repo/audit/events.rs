@@ -1,4 +1,4 @@
-//! Checks that the bodies of events agree with the journal and are the ones that were sealed.
+//! Checks that the bodies of events agree with the journal and are the bodies that were sealed.
 
 use std::collections::HashMap;
 
