@@ -75,7 +75,7 @@ impl Fixture {
         self.facts.companies.insert(id, Some(CompanyFacts { company: company_mut, has_callback: true }));
     }
 
-    /// The company, to modify it.
+    /// Returns the company for modification.
     pub(crate) fn company_mut(&mut self) -> &mut Company {
         &mut self.facts.companies.get_mut(&COMPANY).unwrap().as_mut().unwrap().company
     }
@@ -118,7 +118,7 @@ impl Fixture {
         id
     }
 
-    /// A user, to modify it.
+    /// Returns a user for modification.
     pub(crate) fn person_mut(&mut self, id: UserId) -> &mut Person {
         self.facts.people.get_mut(&id).unwrap().as_mut().unwrap()
     }

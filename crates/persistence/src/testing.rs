@@ -1,8 +1,9 @@
 //! Temporary databases for tests. Each test owns one, which is created from a template and deleted when it is
 //! dropped.
 //!
-//! The SQLite half always runs. The PostgreSQL half runs if `TEST_POSTGRES_URL` names a server on which
-//! databases can be created; `cargo xtask test` starts one and fails if either half did not run.
+//! The SQLite half of the tests runs unless `TEST_ONLY` is `postgres`. The PostgreSQL half runs if
+//! `TEST_POSTGRES_URL` names a server on which databases can be created, unless `TEST_ONLY` is `sqlite`.
+//! `cargo xtask test` starts a server, and fails if either half did not run.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test cannot continue without its database")]
 
@@ -101,7 +102,7 @@ fn next_database_name() -> String {
     format!("guerdon_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The URL of the server with another database name.
+/// The URL of a database on the test server.
 fn server_url(database: &str) -> String {
     let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
     let (scheme, rest) = url.split_once("://").expect("a postgres:// URL");
@@ -149,19 +150,19 @@ impl TestDatabase {
         }
     }
 
-    /// Opens it like the service, even on a server that would lose commits in a crash.
+    /// Opens the database like the service, even on a server that would lose commits in a crash.
     pub fn open_store(&self) -> Arc<dyn Store> {
         self.open_for_service().requests
     }
 
-    /// Opens it like the service, for requests, commands and background jobs.
+    /// Opens the database like the service, for requests, commands and background jobs.
     pub fn open_for_service(&self) -> OpenDatabase {
         open_with_notifiers(&self.database_url(), Access::Unsafe, Notifiers::default())
             .expect("an open database")
     }
 
-    /// Opens it like the service with another time limit for requests. The embedded database ignores the
-    /// limit.
+    /// Opens the database like the service with another time limit for requests. The embedded database
+    /// ignores the limit.
     pub fn open_with_limit(&self, time_limit: Duration) -> OpenDatabase {
         match self.database_url() {
             DatabaseUrl::Sqlite(_) => self.open_for_service(),

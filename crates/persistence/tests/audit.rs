@@ -162,7 +162,7 @@ fn sealed_ledgers() -> &'static [(TestDatabase, [u8; 32])] {
     })
 }
 
-/// A time after everything in the samples.
+/// A time after all entries of the sealed ledgers.
 fn after_all_entries() -> Timestamp {
     Timestamp::from_unix_micros(1_795_000_600_000_000).unwrap()
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::poolers::Pooler;
 
-/// Files of a certificate for this name and of its key, readable by every user.
+/// Creates the files of a certificate for this name and of its key, readable by every user.
 fn certificate(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed([name.to_owned()]).unwrap();
     let (certificate, key) = (folder.join(format!("{name}.pem")), folder.join(format!("{name}.key")));

@@ -18,7 +18,7 @@ fn provider(number: u128) -> ProviderId {
     ProviderId::from_uuid(Uuid::from_u128(number))
 }
 
-/// The time of the record with a number: a second for each.
+/// The time of the record with this number. Records are one second apart.
 fn time_of(number: u64) -> Timestamp {
     Timestamp::parse("2026-11-20T20:00:00Z").unwrap() + Duration::from_secs(number)
 }

@@ -136,7 +136,7 @@ fn an_event_of_a_slow_transaction_is_read_once() {
     });
 }
 
-/// A connection that guerdon did not open, to a PostgreSQL of this run.
+/// A connection to a PostgreSQL server of this run that guerdon did not open.
 fn connect_foreign_client(fixture: &LedgerFixture) -> Option<PgConnection> {
     let DatabaseUrl::Postgres(url) = fixture.database.database_url() else { return None };
     Some(PgConnection::establish(&url).unwrap())

@@ -118,7 +118,7 @@ fn sqlite_rows() -> String {
     )
 }
 
-/// The same rows, with the planner statistics of a long-running server.
+/// The same rows for PostgreSQL, with the planner statistics of a long-running server.
 fn postgres_rows() -> String {
     let id = |i: &str| format!("lpad(to_hex({i}), 32, '0')::uuid");
     let rows = ROWS

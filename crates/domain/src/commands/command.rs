@@ -109,7 +109,7 @@ impl Decide for Command {
 }
 
 impl Refusal {
-    /// The store's failure, if that is the reason.
+    /// Returns the failure of the store, if that is the reason.
     ///
     /// # Errors
     ///

@@ -62,7 +62,7 @@ pub enum CreateCompanyError {
     /// The corporation cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The domain is taken, by a company of any provider.
+    /// The domain is already taken, possibly by a company of another provider.
     #[error("domain has already been taken")]
     DomainTaken,
     #[error(transparent)]

@@ -1,6 +1,6 @@
 //! Claims idempotency keys, and stores responses under them. A key is claimed in the transaction that
-//! executes the request, and the response is stored in the same one, so that a request is executed at most
-//! once.
+//! executes the request, and the response is stored in the same transaction, so that a request is executed at
+//! most once.
 
 use std::time::Duration;
 

@@ -100,7 +100,7 @@ impl AccountBook {
         }
     }
 
-    /// The account, to modify it.
+    /// Returns the account for modification.
     pub(crate) fn account_mut(&mut self, account: Account) -> Result<&mut AccountState, LedgerError> {
         let entry = self.accounts.get_mut(&account).ok_or(LedgerError::AccountNotLoaded(account))?;
         let before = entry.clone();

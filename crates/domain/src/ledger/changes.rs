@@ -23,7 +23,7 @@ pub struct Changes {
     pub schedules: Vec<Schedule>,
     /// The responses stored for retries.
     pub idempotency_records: Vec<IdempotencyRecord>,
-    /// The keys among them whose expired records are deleted first.
+    /// The keys of those responses whose expired records are deleted first.
     pub expired_keys: Vec<IdempotencyKey>,
 }
 
@@ -58,7 +58,7 @@ impl Changes {
             && self.distributions.is_empty()
     }
 
-    /// Moves all changes of `other` to the end of these.
+    /// Moves all changes out of `other` and appends them.
     pub fn append(&mut self, other: &mut Self) {
         self.journal_entries.append(&mut other.journal_entries);
         self.recognitions.append(&mut other.recognitions);

@@ -54,7 +54,7 @@ impl AccountBook {
         }
     }
 
-    /// Checks a payment of no points: it moves nothing, but the first payer and the receivers must be open.
+    /// Checks a payment of zero points: it moves nothing, but the first payer and the receivers must be open.
     fn pay_zero_price(&self, payers: &[Account], credits: &[Account]) -> Result<PaymentOutcome, LedgerError> {
         if !self.are_open(credits)? {
             return Ok(PaymentOutcome::AccountClosed);
@@ -264,8 +264,7 @@ impl AccountBook {
         Ok(None)
     }
 
-    /// Moves the fraction of a point that the payer is short of from the company's rounding account to the
-    /// payer.
+    /// Moves the missing fraction of a point from the company's rounding account to the payer.
     fn cover_shortfall(
         &mut self,
         payment: &Payment<'_>,

@@ -85,7 +85,7 @@ pub enum PaymentOutcome {
     Paid(Paid),
     /// No payer covers the price.
     InsufficientFunds,
-    /// An account to be credited or replaced is closed or was never opened.
+    /// An account that the payment would credit or replace is closed or was never opened.
     AccountClosed,
 }
 
@@ -99,7 +99,7 @@ pub struct Paid {
 }
 
 impl PaymentOutcome {
-    /// The result of a payment that cannot be refused unless the ledger is damaged.
+    /// Returns the result of a payment that is refused only if the ledger is damaged.
     pub fn expect_paid(self) -> Result<Paid, LedgerError> {
         match self {
             Self::Paid(paid) => Ok(paid),

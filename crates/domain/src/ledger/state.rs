@@ -13,7 +13,7 @@ pub struct AccountState {
     pub spent: Amount,
     /// The number of its entries.
     pub entry_count: i64,
-    /// What the company's rounding account added to the last debit.
+    /// The amount that the company's rounding account contributed to the last debit.
     pub rounding_shortfall: Amount,
     /// The alert threshold: a payment that takes the balance from at least this amount to less reports it.
     pub alert_below: Option<Amount>,

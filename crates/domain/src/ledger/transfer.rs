@@ -5,7 +5,7 @@ use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, JournalEntryId, Timestamp};
 use crate::wallets::{Account, AccountKind, Reason, WalletType};
 
-/// One transfer. `debit` and `credit` each have the account and the sequence number of the entry there.
+/// One transfer. `debit` and `credit` each contain the account and the sequence number of its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transfer {
     pub entry_id: JournalEntryId,

@@ -9,7 +9,7 @@ use crate::ports::{AccountEntry, ReadAccountEntries, StoreError};
 use crate::values::{Page, checked_cast};
 use crate::wallets::{Account, Direction, Reason, Transaction};
 
-/// A transfer as an entry of an account, if it debits or credits the account.
+/// Converts a transfer to an entry of an account; `None` if it neither debits nor credits the account.
 fn entry_of_account(transfer: &Transfer, account: Account) -> Option<AccountEntry> {
     let (direction, number) = match (transfer.debit, transfer.credit) {
         ((debit, number), _) if debit == account => (Direction::Debit, number),

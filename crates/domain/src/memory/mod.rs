@@ -1,4 +1,4 @@
-//! A store in memory, for tools and tests that need the ledger and no database (feature `memory`).
+//! A store in memory, for tools and tests that need the ledger without a database (feature `memory`).
 //!
 //! The store supports the use cases for companies, users, occasions, recognitions, redemptions, wallets and
 //! reserves: everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract

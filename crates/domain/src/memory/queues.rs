@@ -1,4 +1,4 @@
-//! The outbox, readable for tests, and the audit log.
+//! The outbox, which tests can read, and the audit log.
 
 use super::MemoryTx;
 use crate::ledger::require_rule;

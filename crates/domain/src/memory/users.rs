@@ -8,7 +8,7 @@ use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, UserQuery, Users};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
 impl StoreData {
-    /// A company's active users, in the order of ids.
+    /// A company's active users, sorted by id.
     pub(super) fn active_users(&self, company: CompanyId) -> impl Iterator<Item = &User> {
         self.users.values().filter(move |user| user.company_id == company && user.deleted_at.is_none())
     }

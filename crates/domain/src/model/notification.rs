@@ -6,7 +6,7 @@ use crate::wallets::WalletType;
 
 use super::Company;
 
-/// The company that a notification is about, at the time of the event.
+/// The company that a notification is about, with its data at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifiedCompany {
     pub id: CompanyId,
@@ -21,7 +21,7 @@ impl From<&Company> for NotifiedCompany {
     }
 }
 
-/// An event of which the administrators of a company are notified.
+/// Something that the administrators of a company are notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Notification {
     /// A payment, a new rate or a new threshold left the reserve below its alert threshold.

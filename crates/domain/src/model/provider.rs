@@ -32,7 +32,7 @@ pub struct Provider {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormerSecret {
     pub secret: Vec<u8>,
-    /// From then on it is invalid.
+    /// The time from which the secret is invalid.
     pub valid_until: Timestamp,
 }
 

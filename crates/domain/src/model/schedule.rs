@@ -27,7 +27,7 @@ impl Period {
         IsoDate::from_date(found).ok()
     }
 
-    /// The first date of a schedule after another of its dates.
+    /// The date of a schedule that follows `date`.
     pub fn date_after(self, start: IsoDate, date: IsoDate) -> Option<IsoDate> {
         let (from, to) = (start.to_date(), date.to_date());
         let n = match self {
@@ -63,9 +63,9 @@ pub struct Schedule {
     pub start_on: IsoDate,
     /// The oldest date that is neither paid nor missed.
     pub next_on: IsoDate,
-    /// When it is tried next: at the start of that date in UTC, or later after a failed try.
+    /// When `next_on` is tried next: at the start of that date in UTC, or later after a failed try.
     pub due_at: Timestamp,
-    /// The failed tries to pay that date, if any.
+    /// The failed tries to pay `next_on`, if any.
     pub failed_tries: Option<FailedTries>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -76,7 +76,7 @@ pub struct Schedule {
 /// The failed tries to pay a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedTries {
-    /// The time of the first one.
+    /// The time of the first failed try.
     pub since: Timestamp,
     /// The reason for the last refusal.
     pub reason: String,

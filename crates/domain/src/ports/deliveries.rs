@@ -136,10 +136,10 @@ pub trait Deliveries {
     /// and an outcome never overwrites a replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
-    /// Reschedules events whose next attempt lies too far ahead by more than [`CLOCK_TOLERANCE`], which
-    /// happens after the clock was set back. The limit is `retry_waits[n]` from `now` for an event with n
-    /// failed attempts since it was created or replayed, and `lease` for a claimed event. Returns the number
-    /// of rescheduled events.
+    /// Reschedules events whose next attempt exceeds a limit by more than [`CLOCK_TOLERANCE`], which happens
+    /// after the clock was set back. The limit is `retry_waits[n]` from `now` for an event with n failed
+    /// attempts since it was created or replayed, and `lease` for a claimed event. Returns the number of
+    /// rescheduled events.
     fn reschedule_after_clock_change(
         &mut self,
         now: Timestamp,

@@ -9,7 +9,7 @@ pub struct DistributionsInTransit {
     /// Their journal entries, oldest first, with the paying companies and their providers; `None` if the
     /// journal lacks the entry.
     pub distributions: Vec<(JournalEntryId, Option<(CompanyId, ProviderId)>)>,
-    /// The points that the companies have in transit, each company's at its current rate.
+    /// The points that the companies have in transit, converted at each company's current rate.
     pub points: i64,
 }
 

@@ -59,7 +59,8 @@ pub struct FeedQuery {
     pub provider: ProviderId,
     /// Only events after this position; `None` starts with the first one.
     pub after: Option<FeedPosition>,
-    /// Without a position: start at about this time, at most a minute before the first event of that time.
+    /// If there is no position: starts at about this time, at most a minute before the first event of that
+    /// time.
     pub since: Option<Timestamp>,
     pub kind: Option<EventKind>,
     pub state: Option<EventState>,
@@ -160,7 +161,7 @@ pub trait Outbox {
 
 /// Replays events.
 pub trait Replays {
-    /// Makes an event due immediately. An event whose attempts had ended starts a new retry schedule; a pending event
+    /// Makes an event due immediately. An event whose attempts have ended starts a new retry schedule; a pending event
     /// keeps its schedule. Returns `None` if the event does not exist, and `false` if it is already due or in flight.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 

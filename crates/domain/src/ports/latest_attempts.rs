@@ -12,7 +12,7 @@ pub struct LatestAttempts {
 }
 
 impl LatestAttempts {
-    /// The bits of all attempts.
+    /// The mask of all stored bits.
     pub const MASK: u32 = (1 << LATEST_ATTEMPTS_MAX) - 1;
 
     /// Creates the results from stored values. Attempts beyond the maximum are ignored.

@@ -30,7 +30,8 @@ pub struct StoredMail {
 }
 
 pub trait ReadMails {
-    /// The mails in a state, or in any, that were created at a time or later, newest first; at most `limit`.
+    /// The mails in one state, or in any state, that were created at a time or later, newest first; at most
+    /// `limit`.
     fn list_mails(
         &mut self,
         state: Option<MailState>,

@@ -1,4 +1,4 @@
-//! The few facts about the service itself that are stored in its database.
+//! The few values about the service itself that are stored in its database.
 
 use super::StoreError;
 

@@ -79,7 +79,7 @@ pub struct UndeliveredCounts {
     pub unaddressed: i64,
 }
 
-/// What the durations were measured of.
+/// What the durations belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DurationSubject {
     /// Requests to the API.

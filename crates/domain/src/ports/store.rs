@@ -36,8 +36,8 @@ pub trait ReadTx:
 {
 }
 
-/// What moving points needs from one transaction: providers, companies, users, occasions, recognitions,
-/// redemptions, accounts, journal entries and the outbox. The in-memory store implements this much.
+/// The part of a transaction that moving points needs: providers, companies, users, occasions, recognitions,
+/// redemptions, accounts, journal entries and the outbox. The in-memory store implements only this part.
 pub trait LedgerTx:
     Accounts
     + AuditLog
@@ -85,7 +85,7 @@ pub enum Verdict {
     Rollback,
 }
 
-/// Which states of the database the statements of a read see.
+/// Which state of the database each statement of a read sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consistency {
     /// All statements read from one snapshot.
@@ -93,9 +93,9 @@ pub enum Consistency {
     /// Each statement sees everything that was committed when it started. This is cheaper on some databases.
     /// After a lost connection the store may run the unit of work again from the start.
     PerStatement,
-    /// Like `PerStatement`, but on the calling thread, and only if the store need not wait for a connection,
-    /// a lock or a server. Otherwise the read fails with [`StoreError::WouldBlock`], and the unit of work
-    /// does not run.
+    /// Like `PerStatement`, but on the calling thread, and only if the store does not have to wait for a
+    /// connection, a lock or a server. Otherwise the read fails with [`StoreError::WouldBlock`], and the unit
+    /// of work does not run.
     PerStatementNoWait,
 }
 

@@ -199,7 +199,7 @@ fn find_parties<'a>(
     Ok(Parties { company, occasion, sender, receivers })
 }
 
-/// The points if they are in range, and all violated rules.
+/// Returns the points if they are in range, and all violated rules.
 fn check_rules(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
     let company = &parties.company.company;
     let company_id = company.id;

@@ -23,7 +23,7 @@ pub enum UserMatch {
     Several,
 }
 
-/// For each key, the active user of a company with its employee id, or else with its address.
+/// Finds for each key the active user of a company who has its employee id, or otherwise its address.
 pub fn match_users<R: ReadUsers + ?Sized>(
     reads: &mut R,
     company: CompanyId,

@@ -9,8 +9,7 @@ use super::month_day::{date_from_digits, with_four_digit_year};
 
 const INVALID_DATE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
 
-/// An existing date of the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work
-/// (behaviour 8.8).
+/// A valid date in the years 1 to 9999, written `mm/dd/yyyy`, such as a first day of work (behaviour 8.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CalendarDate(Date);
 

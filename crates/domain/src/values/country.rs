@@ -2,7 +2,7 @@
 
 use super::InvalidValue;
 
-/// A country's ISO 3166-1 code, alpha-2 or alpha-3, stored in upper case in the given form (behaviour 8.9).
+/// A country's ISO 3166-1 code, alpha-2 or alpha-3 as given, stored in upper case (behaviour 8.9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountryCode(String);
 

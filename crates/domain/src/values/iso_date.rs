@@ -9,7 +9,7 @@ use super::{InvalidValue, Timestamp};
 
 const INVALID_DATE: InvalidValue = InvalidValue("must be a date in the form yyyy-mm-dd");
 
-/// An existing date of the years 1 to 9999, written `yyyy-mm-dd`, so that dates sort like their strings.
+/// A valid date in the years 1 to 9999, written `yyyy-mm-dd`, so that dates sort like their strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IsoDate(Date);
 

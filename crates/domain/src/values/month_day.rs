@@ -48,12 +48,12 @@ fn parse_month_day(text: &str) -> Option<MonthDay> {
     (1..=last).contains(&day).then_some(MonthDay { month, day })
 }
 
-/// A date, if its year can be written in four digits, 1 to 9999.
+/// The date; `None` unless its year is between 1 and 9999.
 pub(super) fn with_four_digit_year(date: Date) -> Option<Date> {
     (1..=9_999).contains(&date.year()).then_some(date)
 }
 
-/// The existing date that two, two and four ASCII digits represent.
+/// The date that four, two and two ASCII digits represent; `None` if it does not exist.
 pub(super) fn date_from_digits(year: &str, month: &str, day: &str) -> Option<Date> {
     let (century, year) = year.split_at_checked(2)?;
     let year = i32::from(two_digits(century)?) * 100 + i32::from(two_digits(year)?);

@@ -2,7 +2,7 @@
 
 /// A page of a list, numbered from 1, with at least one item per page (behaviour 6.1).
 ///
-/// The caller must have limited `per_page` to the endpoint's maximum.
+/// The caller must limit `per_page` to the endpoint's maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page {
     number: i64,
@@ -42,7 +42,7 @@ impl Page {
         self.limit
     }
 
-    /// The page and the next item, which shows whether there is another page.
+    /// Extends the page by the next item, which shows whether there is another page.
     pub const fn with_lookahead(self) -> Self {
         Self { limit: self.limit + 1, ..self }
     }

@@ -29,7 +29,7 @@ const SIGN_IN_REQUIRED: [u16; 4] = [530, 534, 535, 538];
 const START_MAIL_INPUT: u16 = 354;
 /// The timeout for connecting to one of a host's addresses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long to wait for a response that was injected: enough if it has already arrived.
+/// How long to wait for an injected response. Long enough to notice a response that has already arrived.
 const INJECTION_CHECK_TIME: Duration = Duration::from_millis(1);
 
 /// The parameters of a connection to a server.

@@ -80,7 +80,7 @@ impl Job {
         self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())
     }
 
-    /// The time that is left to commit it.
+    /// The time that is left to commit the command.
     pub(super) fn time_left(&self, now: Instant) -> Duration {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }

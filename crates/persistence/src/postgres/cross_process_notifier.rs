@@ -5,7 +5,8 @@
 //! one is never omitted. If a notification is lost with a connection, the scan that every process makes each
 //! second replaces it.
 //!
-//! The same connection counts the processes: each holds a shared advisory lock, and counts the holders.
+//! The same connection counts the processes: each process holds a shared advisory lock, and counts the
+//! holders of that lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,7 +87,7 @@ struct NotifierThread {
 }
 
 impl NotifierThread {
-    /// Waits for a notification from this process, for at most this long. Returns whether one came.
+    /// Waits for a notification from this process, for at most this long. Returns whether there was one.
     fn wait_for_local(&self, wait_max: Duration) -> Result<bool, Stopped> {
         let has_queued = self.notifiers.other_processes.wait_timeout(wait_max);
         if self.is_stopped.load(Ordering::Acquire) { Err(Stopped) } else { Ok(has_queued) }

@@ -103,7 +103,7 @@ pub(crate) fn lock_company_provider(conn: &mut Conn, company: CompanyId, hold: L
         .map(drop)
 }
 
-/// The key of an id's advisory lock. If two ids share a key, they only wait for each other unnecessarily.
+/// The key of an id's advisory lock. If two ids share a key, the only effect is an unnecessary wait.
 fn advisory_lock_key(id: Uuid) -> i32 {
     let (front, back) = id.as_u64_pair();
     let [a, b, c, d, ..] = (front ^ back ^ (back >> 32)).to_le_bytes();
@@ -134,7 +134,8 @@ pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
     settled_before(conn)
 }
 
-/// No event must be kept to preserve the numbering: positions come from transaction ids.
+/// Returns `None`: the numbering does not depend on the last event, because positions come from transaction
+/// ids.
 pub(crate) fn last_event_to_keep(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
 }
@@ -186,7 +187,7 @@ pub(crate) fn lock_user_and_company(conn: &mut Conn, id: UserId) -> QueryResult<
     lock_row(conn, "users", Id(id))
 }
 
-/// FNV-1a over scope and key. If two keys collide, they only wait for each other unnecessarily.
+/// FNV-1a over scope and key. If two keys collide, the only effect is an unnecessary wait.
 fn hash_key(key: &IdempotencyKey) -> i64 {
     let bytes = key.scope.as_bytes().iter().chain(key.key.as_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -126,7 +126,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The latest attempt has the number that the delivery counts.
+    /// Loads the latest attempt of each event: its number equals the number of attempts in the delivery.
     pub(super) fn load_latest_attempts(
         &mut self,
         events: &[EventId],

@@ -71,7 +71,7 @@ impl Unit<'_> {
         Ok((low >= 0).then_some(FeedPosition { position: low, id: EventId::from_uuid(uuid::Uuid::max()) }))
     }
 
-    /// The first event at or after a position and before another.
+    /// The first event at or after one position and before another.
     fn first_event_from(
         &mut self,
         provider: ProviderId,

@@ -56,8 +56,7 @@ impl<'a> Unit<'a> {
         (self.failure, self.queued)
     }
 
-    /// Fails if the unit may not execute another statement or commit: after a failure, or when its time is
-    /// over.
+    /// Fails if the unit may not execute another statement or commit: after a failure, or after its deadline.
     pub(crate) fn ensure_active(&mut self) -> Result<(), StoreError> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());

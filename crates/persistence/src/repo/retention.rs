@@ -15,7 +15,8 @@ use crate::rows::schema::{
 use crate::rows::types::{DbTimestamp, Id};
 
 const HOUR_MICROS: i64 = 3_600_000_000;
-/// How long statistics of hours and days are stored. A company's own days are never deleted.
+/// How many hours and how many days statistics are stored. The daily statistics of a company are never
+/// deleted.
 const HOUR_STATISTICS_RETENTION: i64 = 24 * 100;
 const DAY_STATISTICS_RETENTION: i64 = 400;
 

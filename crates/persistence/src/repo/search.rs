@@ -25,7 +25,7 @@ struct FoundUserRow {
     company_id: Id<CompanyId>,
 }
 
-/// A pattern of LIKE that matches every string that contains `text`, with `!` as the escape character.
+/// A LIKE pattern that matches every string that contains `text`, with `!` as the escape character.
 fn containing(text: &str) -> String {
     let escaped = text.to_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_");
     format!("%{escaped}%")

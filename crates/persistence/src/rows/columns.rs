@@ -10,7 +10,7 @@ use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text}
 
 use super::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
-/// A row that `declare_row!` declares. Every list of its columns has the order of the declaration.
+/// A row that `declare_row!` declares. All lists of its columns are in the order of the declaration.
 pub(crate) trait DeclaredRow: Sized {
     /// An array for each column.
     type Arrays<'r>

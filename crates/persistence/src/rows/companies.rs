@@ -52,7 +52,7 @@ impl<'a> CompanyRow<'a> {
     }
 }
 
-/// A rate as its column stores it; at most 10,000.
+/// The column value of a rate, at most 10,000.
 pub(crate) fn rate_column(rate: PointsPerDollar) -> i32 {
     checked_cast(rate.get())
 }

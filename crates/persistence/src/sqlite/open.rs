@@ -18,7 +18,7 @@ use crate::pool::create_pool;
 const READER_CONNECTIONS: u32 = 8;
 /// The number of readers for background jobs.
 const BACKGROUND_READERS: u32 = 3;
-/// The page cache of each reader in KiB. A command reads more at once.
+/// The page cache of each reader in KiB. The cache of a command is larger, because a command reads more.
 const READER_CACHE_KIB: u32 = 2_000;
 const COMMAND_CACHE_KIB: u32 = 16_000;
 

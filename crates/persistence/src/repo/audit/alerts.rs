@@ -12,7 +12,7 @@ use crate::rows::schema::{accounts, companies};
 use crate::rows::types::Id;
 
 impl Unit<'_> {
-    /// The alert threshold of every reserve follows from the company's threshold and rate.
+    /// Checks that the alert threshold of every reserve follows from the company's threshold and rate.
     pub(super) fn audit_alerts(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         type ReserveColumns = (Id, i32, Option<i64>, Option<i64>);
         let mut after = Id(uuid::Uuid::nil());

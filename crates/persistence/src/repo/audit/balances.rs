@@ -139,7 +139,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// A wallet that was overridden shows the requested points.
+    /// Checks that a wallet shows the requested points after an override.
     fn audit_override(
         &mut self,
         stored: &StoredAccount,

@@ -8,8 +8,8 @@ use super::Check;
 use crate::rows::conditions::PENDING;
 use crate::rows::types::DbTimestamp;
 
-/// Every event has a delivery and every delivery an event. A pending delivery or mail has a time for its next
-/// attempt.
+/// Checks that every event has a delivery and every delivery an event, and that a pending delivery or mail
+/// has a time for its next attempt.
 pub(super) fn delivery_checks() -> Vec<Check> {
     let event = id_as_text("d.event_id");
     vec![
@@ -50,7 +50,7 @@ pub(super) fn delivery_checks() -> Vec<Check> {
     ]
 }
 
-/// A delivery agrees with its attempts, and its next attempt is within the retry schedule.
+/// Checks that a delivery agrees with its attempts, and that its next attempt is within the retry schedule.
 pub(super) fn attempt_checks(options: &AuditOptions<'_>) -> Vec<Check> {
     let event = id_as_text("d.event_id");
     let latest = timestamp_literal(DbTimestamp(options.now.saturating_add(options.longest_wait)));

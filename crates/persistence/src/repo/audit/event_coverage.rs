@@ -63,7 +63,7 @@ impl Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// A body changes only if a user of the company was erased.
+    /// Checks that a body was changed only if a user of the company was erased.
     fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
         let sql = format!(
             "SELECT 'the body of event ' || {} || ' was changed, but no user of its company was erased' AS detail \

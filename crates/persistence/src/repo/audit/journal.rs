@@ -1,5 +1,4 @@
-//! Checks the journal in its order: each entry with its transfers and its recognitions, and the seals over
-//! them.
+//! Checks the journal in order: each entry with its transfers and its recognitions, and the seals over them.
 
 use guerdon_domain::values::{JournalEntryId, RecognitionId, checked_cast};
 use std::collections::{HashMap, HashSet};
@@ -128,7 +127,7 @@ impl Unit<'_> {
         self.audit_changed_recognitions(&changed, findings)
     }
 
-    /// A recognition that differs from its sending must have been amended; `tables` checks its amendments.
+    /// Checks that a recognition that differs from its sending was amended; `tables` checks its amendments.
     fn audit_changed_recognitions(
         &mut self,
         changed: &[Id<RecognitionId>],
@@ -157,7 +156,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// All rows must have been read with the journal; any other row has no journal entry.
+    /// Checks that all rows were read with the journal: any other row has no journal entry.
     fn audit_orphans(
         &mut self,
         progress: &JournalProgress,

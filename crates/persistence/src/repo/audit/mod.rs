@@ -1,9 +1,10 @@
 //! `guerdon verify` recomputes the ledger. Each part uses one snapshot, and memory that does not grow with
 //! the ledger.
 //!
-//! `journal` reads the journal in its order with transfers, recognitions and `events`, and `seal_chain`
+//! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`
 //! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;
-//! `audited_states` and `schedules` compare settings with the audit log; `tables` and `event_coverage` run single queries.
+//! `audited_states` and `schedules` compare settings with the audit log; `tables` and `event_coverage` run
+//! single queries.
 
 mod alerts;
 mod audited_states;

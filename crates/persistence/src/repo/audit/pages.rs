@@ -122,8 +122,8 @@ impl Unit<'_> {
     }
 }
 
-/// The range of the ids of a batch. They were created at about the same time, so one range contains them and
-/// little else.
+/// The range of the ids of a batch. The ids were created at about the same time, so the range contains little
+/// else.
 struct IdRange {
     ids: Vec<Id<JournalEntryId>>,
     first: Id<JournalEntryId>,

@@ -131,7 +131,8 @@ fn audit_payment(schedule: &Schedule, entry: &JournalEntry, settled: &mut Dates,
     });
 }
 
-/// The next date is the first one that is neither paid nor missed, and its first try is due at its start.
+/// Checks that the next date is the first one that is neither paid nor missed, and that its first try is due
+/// at its start.
 fn audit_progress(schedule: &Schedule, settled: &BTreeSet<IsoDate>, now: Timestamp, findings: &mut Findings) {
     let dates = (0..).map_while(|n| schedule.period.nth_date(schedule.start_on, n));
     let open = dates.into_iter().find(|date| !settled.contains(date));

@@ -80,8 +80,8 @@ impl Unit<'_> {
         seals.is_broken |= !matches;
         let events = std::mem::replace(&mut seals.events, EventChain::new());
         let (count, digest) = (events.count, events.finish());
-        // Delivered events are deleted after their retention: if a seal has lost some, its digest cannot be
-        // checked.
+        // Delivered events are deleted after their retention: if some events of a seal were deleted, its
+        // digest cannot be checked.
         let events_match =
             count < row.events || (count == row.events && digest == row.events_digest.as_slice());
         findings.require(events_match || seals.is_broken, "sealed events", || {
@@ -96,7 +96,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Chains the audit entries from one position to before another, and counts them.
+    /// Chains and counts the audit entries from one position up to, but not including, another.
     fn chain_audit_entries_between(
         &mut self,
         from: i64,

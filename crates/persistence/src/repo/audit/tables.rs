@@ -81,7 +81,7 @@ fn all_checks(options: &AuditOptions<'_>) -> Vec<Check> {
     checks
 }
 
-/// Every company has the rate and the provider that its journal entries record.
+/// Checks that every company has the rate and the provider that its journal entries record.
 fn company_entry_checks() -> Vec<Check> {
     let company = id_as_text("c.id");
     let last = |column: &str, but: i16| {
@@ -116,7 +116,7 @@ fn company_entry_checks() -> Vec<Check> {
     ]
 }
 
-/// Every amended recognition matches its latest amendments; the journal check covers the others.
+/// Checks that every amended recognition matches its latest amendments; the journal check covers the others.
 fn amendment_checks() -> Vec<Check> {
     let recognition = id_as_text("a.subject_id");
     let latest = |column: &str| {
@@ -137,7 +137,7 @@ fn amendment_checks() -> Vec<Check> {
     )]
 }
 
-/// The owner of every account belongs to the account's company.
+/// Checks that the owner of every account belongs to the account's company.
 fn account_checks() -> Vec<Check> {
     let account = format!("{} || ' of ' || {}", account_text("a.kind"), id_as_text("a.owner_id"));
     vec![
@@ -231,7 +231,7 @@ fn user_checks() -> Vec<Check> {
     ]
 }
 
-/// A user is deleted if and only if the journal has an entry for the deletion.
+/// Checks that a user is deleted if and only if the journal has an entry for the deletion.
 fn deletion_checks() -> Vec<Check> {
     let deletion = kind::DELETION;
     vec![
@@ -256,7 +256,7 @@ fn deletion_checks() -> Vec<Check> {
     ]
 }
 
-/// Every recognition has an occasion of its company, or a global one.
+/// Checks that every recognition has an occasion of its company, or a global one.
 fn occasion_checks() -> Vec<Check> {
     vec![(
         "occasion of a recognition",
