@@ -50,7 +50,7 @@ fn a_backup_of_a_running_service_is_restored() {
         assert_eq!(
             run(&["restore", file.to_str().unwrap()]).status.code(),
             Some(1),
-            "does not replace an existing file"
+            "an existing file is not replaced"
         );
     });
 }
@@ -114,7 +114,7 @@ fn an_incomplete_backup_is_refused() {
         bytes[middle..middle + 4096].fill(0xA5);
         fs::write(path("damaged.db"), bytes).unwrap();
         refused(&path("damaged.db"), "damaged.db");
-        // Changes a character of journaled data, which only the seal contradicts.
+        // Changes one character in a journal entry, which only the seal reveals.
         let mut bytes = fs::read(path("copy.db")).unwrap();
         let found = bytes.windows(11).enumerate().filter(|(_, window)| window == b"invoice-117");
         let places: Vec<usize> = found.map(|(place, _)| place).collect();

@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The names of the query parameters and of the body fields, by operation such as `GET /v1/users/{id}`.
 type Operations = BTreeMap<String, BTreeSet<String>>;
 
-/// A user or an occasion cannot change its company, so its update does not have the field.
+/// Users and occasions cannot change their company, so their updates do not have this field.
 const OMITTED_FIELDS: [(&str, &str); 2] =
     [("PUT /v1/users/{id}", "company_id"), ("PUT /v1/occasions/{id}", "company_id")];
 
@@ -141,7 +141,7 @@ fn create_everything(client: &Client) {
     let _ = client.replay_events(&ReplayFilter::default()).send();
 }
 
-/// Each struct is written without `..`, so that the compiler reports a new field here.
+/// Each struct expression lists all fields, so that the compiler reports a new field here.
 fn update_everything(client: &Client) {
     let (id, text, flag) = (Uuid::nil(), || Some("text".to_owned()), Some(true));
     let update = CompanyUpdate {

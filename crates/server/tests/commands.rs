@@ -60,7 +60,7 @@ fn check_rotation(service: &TestService, made: &Value) {
     while service.get(&old, "/v1/companies/example.com").status != 401 {
         assert!(
             started.elapsed() < std::time::Duration::from_secs(1),
-            "the old secret stops within a second"
+            "the old secret stops working within a second"
         );
     }
     let shared = service.run_json_command(&["provider", "rotate", &old.id, "--shared-secret"]);

@@ -1,4 +1,4 @@
-//! The same requests to the service on SQLite and on PostgreSQL get the same responses: status, headers and body.
+//! The service on SQLite and on PostgreSQL gives the same responses to the same requests: status, headers and body.
 
 mod generator;
 mod operations;

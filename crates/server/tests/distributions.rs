@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::service::TestService;
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
-/// Enough users that a distribution takes a while.
+/// So many users that a distribution takes some time.
 const USERS: i64 = 20_000;
 
 fn create_schedule(service: &TestService, company: &str, points: &str, start: &str) -> Value {
@@ -170,7 +170,8 @@ fn an_uncovered_date_is_reported_and_paid_later() {
     });
 }
 
-/// Every user with a wallet has received as often as the journal says, and the reserve has paid the same amount.
+/// Checks that every user with a wallet has received points as often as the journal says, and that the reserve has paid
+/// the same amount.
 fn assert_all_or_nothing(service: &TestService, sample: &SampleCompany, paid_in: i64) -> i64 {
     assert_eq!(service.run_command(&["verify"]).status, 0);
     let runs = service.database.count_rows("journal_entries WHERE kind = 7");
@@ -204,7 +205,7 @@ fn kill_nine_in_the_middle_of_a_large_distribution_leaves_all_or_nothing() {
             assert_eq!(
                 service.database.count_rows("transfers"),
                 transfers,
-                "a command that reads finishes nothing"
+                "a read-only command finishes nothing"
             );
             if cycle % 2 == 0 {
                 service.restart();

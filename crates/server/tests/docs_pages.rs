@@ -1,4 +1,4 @@
-//! The integrator pages: they need no credentials, every curl command in them works, and browsers display them
+//! The pages for integrators need no credentials, every curl command in them works, and browsers display them
 //! correctly.
 
 mod clients;
@@ -17,7 +17,7 @@ use crate::support::browser::Browser;
 use crate::support::for_each_database;
 use crate::support::service::TestService;
 
-/// A page as the service serves it.
+/// A page as the service returns it.
 fn fetch_page(service: &TestService, path: &str) -> String {
     let response = service.running.send_request("GET", path, &[], None);
     assert_eq!(response.status, 200, "{path}: {}", response.body);
@@ -216,13 +216,13 @@ fn every_python_and_javascript_example_works_in_the_sandbox_in_page_order() {
     }
 }
 
-/// Every documentation page, from a service that is then stopped.
+/// Every documentation page. Starts a service and stops it.
 fn serve_all_pages() -> Vec<(String, String)> {
     let database = create_databases().into_iter().next().unwrap();
     fetch_all_pages(&TestService::start(database, &[]))
 }
 
-/// The status of an example's response, run in a shell with the sandbox's exports.
+/// Runs an example in a shell with the sandbox's exports. Returns the status of the response.
 fn run_in_shell(exports: &str, line: &str) -> String {
     let line = line.replace("curl ", "curl -sS -o /dev/null -w '%{http_code}' ");
     let output = Command::new("sh").args(["-c", &format!("{exports}{line}")]).output().unwrap();

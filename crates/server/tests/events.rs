@@ -1,4 +1,5 @@
-//! Events from their cause to a receiver: content, time and number of deliveries, and what the operator sees.
+//! Events from their cause to a receiver: their content, the times and the number of deliveries, and the operator's
+//! commands.
 
 mod addressing;
 mod attempt_timeout;
@@ -55,7 +56,7 @@ impl WebhookFixture {
         Self { sample, receiver, url, secret }
     }
 
-    /// The first user recognises the second. Returns the recognition from the API response.
+    /// Sends a recognition from the first user to the second. Returns the recognition from the response.
     fn send_recognition(&self, service: &TestService) -> Value {
         self.send_recognitions(service, &[&self.sample.users[1]]).remove(0)
     }
@@ -66,7 +67,7 @@ impl WebhookFixture {
         response.json()["recognitions"].as_array().unwrap().clone()
     }
 
-    /// The next request, whose signature must be genuine.
+    /// The next request, whose signature must be valid.
     fn next(&self) -> ReceivedRequest {
         let arrival = self.receiver.next_request();
         assert_eq!(arrival.verify_signature(&self.url, &self.secret), Ok(()), "{arrival:?}");

@@ -1,4 +1,4 @@
-//! The examples in the help of each command.
+//! Runs the examples in the help of each command.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn help_examples(service: &TestService, path: &str) -> Vec<String> {
 
 /// Commands that run until they are stopped. Separate tests start them.
 const LONG_RUNNING: [&str; 3] = ["serve", "dev", "listen"];
-/// Commands of SQLite only. PostgreSQL has its own backup tools.
+/// Commands for SQLite only. PostgreSQL has its own backup tools.
 const SQLITE_ONLY: [&str; 2] = ["backup", "restore"];
 
 /// Every command of the CLI.
@@ -88,7 +88,7 @@ fn create_sample(service: &TestService) -> SampleCompany {
     sample
 }
 
-/// The ids and file names in the examples, with their replacements in the test.
+/// The ids and file names in the examples, and their replacements in the test.
 fn placeholder_values(service: &mut TestService, sample: &SampleCompany) -> Vec<(&'static str, String)> {
     let provider = &sample.provider;
     let third = created_id(service.post(provider, "/v1/users", &user_body(&sample.company, "third")));
@@ -142,7 +142,7 @@ fn placeholder_values(service: &mut TestService, sample: &SampleCompany) -> Vec<
     ]
 }
 
-/// Writes a delivery to the URL of the example, signed now with the secret of the example.
+/// Writes the files of a delivery to the example's URL, signed now with the example's secret.
 fn write_delivery(headers: &str, body: &str) {
     fs::write(body, "{}").unwrap();
     let now = Timestamp::new(fs::metadata(body).unwrap().modified().unwrap().into()).to_string();
@@ -153,7 +153,7 @@ fn write_delivery(headers: &str, body: &str) {
     fs::write(headers, lines).unwrap();
 }
 
-/// Two mails about the reserve that were given up, as after days without a mail server.
+/// Creates two mails about a low reserve in the state given up, as after days without a mail server.
 fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);

@@ -93,7 +93,7 @@ fn a_recognition_is_fetched_as_it_was_sent_or_last_changed() {
             service.delete(&sample.provider, &format!("/v1/occasions/{}", sample.occasion)).status,
             204
         );
-        assert_eq!(get(id).json(), changed, "its receiver and its occasion are deleted");
+        assert_eq!(get(id).json(), changed, "its receiver and occasion were deleted");
         assert_eq!(get("dry_run").status, 405);
     });
 }
@@ -248,7 +248,7 @@ fn a_deprecated_version_announces_its_end() {
     });
 }
 
-/// All events that a reader of the feed receives page by page, and its final cursor.
+/// Reads all events of the feed page by page. Returns the events and the last cursor.
 fn read_feed(
     service: &TestService,
     sample: &SampleCompany,

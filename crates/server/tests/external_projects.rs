@@ -1,4 +1,4 @@
-//! The crates for integrators work in projects outside the workspace.
+//! The crates for integrators can be used in projects outside the workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,11 +25,11 @@ fn build_project(name: &str, source: &str, dependencies: &str) -> PathBuf {
     );
     std::fs::write(project.join("Cargo.toml"), manifest).unwrap();
     std::fs::write(project.join("src/main.rs"), source).unwrap();
-    // The versions of the workspace, which are already downloaded.
+    // Uses the lock file of the workspace, whose versions are already downloaded.
     std::fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--quiet", "--offline", "--target-dir"]).arg(&target).current_dir(&project);
-    // `cargo xtask test` sets it for libtest only.
+    // `cargo xtask test` sets this variable only for libtest.
     let built = cargo.env_remove("RUSTC_BOOTSTRAP").output().unwrap();
     assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
     target.join("debug").join(name)

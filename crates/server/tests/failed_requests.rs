@@ -1,4 +1,4 @@
-//! `guerdon request list`: failed requests can be found by their ids, and contain nothing personal (behaviour 5.8).
+//! `guerdon request list`: failed requests can be found by their ids, and contain no personal data (behaviour 5.8).
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn list(service: &TestService, filter: &[&str]) -> Vec<Value> {
     found.as_array().unwrap().clone()
 }
 
-/// Waits until the list has this many requests: another process stores them every half second.
+/// Waits until the list has this many requests, because the service stores them every half second.
 fn wait_for_count(service: &TestService, filter: &[&str], count: usize) -> Vec<Value> {
     let mut found = Vec::new();
     wait_until("failed requests should be listed", || {

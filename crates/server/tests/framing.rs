@@ -1,4 +1,5 @@
-//! Bytes that are not a valid request: one response, the connection is closed, and nothing is handled (behaviour 5.2).
+//! Bytes that are not a valid request get one response, the connection is closed, and nothing is handled (behaviour
+//! 5.2).
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};
@@ -13,7 +14,7 @@ use crate::support::{SampleCompany, for_each_database, for_each_database_with, u
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
 
-/// Builds requests that would each create a user.
+/// Builds requests, each of which would create a user.
 struct RequestBuilder<'a> {
     service: &'a TestService,
     sample: SampleCompany,
@@ -369,7 +370,7 @@ fn a_complete_body_is_accepted_if_the_client_closes_after_it() {
     let settings = [("GUERDON_HTTP__TLS__MODE", "proxy"), ("GUERDON_HTTP__TRUSTED_PROXIES", "127.0.0.0/8")];
     for_each_database_with(&settings, |service| {
         for size in [140_000, 150_000, 160_000, 180_000, 200_000, 400_000] {
-            // New credentials, so that they are looked up while the body arrives.
+            // The credentials are new, so that they are looked up while the body arrives.
             let authorization = basic_authorization(&service.create_provider(&format!("p{size}"), true));
             let body = format!("{{\"ignored\": \"{}\"}}", "x".repeat(size));
             let request = format!(

@@ -14,7 +14,7 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
         sample.fund_peer_wallets(service, 1_000_000);
         let answered = load_then_stop(service, &sample);
         assert_eq!(service.running.wait_for_exit(), Some(0));
-        assert!(answered > 20, "the load must have been real: {answered}");
+        assert!(answered > 20, "too few requests succeeded: {answered}");
         wait_until("the stop should be logged", || {
             (service.running.count_in_log(": stopped\n") == 1).then_some(())
         });
@@ -24,8 +24,8 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
     });
 }
 
-/// Stored responses that expired many years ago. Their deletion takes several times the five seconds that a stop waits
-/// for background work.
+/// Stores responses that expired many years ago. Deleting them takes several times the five seconds for which a stop
+/// waits for background work.
 const INSERT_EXPIRED_RECORDS_SQL: [&str; 2] = [
     "INSERT INTO idempotency_records SELECT zeroblob(16), i, zeroblob(32), 200, x'', i, i + 1 FROM (WITH RECURSIVE n(i) AS \
      (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT i FROM n)",
@@ -45,7 +45,7 @@ fn background_work_does_not_delay_a_stop() {
         });
         service.running.terminate();
         assert_eq!(service.running.wait_for_exit(), Some(0));
-        assert!(service.database.count_rows("idempotency_records") > 0, "the stop waited for all deletions");
+        assert!(service.database.count_rows("idempotency_records") > 0, "the stop waited until all were deleted");
         service.restart();
         assert_eq!(service.run_command(&["verify"]).status, 0);
     });

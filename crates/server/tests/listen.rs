@@ -201,7 +201,8 @@ fn invalid_addresses_and_certificates_are_reported() {
     });
 }
 
-/// Starts a plain HTTP service with these responses, one per connection, the last one repeated. Returns its URL.
+/// Starts a plain HTTP service that sends these responses, one per connection, and repeats the last one. Returns its
+/// URL.
 fn start_hostile_service(responses: Vec<Vec<u8>>) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -221,7 +222,7 @@ fn http_response(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// The output of `listen` on a service that does not know the credentials, until `listen` exits.
+/// The output of `listen` until it exits, with a service that does not know the credentials.
 fn run_listen(base_url: &str, forward_to: &str) -> (String, String) {
     let home = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_guerdon"))

@@ -1,4 +1,4 @@
-//! The service with the nginx and HAProxy packages of Debian in front (docs/operating.md).
+//! The service behind nginx and HAProxy, from their Debian packages (docs/operating.md).
 
 use std::fmt::Write as _;
 use std::net::{TcpListener, TcpStream};
@@ -121,7 +121,7 @@ fn check_behind_balancer(kind: &BalancerKind) {
     });
 }
 
-/// Large and small bodies, with a Content-Length and chunked.
+/// Sends large and small bodies, both with a Content-Length and chunked.
 fn check_bodies(service: &TestService, sample: &SampleCompany) {
     let body = |name: &str, extra: usize| {
         let mut body = user_body(&sample.company, name);
@@ -138,7 +138,7 @@ fn check_bodies(service: &TestService, sample: &SampleCompany) {
     service.post(&sample.provider, "/v1/users", &body("too-large", 1_100_000)).expect_error(400);
 }
 
-/// Each response comes from the service, and the next request succeeds.
+/// Checks that each response comes from the service, and that the next request succeeds.
 fn check_refusals(service: &TestService, sample: &SampleCompany) {
     let stranger = ProviderCredentials { api_secret: "wrong".to_owned(), ..sample.provider.clone() };
     let body = user_body(&sample.company, "nobody");

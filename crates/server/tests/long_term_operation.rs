@@ -252,7 +252,7 @@ fn users_are_imported_from_a_file_and_a_second_run_changes_nothing() {
     });
 }
 
-/// Imports from JSON Lines: the second line is refused, because it has an unknown field.
+/// Imports a JSON Lines file, whose second line is refused because of an unknown field.
 fn assert_jsonl_import(service: &TestService, company: &str) {
     let lines = service.data_dir.path().join("people.jsonl");
     fs::write(&lines, "{\"employee_id\":\"7\",\"title\":null}\n{\"email\":\"x@example.com\",\"wage\":1}\n")
@@ -401,7 +401,7 @@ fn check_tries_the_files_and_servers_in_the_settings() {
             let output = run("a", &["config", "check", "--connect"]);
             assert!(
                 output.0 == Some(0) && output.1.contains("no master key yet"),
-                "a command that reads stores nothing"
+                "a read-only command stores nothing"
             );
             assert_eq!(run("b", &["provider", "create", "--name", "Acme"]).0, Some(0));
             let output = run("a", &["config", "check", "--connect"]);

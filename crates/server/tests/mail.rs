@@ -1,4 +1,4 @@
-//! The reserve alert, from the crossing of the threshold to its recipients (behaviour 11.7).
+//! The reserve alert, from the moment when the reserve falls below the threshold to the mails (behaviour 11.7).
 
 mod server;
 
@@ -85,7 +85,7 @@ fn assert_alert_text(text: &str, sample: &SampleCompany, left: i64, missing: i64
     );
 }
 
-/// The mails in the folder by recipient, oldest first, as soon as it contains `count` mails.
+/// Waits until the folder contains `count` mails. Returns the mails by recipient, oldest first.
 fn wait_for_mail_files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
     let mut names = wait_until("the mails should be in the folder", || {
         let all =

@@ -1,4 +1,4 @@
-//! Sixteen of the largest requests and responses concurrently: memory is bounded, requests beyond the limit get an
+//! Sixteen of the largest requests and responses at the same time: memory is bounded, requests beyond the limit get an
 //! early 503, and other providers are not delayed.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,14 +13,14 @@ use crate::support::{SampleCompany, for_each_database, wait_until};
 
 const CONCURRENT_REQUESTS: usize = 16;
 const RECEIVERS: usize = 10_000;
-/// Long enough that all messages together are just under 8 MiB.
+/// So long that all messages together are just under 8 MiB.
 const MESSAGE_BYTES: usize = (8 << 20) / RECEIVERS;
 const OCCASIONS: usize = 1_000;
 /// Recognitions per page.
 const PAGE_SIZE: usize = 100;
 const RESIDENT_MAX_KIB: u64 = 256 << 10;
-/// Addresses that connect without credentials, and connections per address. Together they send more than the limit on
-/// held heads.
+/// The number of addresses that connect without credentials, and of connections per address. Together they send more
+/// bytes than the limit for data of unauthenticated clients.
 const CLIENT_ADDRESSES: u8 = 5;
 const CONNECTIONS_PER_ADDRESS: usize = 200;
 const HELD_BYTES_METRIC: &str = "guerdon_http_memory_bytes{kind=\"received\"} ";
@@ -100,7 +100,7 @@ fn the_largest_requests_and_responses_stay_within_256_mebibytes() {
         assert_eq!(
             count_recognitions(service, &sample),
             created * RECEIVERS + PAGE_SIZE,
-            "something was committed late"
+            "a request was committed late"
         );
         let peak = print_memory(service, idle);
         assert!(peak <= RESIDENT_MAX_KIB, "{peak} KiB");
@@ -240,7 +240,7 @@ fn measure_load(
             kept.push((response.status, wait, response.body));
         }
         let others = others.join().unwrap();
-        // Only a release build on a dedicated machine can meet a limit, which is set by this variable.
+        // The limit is set by this variable, because only a release build on a dedicated machine can meet it.
         if let Ok(max) = std::env::var("TEST_OTHERS_WAIT_MS") {
             let max = Duration::from_millis(max.parse().unwrap());
             assert!(others.iter().all(|wait| *wait < max), "{others:?}");
@@ -264,7 +264,7 @@ fn print_load(service: &TestService, name: &str, load: &LoadResult) {
     );
 }
 
-/// Retries as `Retry-After` says. A debug build on a busy machine may never succeed.
+/// Retries after the time in `Retry-After`. A debug build on a busy machine may never succeed.
 fn retry_until_done(one: impl Fn() -> ApiResponse) -> Option<ApiResponse> {
     for _ in 0..if is_measuring() { 100 } else { 3 } {
         let response = one();

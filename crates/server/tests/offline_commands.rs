@@ -13,7 +13,7 @@ const SECRET: &str = "gw_0123456789abcdef";
 const NONCE: &str = "cbebb86099222c806dd026d4f0d16547";
 const BODY: &str = r#"{"type":"recognition.received","version":"1.0","data":{"message":"Grüße"}}"#;
 
-/// The output of `webhook verify` for a delivery that was signed now and changed in one part.
+/// The output of `webhook verify` for a delivery that is signed now and then changed in one part.
 fn run_webhook_verify(
     service: &TestService,
     url: &str,

@@ -1,4 +1,5 @@
-//! Errors as problem details (behaviour 5.6, 5.7): each code that a client can provoke, its fields, and its documentation.
+//! Errors as problem details (behaviour 5.6, 5.7): each code that a client can cause, its fields, and its
+//! documentation.
 
 use serde_json::{Value, json};
 

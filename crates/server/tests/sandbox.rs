@@ -36,7 +36,7 @@ impl Sandbox {
         Self { child, lines }
     }
 
-    /// All lines up to the first that contains `part`.
+    /// All lines up to the first line that contains `part`.
     fn read_lines_until(&self, part: &str) -> Vec<String> {
         let mut lines = Vec::new();
         while !lines.last().is_some_and(|line: &String| line.contains(part)) {
@@ -46,7 +46,7 @@ impl Sandbox {
         lines
     }
 
-    /// The `export` lines for a shell, as soon as everything that they name exists.
+    /// Waits until everything that the `export` lines name exists. Returns the lines.
     pub fn wait_for_exports(&self) -> String {
         let printed = self.read_lines_until("Ctrl-C here stops the sandbox.");
         let exports = printed.iter().filter(|line| line.starts_with("export "));

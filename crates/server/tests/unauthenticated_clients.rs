@@ -76,7 +76,7 @@ fn a_refused_request_with_a_small_body_keeps_its_connection() {
             ("GET /v1/companies", &right, 200),
         ] {
             for (size, stays) in [(1, true), (64 << 10, true), ((64 << 10) + 1, false)] {
-                // The only one of these requests whose body is read.
+                // Only the body of this request is read.
                 let stays = stays || status == 400;
                 let body = "x".repeat(size);
                 let request = format!(
@@ -159,15 +159,15 @@ fn valid_credentials_work_despite_failed_logins_from_the_address() {
             })
         };
         assert_eq!([(); 3].map(|()| guess(&known.api_key)), [401, 401, 429]);
-        assert_eq!(ask(&known), 200, "while others guess at the same key");
+        assert_eq!(ask(&known), 200, "while others guess the secret");
         let others: Vec<u16> = (0..9).map(|number| guess(&format!("key-{number}"))).collect();
         assert_eq!(others, [401, 401, 401, 401, 401, 401, 401, 401, 429]);
         assert_eq!(ask(&stranger), 200, "first request of this provider");
-        assert_eq!(ask(&known), 200, "while others fail from the same address");
+        assert_eq!(ask(&known), 200, "while other logins from the address fail");
         let id = known.id.as_str();
         let rotated = service.run_json_command(&["provider", "rotate", id, "--api-secret"]);
         let until_seen = || (0..10_000).map(|_| ask(&known)).find(|status| *status != 200);
-        assert_eq!(until_seen(), Some(429), "a withdrawn secret is wrong");
+        assert_eq!(until_seen(), Some(429), "a revoked secret is invalid");
         assert_eq!(rotated["api_key"], json!(known.api_key));
         let refused = format!("were refused (API key: {})", known.api_key);
         wait_until("refused credentials should be logged with their key", || {

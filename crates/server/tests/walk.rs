@@ -1,7 +1,7 @@
 //! A walk through the whole provider API that checks the status and the whole body of each response, and the responses
 //! that follow.
 //!
-//! Ids are written as placeholders, in requests too: `@1` is the first id in any response.
+//! Ids are written as placeholders, also in requests: `@1` is the first id that occurs in a response.
 //!
 //! | | | | |
 //! |---|---|---|---|
@@ -58,7 +58,7 @@ struct Walk<'a> {
     service: &'a TestService,
     provider: ProviderCredentials,
     normalizer: BodyNormalizer,
-    /// Each request with its whole response, with its own placeholders.
+    /// Each request and its whole response, with placeholders of its own.
     transcript: RefCell<(BodyNormalizer, Vec<String>)>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Walk<'a> {
         response.json()
     }
 
-    /// A PUT that must succeed and leave the object unchanged, including its `updated_at`.
+    /// Sends a PUT that must succeed and leave the object unchanged, including its `updated_at`.
     fn put_unchanged(&self, path: &str, body: &str) -> ApiResponse {
         let before = self.read_json(path);
         let response = self.send_request("PUT", path, Some(body));
@@ -157,7 +157,7 @@ impl<'a> Walk<'a> {
         ignored
     }
 
-    /// A PUT that must change `updated_at`.
+    /// Sends a PUT that must succeed and change `updated_at`.
     fn put_changed(&mut self, path: &str, body: &str, expected: &str) {
         let before = self.read_json(path)["updated_at"].as_str().unwrap().to_owned();
         let response = self.put(path, body, expected);
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The string with one part, which must occur in it, replaced.
+/// Replaces a part of a string. The part must occur in the string.
 fn replace_part(text: &str, part: &str, other: &str) -> String {
     assert!(text.contains(part), "{part} is not in {text}");
     text.replace(part, other)

@@ -10,7 +10,7 @@ use crate::support::service::{ProviderCredentials, TestService, basic_authorizat
 /// Disables the limit on failed logins, which these tests would exceed.
 const UNLIMITED: [(&str, &str); 1] = [("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0")];
 
-/// Every kind of missing or invalid credentials.
+/// Missing and invalid credentials of every kind.
 fn invalid_credentials(service: &TestService, owner: &ProviderCredentials) -> Vec<Option<String>> {
     let suspended = service.create_provider("Suspended", true);
     service.run_json_command(&["provider", "set", &suspended.id, "--suspended", "true"]);

@@ -1,4 +1,4 @@
-//! Designation: which operations require it, when it is checked, and how soon a withdrawn right stops working.
+//! Designation: which operations require it, when it is checked, and how soon a revoked permission stops working.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ fn exactly_the_specified_operations_require_designation() {
                     &row.path,
                     Some(garbage),
                 );
-                assert_eq!(response.expect_error(403), message, "designation comes before the body");
+                assert_eq!(response.expect_error(403), message, "designation is checked before the body");
             }
             if row.path_id().is_some() {
                 send_as_provider(
@@ -195,13 +195,13 @@ fn an_old_secret_works_during_its_grace_period() {
             }
         };
         let second = rotate(&["--grace", "24"]);
-        assert!(is(&second, 200) && is(&first, 200), "both work");
+        assert!(is(&second, 200) && is(&first, 200), "both secrets work");
         let third = rotate(&["--grace", "1"]);
         wait_at_most_a_second(|| is(&first, 401));
         assert!(is(&third, 200) && is(&second, 200), "the last two secrets work");
         let fourth = rotate(&[]);
         wait_at_most_a_second(|| is(&third, 401));
-        assert!(is(&second, 401) && is(&fourth, 200), "without a grace period all older secrets stop");
+        assert!(is(&second, 401) && is(&fourth, 200), "without a grace period, all older secrets stop");
         for wrong in ["0", "8761", "x"] {
             let words = ["provider", "rotate", first.id.as_str(), "--api-secret", "--grace", wrong];
             assert_eq!(service.run_command(&words).status, 2, "{wrong}");

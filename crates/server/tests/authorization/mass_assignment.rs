@@ -9,7 +9,7 @@ use crate::support::provider_fixture::{self, ProviderFixture};
 use crate::support::service::{ApiResponse, TestService};
 use crate::support::{created_id, for_each_database, schema};
 
-/// Names that occur in responses and look as though they could be set.
+/// Names that occur in responses and look like settable fields.
 const READ_ONLY_FIELDS: [&str; 14] = [
     "id",
     "global",
@@ -64,7 +64,7 @@ fn without_unique_values(mut response: Value) -> Value {
     response
 }
 
-/// The row's body with these additional names.
+/// The row's body with new values for its unique fields.
 fn body_with_unique_values(row: &RouteRequest, number: usize) -> Value {
     let mut body = row.body.clone().unwrap();
     if row.pattern == "/v1/companies" {

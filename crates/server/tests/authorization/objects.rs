@@ -1,4 +1,5 @@
-//! The object in the path: a foreign object is 403, an absent one 404, and the response reveals nothing about it.
+//! The object in the path: the response for a foreign object is 403, for an absent object 404, and reveals nothing
+//! about the object.
 
 use serde_json::{Value, json};
 

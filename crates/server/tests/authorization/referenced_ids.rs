@@ -1,4 +1,5 @@
-//! Ids in bodies and queries: a foreign id is 403, an absent id 404, a malformed id 400. The error names the field.
+//! Ids in bodies and queries: the response for a foreign id is 403, for an absent id 404, for a malformed id 400. The
+//! error names the field.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Values that are barely valid are accepted and returned byte for byte, except domains, countries and groups
+//! Values at the limits of their rules are accepted and returned byte for byte, except domains, countries and groups
 //! (behaviour 8.6, 8.9, 8.10).
 
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ const UNUSUAL_STRINGS: &[&str] = &[
 ];
 
 impl FieldKind {
-    /// Valid values of a field of this kind, each with the value that is returned. Addresses begin with the tag.
+    /// Valid values of a field of this kind, each with the value that is returned. Email addresses begin with the tag.
     fn accepted_values(self, tag: char) -> Vec<(Value, Value)> {
         let same = |all: Vec<String>| all.into_iter().map(|value| (json!(value), json!(value))).collect();
         let odd = |more: Vec<String>| {

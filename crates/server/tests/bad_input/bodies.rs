@@ -25,7 +25,7 @@ fn request_head(fixture: &InputFixture<'_>, endpoint: &Endpoint, lines: &str) ->
     format!("{first}\r\nContent-Type: application/json\r\n{lines}\r\n\r\n").into_bytes()
 }
 
-/// The only response to these bytes, after which the connection must close.
+/// Sends bytes and returns the response. There must be exactly one response, after which the connection closes.
 fn send_and_expect_one(connector: &TlsConnector, bytes: &[u8]) -> RawResponse {
     let mut responses = connector.connect_tls().unwrap().send_and_read_to_end(bytes);
     assert_eq!(responses.len(), 1, "{responses:?}");

@@ -34,7 +34,7 @@ pub enum FieldKind {
 pub enum UnsetEffect {
     /// The field is required: 400, as if it were absent.
     Required,
-    /// Same effect as if the field were absent.
+    /// The effect is the same as if the field were absent.
     Default,
     /// The field cannot be unset: 400.
     Kept,
@@ -88,7 +88,7 @@ impl Endpoint {
     }
 }
 
-/// A body with another string inserted before its closing brace.
+/// A body with a further member inserted before its closing brace.
 pub fn append_member(body: &Value, more: &str) -> String {
     let text = body.to_string();
     let comma = if text == "{}" { "" } else { "," };

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{InputFixture, for_each_input_fixture, reports_field};
 
-/// Every paged list: its path and its maximum page size.
+/// The path and the maximum page size of every paged list.
 fn paged_lists(fixture: &InputFixture<'_>) -> Vec<(String, i64)> {
     let (company, user) = (&fixture.sample.company, &fixture.sample.users[0]);
     vec![

@@ -1,4 +1,4 @@
-//! `receiver_ids`: the format of the list and the users it may name (behaviour 15.3).
+//! `receiver_ids`: the format of the list and the permitted users (behaviour 15.3).
 
 use std::fmt::Write as _;
 

@@ -17,7 +17,7 @@ impl FieldKind {
         !matches!(self, Self::Rate | Self::Alert | Self::Points | Self::Flag)
     }
 
-    /// A valid or almost valid string.
+    /// A string that is valid or almost valid.
     fn example_value(self) -> &'static str {
         match self {
             Self::Line | Self::EntityId | Self::Message | Self::Groups => "good text",

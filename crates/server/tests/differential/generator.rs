@@ -204,7 +204,7 @@ impl Generator {
         operation.path.replace(name, &id)
     }
 
-    /// The name of an object. Occasionally the name of another kind of object, of another company's or of none.
+    /// The name of an object. Occasionally it names an object of another kind or of another company, or no object.
     fn choose_id(&mut self, kind: ValueKind, company_index: usize) -> String {
         let strange = self.rng.random_below(100);
         let all = [ValueKind::Company, ValueKind::Corporation, ValueKind::Occasion, ValueKind::User];
@@ -339,7 +339,7 @@ impl Generator {
     }
 }
 
-/// A value for a query: without the quotation marks of JSON, and percent-encoded where needed.
+/// A value for a query, without the quotation marks of JSON, and percent-encoded where necessary.
 fn encode_query_value(value: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+%".contains(&byte);
     let plain = value.trim_matches('"').bytes();

@@ -5,7 +5,7 @@ use super::values::ValueKind::{self, *};
 /// An endpoint and its possible parameters and fields.
 pub struct OperationSpec {
     pub method: &'static str,
-    /// The name in braces is the kind of object that the path names.
+    /// The path. The name in braces is the kind of object that it identifies.
     pub path: &'static str,
     pub query: &'static [(&'static str, ValueKind)],
     pub fields: &'static [FieldSpec],
@@ -150,7 +150,7 @@ const RECOGNITION: &[FieldSpec] = &[
     optional_field("share", Flag),
 ];
 
-/// The fields of creation. An update takes the same ones (behaviour 13.3).
+/// The fields of a new user. An update has the same fields (behaviour 13.3).
 const USER: &[FieldSpec] = &[
     required_field("company_id", Company),
     required_field("email", Email),

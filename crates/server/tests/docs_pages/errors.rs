@@ -42,7 +42,7 @@ fn the_messages_in_the_reference_are_those_of_the_service() {
     });
 }
 
-/// Paths of this pattern that have an unknown id, an invalid page, or both.
+/// Paths of this pattern with an unknown id, an invalid page number, or both.
 fn faulty_paths(pattern: &str) -> Vec<String> {
     let path = pattern.replace("{id}", UNKNOWN_ID);
     let query = if pattern == "/v1/users/{id}/transactions" { "type=peer_wallet" } else { "" };

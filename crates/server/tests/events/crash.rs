@@ -13,10 +13,10 @@ use crate::support::{SampleCompany, for_each_database_with};
 /// `TEST_EVENT_CRASH_CYCLES` raises this number. Longer runs also wait until the leases of killed processes end.
 const CYCLES: usize = 5;
 const CLIENTS: usize = 2;
-/// Events of one provider that a process can have sent but not settled when it dies.
+/// How many events of one provider a process can have sent but not settled when it dies.
 const IN_FLIGHT: usize = 64;
 
-/// A request as the client knows it: its provider, key and body, and whether it received a response.
+/// A request from the client's point of view: its provider, key and body, and whether a response arrived.
 struct SentRecognition {
     fixture_index: usize,
     key: String,
@@ -45,7 +45,7 @@ fn kill_nine_loses_no_event_and_duplicates_few() {
         }
         let timeout = Duration::from_secs(if campaign.is_some() { 120 } else { 15 });
         let acknowledged = sent_requests.iter().filter(|sent| sent.was_confirmed).count();
-        assert!(acknowledged > cycles * CLIENTS, "the load must have been real: {acknowledged}");
+        assert!(acknowledged > cycles * CLIENTS, "too few requests succeeded: {acknowledged}");
         for (number, fixture) in fixtures.iter().enumerate() {
             let committed = committed_recognitions(
                 service,
@@ -60,7 +60,7 @@ fn kill_nine_loses_no_event_and_duplicates_few() {
     });
 }
 
-/// Simulates that a minute has passed. The embedded database does not need this.
+/// Simulates that a minute has passed, so that leases end. The embedded database does not need this.
 fn end_leases(service: &TestService) {
     if !service.database.is_embedded() {
         let expire_leases_sql = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
@@ -88,8 +88,8 @@ fn committed_recognitions<'a>(
     ids
 }
 
-/// All requests received until every committed recognition has its event: each genuine, one event per recognition,
-/// the same bytes every time.
+/// All requests that were received until every committed recognition has its event. Each has a valid signature, there
+/// is one event per recognition, and its bytes are always the same.
 fn wait_for_all_events(
     fixture: &WebhookFixture,
     committed: &HashSet<String>,
@@ -114,7 +114,7 @@ fn wait_for_all_events(
     arrivals
 }
 
-/// Clients send as fast as they receive responses, until the service is killed.
+/// Runs clients that send requests as fast as they receive responses, until the service is killed.
 fn send_until_killed(
     service: &mut TestService,
     fixtures: &[WebhookFixture],

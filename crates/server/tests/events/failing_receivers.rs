@@ -78,7 +78,7 @@ fn a_200_confirms_regardless_of_its_body() {
         assert_eq!(
             service.database.count_rows("attempts WHERE length(response) = 1024"),
             1,
-            "a kibibyte is stored"
+            "one KiB is stored"
         );
         fixture.send_recognition(service);
         fixture.next();

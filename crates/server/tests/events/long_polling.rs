@@ -10,7 +10,7 @@ use crate::support::tls_connection::{TlsConnection, TlsConnector};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 const WAITING: &str = "guerdon_event_feed_requests_waiting";
-/// Less than the wait of the requests in these tests.
+/// Less than the requests in these tests wait.
 const SOON: Duration = Duration::from_secs(8);
 
 /// A company whose first user can send, at a provider without a callback URL.
@@ -58,7 +58,7 @@ fn await_waiting(process: &ServiceProcess, count: usize) {
     });
 }
 
-/// Reads the page with which a waiting request was answered.
+/// Reads the page that a waiting request received.
 fn read_page(connection: &mut TlsConnection) -> Value {
     let response = connection.send_and_read(b"").unwrap();
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
@@ -86,7 +86,7 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         let first = send_recognition(service, &sample);
         let started = Instant::now();
         let page = get("wait=20").json();
-        assert_eq!(event_ids(&page), [first], "it is there already");
+        assert_eq!(event_ids(&page), [first], "the event exists already");
         let after = page["next"].as_str().unwrap();
         let requests = vec![feed_request(&sample, &format!("wait=20&after={after}")); 40];
         let mut waiting = start_waiting(service, &service.running, &requests);
@@ -94,7 +94,7 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         assert_eq!(
             service.get(&sample.provider, &path).status,
             200,
-            "more requests wait than can read at a time"
+            "more requests wait than can read concurrently"
         );
         let second = send_recognition(service, &sample);
         for connection in &mut waiting {
@@ -192,7 +192,7 @@ fn a_client_that_goes_away_no_longer_waits() {
         assert_eq!(responses.len(), 1);
         assert_eq!(
             responses[0].body, r#"{"events":[],"next":"0"}"#,
-            "nobody sends more, but somebody may read"
+            "the client sends no more, but it can still read"
         );
         assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     });

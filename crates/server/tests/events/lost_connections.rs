@@ -19,7 +19,8 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(45);
 const USERS: usize = 6;
 const CLIENTS: usize = 2;
 
-/// The service's sessions. Sessions that settle or have just committed are terminated more often than all sessions.
+/// The service's sessions. Sessions that write settlements or have just committed are terminated more often than
+/// others.
 const TERMINATE_SESSIONS_SQL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
      WHERE datname = current_database() AND pid <> pg_backend_pid()";
 const SETTLING_CONDITION_SQL: &str =
@@ -66,7 +67,7 @@ fn unacknowledged_commits_lose_and_duplicate_nothing() {
         proxy.set_losing(false);
         let [recording, others] = proxy.count_lost_commits();
         eprintln!("answers lost: {recording} to commits that record attempts, {others} to others");
-        assert!(recording > 5, "the faults must have been real: {recording}");
+        assert!(recording > 5, "too few faults occurred: {recording}");
         assert_delivered_once(&service, &fixture);
     }
 }
@@ -83,7 +84,7 @@ fn send_under_load(service: &TestService, cause_fault: impl Fn()) -> WebhookFixt
             let users: Vec<&str> = sample.users.iter().map(String::as_str).collect();
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    // The request may fail although it was committed. The test compares the tables.
+                    // The request may fail although it was committed, so the test compares the tables.
                     drop(sample.send_recognition(service, users[client], &users[CLIENTS..], 1));
                     std::thread::sleep(Duration::from_millis(100)); // tidy: gives the service time between requests
                 }
@@ -110,7 +111,7 @@ fn assert_delivered_once(service: &TestService, fixture: &WebhookFixture) {
         "{events} events, {attempts} attempts, {} requests; the last ended {elapsed:?} after",
         arrivals.len()
     );
-    assert!(events > 100, "the load must have been real: {events}");
+    assert!(events > 100, "too few events occurred: {events}");
     assert_eq!(count("deliveries WHERE state = 2"), events);
     assert_eq!(count("deliveries WHERE lease_id IS NOT NULL"), 0);
     assert_eq!(count("attempts WHERE status = 200"), events, "each event is confirmed once");
@@ -124,7 +125,7 @@ fn assert_delivered_once(service: &TestService, fixture: &WebhookFixture) {
     let differing =
         format!("(VALUES {}) AS came (id, times) JOIN deliveries ON event_id = id", rows.join(", "));
     assert_eq!(count(&format!("{differing} WHERE times <> attempts")), 0, "each request has an attempt");
-    // No delivery slot is leaked: another event is delivered.
+    // No attempt stays in flight forever: another event is delivered.
     fixture.send_recognition(service);
     wait_for_state(service, fixture.next().event_id(), "delivered");
     assert_eq!(service.run_command(&["verify"]).status, 0);

@@ -1,4 +1,4 @@
-//! The sample receivers under docs/receivers, as processes: they accept genuine deliveries and reject everything else.
+//! Runs the sample receivers under docs/receivers: they accept genuine deliveries and reject everything else.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -84,8 +84,8 @@ fn the_samples_report_missing_settings() {
     }
 }
 
-/// A genuine request that cannot be accepted is rejected with the reason, does not use up its nonce, and has no
-/// effect.
+/// Checks that a genuine request that cannot be accepted is rejected with a reason, does not use up its nonce, and has
+/// no effect.
 fn check_unsupported_requests(sample: &ReceiverProcess, arrival: &ReceivedRequest, fixture: &WebhookFixture) {
     let mut timeless = arrival.clone();
     timeless.set_header("X-Service-Timestamp", "now");
@@ -104,8 +104,8 @@ fn check_unsupported_requests(sample: &ReceiverProcess, arrival: &ReceivedReques
     assert_eq!(printed["event_id"], "an-event");
 }
 
-/// Sends eight requests concurrently, the most in flight to one receiver: each is handled once, and each output line
-/// is complete.
+/// Sends eight requests concurrently, the maximum for one receiver. Each must be handled once, and each output line
+/// must be complete.
 fn check_concurrent_deliveries(
     sample: &ReceiverProcess,
     arrival: &ReceivedRequest,

@@ -113,7 +113,7 @@ fn check_replays(
         2
     );
     let sentinel = fixture.send_recognition(service);
-    assert_eq!(fixture.next().json()["data"]["id"], sentinel["id"], "no more requests for the others");
+    assert_eq!(fixture.next().json()["data"]["id"], sentinel["id"], "the other events are not sent again");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_pending_event_is_listed_with_its_next_attempt_and_a_replay_makes_it_due_now
             run_event_list(service, &["--state", "pending"]).into_iter().find(|row| row["attempts"] == 2)
         });
         let wait = moment(&again["next_attempt_at"]) - moment(&row["next_attempt_at"]);
-        assert!(wait < Duration::from_secs(18), "the schedule continues where it was: {wait}");
+        assert!(wait < Duration::from_secs(18), "the schedule continues where it stopped: {wait}");
     });
 }
 

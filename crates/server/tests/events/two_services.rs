@@ -15,10 +15,10 @@ use crate::support::wait_until;
 const USERS: usize = 26;
 const EVENTS: usize = 500;
 const DELIVERED: &str = r#"guerdon_webhook_attempts_total{result="delivered"}"#;
-/// Events that a process can have sent but not settled when it dies.
+/// How many events a process can have sent but not settled when it dies.
 const IN_FLIGHT: usize = 32;
 
-/// On PostgreSQL only: the embedded database is used by one process.
+/// Runs a test with two services, on PostgreSQL only, because the embedded database permits only one.
 fn for_each_pair(test: impl Fn(&mut TestService, ServiceProcess)) {
     for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
         let mut service = TestService::start(database, &ALLOW_LOCAL_RECEIVERS);
@@ -116,7 +116,7 @@ fn a_service_that_stops_wakes_the_other() {
     });
 }
 
-/// Sends recognitions through both services, with 25 events each.
+/// Sends recognitions through both services. Each recognition has 25 events.
 fn queue_events(fixture: &WebhookFixture, through: [&ServiceProcess; 2], events: usize) {
     let receivers: Vec<&str> = fixture.sample.users.iter().skip(1).map(String::as_str).collect();
     let body = fixture.sample.recognition_body("user", &fixture.sample.users[0], &receivers, 1).to_string();

@@ -45,7 +45,7 @@ impl MailServer {
         self.mails.recv_timeout(RECEIVE_TIMEOUT).expect("a mail should arrive")
     }
 
-    /// The number of mails that were received and not read by the test.
+    /// The number of mails that were received but not yet read by the test.
     pub(super) fn count_unread_mails(&self) -> usize {
         self.mails.try_iter().count()
     }

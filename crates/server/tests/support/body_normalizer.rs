@@ -1,6 +1,7 @@
-//! Compares whole bodies exactly: each new UUID is written as `@1`, `@2`, …, each timestamp as `@time`.
+//! Normalises bodies, so that whole bodies can be compared: each new UUID is replaced by `@1`, `@2`, …, each timestamp
+//! by `@time`.
 
-/// Remembers the ids it has seen.
+/// Remembers the ids in the bodies so far.
 #[derive(Default)]
 pub struct BodyNormalizer {
     ids: Vec<String>,

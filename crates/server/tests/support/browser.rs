@@ -6,8 +6,8 @@ use std::process::Command;
 use guerdon_test_support::require_one_of;
 use tempfile::TempDir;
 
-/// Finds faults of a page: overflow beyond the window's width, low contrast, and barriers for keyboards and screen
-/// readers.
+/// Finds faults of a page: overflow beyond the window's width, low contrast, and barriers for keyboard and screen
+/// reader users.
 const MEASURE: &str = r#"<script>
   const out = [];
   const wide = document.documentElement.scrollWidth;
@@ -85,7 +85,7 @@ impl Browser {
         }
     }
 
-    /// Returns the page at this address as it is after its scripts ran.
+    /// Returns the page at this address after its scripts have run.
     pub fn dump_page(&self, url: &str) -> String {
         let output = Command::new(&self.program)
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", "--disable-dev-shm-usage"])

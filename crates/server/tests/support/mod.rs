@@ -16,7 +16,7 @@ use guerdon_persistence::testing::create_databases;
 use serde_json::{Value, json};
 use service::{ApiResponse, ProviderCredentials, TestService};
 
-/// Starts the service on every database of this run. Afterwards `verify` must find the ledger sound.
+/// Starts the service on every database of this run. Afterwards, `verify` must find no violations.
 pub fn for_each_database(test: impl Fn(&mut TestService)) {
     for_each_database_with(&[], test);
 }
@@ -138,14 +138,14 @@ pub fn user_body(company: &str, name: &str) -> Value {
     })
 }
 
-/// A provider's first event in the feed, as soon as no other event can precede it.
+/// Waits until no other event can precede a provider's first event in the feed. Returns that event.
 pub fn wait_for_first_event(service: &TestService, provider: &ProviderCredentials) -> Value {
     wait_until("an event should be in the feed", || {
         service.get(provider, "/v1/events").json()["events"].get(0).cloned()
     })
 }
 
-/// Polls until `ask` returns a result.
+/// Calls `ask` repeatedly until it returns a result.
 pub fn wait_until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {

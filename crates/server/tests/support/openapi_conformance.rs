@@ -112,7 +112,7 @@ fn matches_pattern(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// A JSON pointer with its value, after following a reference.
+/// The JSON pointer and the value at a pointer, after following references.
 fn resolve_reference(place: &str) -> Option<(String, &'static Value)> {
     let value = DESCRIPTION.pointer(place)?;
     match value["$ref"].as_str() {

@@ -1,15 +1,15 @@
-//! One object of every kind, all of one provider, and a snapshot of everything, to check that nothing changed.
+//! One object of every kind, all of one provider, and a snapshot of all data, to check that nothing changed.
 
 use serde_json::{Value, json};
 
 use super::service::{ApiResponse, ProviderCredentials, TestService};
 use super::{SampleCompany, created_id, schema};
 
-/// A certificate of an identity provider, long expired.
+/// A certificate of an identity provider, which expired long ago.
 pub const CERTIFICATE: &str = include_str!("certificates/rsa_2048_expired.pem");
 
-/// A provider with a company in a corporation, funded users, SAML settings and recognitions. All of its strings
-/// contain its mark.
+/// A provider with a company in a corporation, funded users, SAML settings and recognitions. All strings contain the
+/// mark of the fixture.
 pub struct ProviderFixture {
     pub sample: SampleCompany,
     pub corporation: String,
@@ -25,7 +25,7 @@ pub struct ProviderFixture {
 }
 
 impl ProviderFixture {
-    /// `mark` is a word of lower-case letters.
+    /// Creates the objects. `mark` is a word of lower-case letters.
     pub fn create(service: &TestService, mark: &str) -> Self {
         let provider = service.create_provider(mark, true);
         let domain = format!("{mark}.example.com");

@@ -1,4 +1,4 @@
-//! A receiver of events with scripted responses that records every request byte for byte.
+//! A receiver of events. It sends scripted responses and records every request byte for byte.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::openapi_conformance;
 
-/// The longest wait of a test. Afterwards it fails.
+/// The longest time for which a test waits before it fails.
 pub const RECEIVE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Larger than any request in the tests.
 const REQUEST_MAX: usize = 64 * 1024;
@@ -29,7 +29,7 @@ pub enum Reply {
     Redirect(u16, String),
     /// Raw bytes, after which the connection is closed.
     Bytes(&'static [u8]),
-    /// The connection is reset.
+    /// A reset of the connection.
     Reset,
     /// The first bytes, followed by the rest one byte at a time.
     Drip(&'static [u8]),
@@ -37,7 +37,7 @@ pub enum Reply {
     Endless(&'static [u8], &'static [u8]),
     /// Status 200 with a declared body that is never sent.
     SilentBody,
-    /// The response of the receiver at this port.
+    /// The response of the receiver at this port, to which the request is forwarded.
     Relay(u16),
 }
 
@@ -112,7 +112,7 @@ impl WebhookReceiver {
         self.shared.script.lock().unwrap().next.extend(next);
     }
 
-    /// Sends the responses that are held.
+    /// Sends the responses that were held back.
     pub fn release_held_replies(&self) {
         self.shared.script.lock().unwrap().is_released = true;
         self.shared.changed.notify_all();
@@ -287,7 +287,7 @@ impl ReceivedRequest {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// The verdict of the published verification library.
+    /// The result of the published verification library.
     pub fn verify_signature(&self, url: &str, secret: &str) -> Result<(), VerifyError> {
         let delivery = Delivery {
             url,

@@ -66,7 +66,7 @@ impl ApiResponse {
         self.headers.get(name).map(|value| value.to_str().unwrap())
     }
 
-    /// The message of an error response, whose body and status must be as expected.
+    /// The message of an error response. Checks its status and the form of its body.
     pub fn expect_error(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.body);
         let json = self.json();
@@ -188,7 +188,7 @@ pub fn basic_authorization(provider: &ProviderCredentials) -> String {
 }
 
 fn guerdon_command(settings: &[(String, String)]) -> Command {
-    // Another build, to be measured or compared.
+    // Another build of the service, to measure it or to compare with it.
     let configured = settings.iter().find(|(key, _)| key == "TEST_BINARY").map(|(_, value)| value.clone());
     let binary = configured
         .or_else(|| std::env::var("TEST_BINARY").ok())
@@ -319,7 +319,7 @@ impl Drop for ServiceProcess {
     }
 }
 
-/// The URL that follows `mark` in a line of the log.
+/// The URL after `mark` in a line of the log.
 fn url_after(line: &str, mark: &str) -> Option<String> {
     let rest = line.split_once(mark)?.1;
     let at = rest.find("http")?;

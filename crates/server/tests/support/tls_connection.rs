@@ -1,4 +1,4 @@
-//! A connection with control over every step: connect, handshake, request, response.
+//! A connection that allows tests to control every step: connect, handshake, request, response.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpStream};
@@ -90,8 +90,8 @@ impl TlsConnection {
         self.read_to_end()
     }
 
-    /// Sends bytes, closes the TCP stream for writing without a TLS close, and reads all responses until the service
-    /// closes the connection cleanly.
+    /// Sends bytes, closes the TCP stream for writing without a TLS close notification, and reads all responses until
+    /// the service closes the connection cleanly.
     pub fn send_and_shut_down(mut self, bytes: &[u8]) -> Vec<RawResponse> {
         self.send_bytes(bytes);
         self.0.sock.shutdown(Shutdown::Write).unwrap();

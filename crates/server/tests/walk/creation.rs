@@ -41,7 +41,7 @@ pub fn create_objects(walk: &mut Walk<'_>) {
     create_plain_company(walk);
 }
 
-/// The fields that only a fetched company shows.
+/// The fields that only the response to fetching a company contains.
 pub fn fetched_company(company: &str, user_count: u32, points_per_dollar: u32) -> String {
     let figures =
         format!(r#""user_count":{user_count},"points_per_dollar":{points_per_dollar},"created_at""#);

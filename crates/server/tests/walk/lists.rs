@@ -31,7 +31,7 @@ pub fn check_lists(walk: &mut Walk<'_>) {
     check_lists_without_total(walk);
 }
 
-/// A company as a list shows it.
+/// A company as it appears in a list.
 pub fn listed_company(company: &str) -> String {
     let (start, rest) = company.split_once(r#""reserve_alert""#).unwrap();
     let (_, end) = rest.split_once(r#""created_at""#).unwrap();
@@ -47,7 +47,7 @@ pub fn page_body(number: u32, per_page: u32, total: usize, results: &[&str]) -> 
     )
 }
 
-/// A list that fits on its first page: the default page, the largest page, and a page past the end.
+/// Checks a list that fits on its first page: the default page, the largest page, and a page past the end.
 pub fn assert_single_page(walk: &mut Walk<'_>, path: &str, results: &[&str]) {
     let total = results.len();
     let link = |page: u32, per_page: u32, relation: &str| {
@@ -76,7 +76,7 @@ pub fn assert_single_page(walk: &mut Walk<'_>, path: &str, results: &[&str]) {
     );
 }
 
-/// A list of two items, one item per page.
+/// Checks a list of two items with one item per page.
 fn assert_two_pages(walk: &mut Walk<'_>, path: &str, results: &[&str; 2]) {
     let link = |page: u32, relation: &str| format!("<{path}?page={page}&per_page=1>; rel=\"{relation}\"");
     let mut check = |number: u32, links: &[String]| {
@@ -89,7 +89,7 @@ fn assert_two_pages(walk: &mut Walk<'_>, path: &str, results: &[&str; 2]) {
     check(2, &[link(1, "first"), link(1, "prev"), link(2, "last")]);
 }
 
-/// The two lists without an envelope: their links lead from page to page, without a link to the last page.
+/// Checks the two lists without an envelope. Their links lead from page to page, without a link to the last page.
 fn check_lists_without_total(walk: &mut Walk<'_>) {
     let balances = "/v1/companies/@2/users/balances?";
     let transactions = "/v1/users/@4/transactions?type=peer_wallet&";

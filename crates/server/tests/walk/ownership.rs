@@ -1,4 +1,4 @@
-//! A company's owner is one of its users: ownership is transferred, an owner is created and renamed, and cannot be
+//! A company's owner is one of its users. Ownership is transferred, and an owner is created and renamed, and cannot be
 //! deleted.
 
 use serde_json::json;
@@ -80,7 +80,7 @@ fn rename_owner(walk: &mut Walk<'_>) {
     assert_eq!(walk.read_json("/v1/users/@15"), user, "an equal name is not split again");
 }
 
-/// Ownership is transferred, after which the previous owner can be deleted.
+/// Transfers ownership, after which the previous owner can be deleted.
 fn transfer_back(walk: &mut Walk<'_>) {
     walk.put_changed(PATH, r#"{"owner_email":"olive@example.com"}"#, EXAMPLE);
     assert_eq!(walk.send_request("PUT", "/v1/users/@4", Some(r#"{"company_admin":false}"#)).status, 200);

@@ -109,8 +109,8 @@ fn check_transactions(walk: &mut Walk<'_>) {
     check("@5", "manager_wallet", &[("debit", 20, "recognition"), ("credit", 30, "point distribution")]);
 }
 
-/// Balances are stored as money: at twice the rate every wallet shows twice as many points, and the history is
-/// unchanged.
+/// Balances are stored as money. At twice the rate, every wallet shows twice as many points, and the history does not
+/// change.
 pub fn change_rate(walk: &mut Walk<'_>) {
     let rate = |points| format!(r#"{{"points_per_dollar":{points}}}"#);
     let shown = walk.read_json("/v1/companies/@2");

@@ -28,7 +28,7 @@ pub fn check_saml(walk: &mut Walk<'_>) {
     for field in ["idp_id", "idp_url", "idp_certificate"] {
         let message =
             walk.send_request("PUT", PATH, Some(&json!({ field: null }).to_string())).expect_error(400);
-        assert!(message.contains(field), "active settings require it: {message}");
+        assert!(message.contains(field), "active settings require this field: {message}");
     }
     walk.get(PATH, &active);
     let cleared = r#"{"active":false,"idp_id":null,"idp_url":null,"idp_certificate":null}"#;

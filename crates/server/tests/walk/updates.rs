@@ -25,7 +25,7 @@ fn update_corporation(walk: &mut Walk<'_>) {
     walk.put_changed(path, r#"{"name":"Example Group"}"#, CORPORATION);
 }
 
-/// A PUT of this value is rejected for each field, and the error names the field.
+/// Checks that a PUT of this value is rejected for each field, and that the error names the field.
 fn assert_values_refused(walk: &Walk<'_>, path: &str, fields: &[&str], value: &serde_json::Value) {
     let before = walk.read_json(path);
     for field in fields {
@@ -122,7 +122,7 @@ fn update_user(walk: &mut Walk<'_>) {
     );
 }
 
-/// `null` and the empty string clear fields that may be null.
+/// Checks that `null` and the empty string clear fields that may be null.
 fn clear_fields(walk: &mut Walk<'_>) {
     let path = "/v1/users/@4";
     let cleared = replace_part(ANN, "ann@example.com", "Anna@Example.com");
@@ -141,7 +141,7 @@ fn clear_fields(walk: &mut Walk<'_>) {
     walk.put_changed(path, body, ANN);
 }
 
-/// A manager has an additional wallet and keeps it (behaviour 17.1).
+/// A manager has an additional wallet, and keeps it when no longer a manager (behaviour 17.1).
 pub fn make_manager(walk: &mut Walk<'_>) {
     let olive =
         replace_part(&walk.read_json("/v1/users/@3").to_string(), r#""manager":false"#, r#""manager":true"#);
