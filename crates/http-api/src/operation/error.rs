@@ -100,7 +100,7 @@ impl ApiError {
         Self::new(ErrorCode::InvalidRequest, message)
     }
 
-    /// 400 for a body that the method does not read and that is too large to be discarded, or incomplete.
+    /// 400 for an incomplete or large body of a request whose method does not read it.
     pub(crate) fn unread_body() -> Self {
         Self::bad_request("the body of a method that takes no body must be small and complete")
     }
