@@ -159,7 +159,7 @@ fn similar_secrets(secret: &str) -> [(String, &'static str); 3] {
     ]
 }
 
-/// Other ways to write a URL, each with what distinguishes it.
+/// Variants of a URL, each with a description of the difference.
 fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
     let mut all = Vec::new();
     match url.strip_suffix('/') {

@@ -7,8 +7,8 @@ use ring::hmac::{Context, HMAC_SHA256, Key};
 /// secret, over `event_id.timestamp_seconds.body`. `event_id` is the value of `webhook-id`, and `timestamp_seconds`, in
 /// Unix time, that of `webhook-timestamp`. A header with the signatures of several secrets separates them by spaces.
 ///
-/// The callback URL is not signed. A receiver that has several URLs with one secret cannot tell for which of them a
-/// delivery was signed; [`sign`](crate::sign) covers the URL.
+/// The callback URL is not signed. A receiver that uses one secret for several URLs cannot tell which URL a delivery
+/// was signed for; [`sign`](crate::sign) covers the URL.
 pub fn standard_signature(
     secret: impl AsRef<[u8]>,
     event_id: &str,

@@ -41,7 +41,7 @@ fn signatures_equal_those_of_another_program() {
     }
 }
 
-/// Two URLs that mean the same have different signatures, so neither was normalised.
+/// Equivalent URLs have different signatures, because URLs are not normalised.
 #[test]
 fn signatures_are_distinct() {
     let vectors = load_vectors();

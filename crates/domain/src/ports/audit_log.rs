@@ -13,7 +13,7 @@ pub struct AuditLogQuery {
     pub provider: Option<ProviderId>,
     pub actor: Option<Actor>,
     pub action: Option<Action>,
-    /// Without recognitions that were sent, which are most entries.
+    /// Whether to omit the sending of recognitions, which accounts for most entries.
     pub without_recognitions: bool,
     /// At this time or later.
     pub since: Option<Timestamp>,

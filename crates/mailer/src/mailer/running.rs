@@ -60,7 +60,7 @@ fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
     drop(ended_sender);
 }
 
-/// The time to wait for `due`. The wait is limited, so that a change of the clock cannot prolong it.
+/// The time to wait for `due`. The wait is limited, so that a clock change cannot prolong it.
 fn time_until(due: Timestamp, now: Timestamp) -> Duration {
     Duration::try_from(due - now).unwrap_or_default().min(SCAN_INTERVAL)
 }

@@ -1,6 +1,6 @@
 //! One connection to a mail server: sends messages command by command, and classifies failures.
 //!
-//! lettre executes the individual commands. Its `AsyncSmtpTransport`, which would do all of this, does not fit: its
+//! lettre executes the individual commands. Its `AsyncSmtpTransport`, which would do all of this, is not suitable: its
 //! errors do not name the command that failed, so a refused sender looks like a refused recipient, and it reports a
 //! mail as sent when the server responds to DATA with 250, or when responses were injected before TLS began.
 

@@ -60,7 +60,7 @@ impl SmtpSession {
         })
     }
 
-    /// Says goodbye to the server and ends the session.
+    /// Sends QUIT to the server and ends the session.
     pub(super) fn close_session(self) {
         if let Some(mut connection) = self.connection {
             let _response = self.runtime.block_on(async { timeout(QUIT_TIMEOUT, connection.quit()).await });

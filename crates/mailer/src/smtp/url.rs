@@ -12,9 +12,9 @@ use url::{Host, Url};
 pub(super) enum Encryption {
     /// The connection is not encrypted.
     None,
-    /// By STARTTLS. A server that does not offer it receives no password and no mail.
+    /// The connection is encrypted by STARTTLS. A server that does not offer it receives no password and no mail.
     StartTls,
-    /// By TLS from the first byte.
+    /// The connection is encrypted by TLS from the first byte.
     Wrapped,
 }
 

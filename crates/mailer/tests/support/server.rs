@@ -65,7 +65,8 @@ trait Stream: Read + Write {}
 impl<T: Read + Write> Stream for T {}
 
 impl Server {
-    /// Starts a server. `actions` are used once each, by command: those of SMTP, `GREETING`, and `END` for the end of a message.
+    /// Starts a server. `actions` are used once each, by command: an SMTP command, `GREETING`, or `END` for the end of
+    /// a message.
     pub fn start(options: ServerOptions, actions: &[(&'static str, &[ServerAction])]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
