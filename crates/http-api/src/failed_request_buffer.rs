@@ -1,5 +1,5 @@
-//! Collects failed requests until they are stored, so that no response waits for the database. A flood of failures must neither
-//! take much memory nor hide those of other providers.
+//! Collects failed requests until they are stored, so that no response waits for the database. A flood of failures must
+//! neither take much memory nor hide the failures of other providers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,8 +20,8 @@ struct Buffered {
     server_errors: FairQueues,
 }
 
-/// A queue for each provider, and one for requests without valid credentials. Each keeps its newest requests. When all queues together
-/// are full, the longest one gives way.
+/// A queue for each provider, and one for requests without valid credentials. Each keeps its newest requests. When the
+/// total is reached, the longest queue drops its oldest request.
 #[derive(Debug, Default)]
 struct FairQueues {
     queues: HashMap<Option<ProviderId>, VecDeque<FailedRequest>>,
@@ -29,7 +29,7 @@ struct FairQueues {
 }
 
 impl FailedRequestBuffer {
-    /// Adds a request. It may be dropped before it is stored, when there are too many.
+    /// Adds a request. If too many fail, it may be dropped before it is stored.
     pub fn add_request(&self, request: FailedRequest) {
         self.lock().queues_of(&request).push(request);
     }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_queue_gives_way() {
+    fn the_longest_queue_drops_a_request_when_the_total_is_reached() {
         let buffer = FailedRequestBuffer::default();
         for provider in 0..5 {
             add(&buffer, 0..FAILED_REQUESTS_PER_PROVIDER_MAX, provider, 500);

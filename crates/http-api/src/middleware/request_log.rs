@@ -1,5 +1,5 @@
-//! One log line per request, its metric, and the record of a failed request. None has the path, which may contain personal data;
-//! they have the pattern of the route instead.
+//! Writes one log line per request, counts its response, and records it if it failed. All of them contain the pattern of
+//! the route instead of the path, because a path may contain personal data.
 
 use std::borrow::Cow;
 use std::time::Duration;

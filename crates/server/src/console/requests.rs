@@ -9,7 +9,7 @@ use guerdon_domain::values::ProviderId;
 use super::{PageContext, provider_reference, to_utc};
 
 const PAGE_SIZE: usize = 50;
-/// A status that no request has.
+/// No request has this status.
 const NO_STATUS: u16 = 0;
 
 pub(super) fn load_requests(mut context: PageContext<'_>) -> Result<FailedRequests, StoreError> {
@@ -44,7 +44,7 @@ pub(super) fn load_requests(mut context: PageContext<'_>) -> Result<FailedReques
     })
 }
 
-/// The query of the page. A status that is none matches no request; other invalid values are ignored.
+/// Builds the query of the page. An invalid status matches no request; other invalid values are ignored.
 fn request_query(context: &PageContext<'_>) -> FailedRequestQuery {
     let filter = RequestFilter::from_query(context.query);
     let (before, after) = match LogPosition::from_query(context.query) {

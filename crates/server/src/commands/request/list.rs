@@ -13,8 +13,8 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 /// The default number of requests, which is more than are stored.
 const DEFAULT_LIMIT: u32 = 100_000;
 
-/// List requests that failed with a status of 5xx or 4xx, newest first. The last 1,000 of each provider are kept, for 5xx
-/// and for 4xx.
+/// List requests that failed with a status of 4xx or 5xx, newest first. For each provider, the last 1,000 with 4xx and
+/// the last 1,000 with 5xx are kept.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon request list --status 5xx --since 2h
