@@ -10,6 +10,7 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 
 const ATTEMPTS = 6;
+const PER_PAGE = 100;
 const LONGEST_WAIT = 60; // seconds; the longest Retry-After that is honoured
 const TRANSIENT = new Set([429, 500, 502, 503, 504]); // other statuses would not change
 
@@ -46,13 +47,14 @@ export class Client {
     return this.call("DELETE", path);
   }
 
-  /** Yields the items of a list, page by page. */
+  /** Yields the items of a list, page by page, under whatever name the response has them. */
   async *pages(path) {
     const separator = path.includes("?") ? "&" : "?";
     for (let number = 1; ; number += 1) {
-      const page = await this.get(`${path}${separator}page=${number}`);
-      yield* page.results;
-      if (number * page.per_page >= page.total_count) return;
+      const page = await this.get(`${path}${separator}page=${number}&per_page=${PER_PAGE}`);
+      const items = Object.values(page).find(Array.isArray);
+      yield* items;
+      if (items.length < PER_PAGE) return;
     }
   }
 

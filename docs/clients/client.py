@@ -10,6 +10,7 @@ and RECEIVER_ID, that company sends the recognition from its reserve; without th
 import base64
 import email.utils
 import http.client
+import itertools
 import json
 import os
 import random
@@ -21,6 +22,7 @@ import urllib.request
 import uuid
 
 ATTEMPTS = 6
+PER_PAGE = 100
 LONGEST_WAIT = 60  # seconds; the longest Retry-After that is honoured
 TRANSIENT = {429, 500, 502, 503, 504}  # other statuses would not change
 BROKEN = (OSError, http.client.HTTPException)  # no complete response: the request may have been executed
@@ -63,15 +65,14 @@ class Client:
         return self.call("DELETE", path)
 
     def pages(self, path):
-        """Yields the items of a list, page by page."""
+        """Yields the items of a list, page by page, under whatever name the response has them."""
         separator = "&" if "?" in path else "?"
-        number = 1
-        while True:
-            page = self.get(f"{path}{separator}page={number}")
-            yield from page["results"]
-            if number * page["per_page"] >= page["total_count"]:
+        for number in itertools.count(1):
+            page = self.get(f"{path}{separator}page={number}&per_page={PER_PAGE}")
+            items = next(value for value in page.values() if isinstance(value, list))
+            yield from items
+            if len(items) < PER_PAGE:
                 return
-            number += 1
 
     def call(self, method, path, body=None, headers=None):
         data = None if body is None else json.dumps(body).encode()

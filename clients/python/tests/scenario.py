@@ -8,8 +8,8 @@ import os
 import shlex
 import ssl
 import subprocess
-import time
 from collections.abc import Callable
+from itertools import islice
 
 from guerdon import ApiError, Client, ConnectionFailed, Event
 from guerdon.webhooks import RecognitionData, parse_event
@@ -27,12 +27,7 @@ def deposit(company: str, points: int) -> None:
 
 
 def wait_for_events(client: Client, count: int) -> list[Event]:
-    deadline = time.monotonic() + 30
-    while True:
-        events = list(client.events(limit=1))
-        if len(events) >= count or time.monotonic() > deadline:
-            return events
-        time.sleep(0.05)
+    return list(islice(client.follow_events(), count))
 
 
 def main() -> None:
@@ -103,15 +98,19 @@ def main() -> None:
     assert [entry.id for entry in client.corporation_companies(group.id)] == [company.id]
     assert client.update_saml_settings(company.id, idp_id="https://idp.example/metadata").idp_id is not None
 
-    refusals: list[tuple[Callable[[], object], int]] = [
-        (lambda: client.company_by_domain("nobody.example.com"), 404),
-        (lambda: next(connect(api_secret="gs_wrong").companies()), 401),
+    costly = {**recognition, "points_per_receiver": 100_000}
+    refusals: list[tuple[Callable[[], object], int, str, list[str]]] = [
+        (lambda: client.company_by_domain("nobody.example.com"), 404, "not_found", ["id"]),
+        (lambda: next(connect(api_secret="gs_wrong").companies()), 401, "unauthorized", []),
+        (lambda: client.send_recognition(**costly), 400, "insufficient_funds", []),  # type: ignore[arg-type]
+        (lambda: client.update_user(users[0].id, email="x"), 400, "invalid_request", ["email"]),
     ]
-    for call, status in refusals:
+    for call, status, code, fields in refusals:
         try:
             call()
         except ApiError as error:
-            assert error.status == status and len(error.request_id) == 36, error
+            assert (error.status, error.code, [entry.field for entry in error.errors]) == (status, code, fields), error
+            assert len(error.request_id) == 36, error
         else:
             raise AssertionError(f"not refused with {status}")
     try:

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from guerdon import ApiError, Client, ConnectionFailed, InvalidResponse
+from guerdon import ApiError, Client, ConnectionFailed, FieldError, InvalidResponse
 from guerdon.transport import ATTEMPTS_MAX, Transport
 
 CORPORATION = {"id": "1", "name": "Acme", "created_at": "t", "updated_at": "t"}
@@ -36,7 +36,8 @@ class Service:
 
 
 def refused(status: int, **headers: str) -> httpx.Response:
-    body = {"error": {"message": "no"}}
+    errors = [{"field": "name", "message": "no"}]
+    body = {"detail": "no", "code": "invalid_request", "errors": errors}
     return httpx.Response(status, headers={"X-Request-Id": "r1", **{k.replace("_", "-"): v for k, v in headers.items()}}, json=body)
 
 
@@ -56,7 +57,15 @@ def test_refusals_are_not_retried() -> None:
         with pytest.raises(ApiError) as caught:
             service.client().corporation("1")
         assert (caught.value.status, caught.value.message, caught.value.request_id) == (status, "no", "r1")
-        assert len(service.requests) == 1
+        assert caught.value.code == "invalid_request" and caught.value.errors == (FieldError("name", "no"),)
+        assert len(service.requests) == 1 and "problem+json" in service.requests[0].headers["accept"]
+
+
+def test_a_page_of_a_proxy_has_no_code() -> None:
+    service = Service(httpx.Response(502, text="<html>"))
+    with pytest.raises(ApiError) as caught:
+        service.client().corporation("1")
+    assert (caught.value.message, caught.value.code, caught.value.errors) == ("Bad Gateway", "", ())
 
 
 def test_attempts_are_limited() -> None:
@@ -110,6 +119,18 @@ def test_the_feed_follows_its_cursor() -> None:
     queries = [dict(request.url.params) for request in service.requests]
     assert queries[0] == {"since": "2026-11-20T20:01:02.345Z", "limit": "2"}
     assert queries[1:] == [{"after": cursor, "limit": "2"} for cursor in "bcd"]
+
+
+def test_an_endless_feed_waits_for_events() -> None:
+    def page(ids: list[str], following: str) -> httpx.Response:
+        event = {"type": "t", "state": "pending", "attempts": 0, "created_at": "t", "next_attempt_at": None, "body": {}}
+        return httpx.Response(200, json={"events": [{**event, "id": id} for id in ids], "next": following})
+
+    service = Service(page(["1"], "b"), page([], "b"), page([], "b"), page(["2"], "c"))
+    feed = service.client().follow_events(after="a")
+    assert [next(feed).id, next(feed).id] == ["1", "2"] and feed.cursor == "c"
+    queries = [dict(request.url.params) for request in service.requests]
+    assert queries == [{"after": cursor, "wait": "20"} for cursor in "abbb"]
 
 
 def test_updates_send_only_what_is_given() -> None:

@@ -24,6 +24,8 @@ import { type Query, Transport } from "./transport.js";
 
 const PER_PAGE = 100;
 const TIMEOUT_MS = 30_000;
+/** How long a request of an endless feed waits for an event. The service waits at most 20 seconds. */
+const WAIT_SECONDS = 20;
 
 export interface ClientOptions {
   /** The address of the service without `/v1`. */
@@ -126,17 +128,19 @@ export interface EventQuery {
   wait?: number;
 }
 
-/** The events of a provider, oldest first, fetched page by page up to the present. */
+/** The events of a provider, oldest first, fetched page by page up to the present, or without end. */
 export class EventFeed implements AsyncIterableIterator<Event> {
   readonly #transport: Transport;
   readonly #query: EventQuery;
   #previous: string | undefined;
   #next: string | undefined;
   #events: Event[] = [];
+  readonly #isEndless: boolean;
   #hasEnded = false;
 
-  constructor(transport: Transport, { after, ...query }: EventQuery) {
+  constructor(transport: Transport, { after, ...query }: EventQuery, isEndless = false) {
     this.#transport = transport;
+    this.#isEndless = isEndless;
     this.#query = query;
     this.#next = after;
   }
@@ -168,7 +172,7 @@ export class EventFeed implements AsyncIterableIterator<Event> {
     const page = (await this.#transport.request("GET", "/events", { query: { ...filters, ...start } })) as EventPage;
     if (!Array.isArray(page?.events)) throw new InvalidResponseError("the response has no events");
     // With a filter, a page can be empty before the end: the cursor advances anyway.
-    this.#hasEnded = page.events.length === 0 && page.next === this.#next;
+    this.#hasEnded = !this.#isEndless && page.events.length === 0 && page.next === this.#next;
     this.#previous = this.#next;
     this.#next = page.next;
     this.#events = page.events;
@@ -359,6 +363,14 @@ export class Client {
   /** Reads the events up to the present, oldest first. */
   events(query: EventQuery = {}): EventFeed {
     return new EventFeed(this.#transport, query);
+  }
+
+  /**
+   * Reads the events up to the present, and then each new event as soon as it is created. The feed does not end; each of
+   * its requests waits up to `wait` seconds for an event, 20 unless given.
+   */
+  followEvents(query: Omit<EventQuery, "limit"> = {}): EventFeed {
+    return new EventFeed(this.#transport, { wait: WAIT_SECONDS, ...query }, true);
   }
 
   /** Fetches an event with its attempts. */

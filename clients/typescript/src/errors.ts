@@ -3,6 +3,12 @@ export class GuerdonError extends Error {
   override name = "GuerdonError";
 }
 
+/** An invalid field of the path, the query or the body. */
+export interface FieldError {
+  field: string;
+  message: string;
+}
+
 /** The service refused the request, or kept refusing it until the last retry. */
 export class ApiError extends GuerdonError {
   override name = "ApiError";
@@ -14,6 +20,10 @@ export class ApiError extends GuerdonError {
     readonly reason: string,
     /** The id by which the operator finds the request in the log. */
     readonly requestId: string,
+    /** The reason, for programs, such as `insufficient_funds`. Empty if a proxy responded. */
+    readonly code = "",
+    /** The invalid fields. */
+    readonly errors: readonly FieldError[] = [],
   ) {
     super(`${status}: ${reason} (request ${requestId})`);
   }

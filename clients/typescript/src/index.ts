@@ -15,5 +15,6 @@ export type {
   UserFilter,
   UserUpdate,
 } from "./client.js";
+export type { FieldError } from "./errors.js";
 export { ApiError, ConnectionError, GuerdonError, InvalidResponseError } from "./errors.js";
 export type * from "./models.js";

@@ -1,5 +1,7 @@
-import { ApiError, ConnectionError, GuerdonError, InvalidResponseError } from "./errors.js";
+import { ApiError, ConnectionError, type FieldError, GuerdonError, InvalidResponseError } from "./errors.js";
 
+/** Errors are problem details (RFC 9457), which have a code. */
+const ACCEPT = "application/json, application/problem+json";
 export const ATTEMPTS_MAX = 6;
 const FIRST_WAIT_MS = 250;
 /** The longest wait that a response can ask for by Retry-After. */
@@ -37,7 +39,7 @@ export class Transport {
 
   /** Returns the decoded body of a successful response; undefined if it has none. */
   async request(method: string, path: string, { query = {}, body, idempotencyKey }: Request = {}): Promise<unknown> {
-    const headers: Record<string, string> = { Authorization: this.#authorization, Accept: "application/json" };
+    const headers: Record<string, string> = { Authorization: this.#authorization, Accept: ACCEPT };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (method === "POST") headers["Idempotency-Key"] = idempotencyKey ?? crypto.randomUUID();
     const url = `${this.#options.baseUrl}/v1${path}${encode(query)}`;
@@ -86,13 +88,20 @@ function decode(status: number, text: string): unknown {
 }
 
 function refusal(response: Response, text: string): ApiError {
-  let reason = response.statusText || text.slice(0, 1_000);
+  const requestId = response.headers.get("x-request-id") ?? "-";
+  const problem = parseProblem(text);
+  if (problem !== undefined) return new ApiError(response.status, problem.detail, requestId, problem.code, problem.errors);
+  return new ApiError(response.status, response.statusText || text.slice(0, 1_000), requestId);
+}
+
+/** Undefined if the body is not one of the service, but a page of a proxy. */
+function parseProblem(text: string): { detail: string; code: string; errors: FieldError[] } | undefined {
   try {
-    reason = JSON.parse(text).error.message ?? reason;
+    const problem = JSON.parse(text);
+    return typeof problem?.code === "string" ? problem : undefined;
   } catch {
-    // a page of a proxy
+    return undefined;
   }
-  return new ApiError(response.status, reason, response.headers.get("x-request-id") ?? "-");
 }
 
 /** The innermost error of `fetch`, which wraps the error of the connection. */

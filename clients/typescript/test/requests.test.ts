@@ -48,7 +48,7 @@ class Service {
 
 const refused = (status: number, headers = {}): Reply => ({
   status,
-  body: { error: { message: "no" } },
+  body: { detail: "no", code: "invalid_request", errors: [{ field: "name", message: "no" }] },
   headers: { "X-Request-Id": "r1", ...headers },
 });
 
@@ -73,10 +73,21 @@ test("refusals are not retried", async () => {
     await assert.rejects(service.client().corporation("1"), (error) => {
       assert.ok(error instanceof ApiError);
       assert.deepEqual([error.status, error.reason, error.requestId], [status, "no", "r1"]);
+      assert.deepEqual([error.code, error.errors], ["invalid_request", [{ field: "name", message: "no" }]]);
       return true;
     });
     assert.equal(service.sent.length, 1);
+    assert.match(service.sent[0]?.headers["Accept"] ?? "", /problem\+json/);
   }
+});
+
+test("a page of a proxy has no code", async () => {
+  const service = new Service({ status: 404, body: "<html>" });
+  await assert.rejects(service.client().corporation("1"), (error) => {
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.reason, error.code, error.errors], ["<html>", "", []]);
+    return true;
+  });
 });
 
 test("attempts are limited", async () => {
@@ -134,6 +145,15 @@ test("the feed follows its cursor", async () => {
   const queries = service.sent.map((sent) => Object.fromEntries(sent.url.searchParams));
   assert.deepEqual(queries[0], { since: "2026-11-20T20:01:02.345Z", limit: "2" });
   assert.deepEqual(queries.slice(1), ["b", "c", "d"].map((after) => ({ after, limit: "2" })));
+});
+
+test("an endless feed waits for events", async () => {
+  const page = (ids: string[], next: string): Reply => ({ status: 200, body: { events: ids.map((id) => ({ id })), next } });
+  const service = new Service(page(["1"], "b"), page([], "b"), page([], "b"), page(["2"], "c"));
+  const feed = service.client().followEvents({ after: "a" });
+  assert.deepEqual([(await feed.next()).value?.id, (await feed.next()).value?.id, feed.cursor], ["1", "2", "c"]);
+  const queries = service.sent.map((sent) => Object.fromEntries(sent.url.searchParams));
+  assert.deepEqual(queries, ["a", "b", "b", "b"].map((after) => ({ wait: "20", after })));
 });
 
 /** Calls each operation with each parameter. */

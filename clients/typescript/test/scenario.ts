@@ -7,7 +7,6 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { setTimeout } from "node:timers/promises";
 
 import { ApiError, Client, type Event } from "../src/index.js";
 
@@ -30,11 +29,12 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 async function waitForEvents(client: Client, count: number): Promise<Event[]> {
-  for (let tries = 0; ; tries += 1) {
-    const events = await collect(client.events({ limit: 1 }));
-    if (events.length >= count || tries === 600) return events;
-    await setTimeout(50);
+  const events: Event[] = [];
+  for await (const event of client.followEvents()) {
+    events.push(event);
+    if (events.length === count) break;
   }
+  return events;
 }
 
 const client = connect();
@@ -111,12 +111,15 @@ assert.equal((await client.updateCompany(company.id, { reserve_alert: null })).r
 assert.deepEqual((await collect(client.corporationCompanies(group.id))).map((entry) => entry.id), [company.id]);
 assert.ok((await client.updateSamlSettings(company.id, { idp_id: "https://idp.example/metadata" })).idp_id);
 
-for (const [call, status] of [
-  [() => client.companyByDomain("nobody.example.com"), 404],
-  [() => connect("gs_wrong").companies().next(), 401],
+for (const [call, status, code, fields] of [
+  [() => client.companyByDomain("nobody.example.com"), 404, "not_found", ["id"]],
+  [() => connect("gs_wrong").companies().next(), 401, "unauthorized", []],
+  [() => client.sendRecognition({ ...recognition, points_per_receiver: 100_000 }), 400, "insufficient_funds", []],
+  [() => client.updateUser(first, { email: "x" }), 400, "invalid_request", ["email"]],
 ] as const) {
   await assert.rejects(call(), (error) => {
-    assert.ok(error instanceof ApiError && error.status === status && error.requestId.length === 36, String(error));
+    assert.ok(error instanceof ApiError && error.requestId.length === 36, String(error));
+    assert.deepEqual([error.status, error.code, error.errors.map((entry) => entry.field)], [status, code, fields]);
     return true;
   });
 }

@@ -1,7 +1,7 @@
 """Client of the Guerdon API. Start with :class:`Client`; to receive webhooks, use :mod:`guerdon.webhooks`."""
 
 from .client import Client, EventFeed
-from .errors import ApiError, ConnectionFailed, GuerdonError, InvalidResponse
+from .errors import ApiError, ConnectionFailed, FieldError, GuerdonError, InvalidResponse
 from .models import (
     Attempt,
     Balances,
@@ -36,6 +36,7 @@ __all__ = [
     "Event",
     "EventFeed",
     "EventPage",
+    "FieldError",
     "GuerdonError",
     "InvalidResponse",
     "ListedCompany",

@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 PER_PAGE = 100
 TIMEOUT_SECONDS = 30.0
+#: How long a request of an endless feed waits for an event. The service waits at most 20 seconds.
+WAIT_SECONDS = 20
 
 
 class CompanyFields(TypedDict, total=False):
@@ -121,14 +123,15 @@ class NewRecognition(TypedDict):
 
 
 class EventFeed(Iterator[Event]):
-    """The events of a provider, oldest first, fetched page by page up to the present.
+    """The events of a provider, oldest first, fetched page by page up to the present, or without end.
 
     Store :attr:`cursor` after the events have been handled. A feed that starts ``after`` it misses no event; it may
     return events of the current page again.
     """
 
-    def __init__(self, transport: Transport, query: Mapping[str, Any]) -> None:
+    def __init__(self, transport: Transport, query: Mapping[str, Any], *, is_endless: bool = False) -> None:
         self._transport = transport
+        self._is_endless = is_endless
         self._query = dict(query)
         self._previous: str | None = None
         self._next: str | None = self._query.pop("after", None)
@@ -154,7 +157,7 @@ class EventFeed(Iterator[Event]):
         query = self._query if self._next is None else {**self._query, "since": None, "after": self._next}
         page = from_json(EventPage, self._transport.request("GET", "/events", query=query))
         # With a filter, a page can be empty before the end: the cursor advances anyway.
-        self._has_ended = not page.events and page.next == self._next
+        self._has_ended = not self._is_endless and not page.events and page.next == self._next
         self._previous, self._next = self._next, page.next
         self._events = page.events
 
@@ -430,6 +433,20 @@ class Client:
         up to 20, without an event."""
         query = {"after": after, "since": since, "type": type, "state": state, "limit": limit, "wait": wait}
         return EventFeed(self._transport, query)
+
+    def follow_events(
+        self,
+        *,
+        after: str | None = None,
+        since: str | None = None,
+        type: str | None = None,
+        state: EventState | None = None,
+        wait: int = WAIT_SECONDS,
+    ) -> EventFeed:
+        """Reads the events like :meth:`events`, and then each new event as soon as it is created. The feed does not
+        end; each of its requests waits up to ``wait`` seconds for an event."""
+        query = {"after": after, "since": since, "type": type, "state": state, "wait": wait}
+        return EventFeed(self._transport, query, is_endless=True)
 
     def event(self, id: str) -> Event:
         """Fetches an event with its attempts."""

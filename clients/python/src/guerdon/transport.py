@@ -10,8 +10,10 @@ from typing import Any
 
 import httpx
 
-from .errors import ApiError, ConnectionFailed, InvalidResponse
+from .errors import ApiError, ConnectionFailed, FieldError, InvalidResponse
 
+#: Errors are problem details (RFC 9457), which have a code.
+ACCEPT = "application/json, application/problem+json"
 ATTEMPTS_MAX = 6
 FIRST_WAIT_SECONDS = 0.25
 #: The longest wait that a response can ask for by Retry-After.
@@ -40,7 +42,7 @@ class Transport:
         idempotency_key: str | None = None,
     ) -> Any:
         """Returns the decoded body of a successful response; None if it has none."""
-        headers = {}
+        headers = {"Accept": ACCEPT}
         if method == "POST":
             headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
         params = {name: value for name, value in (query or {}).items() if value is not None}
@@ -79,12 +81,13 @@ def _decode(response: httpx.Response) -> Any:
 
 
 def _refusal(response: httpx.Response) -> ApiError:
-    message = response.reason_phrase
+    request_id = response.headers.get("x-request-id", "-")
     try:
-        message = str(response.json()["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        pass  # a page of a proxy
-    return ApiError(response.status_code, message, response.headers.get("x-request-id", "-"))
+        problem = response.json()
+        errors = [FieldError(error["field"], error["message"]) for error in problem["errors"]]
+        return ApiError(response.status_code, problem["detail"], request_id, problem["code"], errors)
+    except (ValueError, KeyError, TypeError):  # a page of a proxy
+        return ApiError(response.status_code, response.reason_phrase, request_id)
 
 
 def _retry_after(response: httpx.Response) -> float:

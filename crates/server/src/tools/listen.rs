@@ -5,7 +5,7 @@ mod target;
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::thread::sleep; // tidy: waits between two polls of the feed
+use std::thread::sleep; // tidy: a receiver or service that is unavailable has to be polled
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -22,8 +22,10 @@ use crate::terminal::printable;
 
 /// The maximum size of a response. A response has at most one event, which is far smaller.
 const RESPONSE_MAX_BYTES: u64 = 8 << 20;
-/// How often to poll while there are no events.
-const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How long a request waits for an event.
+const WAIT_SECONDS: u32 = 20;
+/// The minimum time between requests without an event. A service that is stopping responds at once.
+const REQUEST_INTERVAL_MIN: Duration = Duration::from_secs(1);
 /// How long to wait before retrying a receiver or a service that is unavailable.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
@@ -77,7 +79,7 @@ impl Listen {
             None if position.is_stored() => {}
             None => position.start_at(now)?,
         }
-        let mut page = next_event(&client, position.feed_start()).map_err(with_hint)?;
+        let mut page = next_event(&client, position.feed_start(), 0).map_err(with_hint)?;
         print_escaped(&format!("Forwarding events of {base} to {}. Ctrl-C stops it.", self.forward_to));
         let mut is_hint_shown = false;
         loop {
@@ -85,10 +87,7 @@ impl Listen {
                 is_hint_shown |= self.forward_event(&target, event, is_hint_shown)?;
             }
             position.advance_to(&page.next)?;
-            if page.events.is_empty() {
-                sleep(POLL_INTERVAL);
-            }
-            page = retry_until_response(|| next_event(&client, position.feed_start()))?;
+            page = wait_for_event(&client, &position)?;
         }
     }
 
@@ -138,9 +137,20 @@ impl Listen {
     }
 }
 
-/// Fetches the next event, if there is one, and the following cursor.
-fn next_event(client: &Client, start: Start<'_>) -> Result<EventPage, Error> {
-    client.get_event_page(&EventQuery { start, limit: Some(1), ..EventQuery::default() }).send()
+/// Fetches the next event, and the cursor after it. The page is empty if no event is created within these seconds.
+fn next_event(client: &Client, start: Start<'_>, wait_seconds: u32) -> Result<EventPage, Error> {
+    let wait_seconds = Some(wait_seconds);
+    client.get_event_page(&EventQuery { start, limit: Some(1), wait_seconds, ..EventQuery::default() }).send()
+}
+
+/// Waits for the next event. The page is empty if the wait ended without one.
+fn wait_for_event(client: &Client, position: &FeedPosition) -> Result<EventPage> {
+    let requested = Instant::now();
+    let page = retry_until_response(|| next_event(client, position.feed_start(), WAIT_SECONDS))?;
+    if page.events.is_empty() {
+        sleep(REQUEST_INTERVAL_MIN.saturating_sub(requested.elapsed()));
+    }
+    Ok(page)
 }
 
 /// Retries until the service responds. A refusal of the request or an untrusted certificate is returned at once.

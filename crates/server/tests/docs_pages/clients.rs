@@ -59,6 +59,53 @@ fn the_sample_clients_work_and_report_missing_settings() {
     }
 }
 
+#[test]
+fn the_sample_clients_read_every_page_of_every_kind_of_list() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/clients");
+    let python = "import os, sys; from client import Client; env = os.environ\n\
+                  client = Client(env['URL'], env['API_KEY'], env['API_SECRET'], env['CERTIFICATE'])\n\
+                  print(*(len(list(client.pages(path))) for path in sys.argv[1:]))";
+    let javascript = "const { Client } = await import(`file://${process.cwd()}/client.mjs`); const env = process.env;\n\
+                      const client = new Client(env.URL, env.API_KEY, env.API_SECRET, env.CERTIFICATE);\n\
+                      const counts = [];\n\
+                      for (const path of process.argv.slice(1)) {\n\
+                        let count = 0; for await (const item of client.pages(path)) count += 1; counts.push(count);\n\
+                      }\n\
+                      console.log(counts.join(' ')); client.agent.destroy();";
+    let scripts = [
+        ("python3", vec!["-B", "-c", python]),
+        ("node", vec!["--input-type=module", "-e", javascript, "--"]),
+    ];
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
+        sample.deposit_points(service, 200);
+        for _ in 0..101 {
+            let sent = sample.send_recognition(service, &sample.company, &[&sample.users[0]], 1);
+            assert_eq!(sent.status, 201, "{}", sent.body);
+        }
+        let paths = [
+            format!("/users/{}/transactions?type=user_wallet", sample.users[0]),
+            format!("/companies/{}/reserve/transactions", sample.company),
+            format!("/companies/{}/users/balances", sample.company),
+            format!("/companies/{}/users", sample.company),
+        ];
+        for (program, arguments) in &scripts {
+            let Some(program) = require_program(program) else { continue };
+            let output = Command::new(program)
+                .args(arguments)
+                .args(&paths)
+                .current_dir(&folder)
+                .env("URL", format!("{}/v1", service.running.api_url))
+                .env("CERTIFICATE", service.data_dir.path().join("tls/certificate.pem"))
+                .env("API_KEY", &sample.provider.api_key)
+                .env("API_SECRET", &sample.provider.api_secret)
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "101 102 2 2\n", "{output:?}");
+        }
+    });
+}
+
 /// A service that sends these responses, one per connection, and returns the idempotency keys that it received.
 fn start_scripted_server(responses: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
