@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use guerdon_domain::ports::{FAILED_REQUESTS_PER_PROVIDER_MAX, FailedRequest};
 use guerdon_domain::values::ProviderId;
 
-/// The most requests with a status of 4xx, and the most with 5xx, that wait to be stored.
+/// The maximum number of requests with a status of 4xx that wait to be stored, and of requests with 5xx.
 const REQUESTS_MAX: usize = 5_000;
 
 /// Failed requests that wait to be stored. Those with a status of 4xx never displace those with 5xx.
@@ -34,7 +34,8 @@ impl FailedRequestBuffer {
         self.lock().queues_of(&request).push(request);
     }
 
-    /// Takes up to `limit` requests, those with a status of 5xx first, otherwise the oldest of each provider in turn.
+    /// Takes up to `limit` requests, first those with a status of 5xx. Takes the oldest request of each provider in
+    /// turn.
     pub fn take_requests(&self, limit: usize) -> Vec<FailedRequest> {
         let (mut taken, mut buffered) = (Vec::new(), self.lock());
         buffered.server_errors.take_into(&mut taken, limit);

@@ -12,7 +12,7 @@ use crate::operation::problem::Problem;
 
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
-/// The extension of an example that has the same error as problem details.
+/// The extension of an example that shows the same error as problem details.
 const PROBLEM_EXTENSION: &str = "x-problem-details";
 
 /// Returns the examples of a status, one for each of its codes.

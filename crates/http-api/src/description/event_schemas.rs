@@ -15,7 +15,7 @@ const EVENT: FieldDocs = field_docs! {
     data,
 };
 
-/// The fields that a recognition does not have.
+/// The fields of the data that a recognition of the API does not have.
 const RECOGNITION_DATA: FieldDocs = field_docs! {
     /// The name of the user or company that sent it. Example: `"Ada Lovelace"`
     sender_name,
@@ -44,8 +44,8 @@ const REDEMPTION_DATA: FieldDocs = field_docs! {
     company_id,
 };
 
-/// Adds a component for each kind of event, for its data, and for the union of all kinds. The components must still hold
-/// the doc comments of a recognition, which describe the same fields of events.
+/// Adds a component for each kind of event, for its data, and for the union of all kinds. `components` must still
+/// contain the doc comments of a recognition, which also describe the fields of events with the same names.
 pub(super) fn add_event_schemas(webhooks: &[Webhook], components: &mut Map<String, Value>) {
     let mut mapping = Map::new();
     for webhook in webhooks {
@@ -93,7 +93,8 @@ fn extract_data(properties: &mut Map<String, Value>, components: &mut Map<String
     components.insert(name, Value::Object(data));
 }
 
-/// Describes the property that tells the kinds apart; its name is a keyword, which [`field_docs!`] does not take.
+/// Describes the property that distinguishes the kinds. [`field_docs!`] cannot describe it, because its name is a
+/// keyword.
 fn describe_type(properties: &mut Map<String, Value>, kind: &str) {
     if let Some(Value::Object(property)) = properties.get_mut("type") {
         property.insert("description".to_owned(), "The kind of event.".into());

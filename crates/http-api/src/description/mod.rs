@@ -105,5 +105,5 @@ const INTRODUCTION: &str = "Partner companies (*providers*) manage companies, us
 
 /// The formats of errors. The document has only the default format at each operation.
 const ERROR_FORMATS: &str = "The body of an error is an `Error`. A request with `Accept: application/problem+json` gets a `Problem` instead \
-     (RFC 9457), which has a stable `code`, the invalid fields and the id of the request. Each example of an error has the same error as \
-     `Problem` in `x-problem-details`.";
+     (RFC 9457), which has a stable `code`, the invalid fields and the id of the request. Each example of an error shows the same error \
+     as a `Problem` in `x-problem-details`.";

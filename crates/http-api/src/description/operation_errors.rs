@@ -1,5 +1,5 @@
-//! The errors that an operation can return because of its path, its parameters and its rules. Errors that every operation
-//! can return are in the general responses.
+//! Lists the errors that an operation can return because of its path, its parameters and its rules. Errors that every
+//! operation can return are in the general responses.
 
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::parameter::Parameter;
@@ -69,7 +69,8 @@ fn invalid_request(spec: &OperationSpec) -> ApiError {
     }
 }
 
-/// The error of a request without a parameter of the query, which is one of the names in its schema.
+/// The error of a request without a required parameter of the query. If the schema lists the permitted values, the
+/// message names them.
 fn missing_parameter(parameter: &Parameter) -> ApiError {
     let Parameter { name, schema, .. } = parameter;
     let names = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
@@ -81,7 +82,7 @@ fn missing_parameter(parameter: &Parameter) -> ApiError {
     ApiError::invalid_field(name, text)
 }
 
-/// The first field of the body, or else of the query, that identifies an object.
+/// The first parameter of the query, or else of the body, that identifies an object.
 fn find_id_parameter(spec: &OperationSpec) -> Option<&'static str> {
     let names = ["occasion_id", "company_id", "corporation_id"];
     let mut parameters = spec.query_parameters.iter().chain(spec.body_parameters.iter().flatten());
@@ -89,8 +90,8 @@ fn find_id_parameter(spec: &OperationSpec) -> Option<&'static str> {
     names.into_iter().find(|name| *name == parameter.name)
 }
 
-/// Returns the error that `parse` reports about an invalid body: one without required fields, or else one with a value of
-/// the wrong type, or else one that is not an object.
+/// Returns the error that `parse` reports for an example of an invalid body. Tries a body without fields, then a value
+/// of the wrong type, then a body that is not an object.
 pub(crate) fn find_invalid_body<T>(
     parameters: &[Parameter],
     parse: impl Fn(&mut Fields<'_>) -> Option<T>,

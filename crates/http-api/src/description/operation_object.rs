@@ -23,18 +23,18 @@ pub(crate) struct OperationSpec {
     pub(crate) description: &'static str,
     /// Whether the path accepts a domain instead of the id.
     pub(crate) accepts_domain: bool,
-    /// The status of its success.
+    /// The status of a successful response.
     pub(crate) success_status: u16,
     pub(crate) query_parameters: Vec<Parameter>,
-    /// `None` if it reads no body.
+    /// The fields of the body; `None` if the operation reads no body.
     pub(crate) body_parameters: Option<Vec<Parameter>>,
-    /// The error of an invalid body; `None` if it reads no body.
+    /// The error of an invalid body; `None` if the operation reads no body.
     pub(crate) invalid_body: Option<ApiError>,
-    /// Whether it accepts an idempotency key.
+    /// Whether the operation accepts an idempotency key.
     pub(crate) accepts_idempotency_key: bool,
     /// The schema of the response; null if it has no body.
     pub(crate) response_schema: Schema,
-    /// The component that describes the fields of the request that `field_docs` does not have.
+    /// The component that describes those fields of the request that `field_docs` does not describe.
     pub(crate) documented_by: Cow<'static, str>,
     pub(crate) field_docs: FieldDocs,
 }
@@ -43,7 +43,7 @@ pub(crate) struct OperationSpec {
 pub(super) struct Schemas<'a> {
     /// All components by name, with the doc comments of their fields split into descriptions and examples.
     pub(super) components: &'a Map<String, Value>,
-    /// The schemas with doc comments that describe what `field_docs` of the operation does not.
+    /// The schemas with doc comments for fields that the operation's `field_docs` does not describe.
     pub(super) objects: &'a [&'a Value],
 }
 
@@ -110,7 +110,7 @@ fn describe_responses(route: &Route, spec: &OperationSpec, components: &Map<Stri
 fn description_text(route: &Route, text: &str) -> String {
     if route.needs_designation {
         format!(
-            "{text}\n\nOnly a provider that is designated to manage all domain resources may do so (else 403)."
+            "{text}\n\nOnly a provider that is designated to manage all domain resources may do this; other providers receive 403."
         )
     } else {
         text.to_owned()
@@ -229,7 +229,7 @@ pub(super) fn parameter_components() -> Value {
     json!({
         "Idempotency-Key": header(
             "Idempotency-Key",
-            "Makes the request safe to retry: requests with the same key and the same body are carried out once and receive the same response. \
+            "Makes the request safe to retry: requests with the same key and the same body are executed once and receive the same response. \
              Use a new key for each operation, such as the id of your order. Successful responses are stored for 72 hours.",
             json!({"type": "string", "pattern": "^[!-~]{1,255}$"}),
         ),

@@ -7,7 +7,7 @@ use super::error_examples::list_examples;
 /// A status of an error response.
 pub(super) struct ErrorStatus {
     pub(super) code: u16,
-    /// Its name among the components.
+    /// The name of its component.
     pub(super) name: &'static str,
     meaning: &'static str,
     /// Its headers in addition to those of every response.
@@ -60,7 +60,7 @@ pub(super) const ERROR_STATUSES: &[ErrorStatus] = &[
     ErrorStatus {
         code: 503,
         name: "ServiceUnavailable",
-        meaning: "The service is in maintenance or overloaded, or its database is unavailable. Retry later, a POST with its `Idempotency-Key`.",
+        meaning: "The service is in maintenance or overloaded, or its database is unavailable. Retry later; retry a POST only with its `Idempotency-Key`.",
         headers: &["Retry-After"],
     },
 ];
@@ -81,8 +81,8 @@ pub(super) fn response_components() -> Value {
     Value::Object(components.collect())
 }
 
-/// An error response. Its only media type is the default format, because generated clients give errors with two formats a
-/// type without fields; [`ERROR_FORMATS`](super::ERROR_FORMATS) describes the other one.
+/// An error response. It lists only the media type of the default format, because client generators produce a type
+/// without fields for an error with two formats. [`ERROR_FORMATS`](super::ERROR_FORMATS) describes the other format.
 pub(super) fn error_response(status: &ErrorStatus, examples: Value) -> Value {
     json!({
         "description": status.meaning,
@@ -94,7 +94,7 @@ pub(super) fn error_response(status: &ErrorStatus, examples: Value) -> Value {
     })
 }
 
-/// The headers of a response: those of every response and its own.
+/// References to the headers of a response: those of every response, and `own`.
 pub(super) fn header_references(own: &[&str]) -> Value {
     let names = HEADERS.iter().map(|(name, ..)| *name);
     let named = names.filter(|name| COMMON_HEADERS.contains(name) || own.contains(name));

@@ -1,8 +1,8 @@
-//! Examples of requests and responses, composed of the examples of their fields.
+//! Composes examples of requests and responses from the examples of their fields.
 
 use serde_json::{Map, Value};
 
-/// The deepest nesting of schemas in an example.
+/// The maximum nesting of schemas in an example.
 const DEPTH_MAX: usize = 16;
 
 /// Returns an example of the values that a schema describes. `components` are the schemas that it can refer to.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::event_schemas::{event_schema_name, schema_reference};
 use super::value_examples::compose_example;
 
-/// An event as a provider's receiver gets it.
+/// An event as a provider's receiver receives it.
 pub struct Webhook {
     /// For example `recognition.received`.
     pub name: &'static str,
@@ -86,8 +86,8 @@ fn header_parameters() -> Value {
         ),
         header(
             "webhook-signature",
-            "The signature of a Standard Webhooks library whose secret is `whsec_` and the Base64 of your shared secret. During the grace \
-             period of a rotation two signatures, separated by a space.",
+            "The signature that a Standard Webhooks library computes if its secret is `whsec_` followed by the Base64 of your shared \
+             secret. During the grace period of a rotation, there are two signatures, separated by a space.",
             json!({"type": "string", "pattern": "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$"}),
             "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
         ),

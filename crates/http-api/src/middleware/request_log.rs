@@ -18,13 +18,13 @@ const OTHER_METHOD: &str = "other";
 /// A request whose response is ready.
 pub(super) struct HandledRequest<'a> {
     pub(super) id: &'a str,
-    /// `None` if it had no valid credentials.
+    /// The provider; `None` if the request had no valid credentials.
     pub(super) provider: Option<ProviderId>,
     pub(super) method: &'static str,
-    /// The pattern of its route.
+    /// The pattern of the request's route.
     pub(super) pattern: Option<String>,
     pub(super) status: StatusCode,
-    /// Why it failed; see [`failure_reason`].
+    /// Why the request failed; see [`failure_reason`].
     pub(super) failure: Option<String>,
     pub(super) duration: Duration,
 }

@@ -1,8 +1,8 @@
-//! Why a request failed, for logs and for the list of failed requests: the message of the error without input of the
-//! client, and the kind of the store's failure.
+//! Why a request failed, for logs and for the list of failed requests: the message of the error without the client's
+//! input, and the kind of the store's failure.
 //!
-//! Messages repeat two kinds of input: names of unknown fields (behaviour 7.4), which [`FieldFault`] knows, and ids
-//! (behaviour 5.4), which are replaced here.
+//! Messages contain two kinds of input. Names of unknown fields (behaviour 7.4) are omitted by [`FieldFault`]; ids
+//! (behaviour 5.4) are replaced here.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::error::ErrorDetails;
 
-/// Longer reasons are cut off.
+/// The maximum length of a reason. Longer reasons are cut off.
 const REASON_CHARS_MAX: usize = 500;
 const UUID_LENGTH: usize = 36;
 
@@ -33,7 +33,7 @@ impl ErrorDetails {
     }
 }
 
-/// Replaces each UUID by `…`.
+/// Replaces each UUID with `…`.
 fn replace_ids(message: &str) -> String {
     let is_of_id = |character: char| character.is_ascii_hexdigit() || character == '-';
     let mut replaced = String::with_capacity(message.len());
