@@ -8,7 +8,7 @@ use crate::values::UserId;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receivers(Vec<UserId>);
 
-/// What is wrong with `receiver_ids`. The string form is the end of the error message.
+/// The fault of a value of `receiver_ids`. Its string form is the end of the error message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidReceivers {
     /// An item between commas is blank.
