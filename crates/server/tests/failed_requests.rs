@@ -133,6 +133,26 @@ fn check_console_pages(service: &TestService, provider: &ProviderCredentials) {
 }
 
 #[test]
+fn requests_of_every_process_are_listed_also_those_before_its_stop() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 0);
+        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "to-the-first"), 404);
+        if !service.database.is_embedded() {
+            let second = service.start_second_process();
+            let authorization = basic_authorization(&sample.provider);
+            let headers = [("Authorization", authorization.as_str()), ("X-Request-Id", "to-the-second")];
+            assert_eq!(second.send_request("GET", "/v1/users/x", &headers, None).status, 404);
+            wait_for_count(service, &["--request-id", "to-the-second"], 1);
+        }
+        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "before-the-stop"), 404);
+        service.running.terminate();
+        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert_eq!(list(service, &["--request-id", "before-the-stop"]).len(), 1);
+        service.restart();
+    });
+}
+
+#[test]
 fn server_errors_are_recorded_after_an_outage_of_the_database() {
     for_each_database(|service| {
         if !service.database.is_embedded() {

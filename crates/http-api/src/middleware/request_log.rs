@@ -47,9 +47,11 @@ impl HandledRequest<'_> {
         let status = status.as_u16();
         api.request_statistics.record_response(status, duration);
         let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let route = pattern.as_deref().map(|pattern| pattern.replace("{id}", ":id"));
-        if log::log_enabled!(api.request_log_level) {
-            let level = api.request_log_level;
+        let level = api.request_log_level;
+        let is_logged = log::log_enabled!(level);
+        let shown_pattern = pattern.as_deref().filter(|_| is_logged || failure.is_some());
+        let route = shown_pattern.map(|pattern| pattern.replace("{id}", ":id"));
+        if is_logged {
             let provider_id = &*provider.map_or_else(|| "-".to_owned(), |id| id.to_string());
             let route = route.as_deref().unwrap_or("-");
             match failure.as_deref() {
