@@ -2,7 +2,6 @@
 
 mod go;
 mod python;
-mod sandbox;
 mod typescript;
 
 use std::path::PathBuf;
@@ -10,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use self::sandbox::Sandbox;
+use crate::harness::sandbox::Sandbox;
 use crate::workspace::{Workspace, run_command};
 
 /// Generate clients from docs/openapi.json for Python (openapi-python-client), TypeScript (openapi-typescript) and Go

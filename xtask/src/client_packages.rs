@@ -1,5 +1,6 @@
 //! `cargo xtask clients`: tests the client packages for Python and TypeScript.
 
+mod readme_examples;
 mod standard_webhooks;
 
 use std::ffi::{OsStr, OsString};
@@ -8,6 +9,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use self::readme_examples::check_readme_examples;
 use self::standard_webhooks::check_standard_webhooks;
 use crate::harness::service::RunningService;
 use crate::npm::install_packages;
@@ -17,8 +19,8 @@ use crate::workspace::{Workspace, run_command, string_field};
 /// What the package for Python needs, and its tests.
 const PYTHON: [&str; 3] = ["httpx==0.28.1", "mypy==2.4.1", "pytest==9.2.0"];
 
-/// Check the client packages of clients/python and clients/typescript, and run the scenario of each on a throw-away
-/// service; verify its deliveries with the Standard Webhooks libraries
+/// Check the client packages of clients/python and clients/typescript, run the scenario of each on a throw-away service
+/// and the examples of its README in the sandbox; verify deliveries with the Standard Webhooks libraries
 ///
 /// The first run installs the tools that the packages need from PyPI and npm. Needs Python 3.11 and Node 20 with npm.
 #[derive(clap::Args)]
@@ -33,7 +35,9 @@ pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
     println!("clients/typescript");
     check_typescript(workspace, &service)?;
     println!("Standard Webhooks");
-    check_standard_webhooks(workspace, &service)
+    check_standard_webhooks(workspace, &service)?;
+    println!("examples of the READMEs");
+    check_readme_examples(workspace, &program)
 }
 
 fn check_python(workspace: &Workspace, service: &RunningService) -> Result<()> {

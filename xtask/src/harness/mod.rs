@@ -7,4 +7,5 @@ pub(crate) mod https;
 pub(crate) mod percentiles;
 pub(crate) mod receiver;
 pub(crate) mod release;
+pub(crate) mod sandbox;
 pub(crate) mod service;

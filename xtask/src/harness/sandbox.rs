@@ -1,4 +1,4 @@
-//! The sandbox that the generated clients use: `guerdon dev`.
+//! A running sandbox, `guerdon dev`, for clients.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::workspace::guerdon_command;
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// A running sandbox.
-pub(super) struct Sandbox {
+pub(crate) struct Sandbox {
     variables: Vec<(String, String)>,
     _server: ProcessGuard,
 }
 
 impl Sandbox {
     /// Starts the sandbox, and waits until it has printed its variables.
-    pub(super) fn start(program: &Path) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("guerdon-client-generation-").tempdir()?.keep();
+    pub(crate) fn start(program: &Path) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("guerdon-sandbox-").tempdir()?.keep();
         let output = folder.join("output.txt");
         let mut command = guerdon_command(program);
         command.arg("dev").stdout(File::create(&output)?);
@@ -40,7 +40,7 @@ impl Sandbox {
     }
 
     /// The variables that the sandbox printed, and the one from which Node takes its certificate.
-    pub(super) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }
