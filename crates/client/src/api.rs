@@ -9,7 +9,7 @@ use crate::service_endpoint::{Credentials, ServiceEndpoint};
 
 /// A client of one service with the API key of one provider: `Client` or `AsyncClient`. Clones share their connections.
 ///
-/// Each operation returns a [`Call`], which is sent with `send`, or a list, which is an iterator.
+/// Each operation returns a [`Call`], which is sent with `send`, or a list, which is read item by item.
 #[derive(Clone)]
 pub struct Api<C> {
     connection: C,

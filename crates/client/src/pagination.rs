@@ -12,8 +12,8 @@ use crate::request::append_parameter;
 
 const ITEMS_PER_PAGE: i64 = 100;
 
-/// Items that are fetched page by page as they are needed: an iterator of a `Client`, or a sequence of an `AsyncClient` that
-/// is read with `next`. It ends after the first error.
+/// Items that are fetched page by page as they are needed. With a `Client` this is an iterator; with an `AsyncClient`,
+/// call `next`. The sequence ends after the first error.
 #[must_use = "nothing is fetched until an item is needed"]
 pub struct Items<'a, C, P> {
     pub(crate) api: &'a Api<C>,

@@ -53,7 +53,7 @@ pub enum Transport {
 
 /// Compares API secrets with their stored hashes.
 pub trait SecretVerifier: Send + Sync {
-    /// Whether the secret matches the hash. The time does not depend on the hash.
+    /// Whether the secret matches the hash. The comparison takes the same time for every hash.
     fn verify_secret(&self, secret: &str, hash: &[u8]) -> bool;
 }
 

@@ -92,7 +92,7 @@ impl FeedSubscription {
         }
     }
 
-    /// How long all waiting requests need to read the feed one after the other.
+    /// How long it takes until all waiting requests have read the feed, one after the other.
     pub(crate) fn round(&self) -> Duration {
         READ_INTERVAL
             .saturating_mul(u32::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX))

@@ -49,7 +49,7 @@ impl<K: Eq + Hash> LogThrottle<K> {
         Some(std::mem::take(events))
     }
 
-    /// Whether an event of the subject may be logged now; if so, it counts as logged.
+    /// Counts an event of the subject. Returns whether it may be logged now.
     pub(crate) fn allows_line(&self, subject: K, now: Instant) -> bool {
         self.count_event(subject, now).is_some()
     }

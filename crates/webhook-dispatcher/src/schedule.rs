@@ -5,8 +5,7 @@ use std::time::Duration;
 
 /// The permitted time scales. Outside this range, a wait could be zero, or too long to be added to a time.
 const TIME_SCALES: RangeInclusive<f64> = 1e-3..=1e9;
-/// The waiting time before each successive retry in seconds. It is 15 + n⁴(2n+1) for
-/// n from 0 to 9.
+/// The wait before each successive retry in seconds: 15 + n⁴(2n+1) for n from 0 to 9.
 const WAITS_SECONDS: [u64; 10] = [15, 18, 95, 582, 2_319, 6_890, 16_863, 36_030, 69_647, 124_674];
 
 /// The waits between the eleven attempts of a delivery.

@@ -1,4 +1,4 @@
-//! Reads the fields of a body one by one and collects every fault. Fields that are not read are unknown.
+//! Reads the fields of a body one by one and collects every fault. Fields that remain unread are unknown.
 
 mod json;
 mod updates;
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Reads an optional string. Absent, null and empty are the same.
+    /// Reads an optional string. An absent field, null and the empty string have the same effect.
     pub fn read_optional<T: FromText>(&mut self, name: &str) -> Option<T> {
         self.report.declare_parameter(|| Parameter::nullable(name, T::value_schema()));
         match self.take_field(name) {
@@ -109,7 +109,7 @@ impl<'a> Fields<'a> {
         None
     }
 
-    /// Reads an optional integer. Absent and null are the same.
+    /// Reads an optional integer. An absent field and null have the same effect.
     pub fn read_optional_integer<T: FromInteger>(&mut self, name: &str) -> Option<T> {
         self.report.declare_parameter(|| Parameter::nullable(name, T::value_schema()));
         let value = self.take_field(name)?;

@@ -1,4 +1,4 @@
-//! Users in the rows of an import file, validated by the readers of request bodies.
+//! Parses the rows of an import file into users, with the readers of request bodies.
 
 use guerdon_domain::users::{Profile, UpdateUser};
 use guerdon_domain::values::CompanyId;

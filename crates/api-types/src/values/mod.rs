@@ -1,4 +1,4 @@
-//! Values as clients send and receive them: how each is read from JSON, and its JSON Schema for the API description.
+//! The values that clients send and receive: how each is parsed from JSON, and its JSON Schema for the API description.
 
 mod last_name;
 mod sender_type;
@@ -31,7 +31,7 @@ pub trait ValueSchema {
 pub trait FromText: ValueSchema + Sized {
     /// Why a string is not a valid value: the rule that it breaks.
     type Fault: Display;
-    /// The expected type, for the message if something other than a string was sent: `a string with a UUID`.
+    /// What is expected, such as `a string with a UUID`; for the message if a value of another type was sent.
     const EXPECTED: &'static str;
 
     /// Parses the string.
@@ -40,7 +40,7 @@ pub trait FromText: ValueSchema + Sized {
 
 /// A value that is sent as an integer.
 pub trait FromInteger: ValueSchema + Sized {
-    /// The expected value, for the message: `an integer from 1 to 10000`.
+    /// What is expected, such as `an integer from 1 to 10000`; for the message.
     const EXPECTED: &'static str;
 
     /// The value of an integer; `None` if it is not valid.

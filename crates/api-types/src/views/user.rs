@@ -61,7 +61,7 @@ pub struct UserView<'a> {
 }
 
 impl<'a> UserView<'a> {
-    /// The view of a user. A missing last name is an empty string: the field is never null.
+    /// The view of a user. A missing last name is shown as an empty string, because the field is never null.
     pub fn from_user(user: &'a User) -> Self {
         let profile = &user.profile;
         let [custom_1, custom_2, custom_3, custom_4, custom_5] = &profile.custom_fields;

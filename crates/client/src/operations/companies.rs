@@ -43,7 +43,7 @@ impl<C> Api<C> {
         self.post(format!("/companies/{id}/rate_preview"), &body)
     }
 
-    /// Lists the active users of a company, oldest first; filters are methods of the list.
+    /// Lists the active users of a company, oldest first. The list has methods to filter it.
     pub fn list_company_users(&self, id: Uuid) -> List<'_, C, User> {
         List::from_path(self, format!("/companies/{id}/users"))
     }

@@ -110,7 +110,7 @@ fn the_documentation_lists_the_parameters_of_each_operation() {
             documented_user_fields =
                 documented.iter().filter(|name| *name != "company_id").cloned().collect();
         }
-        // Unchangeable fields may be sent unchanged (behaviour 7.3); the table does not list them.
+        // Immutable fields may be sent with their current values (behaviour 7.3), but the table does not list them.
         let is_unchangeable = |name: &&str| route.method == "PUT" && ["domain", "company_id"].contains(name);
         let expected: HashSet<&str> = documented.iter().map(String::as_str).collect();
         assert_eq!(

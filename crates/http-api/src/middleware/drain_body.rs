@@ -1,5 +1,5 @@
-//! Discards the unread rest of a request's body before the response, if it is small, so that the connection can be reused
-//! (behaviour 2.8).
+//! Discards the unread rest of a request's body before the response if the rest is small, so that the connection can be
+//! reused (behaviour 2.8).
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -65,7 +65,7 @@ impl DrainableBody {
         Some(Self { body, length })
     }
 
-    /// Whether the body is chunked, so that it can turn out to be malformed at its end.
+    /// Whether the body is chunked. Such a body may turn out to be malformed only at its end.
     pub(super) fn is_chunked(&self) -> bool {
         self.length.is_none()
     }

@@ -40,7 +40,8 @@ pub(crate) async fn wrap_request(
     let RequestInfo { id, is_https, .. } =
         RequestInfo::attach_to(&request, &state.api.transport, &*state.api.ids);
     let method = request.method().clone();
-    // Whether a chunked body is valid is known only at its end; only methods that read the body wait for it.
+    // Whether a chunked body is valid is known only at its end. If the method does not read the body, the rest is read
+    // here.
     let is_valid_body = match &request_body {
         Some(body) if body.is_chunked() && !reads_body(&method) => body.drain_rest().await,
         _ => true,

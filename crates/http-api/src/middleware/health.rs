@@ -1,4 +1,5 @@
-//! `GET /health` for load balancers that reach only this port: without a version and without credentials (behaviour 2.9).
+//! `GET /health` for load balancers that can reach only this port. It requires no API version and no credentials
+//! (behaviour 2.9).
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
@@ -19,7 +20,7 @@ pub(super) fn is_health_path(path: &str) -> bool {
     path == HEALTH_PATH
 }
 
-/// The error for another method on this path. Such a request is handled like any other, over HTTPS only.
+/// The error for another method on this path. Such a request is handled like any other request, and only over HTTPS.
 pub(super) fn method_error(path: &str) -> Option<ApiError> {
     is_health_path(path).then(|| ApiError::method_not_allowed("GET, HEAD"))
 }

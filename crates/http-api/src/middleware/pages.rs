@@ -1,4 +1,4 @@
-//! Public pages, served without credentials and outside API versions: the OpenAPI document and the documentation
+//! Public pages, which need no credentials and belong to no API version: the OpenAPI document and the documentation
 //! (behaviour 2.10, 2.11).
 
 use std::convert::Infallible;

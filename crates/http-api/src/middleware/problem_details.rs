@@ -25,7 +25,7 @@ pub(super) fn head_wants_problems(head: &[u8]) -> bool {
         .any(|(_, value)| names_problems(value))
 }
 
-/// Whether a value of `Accept` names problem details with a weight above zero.
+/// Whether a value of `Accept` contains the media type of problem details with a weight above zero.
 fn names_problems(accept: &str) -> bool {
     accept.split(',').map(|range| range.split(';').map(str::trim)).any(|mut parts| {
         let is_problem = parts.next().is_some_and(|media_type| media_type.eq_ignore_ascii_case(PROBLEM_TYPE));

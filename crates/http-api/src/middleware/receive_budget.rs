@@ -1,8 +1,8 @@
 //! Limits the memory for data that clients send, and for the pages they load, before they have shown valid credentials.
 //!
 //! Every connection may hold a few KiB. Memory beyond that, in TLS, in the strict reader and in the parser, is counted in
-//! total and per address. While either count is above its limit, connections that hold more than their own few KiB are not
-//! read, and clients without credentials get no pages.
+//! total and per address. While either count is above its limit, the service does not read from connections that hold
+//! more than their own few KiB, and serves no pages to clients without credentials.
 
 use std::cell::Cell;
 use std::sync::Arc;

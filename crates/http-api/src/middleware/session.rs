@@ -1,8 +1,8 @@
 //! Saves the memory of idle connections.
 //!
-//! The HTTP parser keeps its buffers, 16 KiB and more, for as long as it exists. Therefore it exists only during requests:
-//! a connection starts without a parser, gets one when the head of a request has arrived, and drops it after the response, or one
-//! second later if valid credentials were used.
+//! The HTTP parser keeps its buffers of 16 KiB and more for as long as it exists. Therefore it exists only during
+//! requests: a connection starts without a parser and gets one when the head of a request has arrived. It drops the
+//! parser after the response, or one second later if valid credentials were used.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};

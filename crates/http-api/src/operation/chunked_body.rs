@@ -63,7 +63,7 @@ impl Write for ChunkedBody {
         Ok(head.len())
     }
 
-    /// Rendering writes a few bytes at a time, so the fast path is a write that fits into the open chunk.
+    /// Rendering writes a few bytes at a time, so a write that fits into the open chunk must be fast.
     #[inline]
     fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while self.open_chunk.len() + bytes.len() >= CHUNK_BYTES_MAX {

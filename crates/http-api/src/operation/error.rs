@@ -105,7 +105,7 @@ impl ApiError {
         Self::bad_request("the body of a method that takes no body must be small and complete")
     }
 
-    /// 400 for invalid fields; the message names each and its rule (behaviour 5.3).
+    /// 400 for invalid fields; the message names each field and its rule (behaviour 5.3).
     pub(crate) fn invalid_fields(faults: Vec<FieldFault>) -> Self {
         Self::with_faults(ErrorCode::InvalidRequest, FieldFault::join_messages(&faults), faults)
     }

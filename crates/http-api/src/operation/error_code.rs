@@ -1,5 +1,5 @@
-//! The stable codes of errors, by which programs tell errors apart (behaviour 5.7). The guide `docs/guides/errors.md` has a
-//! section about each.
+//! The stable codes with which programs distinguish errors (behaviour 5.7). The guide `docs/guides/errors.md` has a
+//! section about each code.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,8 @@ use serde::Serialize;
 /// Defines the codes from one table. The doc comment of a code is its meaning in the API description.
 macro_rules! error_codes {
     ($(#[doc = $meaning:literal] $variant:ident, $name:literal, $status:ident;)+) => {
-        /// Why a request failed. A code always comes with the same status. Codes can be added; a code never changes its meaning.
+        /// Why a request failed. A code always has the same status and never changes its meaning. New codes can be
+        /// added.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         pub(crate) enum ErrorCode {
             $(#[doc = $meaning] #[serde(rename = $name)] $variant,)+

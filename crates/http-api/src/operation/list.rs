@@ -142,7 +142,7 @@ pub(crate) fn truncate_to_page<T>(page: Page, found: &mut Vec<T>) -> bool {
     has_next
 }
 
-/// The URL of a list: its path, and the parameters of its query other than the page.
+/// The URL of a list: its path and the parameters of its query, without the page.
 pub(crate) struct Links<'a> {
     pub(crate) path: String,
     /// The parameter that selects the list, if any.

@@ -53,7 +53,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// One entry for each field. A field that breaks several rules has all its messages in one entry.
+/// Returns one entry for each field. The entry of a field that breaks several rules contains all its messages.
 fn list_field_errors(faults: &[FieldFault]) -> Vec<FieldError> {
     let mut errors: Vec<FieldError> = Vec::new();
     for FieldFault { fields, message, .. } in faults {

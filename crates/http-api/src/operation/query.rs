@@ -16,8 +16,8 @@ const PER_PAGE_DEFAULT: i64 = 100;
 /// All characters except the unreserved characters of RFC 3986.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The parameters of a query by name. They are read one by one, and every fault is collected; unknown parameters are ignored.
-/// Readers return `None` for a fault or a missing parameter.
+/// The parameters of a query by name. Parameters are read one by one, and every fault is collected. Unknown parameters
+/// are ignored. Readers return `None` for a fault or a missing parameter.
 #[derive(Default)]
 pub(crate) struct Query {
     values: HashMap<String, Vec<String>>,

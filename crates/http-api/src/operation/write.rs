@@ -69,7 +69,7 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
 /// Creates the command of a request.
 pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
 
-/// A parsed request. Faults of its body are reported only after the checks that precede them.
+/// A parsed request. Faults of its body are reported only after the checks that come first.
 struct PreparedRequest<W: WriteOperation> {
     call: Call,
     key: Option<IdempotentRequest>,

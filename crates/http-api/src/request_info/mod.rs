@@ -1,5 +1,5 @@
-//! Facts about a request, determined once: its id, whether it came over HTTPS, the client's address, and after authentication the
-//! provider.
+//! Facts about a request that are determined once: its id, whether it came over HTTPS, the client's address, and, after
+//! authentication, the provider.
 
 mod body_failure;
 mod client;

@@ -31,7 +31,7 @@ const TEST_WRITE_INTERVAL: Duration = Duration::from_secs(1);
 const TEST_WRITE_BYTES: usize = 256 << 10;
 const CERTIFICATE_RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 const OUTBOX_METRICS_INTERVAL: Duration = Duration::from_secs(2);
-/// How often a certificate that expires soon is renewed, and its expiry is logged.
+/// How often to renew a self-signed certificate that expires soon, and to log a certificate's expiry.
 const CERTIFICATE_RENEWAL_INTERVAL: Duration = Duration::from_secs(12 * 3_600);
 /// How long before the certificate expires warnings begin.
 const EXPIRY_WARNING_PERIOD: Duration = Duration::from_secs(30 * 86_400);
@@ -185,7 +185,7 @@ fn warn_of_certificate_expiry(certificate: &ReloadingCertificate) {
     }
 }
 
-/// Skips runs of a monitoring query until it has paused for `PAUSE_FACTOR` times its duration.
+/// Skips runs of a monitoring query until `PAUSE_FACTOR` times the duration of its last run has passed.
 fn with_pauses(mut query: impl FnMut() + Send + 'static) -> impl FnMut() + Send + 'static {
     let mut next_run_at = Instant::now();
     move || {

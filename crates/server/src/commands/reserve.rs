@@ -50,7 +50,7 @@ pub(crate) struct Deposit {
     order: PaymentArguments,
 }
 
-/// Withdraw points from a company's reserve, back to the account that deposits come from.
+/// Withdraw points from a company's reserve. They return to the account that deposits come from.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon reserve withdraw acme.example --points 500 --key correction-11

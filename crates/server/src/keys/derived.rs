@@ -54,12 +54,13 @@ impl Keys {
         &self.fingerprint
     }
 
-    /// Hashes an API secret for the database. A slow hash is not needed: the secret is 256 random bits.
+    /// Hashes an API secret for the database. A slow hash is unnecessary, because the secret has 256 random bits.
     pub(crate) fn hash_secret(&self, secret: &SecretText) -> Vec<u8> {
         hmac::sign(&self.pepper, secret.expose().as_bytes()).as_ref().to_vec()
     }
 
-    /// Encrypts a provider's shared secret: a random nonce, then ciphertext and tag, bound to the provider.
+    /// Encrypts a provider's shared secret. The result consists of a random nonce, the ciphertext and a tag, and is
+    /// bound to the provider.
     pub(crate) fn encrypt_secret(
         &self,
         provider: ProviderId,

@@ -71,7 +71,7 @@ pub(crate) fn create_new_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// Opens a file that processes lock, and creates it with mode 0600 if it is missing.
+/// Opens a file for locking, and creates it with mode 0600 if it is missing.
 pub(crate) fn open_lock_file(path: &Path) -> std::io::Result<File> {
     create_new_file(path).or_else(|cause| match cause.kind() {
         ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(path),

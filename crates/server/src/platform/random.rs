@@ -16,7 +16,7 @@ pub(crate) fn generate_bytes<const N: usize>() -> anyhow::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Returns the prefix followed by 128 random bits in hex, a name that cannot be guessed.
+/// Returns a name that cannot be guessed: the prefix followed by 128 random bits in hex.
 pub(crate) fn generate_name(prefix: &str) -> anyhow::Result<String> {
     Ok(format!("{prefix}{}", HEXLOWER.encode(&generate_bytes::<16>()?)))
 }

@@ -23,7 +23,7 @@ fn join_names(login: Option<String>, process_user: String) -> String {
     }
 }
 
-/// Returns the name of a user, or `uid 1000` where the system has no name for it.
+/// Returns the name of a user, or a text such as `uid 1000` if the system has no name for the user.
 pub(super) fn name_of(id: u32) -> String {
     let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let named = known.lines().find_map(|line| {

@@ -245,7 +245,7 @@ fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {
     })
 }
 
-/// Converts a setting in hours, which was read as seconds, to its duration; 0 becomes a century.
+/// Converts a number of hours, which was read as a number of seconds, to a duration. 0 becomes a century.
 fn hours_or_ever(hours: Duration) -> Duration {
     if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
 }

@@ -1,4 +1,5 @@
-//! `guerdon openapi`, `guerdon completions` and `guerdon man`; the last two are generated from the command line.
+//! `guerdon openapi`, `guerdon completions` and `guerdon man`. The last two generate their output from the definition
+//! of the command line.
 
 use std::io::Write as _;
 

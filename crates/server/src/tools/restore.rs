@@ -155,8 +155,8 @@ fn database_length(file: &Path) -> Result<Option<(u64, u64)>> {
     Ok((pages > 0 && changes == valid_for).then_some((opened.metadata()?.len(), expected)))
 }
 
-/// Migrates and verifies the copy, and returns the fingerprint of its master key. Fails if it is not a database of
-/// guerdon, is newer than this program, or is damaged. No write-ahead log remains.
+/// Migrates and verifies the copy, and returns the fingerprint of its master key. Fails if the copy is not a Guerdon
+/// database, is newer than this program, or is damaged. No write-ahead log remains afterwards.
 fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>> {
     let url = DatabaseUrl::Sqlite(copy.to_owned());
     let expected = database_length(copy)?;

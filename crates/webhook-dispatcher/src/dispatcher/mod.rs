@@ -1,4 +1,4 @@
-//! The dispatcher claims due events, has them sent and settles the results (behaviour 23).
+//! The dispatcher claims due events, sends them and settles the results (behaviour 23).
 //!
 //! One thread reads the outbox, one writes settlements, and up to [`DispatcherLimits::senders`] threads send events,
 //! one per attempt in progress. They share one [`Core`](core::Core) under one lock, which is never held during I/O.

@@ -157,7 +157,8 @@ fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
 fn receivers_that_hang_hold_up_nobody() {
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
-    // Providers that had no room when the outbox was read are found by the more frequent reads during a backlog.
+    // During a backlog, the outbox is read more often. This finds the events of providers that had no room at the last
+    // read.
     let harness = start_with_limits(DispatcherLimits::default(), move |request| {
         if request.provider.callback_url.as_deref() != Some("https://99.example/hook") {
             let _over = released.lock().unwrap().recv();

@@ -61,8 +61,8 @@ fn is_local_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// Returns the registered URL as a URI. Only parts that a request cannot contain are rewritten: an international host
-/// name to ASCII, invalid characters of a path to percent encoding, and an empty path to `/`.
+/// Returns the registered URL as a URI. Only parts that a request cannot contain are rewritten: international host
+/// names become ASCII, invalid characters of the path are percent-encoded, and an empty path becomes `/`.
 fn request_uri(text: &str, url: &Url) -> Option<Uri> {
     let (_, rest) = text.split_once("://")?;
     let (authority, path_and_query) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));

@@ -91,7 +91,7 @@ pub(super) fn a_claim_reports_earlier_attempts(harness: &dyn StoreHarness) {
     assert_eq!(claimed_attempts(5, 10), [(3, 2)]);
 }
 
-/// The waits of an event that was never attempted, and of one that failed once.
+/// The wait of an event without attempts, and of an event after one failed attempt.
 const WAITS: [Duration; 2] = [Duration::ZERO, Duration::from_secs(15)];
 const DAY: u64 = 86_400;
 

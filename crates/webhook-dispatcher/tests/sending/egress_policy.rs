@@ -81,7 +81,7 @@ fn one_private_address_refuses_the_whole_lookup() {
     trap.assert_untouched();
 }
 
-/// The check and the connection use the same lookup result, so no second lookup can differ from it.
+/// The check and the connection use the result of the same lookup, so the addresses cannot differ.
 #[test]
 fn a_name_is_resolved_once_per_attempt() {
     let receiver = Receiver::with_response(OK);

@@ -152,7 +152,8 @@ fn a_kept_connection_that_the_receiver_closed_is_not_used() {
         stream.shutdown(std::net::Shutdown::Both)
     });
     let mut parts = sender_parts(ALLOW_ALL);
-    // Without a short pause, the request could be sent before the sender learns that the connection is closed.
+    // Idle connections are not reused here, because the sender might send the next request before it learns that the
+    // receiver has closed the connection.
     parts.limits.idle_connection_timeout = Duration::ZERO;
     let sender = HttpSender::new(parts).unwrap();
     for _ in 0..5 {

@@ -51,7 +51,7 @@ impl WriteOperation for Update {
     }
 }
 
-/// Fails if the occasion in the path is one that the caller may not change.
+/// Fails if the caller may not change the occasion in the path.
 pub(super) fn changeable_in_path(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
     let occasion = occasion_in_path(tx, call)?;
     if occasion.is_global() { Err(ChangeOccasionError::Global.into()) } else { Ok(()) }

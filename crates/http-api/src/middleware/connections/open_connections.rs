@@ -16,13 +16,13 @@ use crate::api::ConnectionLimits;
 use crate::middleware::gcra::Gcra;
 use crate::middleware::receive_budget::AddressUsage;
 
-/// The rate limit of an address: one connection in this interval, with this burst.
+/// The rate limit of an address: one connection per interval, with this burst.
 pub(super) const ADDRESS_INTERVAL: Duration = Duration::from_millis(5);
 const BURST_PER_ADDRESS: u32 = 200;
 /// An address is frequent if its backlog is more than this many connections, at a rate of one per interval.
 const FREQUENT_THRESHOLD: u32 = 8;
 const FREQUENT_THRESHOLD_INTERVAL: Duration = Duration::from_secs(1);
-/// The rate limit that all frequent addresses share: one connection in this interval, with this burst.
+/// The rate limit that all frequent addresses share: one connection per interval, with this burst.
 pub(super) const FREQUENT_INTERVAL: Duration = Duration::from_millis(2);
 pub(super) const FREQUENT_BURST: u32 = 256;
 /// Idle networks are removed only when there are more than this many.
@@ -157,7 +157,7 @@ impl Network {
     }
 }
 
-/// The networks in which an address counts, from the smallest to the largest.
+/// The networks that contain an address and have limits, from the smallest to the largest.
 fn networks_of(address: IpAddr) -> impl Iterator<Item = (IpNet, NetworkSize)> {
     let sizes: &[NetworkSize] = if address.is_ipv6() { &[NETWORK_IPV6, SITE_IPV6] } else { &[ADDRESS_IPV4] };
     sizes.iter().filter_map(move |size| Some((IpNet::new(address, size.bits).ok()?.trunc(), *size)))

@@ -1,4 +1,4 @@
-//! Reads the bytes of a connection strictly before the HTTP parser does (behaviour 5.2).
+//! Checks the bytes of a connection strictly before the HTTP parser reads them (behaviour 5.2).
 //!
 //! The parser is lenient where two readers of the same bytes may disagree on the end of a request (request smuggling): bare line
 //! feeds, invalid hosts, repeated lengths. This module passes on only requests that have exactly one interpretation,
@@ -46,7 +46,7 @@ enum FramingState {
 /// What to do with bytes that break no rule. Each count is a number of bytes from the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum FrameAction {
-    /// A complete head of this length, which is passed on without its cuts.
+    /// A complete head of this length, which is passed on without the parts to cut.
     Head(usize, CompleteHead),
     /// Bytes to pass on.
     Pass(usize),

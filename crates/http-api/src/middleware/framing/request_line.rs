@@ -60,7 +60,7 @@ impl RequestLine {
         Ok(Self { is_http_1_0, has_body: METHODS_WITH_BODY.contains(&method), origin_ranges })
     }
 
-    /// The parts of the line that are not passed on, for a line that begins at `start`: an absolute target is reduced to its path.
+    /// The parts of a line at `start` that are not passed on, which reduces an absolute target to its path.
     pub(super) fn removed_ranges(&self, start: usize) -> impl Iterator<Item = Range<usize>> {
         self.origin_ranges.iter().map(move |range| range.start + start..range.end + start)
     }

@@ -69,7 +69,7 @@ enum NextBytes {
     Pass,
     /// More bytes of the client are needed to decide.
     More,
-    /// Nothing until the current request has its response or asks for more of its body.
+    /// No bytes until the current request has its response or asks for more of its body.
     Hold,
     End,
 }

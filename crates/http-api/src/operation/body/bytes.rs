@@ -67,7 +67,7 @@ fn too_large_error() -> ApiError {
     ApiError::bad_request("the body must be at most 1 MiB").closing_connection()
 }
 
-/// Fails if the body is declared to be anything but uncompressed JSON in UTF-8.
+/// Fails if the headers declare the body to be anything other than uncompressed JSON in UTF-8.
 pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     if headers.contains_key(CONTENT_ENCODING) {
         return Err(ApiError::bad_request("Content-Encoding must not be sent"));

@@ -14,7 +14,7 @@ pub(crate) struct ParsedCommand<C> {
     ignored_fields: Option<String>,
 }
 
-/// Parses a body; `read` may return `None` only after a fault. Fails with a 400 that names every fault.
+/// Parses a body with `read`, which may return `None` only after a fault. Fails with a 400 that names every fault.
 pub(crate) fn parse_command<C>(
     headers: &HeaderMap,
     body: &[u8],

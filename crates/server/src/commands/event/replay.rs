@@ -14,7 +14,8 @@ use crate::commands::error::impl_from_errors;
 use crate::commands::output::format_count;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// Redeliver events now. Ended events start a new retry schedule; pending ones continue theirs.
+/// Redeliver events now. Delivered, exhausted and unaddressed events start a new retry schedule; pending events
+/// continue theirs.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event replay EVENT_ID

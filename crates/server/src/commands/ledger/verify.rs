@@ -16,7 +16,7 @@ use crate::platform::SystemClock;
   guerdon verify
   guerdon verify --head HEAD")]
 pub(crate) struct Verify {
-    /// A head from `guerdon seal`: proves that nothing sealed up to it was changed or removed since.
+    /// A head from `guerdon seal`: proves that nothing that it seals was changed or removed since then.
     #[arg(long, value_name = "HEAD", value_parser = check_head)]
     head: Option<String>,
 }

@@ -13,8 +13,8 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 /// How many events each query reads.
 const EVENTS_PER_QUERY: i64 = 20_000;
 
-/// Erase the personal data of a deleted user: profile, mails, and name and address in event bodies. The points that the
-/// user sent and received are kept, and so are messages.
+/// Erase the personal data of a deleted user: profile, mails, and name and address in event bodies. Messages and the
+/// record of points that the user sent and received are kept.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon user erase DELETED_USER_ID

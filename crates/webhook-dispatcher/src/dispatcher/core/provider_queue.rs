@@ -46,7 +46,7 @@ pub(super) struct ProviderQueue {
     latency: Latency,
     fast_responses: u32,
     claim_window: usize,
-    /// When the provider was last given as many events as it may hold; cleared once half of them are used up.
+    /// When the provider last received as many events as it may hold; cleared when half of them are done.
     filled_at: Option<Duration>,
 }
 

@@ -32,7 +32,7 @@ async fn assert_refused(stream: &mut StrictStream<DuplexStream>, expected: &str)
     seconds
 }
 
-/// The next bytes that the parser is given, and after how many seconds.
+/// Returns the next bytes that the parser receives, and after how many seconds.
 async fn read_next<IO: AsyncRead + AsyncWrite + Unpin>(stream: &mut StrictStream<IO>) -> (Vec<u8>, u64) {
     let (began, mut bytes) = (Instant::now(), vec![0; 64 << 10]);
     let count = stream.read(&mut bytes).await.unwrap();

@@ -9,7 +9,8 @@ const HANGING: u64 = 50;
 const HEALTHY: u64 = 1_000;
 const FAST_RESPONSE: Duration = Duration::from_millis(1);
 
-/// The times from commit to the end of the attempt for all events of the healthy provider, ascending.
+/// Returns for all events of the healthy provider, in ascending order, the time from the commit to the end of the
+/// attempt.
 fn healthy_latencies(simulation: &Simulation) -> Vec<Duration> {
     let healthy = provider_id(HEALTHY);
     let mut latencies: Vec<_> = simulation.store.with_data(|data| {
@@ -111,7 +112,7 @@ fn a_quick_receiver_is_served_as_fast_as_it_answers() {
     simulation.run_until(Duration::from_secs(3600));
     assert_eq!(simulation.store.count_in_state(EventState::Delivered), 20_000);
     let last = simulation.sent.last().unwrap().ended;
-    // Four senders at a millisecond each, or eight in flight at two milliseconds each.
+    // This is the rate of four senders that need a millisecond each, or of eight attempts in flight that need two.
     assert!(last <= Duration::from_secs(7), "took {last:?}");
 }
 

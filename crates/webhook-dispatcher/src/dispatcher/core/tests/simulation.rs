@@ -159,7 +159,7 @@ impl Simulation {
         }
     }
 
-    /// Runs until the calendar is empty or `end_attempt` is reached.
+    /// Runs until the calendar is empty or the time `end` is reached.
     pub(super) fn run_until(&mut self, end: Duration) {
         while let Some(entry) = self.calendar.first_entry() {
             let at = entry.key().0;
