@@ -28,6 +28,22 @@ pub(crate) fn install_packages(folder: &Path) -> Result<()> {
     fs::write(&record, required).with_context(|| format!("writing {}", record.display()))
 }
 
+/// Installs one version of a package (`name@version`) into a folder of its own, unless it is installed. For packages
+/// whose programs differ between platforms: a lock file would contain only those of the platform that wrote it.
+pub(crate) fn install_package(folder: &Path, package: &str) -> Result<()> {
+    require_node()?;
+    let record = folder.join("node_modules").join("installed-package");
+    if fs::read(&record).is_ok_and(|installed| installed == package.as_bytes()) {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--silent", "--no-save", "--prefix", ".", package]).current_dir(folder);
+    run_command(&mut npm)
+        .with_context(|| format!("cannot install {package}: is the npm registry reachable?"))?;
+    fs::write(&record, package).with_context(|| format!("writing {}", record.display()))
+}
+
 /// Returns a command for a program of an installed package.
 pub(crate) fn package_program(folder: &Path, name: impl AsRef<OsStr>) -> Command {
     let path = folder.join("node_modules").join(".bin").join(name.as_ref());

