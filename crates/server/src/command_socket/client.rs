@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use super::{CommandRequest, Reply, SOCKET_NAME, ShortPath, canonical_path};
+use super::{CommandRequest, LINE_LENGTH_MAX, Reply, SOCKET_NAME, ShortPath, canonical_path};
 use crate::commands::{Command, CommandOutput, RunnableCommand as _};
 use crate::platform::build_info::VERSION;
 use crate::platform::user;
@@ -42,6 +42,12 @@ pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) 
     };
     let Ok(mut line) = serde_json::to_vec(&request) else { return SendOutcome::NotServed };
     line.push(b'\n');
+    if u64::try_from(line.len()).is_ok_and(|length| length > LINE_LENGTH_MAX) {
+        return SendOutcome::Refused(
+            "larger than 64 MiB, too large for a running guerdon: import without --atomic, or in parts"
+                .to_owned(),
+        );
+    }
     // A request without its final line feed is never run.
     let sent = stream.set_write_timeout(Some(SEND_TIMEOUT)).and_then(|()| (&stream).write_all(&line));
     if sent.is_err() {

@@ -15,7 +15,8 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    CommandRequest, Reply, RequestVersion, SOCKET_NAME, ShortPath, canonical_path, is_service_listening,
+    CommandRequest, LINE_LENGTH_MAX, Reply, RequestVersion, SOCKET_NAME, ShortPath, canonical_path,
+    is_service_listening,
 };
 use crate::commands::CommandEnvironment;
 use crate::platform::build_info::VERSION;
@@ -23,7 +24,6 @@ use crate::platform::files::ensure_private_folder;
 use crate::platform::random;
 
 const CLIENTS_MAX: u32 = 64;
-const LINE_LENGTH_MAX: u64 = 64 << 20;
 /// The time limits for reading a request and writing a reply, so that a slow client does not block others.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -147,23 +147,23 @@ impl CommandHandler {
             Ok(Ok(_)) => {}
             Ok(Err(_)) | Err(_) => return log::warn!("received an incomplete command"),
         }
-        let reply = match actix_web::web::block(move || self.execute_request(&line)).await {
+        let reply = match actix_web::web::block(move || self.execute_request(line)).await {
             Ok(reply) => reply,
             Err(_) => Reply::Refused("the command could not be run".to_owned()),
         };
         write_reply(&mut stream, &reply).await;
     }
 
-    fn execute_request(&self, line: &[u8]) -> Reply {
+    fn execute_request(&self, line: Vec<u8>) -> Reply {
         let version =
-            serde_json::from_slice::<RequestVersion>(line).ok().and_then(|envelope| envelope.version);
+            serde_json::from_slice::<RequestVersion>(&line).ok().and_then(|envelope| envelope.version);
         if version.as_deref() != Some(VERSION) {
             return Reply::Refused(format!(
                 "the running guerdon has version {VERSION}, this command {}: use the same version, or restart the service",
                 version.as_deref().unwrap_or("another")
             ));
         }
-        let request: CommandRequest = match serde_json::from_slice(line) {
+        let request: CommandRequest = match serde_json::from_slice(&line) {
             Ok(request) => request,
             Err(cause) => return Reply::Refused(format!("the running guerdon has no such command: {cause}")),
         };
@@ -175,4 +175,5 @@ impl CommandHandler {
             Err(cause) => Reply::Refused(cause.to_string()),
         }
     }
+        drop(line); // an import may have 64 MiB
 }

@@ -21,6 +21,15 @@ macro_rules! command_group {
                 }
             }
 
+            fn append_name(&self, words: &mut Vec<String>) {
+                match self {
+                    $(Self::$name(command) => {
+                        words.push($crate::commands::group_macro::to_kebab_case(stringify!($name)));
+                        command.append_name(words);
+                    })+
+                }
+            }
+
             fn may_take_long(&self) -> bool {
                 match self {
                     $(Self::$name(command) => command.may_take_long(),)+
@@ -43,3 +52,15 @@ macro_rules! command_group {
 }
 
 pub(super) use command_group;
+
+/// Returns the name of a variant on the command line: `send-example` for `SendExample`.
+pub(super) fn to_kebab_case(variant: &str) -> String {
+    let mut name = String::new();
+    for letter in variant.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}

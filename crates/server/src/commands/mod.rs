@@ -13,8 +13,6 @@ mod error;
 mod event;
 mod group_macro;
 mod import;
-mod import_file;
-mod import_record;
 mod ledger;
 mod mail;
 mod maintenance;
@@ -149,16 +147,7 @@ impl Command {
     /// The name on the command line, such as `reserve deposit`.
     fn command_line_name(&self) -> String {
         let mut words = Vec::new();
-        let mut rest = serde_json::to_value(self).unwrap_or_default();
-        while let serde_json::Value::Object(mut inner) = rest {
-            let mut keys = inner.keys().cloned();
-            let (Some(key), None) = (keys.next(), keys.next()) else { break };
-            rest = inner.remove(&key).unwrap_or_default();
-            if !rest.is_object() {
-                break; // the first argument
-            }
-            words.push(key.replace('_', "-"));
-        }
+        self.append_name(&mut words);
         words.join(" ")
     }
 }
@@ -169,6 +158,9 @@ pub(crate) trait RunnableCommand {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError>;
 
     /// Whether the command may take so long that a terminal should show its progress.
+    /// Appends the words of its name on the command line. Only a group knows the names of its commands.
+    fn append_name(&self, _words: &mut Vec<String>) {}
+
     fn may_take_long(&self) -> bool {
         false
     }

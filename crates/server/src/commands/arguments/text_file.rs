@@ -6,22 +6,51 @@ use std::path::Path;
 
 use crate::platform::files;
 
-/// Reads and parses a text file of at most `bytes_max` bytes. A failure, which names the file, is returned as part of
+/// Reads and parses a text file (UTF-8, or UTF-16 with a byte order mark) of at most `bytes_max` bytes. A failure, which names the file, is returned as part of
 /// the value, so that the command reports it and not the argument parser.
 pub(crate) fn read_text_file<T>(
     name: &str,
     (bytes_max, too_large): (u64, &str),
-    parse: impl FnOnce(&str) -> Result<T, String>,
+    parse: impl FnOnce(String) -> Result<T, String>,
 ) -> Result<Result<T, String>, Infallible> {
-    let read = read_utf8(name, bytes_max, too_large)
-        .and_then(|content| parse(content.strip_prefix('\u{feff}').unwrap_or(&content)));
+    let read = read_decoded(name, bytes_max, too_large).and_then(parse);
     Ok(read.map_err(|why| format!("{name}: {why}")))
 }
 
-fn read_utf8(name: &str, bytes_max: u64, too_large: &str) -> Result<String, String> {
+fn read_decoded(name: &str, bytes_max: u64, too_large: &str) -> Result<String, String> {
     let read = files::read_bounded(Path::new(name), bytes_max);
     let bytes = read.map_err(|cause| format!("cannot be read: {cause}"))?;
-    String::from_utf8(bytes.ok_or(too_large)?).map_err(|_bytes| "it is not UTF-8".to_owned())
+    decode_text(bytes.ok_or(too_large)?)
+}
+
+/// Decodes UTF-8, or UTF-16 if the text begins with its byte order mark. The mark is not part of the result.
+fn decode_text(bytes: Vec<u8>) -> Result<String, String> {
+    match bytes.as_slice() {
+        [0xFF, 0xFE, rest @ ..] => decode_utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => decode_utf16(rest, u16::from_be_bytes),
+        _ => {
+            let mut text = String::from_utf8(bytes).map_err(|cause| {
+                let valid = cause.as_bytes().get(..cause.utf8_error().valid_up_to()).unwrap_or_default();
+                let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+                format!("line {line} is not UTF-8: save the file as UTF-8")
+            })?;
+            if text.starts_with('\u{feff}') {
+                text.remove(0);
+            }
+            Ok(text)
+        }
+    }
+}
+
+fn decode_utf16(bytes: &[u8], read_unit: fn([u8; 2]) -> u16) -> Result<String, String> {
+    let invalid = || "it is not valid UTF-16: save the file as UTF-8".to_owned();
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    if !rest.is_empty() {
+        return Err(invalid());
+    }
+    char::decode_utf16(pairs.iter().copied().map(read_unit))
+        .collect::<Result<_, _>>()
+        .map_err(|_unpaired| invalid())
 }
 
 #[cfg(test)]
@@ -38,7 +67,7 @@ mod tests {
                 None => std::fs::remove_file(&path).unwrap(),
             }
             let name = path.to_str().unwrap();
-            let Ok(found) = read_text_file(name, (5, "too large"), |text| Ok(text.to_owned()));
+            let Ok(found) = read_text_file(name, (5, "too large"), Ok);
             match expected {
                 Ok(text) => assert_eq!(found.as_deref(), Ok(text)),
                 Err(part) => {
@@ -49,9 +78,13 @@ mod tests {
         };
         check(Some(b"12345"), Ok("12345"));
         check(Some("\u{feff}12".as_bytes()), Ok("12"));
+        check(Some(b"\xff\xfeA\x00"), Ok("A"));
+        check(Some(b"\xfe\xff\x00A"), Ok("A"));
+        check(Some(b"\xff\xfe\x00\xd8"), Err("not valid UTF-16"));
+        check(Some(b"\xff\xfeA"), Err("not valid UTF-16"));
         check(Some(b""), Ok(""));
         check(Some(b"123456"), Err("too large"));
-        check(Some(b"\xff"), Err("not UTF-8"));
+        check(Some(b"1\n\xff"), Err("line 2 is not UTF-8"));
         check(None, Err("cannot be read"));
     }
 }

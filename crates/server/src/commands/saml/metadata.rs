@@ -30,7 +30,7 @@ pub(super) fn read_metadata(name: &str) -> Result<Result<Metadata, String>, Infa
     read_text_file(
         name,
         (FILE_BYTES_MAX, "larger than 1 MiB, too large for the metadata of one identity provider"),
-        parse_metadata,
+        |text| parse_metadata(&text),
     )
 }
 

@@ -6,7 +6,7 @@ use guerdon_domain::values::{CompanyId, EmailAddress, SingleLine};
 use serde_json::{Map, Value};
 
 use super::super::arguments::identifiers::CompanyArgument;
-use super::super::import_file::ImportRow;
+use super::super::import::ImportRow;
 use super::{Setup, create_company};
 
 /// Random rows about a few users, in which an employee id or email may move from one user to another.

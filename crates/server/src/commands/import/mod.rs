@@ -1,0 +1,261 @@
+//! `guerdon import users`.
+
+mod csv_records;
+mod import_file;
+mod line_numbers;
+mod record;
+mod report;
+
+use anyhow::Context as _;
+use guerdon_domain::ports::{StoreExt, Tx};
+use guerdon_domain::users;
+use guerdon_domain::values::{CompanyId, ProviderId};
+use serde::{Deserialize, Serialize};
+
+use self::import_file::{FileFormat, ImportFile, read_import_file};
+use self::report::{ImportCounts, ImportReport};
+use super::arguments::identifiers::CompanyArgument;
+use super::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
+use crate::terminal::Progress;
+
+pub(super) use self::import_file::ImportRow;
+
+/// The rows per transaction on the embedded database: few enough that other writers, which wait for it, do not wait long.
+const ROWS_PER_EMBEDDED_TRANSACTION: usize = 100;
+/// The rows per transaction on PostgreSQL, where other writers do not wait. Each commit waits for the disk.
+const ROWS_PER_POSTGRES_TRANSACTION: usize = 500;
+/// The rows per request to a running service, which should not hold the whole file in memory.
+const ROWS_PER_REQUEST: usize = 500;
+
+/// Create or update a company's users from a file. A row matches the user with its `employee_id`, or else with its
+/// `email`; if no user matches, one is created. Missing fields and empty cells leave a value unchanged; null in JSON
+/// clears it. Importing a file again changes nothing.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+pub(crate) struct Users {
+    /// The file: CSV with a header line, separated by commas, semicolons or tabs, or a JSON object on each line
+    #[arg(value_name = "FILE", value_parser = read_import_file)]
+    file: Result<ImportFile, String>,
+    /// The company: an id or a domain
+    #[arg(long, value_name = "COMPANY")]
+    company: CompanyArgument,
+    /// Import all rows or none; on the embedded database, other writers wait until the import ends
+    #[arg(long)]
+    atomic: bool,
+    /// The format of the file. Default: csv if its name ends in .csv, jsonl if it ends in .jsonl
+    #[arg(long, value_enum)]
+    format: Option<FileFormat>,
+    /// Whether these rows continue an import that is already in the audit log.
+    #[arg(skip)]
+    continues: bool,
+}
+
+impl Users {
+    /// Imports the rows through a running service in several requests, because the file may be larger than the service
+    /// should hold in memory. Returns the sum of all results.
+    pub(crate) fn import_in_requests(
+        &self,
+        progress: &Progress,
+        mut request: impl FnMut(Self) -> anyhow::Result<CommandOutput>,
+    ) -> anyhow::Result<CommandOutput> {
+        let (file, format) = self.require_file()?;
+        let starts = file.find_rows(format).map_err(CommandError::refused)?;
+        if self.atomic || starts.len() <= ROWS_PER_REQUEST {
+            return request(self.clone());
+        }
+        progress.show_rows(starts.len());
+        let mut report = ImportReport::default();
+        for first in (0..starts.len()).step_by(ROWS_PER_REQUEST) {
+            let rows = first..starts.len().min(first + ROWS_PER_REQUEST);
+            let count = rows.len();
+            match request(self.with_file(file.with_rows(&starts, rows), first > 0)) {
+                Ok(done) => {
+                    let counts: ImportCounts =
+                        serde_json::from_str(&done.json).context("reading what was done")?;
+                    report.add_report(ImportReport { counts, notes: done.notes });
+                    if counts.total_rows() < count {
+                        return Ok(CommandOutput { status: 1, ..report.into_output()? }); // the notes say why the import stopped
+                    }
+                }
+                Err(cause) if first == 0 => return Err(cause),
+                Err(cause) => {
+                    let line = starts.get(first).map_or(0, |start| start.line);
+                    return Ok(report.into_stopped_output(line, format!("{cause:#}"))?);
+                }
+            }
+            progress.advance_by(count);
+        }
+        Ok(report.into_output()?)
+    }
+
+    fn require_file(&self) -> Result<(&ImportFile, FileFormat), CommandError> {
+        let file = self.file.as_ref().map_err(CommandError::refused)?;
+        let format = self.format.map_or_else(|| file.format_by_extension(), Ok);
+        Ok((file, format.map_err(CommandError::refused)?))
+    }
+
+    /// Returns this command for a part of its file.
+    fn with_file(&self, file: ImportFile, continues: bool) -> Self {
+        let company = self.company.clone();
+        Self { file: Ok(file), company, atomic: self.atomic, format: self.format, continues }
+    }
+
+    /// Imports the rows, a few in each transaction.
+    fn import_in_transactions(
+        mut rows: impl Iterator<Item = ImportRow>,
+        company_scope: (ProviderId, CompanyId),
+        environment: &CommandEnvironment,
+    ) -> Result<CommandOutput, CommandError> {
+        let size = match environment.settings.embedded_database() {
+            Some(_) => ROWS_PER_EMBEDDED_TRANSACTION,
+            None => ROWS_PER_POSTGRES_TRANSACTION,
+        };
+        let mut report = ImportReport::default();
+        loop {
+            let batch: Vec<ImportRow> = rows.by_ref().take(size).collect();
+            let Some(first) = batch.first() else { return report.into_output() };
+            match environment.store.transaction(|tx| import_batch(tx, company_scope, &batch, environment)) {
+                Ok(done) => report.add_report(done),
+                Err(cause) if report.counts.total_rows() == 0 => return Err(cause),
+                Err(cause) => return report.into_stopped_output(first.line, cause),
+            }
+            environment.progress.advance_by(batch.len());
+        }
+    }
+
+    /// Imports all rows in one transaction.
+    fn import_atomically(
+        (file, format): (&ImportFile, FileFormat),
+        company_scope: (ProviderId, CompanyId),
+        environment: &CommandEnvironment,
+    ) -> Result<CommandOutput, CommandError> {
+        let done = environment.store.transaction(|tx| {
+            let mut rows = file.rows(format).map_err(CommandError::refused)?;
+            let mut report = ImportReport::default();
+            loop {
+                let batch: Vec<ImportRow> = rows.by_ref().take(ROWS_PER_EMBEDDED_TRANSACTION).collect();
+                if batch.is_empty() {
+                    break;
+                }
+                report.add_report(import_batch(tx, company_scope, &batch, environment)?);
+            }
+            if report.counts.refused > 0 { Err(AtomicImportError::Refused(report)) } else { Ok(report) }
+        });
+        match done {
+            Ok(report) => report.into_output(),
+            Err(AtomicImportError::Failed(cause)) => Err(cause),
+            Err(AtomicImportError::Refused(report)) => {
+                let refused = report.counts.refused;
+                ImportReport { counts: ImportCounts { refused, ..ImportCounts::default() }, ..report }
+                    .into_output()
+            }
+        }
+    }
+}
+
+/// Why an atomic import was rolled back.
+enum AtomicImportError {
+    Refused(ImportReport),
+    Failed(CommandError),
+}
+
+impl<E: Into<CommandError>> From<E> for AtomicImportError {
+    fn from(cause: E) -> Self {
+        Self::Failed(cause.into())
+    }
+}
+
+impl RunnableCommand for Users {
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company.find_company(environment)?;
+        let company_scope = (company.provider_id, company.id);
+        let (file, format) = self.require_file()?;
+        if self.atomic {
+            return Self::import_atomically((file, format), company_scope, environment);
+        }
+        environment.progress.show_rows(file.find_rows(format).map_err(CommandError::refused)?.len());
+        let rows = file.rows(format).map_err(CommandError::refused)?;
+        Self::import_in_transactions(rows, company_scope, environment)
+    }
+
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    fn is_logged(&self) -> bool {
+        !self.continues
+    }
+}
+
+fn import_batch(
+    tx: &mut dyn Tx,
+    company_scope: (ProviderId, CompanyId),
+    rows: &[ImportRow],
+    environment: &CommandEnvironment,
+) -> Result<ImportReport, CommandError> {
+    let mut report = ImportReport::default();
+    for (row, outcome) in
+        rows.iter().zip(users::import_users(tx, company_scope, rows, &environment.context())?)
+    {
+        report.add_outcome(row.line, outcome);
+    }
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    fn import_command(rows: usize) -> Users {
+        let file = ImportFile::with_text("people.csv", format!("email\n{}", "a@a.example\n".repeat(rows)));
+        let company = "acme.example".parse().unwrap();
+        Users { file: Ok(file), company, atomic: false, format: None, continues: false }
+    }
+
+    fn refused_output(count: usize) -> anyhow::Result<CommandOutput> {
+        let counts = ImportCounts { refused: count, ..ImportCounts::default() };
+        Ok(ImportReport { counts, notes: vec!["x".to_owned()] }.into_output()?)
+    }
+
+    #[test]
+    fn a_failure_midway_still_reports_the_imported_rows() {
+        let all = import_command(3 * ROWS_PER_REQUEST);
+        let mut left = 1;
+        let output = all.import_in_requests(&Progress::default(), |_part| match left {
+            0 => Err(anyhow!("gone")),
+            _ => {
+                left -= 1;
+                refused_output(ROWS_PER_REQUEST)
+            }
+        });
+        let output = output.unwrap();
+        assert_eq!((output.status, output.notes.len()), (1, 2));
+        assert!(output.text.ends_with("500 refused") && output.notes[0] == "x", "{output:?}");
+        assert!(output.notes[1].starts_with("stopped at line 502: gone;"), "{output:?}");
+        let failed = all.import_in_requests(&Progress::default(), |_part| Err(anyhow!("gone")));
+        assert_eq!(failed.unwrap_err().to_string(), "gone");
+    }
+
+    #[test]
+    fn no_request_follows_a_partly_executed_one() {
+        let mut requests = 0;
+        let output = import_command(3 * ROWS_PER_REQUEST).import_in_requests(&Progress::default(), |_part| {
+            requests += 1;
+            refused_output(if requests == 1 { ROWS_PER_REQUEST } else { 100 })
+        });
+        assert_eq!(
+            (requests, output.unwrap().text),
+            (2, "0 created, 0 updated, 0 unchanged, 600 refused".into())
+        );
+    }
+
+    #[test]
+    fn an_import_writes_one_audit_entry() {
+        let mut logged = Vec::new();
+        let output = import_command(3 * ROWS_PER_REQUEST).import_in_requests(&Progress::default(), |part| {
+            logged.push(part.is_logged());
+            refused_output(ROWS_PER_REQUEST)
+        });
+        assert_eq!((output.unwrap().status, logged), (1, vec![true, false, false]));
+    }
+}
