@@ -1,5 +1,5 @@
-//! Reads the records of a CSV file. Commas, semicolons or tabs separate the cells: spreadsheets use semicolons where a
-//! comma is the decimal separator, and tabs in their Unicode format.
+//! Reads the records of a CSV file. Cells are separated by commas, semicolons or tabs: spreadsheets use semicolons in
+//! countries where the comma is the decimal separator, and tabs in their Unicode format.
 
 use csv::StringRecord;
 use guerdon_api_types::requests::importable_user_fields;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::import_file::{ROW_BYTES_MAX, RowFields, too_long};
 
-/// In order of preference.
+/// The possible separators, in order of preference.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 /// The fields whose cells are booleans.
 const BOOLEAN_FIELDS: [&str; 3] = ["manager", "company_admin", "corporation_admin"];
@@ -20,7 +20,7 @@ pub(super) struct CsvHeader {
 }
 
 impl CsvHeader {
-    /// Reads the first record of a file. The separator is the one with which it has the most known columns.
+    /// Reads the first record of a file. Chooses the separator that yields the most known columns.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let known = importable_user_fields();
         let is_known = |column: &str| known.iter().any(|name| name == column);
@@ -49,8 +49,8 @@ impl CsvHeader {
             .map(|(_, name)| name)
     }
 
-    /// Returns the records of the file after the header: the byte at which each begins, and its fields or why they are
-    /// invalid. Line ends may precede the record at that byte.
+    /// Returns the records after the header. For each record, returns the position of its first byte, and its fields or
+    /// the reason why they are invalid. At that position, line ends may precede the record.
     pub(super) fn into_records(self, text: &str) -> impl Iterator<Item = (u64, RowFields)> {
         reader(text, self.separator).into_records().map(move |record| {
             let (position, fields) = match &record {
@@ -83,8 +83,8 @@ fn describe_csv_error(cause: &csv::Error) -> String {
     }
 }
 
-/// Converts a cell; `None` if it is empty. Only `true` and `false` become booleans; the field's parser refuses anything
-/// else.
+/// Converts a cell. Returns `None` if it is empty. For boolean fields, only `true` and `false` become booleans, and the
+/// field's parser refuses other values.
 fn cell_value(name: &str, cell: &str) -> Option<(String, Value)> {
     let value = match cell {
         "" => return None,

@@ -1,5 +1,5 @@
-//! A file to import. Its text is held, and sent to a running service, as it was read; rows are parsed one after the
-//! other, because parsed rows need many times the memory of their text.
+//! A file to import. Its text is kept in memory, and sent to a running service, as it was read. Rows are parsed one
+//! after the other, because parsed rows need many times the memory of their text.
 
 use std::convert::Infallible;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::line_numbers::LineNumbers;
 use crate::commands::arguments::text_file::read_text_file;
 
 const FILE_BYTES_MAX: u64 = 256 << 20;
-/// The longest row; no user needs more.
+/// The maximum length of a row, which is far more than any user needs.
 pub(super) const ROW_BYTES_MAX: usize = 256 << 10;
 
-/// How the rows of a file are written.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FileFormat {
@@ -25,27 +25,27 @@ pub(super) enum FileFormat {
     Jsonl,
 }
 
-/// A file, or a part of it.
+/// A file, or a part of a file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ImportFile {
     name: String,
     text: String,
-    /// The number to add to the number of a line of `text` to get its number in the file.
+    /// The number of lines of the file before `text`.
     line_offset: usize,
 }
 
-/// The fields of a row as in a request body of the API, or why the row is invalid.
+/// The fields of a row as in a request body of the API, or the reason why the row is invalid.
 pub(super) type RowFields = Result<Map<String, Value>, String>;
 
-/// One row.
+/// A row of a file.
 #[derive(Debug, Clone)]
 pub(crate) struct ImportRow {
-    /// The number of the line in which it begins.
+    /// The number of the line in which the row begins.
     pub(crate) line: usize,
     pub(crate) fields: RowFields,
 }
 
-/// Where a row begins.
+/// The position at which a row begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowStart {
     byte: usize,
@@ -53,7 +53,7 @@ pub(super) struct RowStart {
     pub(super) line: usize,
 }
 
-/// Reads a file. A failure is part of the value, for the command to report.
+/// Reads a file. A failure is returned as part of the value, so that the command reports it.
 pub(super) fn read_import_file(name: &str) -> Result<Result<ImportFile, String>, Infallible> {
     read_text_file(name, (FILE_BYTES_MAX, "larger than 256 MiB: import it in parts"), |text| {
         Ok(ImportFile::with_text(name, text))
@@ -65,7 +65,7 @@ impl ImportFile {
         Self { name: name.to_owned(), text, line_offset: 0 }
     }
 
-    /// Returns the format that the name's extension stands for.
+    /// Returns the format that the extension of the name stands for.
     pub(super) fn format_by_extension(&self) -> Result<FileFormat, String> {
         let extension = Path::new(&self.name).extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
@@ -108,7 +108,7 @@ impl ImportFile {
         })
     }
 
-    /// Returns the part of this file with some of its rows: those that `starts` has in `rows`.
+    /// Returns the part of this file that contains the rows at the positions `rows` of `starts`.
     pub(super) fn with_rows(&self, starts: &[RowStart], rows: std::ops::Range<usize>) -> Self {
         let byte_at = |index: usize| starts.get(index).map_or(self.text.len(), |start| start.byte);
         let line_at = |index: usize| starts.get(index).map_or(0, |start| start.line);

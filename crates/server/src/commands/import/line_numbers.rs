@@ -1,12 +1,12 @@
 //! The number of the line in which a record begins.
 
-/// Finds the line in which a record begins. `csv::Position::line` does not: with CRLF, and after empty lines, it is the
-/// line in which the previous record ended.
+/// Finds the line in which a record begins. `csv::Position::line` is not suitable: with CRLF and after empty lines, it
+/// returns the line in which the previous record ended.
 pub(super) struct LineNumbers<'a> {
     text: &'a [u8],
     /// The number of bytes whose lines are counted.
     counted_bytes: usize,
-    /// The line of the next byte, counted from 1.
+    /// The line of the next byte, starting at 1.
     line: usize,
 }
 
@@ -15,8 +15,8 @@ impl<'a> LineNumbers<'a> {
         Self { text: text.as_bytes(), counted_bytes: 0, line: 1 }
     }
 
-    /// Returns the position and the line of the first byte at or after `byte` that does not end a line. `byte` must not
-    /// be smaller than in the previous call.
+    /// Returns the position and the line of the first byte at or after position `byte` that is not part of a line end.
+    /// `byte` must not be smaller than in the previous call.
     pub(super) fn find_line_start(&mut self, byte: u64) -> (usize, usize) {
         let byte = usize::try_from(byte).unwrap_or(usize::MAX);
         while let Some(current) = self.text.get(self.counted_bytes) {

@@ -20,15 +20,17 @@ use crate::terminal::Progress;
 
 pub(super) use self::import_file::ImportRow;
 
-/// The rows per transaction on the embedded database: few enough that other writers, which wait for it, do not wait long.
+/// The number of rows per transaction on the embedded database. It is so small that other writers, which wait for the
+/// transaction, do not wait long.
 const ROWS_PER_EMBEDDED_TRANSACTION: usize = 100;
-/// The rows per transaction on PostgreSQL, where other writers do not wait. Each commit waits for the disk.
+/// The number of rows per transaction on PostgreSQL, where other writers do not wait. It is larger, because each commit
+/// waits for the disk.
 const ROWS_PER_POSTGRES_TRANSACTION: usize = 500;
-/// The rows per request to a running service, which should not hold the whole file in memory.
+/// The number of rows per request to a running service, which should not hold the whole file in memory.
 const ROWS_PER_REQUEST: usize = 500;
 
 /// Create or update a company's users from a file. A row matches the user with its `employee_id`, or else with its
-/// `email`; if no user matches, one is created. Missing fields and empty cells leave a value unchanged; null in JSON
+/// `email`; if no user matches, a user is created. Missing fields and empty cells leave a value unchanged; null in JSON
 /// clears it. Importing a file again changes nothing.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub(crate) struct Users {
@@ -50,8 +52,8 @@ pub(crate) struct Users {
 }
 
 impl Users {
-    /// Imports the rows through a running service in several requests, because the file may be larger than the service
-    /// should hold in memory. Returns the sum of all results.
+    /// Imports the rows through a running service. Sends several requests, because the service should not hold a large
+    /// file in memory. Returns the combined result.
     pub(crate) fn import_in_requests(
         &self,
         progress: &Progress,
@@ -73,7 +75,7 @@ impl Users {
                         serde_json::from_str(&done.json).context("reading what was done")?;
                     report.add_report(ImportReport { counts, notes: done.notes });
                     if counts.total_rows() < count {
-                        return Ok(CommandOutput { status: 1, ..report.into_output()? }); // the notes say why the import stopped
+                        return Ok(CommandOutput { status: 1, ..report.into_output()? }); // the notes contain the reason
                     }
                 }
                 Err(cause) if first == 0 => return Err(cause),
@@ -99,7 +101,7 @@ impl Users {
         Self { file: Ok(file), company, atomic: self.atomic, format: self.format, continues }
     }
 
-    /// Imports the rows, a few in each transaction.
+    /// Imports the rows in several transactions.
     fn import_in_transactions(
         mut rows: impl Iterator<Item = ImportRow>,
         company_scope: (ProviderId, CompanyId),

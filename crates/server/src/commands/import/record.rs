@@ -1,4 +1,4 @@
-//! A row of a file as a record of a user.
+//! Converts a row of a file into a record of a user.
 
 use guerdon_api_types::requests::{parse_imported_changes, parse_imported_profile};
 use guerdon_domain::users::{ImportRecord, Profile, UpdateUser, UserKey};

@@ -1,4 +1,4 @@
-//! What an import reports.
+//! The report of an import.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::{CommandError, CommandOutput, CommandView};
 
-/// How many rows had each outcome.
+/// The number of rows with each outcome.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub(super) struct ImportCounts {
     pub(super) created: usize,
@@ -56,15 +56,15 @@ impl ImportReport {
         self.notes.extend(other.notes);
     }
 
-    /// The output if the rows from `line` on failed after others were imported.
+    /// The output if an error ended the import at `line`, after earlier rows were imported.
     pub(super) fn into_stopped_output(
         mut self,
         line: usize,
         cause: impl Display,
     ) -> Result<CommandOutput, CommandError> {
         self.notes.push(format!(
-            "stopped at line {line}: {cause}; later rows may not be imported: run the import again, which repeats \
-             nothing twice"
+            "stopped at line {line}: {cause}; later rows may not be imported: run the import again; imported rows \
+             do not change again"
         ));
         Ok(CommandOutput { status: 1, ..self.into_output()? })
     }
