@@ -107,7 +107,7 @@ pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue
 
 fn warn_of_unfinished(UnfinishedDistribution { entry_id: cause, reason, .. }: &UnfinishedDistribution) {
     log::warn!(
-        "distribution {cause} cannot be finished, its points stay in transit: {reason}; run `guerdon verify`"
+        "distribution {cause} cannot be finished, so its points stay in transit: {reason}; run `guerdon verify`"
     );
 }
 

@@ -64,7 +64,7 @@ impl Backup {
             bail!("{} already exists", file.display());
         }
         let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
-        let sealed: Option<SealView> = serde_json::from_str(&sealed.json).context("reading the seal")?;
+        let sealed: Option<SealView> = serde_json::from_str(&sealed.json).context("cannot read the seal")?;
         let bytes = write_copy(database, &file, progress)?;
         let head = sealed.map(|seal| seal.head);
         Ok(BackupView { file: file.display().to_string(), bytes, head }.to_output()?)

@@ -66,14 +66,14 @@ impl Restore {
         for suffix in ["-wal", "-shm", "-journal"] {
             let name = with_suffix(database, suffix);
             if name.try_exists().with_context(|| format!("cannot access {}", name.display()))? {
-                bail!("{} is left from a deleted database: move it away first", name.display());
+                bail!("{} remains from a deleted database: move it away first", name.display());
             }
         }
         for suffix in ["-wal", "-journal"] {
             let name = with_suffix(&self.file, suffix);
             if name.metadata().is_ok_and(|metadata| metadata.len() > 0) {
                 bail!(
-                    "{} is not a backup but a database whose log {} is not merged: put both into a data folder as \
+                    "{} is not a backup but a database with a separate log {}: put both into a data folder as \
                      they are, and run `guerdon serve` with it",
                     self.file.display(),
                     name.display()

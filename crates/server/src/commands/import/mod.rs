@@ -72,7 +72,7 @@ impl Users {
             match request(self.with_file(file.with_rows(&starts, rows), first > 0)) {
                 Ok(done) => {
                     let counts: ImportCounts =
-                        serde_json::from_str(&done.json).context("reading what was done")?;
+                        serde_json::from_str(&done.json).context("cannot read the result")?;
                     report.add_report(ImportReport { counts, notes: done.notes });
                     if counts.total_rows() < count {
                         return Ok(CommandOutput { status: 1, ..report.into_output()? }); // the notes contain the reason
