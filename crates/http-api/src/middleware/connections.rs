@@ -98,10 +98,10 @@ impl ConnectionLimiter {
             Err(cause) => {
                 counter!(REFUSED_CONNECTIONS, "cause" => cause.metric_label()).increment(1);
                 if let Some(count) = self.refused_log.count_event((), now) {
+                    let latest_address = address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string());
                     log::warn!(
-                        "connections closed immediately: {count}, the last from {}, because {}",
-                        address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string()),
-                        cause.log_reason()
+                        count, latest_address = latest_address.as_str(), reason = cause.log_reason();
+                        "closed new connections immediately"
                     );
                 }
                 Err(cause)

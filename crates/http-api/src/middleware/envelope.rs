@@ -79,7 +79,7 @@ pub(crate) async fn wrap_request(
         close_reason = Some("its body was not received completely");
     }
     if let Some(reason) = close_reason {
-        log::debug!(request_id = &*id; "the connection closes after the response: {reason}");
+        log::debug!(request_id = &*id, reason; "the connection closes after the response");
     }
     let is_last = close_reason.is_some();
     if is_last {

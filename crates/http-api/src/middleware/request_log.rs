@@ -58,12 +58,12 @@ impl HandledRequest<'_> {
                 None => log::log!(
                     level,
                     request_id = id, provider_id, method, route, status, duration_ms;
-                    "request {id}: {method} {route} {status} {duration:?}"
+                    "handled a request"
                 ),
                 Some(reason) => log::log!(
                     level,
                     request_id = id, provider_id, method, route, status, duration_ms, reason;
-                    "request {id}: {method} {route} {status} {duration:?}: {reason}"
+                    "a request failed"
                 ),
             }
         }

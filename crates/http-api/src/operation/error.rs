@@ -240,10 +240,10 @@ impl ApiError {
     pub(crate) fn log_and_respond(&self, request_id: &str) -> HttpResponse {
         match &self.cause {
             Some(FailureCause::Store(cause)) => {
-                log::debug!(request_id; "request {request_id} failed: {cause}")
+                log::debug!(request_id, cause:%; "a request failed")
             }
             Some(FailureCause::Internal(cause)) => {
-                log::error!(request_id; "request {request_id} failed: {cause}")
+                log::error!(request_id, cause:%; "a request failed")
             }
             None => {}
         }

@@ -138,7 +138,7 @@ impl ApiState {
         let Some(cause) = refusal.store_failure() else { return };
         self.api.database_health.record_failure(cause);
         if self.store_failure_throttle.allows_line(cause.to_string(), std::time::Instant::now()) {
-            log::error!(request_id; "request {request_id} failed (logged once a minute): {cause}");
+            log::error!(request_id, cause:%; "a request failed because of the store (logged once a minute for each cause)");
         }
     }
 

@@ -187,7 +187,7 @@ impl Mailer {
         let result = sending.unwrap_or_else(|_| Err(SendFailure::refused("the mailer failed internally")));
         let failure = match result {
             Ok(()) => {
-                log::info!(mail_id:% = mail.id; "mail {} sent", mail.id);
+                log::info!(mail_id:% = mail.id; "sent a mail");
                 self.server.set_available();
                 self.observer.mail_sent();
                 self.refusals.remove(&mail.id);
@@ -199,12 +199,12 @@ impl Mailer {
         let outcome = self.outcome_after(mail, &failure, batch);
         match outcome {
             MailOutcome::GivenUp => {
-                log::error!(mail_id:% = mail.id; "mail {} failed permanently: {failure}", mail.id);
+                log::error!(mail_id:% = mail.id, failure:%; "a mail failed permanently");
                 self.refusals.remove(&mail.id);
                 self.observer.mail_given_up();
             }
             MailOutcome::Sent | MailOutcome::RetryAt(_) => {
-                log::warn!(mail_id:% = mail.id; "mail {} not sent, retrying: {failure}", mail.id);
+                log::warn!(mail_id:% = mail.id, failure:%; "cannot send a mail, retrying");
                 self.observer.attempt_failed();
             }
         }
@@ -260,7 +260,7 @@ impl Mailer {
                 if is_transient(&cause) {
                     self.record_store_failure(&cause);
                 } else {
-                    log::error!("mail {id}: cannot record the outcome: {cause}");
+                    log::error!(mail_id:% = id, cause:%; "cannot record the outcome of a mail");
                 }
             }
         }
@@ -283,7 +283,7 @@ impl Mailer {
 
     fn record_store_failure(&mut self, cause: &StoreError) {
         if !std::mem::replace(&mut self.store_fails, true) {
-            log::warn!("cannot read or update the mail outbox: {cause}");
+            log::warn!(cause:%; "cannot read or update the mail outbox");
         }
     }
 
@@ -291,7 +291,7 @@ impl Mailer {
     fn close_mailer(&mut self) {
         self.transport.close_connection();
         if let Err(cause) = self.record_unrecorded() {
-            log::warn!("{} mails may be sent again: {cause}", self.unrecorded.len());
+            log::warn!(mails = self.unrecorded.len(), cause:%; "mails may be sent again");
         }
     }
 }

@@ -217,7 +217,7 @@ impl EngineState {
         while let Some(mut jobs) = batches.pop() {
             let (committed, results) = batch::run_batch(backend, &mut jobs, worker.locking_mode());
             if matches!(committed, Err(BatchError::Failed(_))) && jobs.len() > 1 {
-                log::debug!("a batch of {} commands failed: executing each separately", jobs.len());
+                log::debug!(commands = jobs.len(); "a batch failed: executing its commands separately");
                 batches.extend(jobs.into_iter().rev().map(|job| vec![job]));
                 continue;
             }

@@ -46,7 +46,7 @@ pub(super) fn continue_positions(conn: &mut Conn, known: &[Migration]) -> Result
         text.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION").replace("+ 0", &format!("+ {last}"));
     conn.transaction(|conn| run_each(conn, &replacement))
         .map_err(|e: diesel::result::Error| journal_error(&e))?;
-    log::warn!("the database was restored from another server: its journal continues after position {last}");
+    log::warn!(position = last; "the database was restored from another server: its journal continues after this position");
     Ok(())
 }
 

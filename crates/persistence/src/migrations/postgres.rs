@@ -119,7 +119,7 @@ impl MigrationRunner {
         }
         for (number, step) in (1..).zip(&pending.script.steps).skip(pending.steps_done) {
             if steps > 1 {
-                log::info!("migration {name}: step {number} of {steps}");
+                log::info!(migration = name, step = number, steps; "migrating the database");
             }
             let note = pending.record_statement(number);
             let done = match step {
@@ -224,7 +224,7 @@ impl MigrationRunner {
             match attempt(&mut self.conn) {
                 Err(e) if is_lost_lock(&e) && begun.elapsed() + pause < self.retry_policy.total_time => {
                     let oldest = self.oldest_transaction();
-                    log::warn!("migration {name} waits for a lock, retrying in {pause:?}{oldest}");
+                    log::warn!(migration = name, pause:?, oldest = oldest.as_str(); "a migration waits for a lock, retrying");
                     std::thread::sleep(pause); // tidy: requests that queued for the lock continue meanwhile
                     pause = (pause * 2).min(self.retry_policy.initial_pause * PAUSE_FACTOR_MAX);
                 }

@@ -67,7 +67,7 @@ impl CheckpointThread {
                 // The next checkpoint compensates for one that fails.
                 match run_checkpoint(&mut conn, LIMITS) {
                     Ok(is_due) => request.0.store(is_due, Ordering::Relaxed),
-                    Err(cause) => log::debug!("checkpoint failed: {cause}"),
+                    Err(cause) => log::debug!(cause:%; "checkpoint failed"),
                 }
             }
         };

@@ -158,7 +158,7 @@ impl Drop for GroupCommit {
         drop(self.checkpoint_thread.take());
         let mut writer = lock_mutex(&self.writer);
         if let Err(e) = writer.execute_sql("PRAGMA wal_checkpoint(TRUNCATE)") {
-            log::warn!("the database was closed without a checkpoint: {e}");
+            log::warn!(cause:% = e; "the database was closed without a checkpoint");
         }
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn spawn_tasks(
         rt::spawn(repeat_every(HEALTH_CHECK_INTERVAL, move || {
             let health = check_database(health_store.as_ref(), &service_state, &checked_health);
             match &health {
-                Err(cause) if was_available => log::error!("the database is not available: {cause}"),
+                Err(cause) if was_available => log::error!(cause:%; "the database is not available"),
                 Ok(()) if !was_available => log::info!("the database is available again"),
                 _ => {}
             }
@@ -149,7 +149,7 @@ fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: 
     // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
     match database_health.try_test_write(write) {
-        Some(Err(cause)) if !was_failing => log::error!("the database rejects writes: {cause}"),
+        Some(Err(cause)) if !was_failing => log::error!(cause:%; "the database rejects writes"),
         Some(Ok(())) if was_failing => log::info!("the database accepts writes again"),
         _ => {}
     }
@@ -181,7 +181,7 @@ fn warn_of_certificate_expiry(certificate: &ReloadingCertificate) {
     if remaining <= 0 {
         log::warn!("the certificate has expired: clients will not connect");
     } else if remaining < soon {
-        log::warn!("the certificate expires in {} days", remaining / 86_400);
+        log::warn!(days = remaining / 86_400; "the certificate expires soon");
     }
 }
 

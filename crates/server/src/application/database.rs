@@ -58,7 +58,7 @@ pub(super) fn open_for_service(settings: &Settings, notifiers: &Notifiers) -> an
 
 fn log_migrations(applied: &[String]) {
     if !applied.is_empty() {
-        log::info!("applied the migrations {}", applied.join(", "));
+        log::info!(migrations = applied.join(", ").as_str(); "applied migrations");
     }
 }
 

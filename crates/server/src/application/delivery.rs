@@ -66,7 +66,7 @@ impl RunningDelivery {
         };
         let thread = std::thread::Builder::new().name("finish".into()).spawn(finish);
         if let Err(cause) = thread {
-            log::warn!("stopping without waiting for deliveries in flight: {cause}");
+            log::warn!(cause:%; "stopping without waiting for deliveries in flight");
         }
         async move {
             stopped.await.unwrap_or_default();
@@ -79,7 +79,7 @@ fn stop_workers(events: RunningDispatcher, mails: RunningMailer) {
     let mails = std::thread::spawn(move || mails.stop(STOP_TIMEOUT));
     let stopped = events.stop(STOP_TIMEOUT);
     if stopped.abandoned > 0 {
-        log::warn!("{} deliveries were in flight and will be retried", stopped.abandoned);
+        log::warn!(deliveries = stopped.abandoned; "deliveries were in flight and will be retried");
     }
     if !mails.join().unwrap_or_default() {
         log::warn!("a mail was in flight and may be sent again");

@@ -49,7 +49,7 @@ impl DuePayments {
     /// Pays the dates that are due, one after the other, and logs the outcome of each.
     pub(super) fn pay_due_dates(&mut self) {
         if let Some(cause) = self.try_pay_due_dates() {
-            log::warn!("cannot read the schedules that are due: {cause}");
+            log::warn!(cause:%; "cannot read the schedules that are due");
         }
     }
 
@@ -101,26 +101,30 @@ pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue
     let commands = BlockingCommandQueue { queue: Arc::clone(queue), context_sources: context_sources() };
     match finish_distributions(store, &commands, &mut continue_within_limit) {
         Ok(failed) => failed.iter().filter(|failure| failure.is_permanent()).for_each(warn_of_unfinished),
-        Err(cause) => log::warn!("cannot continue unfinished distributions: {cause}"),
+        Err(cause) => log::warn!(cause:%; "cannot continue unfinished distributions"),
     }
 }
 
 fn warn_of_unfinished(UnfinishedDistribution { entry_id: cause, reason, .. }: &UnfinishedDistribution) {
     log::warn!(
-        "distribution {cause} cannot be finished, so its points stay in transit: {reason}; run `guerdon verify`"
+        distribution_id:% = cause, reason:%;
+        "a distribution cannot be finished, its points stay in transit: run `guerdon verify`"
     );
 }
 
-fn log_date_outcome(ProcessedDate { schedule, due_on, outcome: ended }: &ProcessedDate) {
-    match ended {
-        DateOutcome::Paid { users } => log::info!("schedule {schedule}: paid {due_on}, users: {users}"),
-        DateOutcome::Refused { reason, retry_at: again_at } => {
-            let again_at = again_at.to_string();
-            log::info!("schedule {schedule}: cannot pay {due_on} ({reason}), retrying at {again_at}");
+fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate) {
+    match outcome {
+        DateOutcome::Paid { users } => {
+            log::info!(schedule_id:% = schedule, due_on:%, users:%; "paid a scheduled distribution")
         }
-        DateOutcome::GivenUp { reason } => {
-            log::info!("schedule {schedule}: skipped {due_on} permanently ({reason})")
-        }
+        DateOutcome::Refused { reason, retry_at } => log::info!(
+            schedule_id:% = schedule, due_on:%, reason:%, retry_at:%;
+            "cannot pay a scheduled distribution, retrying"
+        ),
+        DateOutcome::GivenUp { reason } => log::info!(
+            schedule_id:% = schedule, due_on:%, reason:%;
+            "skipped a scheduled distribution permanently"
+        ),
         DateOutcome::ScheduleChanged => {}
     }
 }

@@ -183,7 +183,7 @@ pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let (depth, in_transit) = match found {
         Ok(found) => found,
         Err(StoreError::Unavailable(_)) => return, // the health check logs an unavailable database
-        Err(cause) => return log::warn!("cannot count pending events and mails: {cause}"),
+        Err(cause) => return log::warn!(cause:%; "cannot count pending events and mails"),
     };
     let age = depth.oldest_created_at.map_or(Duration::ZERO, |oldest| {
         Duration::try_from(SystemClock.now() - oldest).unwrap_or_default() // negative if the clock was set back
@@ -229,7 +229,7 @@ pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64)
     last_result.store(unbalanced, Ordering::Relaxed);
     gauge!(UNBALANCED_COMPANIES).set(u32::try_from(unbalanced).unwrap_or(u32::MAX));
     if unbalanced > 0 {
-        log::error!("the accounts of {unbalanced} companies do not sum to zero: run `guerdon verify`");
+        log::error!(companies = unbalanced; "the accounts of some companies do not sum to zero: run `guerdon verify`");
     }
 }
 

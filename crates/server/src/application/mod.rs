@@ -283,19 +283,18 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     let available = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
     let configured = usize::try_from(http.max_connections).unwrap_or(usize::MAX);
     if configured > available {
-        log::warn!(
-            "http.max_connections is {configured}, but the limit of descriptors allows only {available}"
-        );
+        log::warn!(configured, available; "the limit of descriptors allows fewer connections than http.max_connections");
     }
     if configured > MAX_CONNECTIONS_IN_MEMORY {
         log::warn!(
-            "http.max_connections is {configured}: more than {MAX_CONNECTIONS_IN_MEMORY} connections may take more memory than 256 MiB"
+            configured, recommended_max = MAX_CONNECTIONS_IN_MEMORY;
+            "with this http.max_connections, connections may use more than 256 MiB of memory"
         );
     }
     let total =
         if configured == 0 { available.min(MAX_CONNECTIONS_IN_MEMORY) } else { configured.min(available) };
     let per_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
-    log::info!("up to {total} connections to the provider API, {per_address} per address");
+    log::info!(total, per_address; "limits of connections to the provider API");
     ConnectionLimits { total, per_address }
 }
 

@@ -19,7 +19,7 @@ const PAGE_SIZE: i64 = 200;
 pub(super) fn check_certificates(store: &dyn Store) {
     match warn_of_expiring(store) {
         Ok(count) => gauge!(EXPIRING_SAML_CERTIFICATES).set(count),
-        Err(cause) => log::warn!("cannot check single sign-on certificates: {cause}"),
+        Err(cause) => log::warn!(cause:%; "cannot check single sign-on certificates"),
     }
 }
 
@@ -34,7 +34,7 @@ fn warn_of_expiring(store: &dyn Store) -> Result<u32, StoreError> {
         after = Some(*last);
         for (company, _) in page.iter().filter(|(_, settings)| expires_soon(settings, now).is_some()) {
             if let Some(end) = store.transaction(|tx| notify_of_expiry(tx, *company, &context))? {
-                log::warn!("the single sign-on certificate of company {company} expires at {end}");
+                log::warn!(company_id:% = company, expires_at:% = end; "a single sign-on certificate expires soon or has expired");
                 count += 1;
             }
         }

@@ -68,7 +68,7 @@ impl Statistics {
             tx.add_provider_attempts(&latest)
         });
         if let Err(cause) = written {
-            log::debug!("cannot store statistics; those of the last seconds are lost: {cause}");
+            log::debug!(cause:%; "cannot store statistics; those of the last seconds are lost");
         }
     }
 }

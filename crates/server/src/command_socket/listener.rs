@@ -40,7 +40,7 @@ pub(crate) struct CommandSocket {
 impl Drop for CommandSocket {
     fn drop(&mut self) {
         if let Err(cause) = fs::remove_file(&self.path) {
-            log::warn!("cannot remove {}: {cause}", self.path.display());
+            log::warn!(file:% = self.path.display(), cause:%; "cannot remove the socket");
         }
     }
 }
@@ -84,7 +84,7 @@ impl CommandSocket {
         let listener = self.listener.try_clone().and_then(tokio::net::UnixListener::from_std);
         let listener = match listener {
             Ok(listener) => listener,
-            Err(cause) => return log::error!("cannot accept commands: {cause}"),
+            Err(cause) => return log::error!(cause:%; "cannot accept commands"),
         };
         loop {
             let Ok(permit) = Arc::clone(&handler.clients).acquire_owned().await else { return };
@@ -105,7 +105,7 @@ impl CommandSocket {
                     });
                 }
                 Err(cause) => {
-                    log::warn!("cannot accept a command: {cause}");
+                    log::warn!(cause:%; "cannot accept a command");
                     sleep(ACCEPT_RETRY_INTERVAL).await;
                 }
             }

@@ -121,7 +121,7 @@ pub(crate) fn render_page(service: &StatusSources, path: &str, query: &str) -> C
         Ok(Some(page)) => (StatusCode::OK, page),
         Ok(None) => (StatusCode::NOT_FOUND, pages::not_found::render_page(&frame)),
         Err(cause) => {
-            log::warn!("cannot render a console page: {cause}");
+            log::warn!(cause:%; "cannot render a console page");
             (StatusCode::SERVICE_UNAVAILABLE, pages::unavailable::render_page(&frame))
         }
     };

@@ -51,7 +51,7 @@ impl FailedRequestWriter {
         match stored {
             Ok(()) => batch.len(),
             Err(cause) => {
-                log::debug!("cannot store failed requests; they stay in memory: {cause}");
+                log::debug!(cause:%; "cannot store failed requests; they stay in memory");
                 self.buffer.put_back(batch);
                 0
             }

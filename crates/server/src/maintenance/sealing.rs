@@ -39,7 +39,7 @@ impl SealingTask {
             }
             Err(cause) => {
                 if !std::mem::replace(&mut self.is_failing, true) {
-                    log::warn!("cannot seal journal entries: {cause}");
+                    log::warn!(cause:%; "cannot seal journal entries");
                 }
             }
         }
@@ -56,11 +56,7 @@ impl SealingTask {
         }
         let last = self.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });
         if let Ok(Some(seal)) = last {
-            log::info!(
-                "sealed the ledger up to seal {}, head {}",
-                seal.sequence,
-                HEXLOWER.encode(&seal.head)
-            );
+            log::info!(seal = seal.sequence, head = HEXLOWER.encode(&seal.head).as_str(); "sealed the ledger");
             self.logged_at = Some(Instant::now());
         }
     }

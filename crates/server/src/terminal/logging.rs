@@ -54,9 +54,27 @@ pub(crate) fn start_logging(log: Log) {
 }
 
 fn write_text(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
-    let message = record.args().to_string();
+    let message = format_message(record);
     let message = printable::escape_line(&message);
     writeln!(out, "{} {:5} {}: {message}", out.timestamp_millis(), record.level(), record.target())
+}
+
+/// Returns the message, followed by the fields as `key=value`. Values with other characters than those of names,
+/// numbers, times and addresses are quoted.
+fn format_message(record: &Record<'_>) -> String {
+    let mut message = record.args().to_string();
+    for (key, value) in collect_fields(record).0 {
+        let value = match value {
+            serde_json::Value::String(text) if is_plain(&text) => text,
+            other => other.to_string(),
+        };
+        message.push_str(&format!(" {key}={value}"));
+    }
+    message
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.:/@+".contains(c))
 }
 
 fn write_json(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
@@ -65,9 +83,14 @@ fn write_json(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
     writeln!(out, "{}", printable::escape_line(&line))
 }
 
-fn build_line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) -> LogLine<'a> {
+fn collect_fields(record: &Record<'_>) -> Fields {
     let mut fields = Fields::default();
     let _none_fails = record.key_values().visit(&mut fields);
+    fields
+}
+
+fn build_line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) -> LogLine<'a> {
+    let fields = collect_fields(record);
     let level = match record.level() {
         Level::Error => "error",
         Level::Warn => "warn",
@@ -81,6 +104,20 @@ fn build_line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) 
 #[cfg(test)]
 mod tests {
     use log::{Level, Record};
+
+    #[test]
+    fn fields_follow_the_message_in_text() {
+        let pairs = [
+            ("attempt", log::kv::Value::from(2_u32)),
+            ("event_id", log::kv::Value::from("019a9c3e-5d71")),
+            ("cause", log::kv::Value::from("no \"route\"")),
+        ];
+        let record = Record::builder().args(format_args!("failed")).key_values(&pairs).build();
+        assert_eq!(
+            super::format_message(&record),
+            r#"failed attempt=2 cause="no \"route\"" event_id=019a9c3e-5d71"#
+        );
+    }
 
     #[test]
     fn record_fields_are_separate_in_json() {

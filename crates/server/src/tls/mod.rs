@@ -40,7 +40,7 @@ pub(crate) fn prepare_listener_tls(settings: &Settings) -> anyhow::Result<Option
             let ensure = move || self_signed::ensure_certificate(&data_dir, &service_url, SystemClock.now());
             let files = ensure()?;
             let shown = std::path::absolute(&files.certificate).unwrap_or_else(|_| files.certificate.clone());
-            log::info!("the certificate is self-signed: configure clients to trust {}", shown.display());
+            log::info!(file:% = shown.display(); "the certificate is self-signed: configure clients to trust it");
             let renew: RenewCertificate = Box::new(move || ensure().map(drop));
             (files, Some(renew))
         }

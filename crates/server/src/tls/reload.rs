@@ -44,7 +44,7 @@ impl ReloadingCertificate {
             Ok(contents) => contents,
             Err(cause) => {
                 if seen.take().is_some() {
-                    log::warn!("keeping the current certificate: {cause:#}");
+                    log::warn!(cause:% = format_args!("{cause:#}"); "keeping the current certificate");
                 }
                 return false;
             }
@@ -54,11 +54,11 @@ impl ReloadingCertificate {
         match parsed {
             Ok(key) => {
                 *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(key);
-                log::info!("reloaded the certificate from {}", self.files.certificate.display());
+                log::info!(file:% = self.files.certificate.display(); "reloaded the certificate");
                 true
             }
             Err(cause) => {
-                log::warn!("keeping the current certificate: {cause:#}");
+                log::warn!(cause:% = format_args!("{cause:#}"); "keeping the current certificate");
                 false
             }
         }
@@ -75,7 +75,7 @@ impl ReloadingCertificate {
         if let Some(renew) = &self.renew
             && let Err(cause) = renew()
         {
-            log::warn!("cannot renew the self-signed certificate: {cause:#}");
+            log::warn!(cause:% = format_args!("{cause:#}"); "cannot renew the self-signed certificate");
         }
     }
 }

@@ -89,7 +89,7 @@ impl Claimer<'_> {
                 self.earliest_read_at = now.monotonic + parts.limits.error_backoff;
                 self.next_read_at = self.earliest_read_at;
                 if !std::mem::replace(&mut self.has_failed, true) {
-                    log::warn!("cannot claim events: {cause}");
+                    log::warn!(cause:%; "cannot claim events");
                 }
             }
         }
@@ -108,7 +108,7 @@ impl Claimer<'_> {
             let (waits, lease) = (parts.schedule.max_waits(), parts.limits.lease);
             let count = catch_panic(|| parts.store.reschedule_after_clock_change(now.wall, &waits, lease))?;
             if count > 0 {
-                log::warn!("the system clock moved backwards: rescheduled {count} pending events");
+                log::warn!(events = count; "the system clock moved backwards: rescheduled pending events");
             }
         }
         self.clock_checked_at = Some(now);

@@ -35,7 +35,7 @@ pub(super) fn wake_sender(shared: &Arc<SharedDispatcher>) {
         .stack_size(STACK_BYTES)
         .spawn(move || send_until_idle(&sender));
     if let Err(failure) = started {
-        log::warn!("cannot start a thread to send events: {failure}");
+        log::warn!(cause:% = failure; "cannot start a thread to send events");
         shared.lock_state().threads -= 1;
     }
 }
@@ -104,18 +104,18 @@ fn log_result(shared: &SharedDispatcher, job: &Job, report: AttemptReport, failu
     match report.outcome {
         DeliveryOutcome::Delivered => log::debug!(
             event_id:% = event, provider_id:% = provider, attempt = number;
-            "event {event} delivered to provider {provider}, attempt {number}"
+            "delivered an event"
         ),
         DeliveryOutcome::Exhausted => {
             shared.parts.observer.event_exhausted();
             log::warn!(
-                event_id:% = event, provider_id:% = provider, attempt = number;
-                "event {event} exhausted for provider {provider} after attempt {number}: {failure}"
+                event_id:% = event, provider_id:% = provider, attempt = number, failure;
+                "exhausted the attempts to deliver an event"
             );
         }
         _ => log::info!(
-            event_id:% = event, provider_id:% = provider, attempt = number;
-            "event {event} not delivered to provider {provider}, attempt {number}: {failure}"
+            event_id:% = event, provider_id:% = provider, attempt = number, failure;
+            "an attempt to deliver an event failed"
         ),
     }
 }

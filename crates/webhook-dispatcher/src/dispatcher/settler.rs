@@ -45,7 +45,7 @@ pub(super) fn settle_until_stopped(shared: &Arc<SharedDispatcher>) {
             }
             Err(cause) => {
                 if !std::mem::replace(&mut has_failed, true) {
-                    log::warn!("cannot record deliveries: {cause}");
+                    log::warn!(cause:%; "cannot record deliveries");
                 }
                 let mut state = shared.lock_state();
                 state.core.requeue_settlements(batch);

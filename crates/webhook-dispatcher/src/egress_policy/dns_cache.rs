@@ -128,7 +128,7 @@ impl DnsCache {
             .stack_size(STACK_BYTES)
             .spawn(move || pool.run_worker());
         if let Err(cause) = started {
-            log::warn!("cannot start a thread to resolve names: {cause}");
+            log::warn!(cause:%; "cannot start a thread to resolve names");
             let mut state = lock_mutex(&self.pool.state);
             state.threads -= 1;
             // Without threads, no lookup would ever complete. The waiting lookups fail, so that the names can be

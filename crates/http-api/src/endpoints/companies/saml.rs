@@ -81,7 +81,7 @@ impl WriteOperation for UpdateSamlSettings {
 fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Context<'_>) {
     let expires_at = certificate.expires_at();
     if expires_at < context.clock.now() {
-        log::warn!("the SAML certificate of company {} expired at {}", company.id, expires_at);
+        log::warn!(company_id:% = company.id, expires_at:%; "a company set a SAML certificate that has expired");
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) async fn authenticate_caller(
     }
     log::info!(
         request_id:% = id, address:% = address, api_key = loggable_key(key);
-        "request {id}: credentials from {address} were refused (API key: {})", loggable_key(key)
+        "credentials were refused"
     );
     match admission.failed_logins.record_failure(address, key, Instant::now()) {
         Some(wait_seconds) => Err(ApiError::too_many_failed_logins(wait_seconds)),
@@ -76,8 +76,8 @@ async fn are_current(admission: &Admission, credentials: &Credentials) -> Result
 fn lockout_error(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u64) -> ApiError {
     if admission.lockout_log.allows_line(limit_address(address), Instant::now()) {
         log::warn!(
-            "too many failed logins from {address} (API key: {}): for {wait_seconds} s only valid credentials are accepted from it",
-            loggable_key(key)
+            address:%, api_key = loggable_key(key), wait_seconds;
+            "too many failed logins: until the wait is over, only valid credentials are accepted from this address"
         );
     }
     ApiError::too_many_failed_logins(wait_seconds)

@@ -117,7 +117,7 @@ pub(super) async fn admit_request(
         Ok(()) => next.call(request).await?.map_into_boxed_body(),
         Err(wait_seconds) => {
             if admission.rate_limit_log.allows_line(provider, Instant::now()) {
-                log::warn!("provider {provider} exceeds its rate limit: refusing requests with 429");
+                log::warn!(provider_id:% = provider; "a provider exceeds its rate limit: refusing requests with 429");
             }
             refuse_request(request, &ApiError::too_many_requests(wait_seconds))
         }
