@@ -63,14 +63,14 @@ impl FieldFault {
         Self { fields: fields.into_iter().map(Into::into).collect(), message: message.into(), rule: None }
     }
 
-    /// A fault of fields that the client named and the service does not know. `rule` is the sentence without their names.
+    /// A fault of unknown fields. `rule` is the message without the names of the fields.
     pub fn of_unknown_fields(names: &[&str], rule: &'static str) -> Self {
         let message =
             if names.is_empty() { rule.to_owned() } else { format!("{rule}: {}", names.join(", ")) };
         Self { rule: Some(rule), ..Self::of_fields(names.iter().copied(), message) }
     }
 
-    /// The message without names that the client chose. It may repeat ids.
+    /// The message without names that the client chose. It may contain ids.
     pub fn message_without_names(&self) -> &str {
         self.rule.unwrap_or(&self.message)
     }

@@ -1,4 +1,4 @@
-//! The reserve alert, from the moment when the reserve falls below the threshold to the mails (behaviour 11.7).
+//! The reserve alert: when the reserve falls below the threshold, all recipients get a mail (behaviour 11.7).
 
 mod server;
 

@@ -201,7 +201,7 @@ impl FromInteger for PointsPerDollar {
 
 impl ValueSchema for Points {
     fn value_schema() -> Schema {
-        // Without the maximum, which JavaScript has no integer for; the format implies it.
+        // The schema omits the maximum, which JavaScript cannot represent exactly; the format implies it.
         json_schema!({"type": "integer", "format": "int64", "minimum": 0})
     }
 }

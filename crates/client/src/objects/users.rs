@@ -22,7 +22,7 @@ pub struct User {
     pub employee_id: Option<String>,
     /// In the format mm/dd.
     pub birthday: Option<String>,
-    /// ISO 3166-1, two or three letters.
+    /// The ISO 3166-1 country code, with two or three letters.
     pub country_code: Option<String>,
     /// In the format mm/dd/yyyy.
     pub work_start_date: Option<String>,

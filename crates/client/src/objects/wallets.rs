@@ -8,11 +8,11 @@ use uuid::Uuid;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WalletType {
-    /// Points that a user earned, to spend.
+    /// Points that a user has earned and can spend.
     UserWallet,
-    /// Points to send to others.
+    /// Points that a user can send to others.
     PeerWallet,
-    /// A manager's points to send.
+    /// Points that a manager can send.
     ManagerWallet,
     /// The reserve of a company.
     Reserve,

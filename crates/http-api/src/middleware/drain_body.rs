@@ -49,7 +49,8 @@ enum BodyEnd {
 struct BodyReader(Rc<RefCell<BodyState>>);
 
 impl DrainableBody {
-    /// Replaces the body of a request by a stream that records how it ended; `None` if the request has no body.
+    /// Replaces the body of a request with a stream that records how the body ended. Returns `None` if the request has
+    /// no body.
     pub(super) fn replace_body(
         request: &mut ServiceRequest,
         connection: Option<Rc<Connection>>,

@@ -1,5 +1,6 @@
-//! Ensures that a request which takes too long is either committed or refused with 503, never both: a client that gets
-//! this 503 can be sure that nothing was committed.
+//! Decides between a commit and a 503 when a request takes too long. If the 503 is decided first, nothing is committed.
+//! If the commit is decided first, the request waits for its acknowledgement, and a 503 follows only if that does not
+//! arrive in time either; then the outcome is unknown.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -18,8 +18,8 @@ use crate::operation::error::ApiError;
 /// The size of the largest body or response that reserves nothing. Their number is limited, because there is at most
 /// one per connection.
 pub(crate) const SMALL_BODY_BYTES_MAX: usize = 64 << 10;
-/// The most memory that a request may need for its work without a reservation. Its total is limited, because the number
-/// of requests in progress is. For example, a recognition with its occasion's default message reserves nothing.
+/// The most memory that a request may need for its work without a reservation. The number of requests in progress
+/// limits the total. For example, a recognition with its occasion's default message reserves nothing.
 pub(crate) const SMALL_WORK_BYTES_MAX: usize = 128 << 10;
 
 /// Limits the reserved bytes in total and per provider.

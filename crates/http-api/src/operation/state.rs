@@ -154,7 +154,8 @@ impl ApiState {
         if self.api.database_health.is_hanging() { Err(database_silent_error()) } else { Ok(()) }
     }
 
-    /// Waits for the store. If that takes too long, decides against the commit and fails with 503.
+    /// Waits for the store. If that takes too long, decides against the commit and fails with 503. If the commit was
+    /// decided before, waits longer for its acknowledgement.
     pub(super) async fn await_store<F: Future>(
         &self,
         done: F,

@@ -24,7 +24,7 @@ use crate::operation::state::ApiState;
 use crate::operation::submit::{RenderResponse, Submitted};
 use guerdon_api_types::body::Fields;
 
-/// How often a request tries to get an idempotency key that another process holds.
+/// The interval at which a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// An operation in one transaction. `require_object`, `parse_command` and `execute_command` are called in this order (behaviour 4.1).

@@ -243,7 +243,7 @@ pub(super) struct DeliveryCounters {
 /// The attempts to deliver a provider's events.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProviderCounts {
-    /// The attempts; its hour is not set.
+    /// The attempts. The hour of this value is not set.
     pub(super) attempts: ProviderHour,
     pub(super) durations: DurationCounts,
     pub(super) latest: LatestAttempts,

@@ -158,7 +158,7 @@ pub(crate) trait RunnableCommand {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError>;
 
     /// Whether the command may take so long that a terminal should show its progress.
-    /// Appends the words of its name on the command line. Only a group knows the names of its commands.
+    /// Appends the words of the command's name on the command line. Only a group knows the names of its commands.
     fn append_name(&self, _words: &mut Vec<String>) {}
 
     fn may_take_long(&self) -> bool {

@@ -73,7 +73,7 @@ impl FieldKind {
         }
     }
 
-    /// The example with control characters, which no such field accepts.
+    /// The example with control characters added, which no field of this kind accepts.
     fn strings_with_controls(self) -> Vec<String> {
         let good = self.example_value();
         let middle = good.len() / 2;

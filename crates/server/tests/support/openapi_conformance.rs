@@ -112,7 +112,7 @@ fn matches_pattern(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// The JSON pointer and the value at a pointer, after following references.
+/// Follows the references at a JSON pointer. Returns the final pointer and its value.
 fn resolve_reference(place: &str) -> Option<(String, &'static Value)> {
     let value = DESCRIPTION.pointer(place)?;
     match value["$ref"].as_str() {

@@ -14,7 +14,7 @@ const SOCKET: &str = ".s.PGSQL.5432";
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 /// The prefix of a statement that records attempts.
 const RECORD_ATTEMPTS_SQL: &[u8] = b"INSERT INTO attempts";
-/// One in this many commits is not acknowledged, for commits that record attempts and for all others.
+/// Of the commits that record attempts, and of all other commits, one in this many is not acknowledged.
 const LOSE_ONE_IN_RECORDING: usize = 2;
 const LOSE_ONE_IN_OTHERS: usize = 24;
 

@@ -41,7 +41,7 @@ struct Claimer<'a> {
     /// Whether the dispatcher was woken since the last read.
     is_woken: bool,
     has_failed: bool,
-    /// The last time at which no stored due time was too late by the wall clock.
+    /// When the due times in the store were last checked against the wall clock.
     clock_checked_at: Option<ClockReading>,
 }
 

@@ -35,8 +35,8 @@ pub struct DispatcherLimits {
     pub fast_latency_mean: Duration,
     /// The maximum number of attempts in progress at all other receivers.
     pub normal_senders: usize,
-    /// How many of `normal_senders` receivers that were slow lately may use. The others are reserved for receivers with
-    /// normal latency.
+    /// The maximum number of attempts in progress at receivers that were slow lately; part of `normal_senders`. The
+    /// rest is reserved for receivers with normal latency.
     pub slow_senders: usize,
     /// The maximum number of attempts in progress in total. It exceeds the sum of the other limits, so that fast
     /// attempts that become slow can be replaced.

@@ -17,12 +17,12 @@ use super::basic_auth::Credentials;
 use crate::api::SecretVerifier;
 use crate::operation::error::ApiError;
 
-/// The shortest time between the starts of two readings.
+/// The shortest interval between the starts of two readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
-/// The next reading starts this multiple of the last one's duration after the start of the last one, at most
-/// [`INTERVAL_MAX`].
+/// The interval between the starts of two readings is the duration of the first one times this factor, limited to
+/// [`INTERVAL_MIN`] and [`INTERVAL_MAX`].
 const INTERVAL_FACTOR: u32 = 10;
-/// The longest required time between the starts of two readings.
+/// The longest interval between the starts of two readings that a slow reading causes.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The secret of an unknown key is compared with this, so that the comparison takes as long as for a known key.

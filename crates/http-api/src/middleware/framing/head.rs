@@ -44,7 +44,7 @@ struct HeadFacts {
     cuts: Vec<Range<usize>>,
 }
 
-/// The result of a complete head.
+/// What the examination of a complete head found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CompleteHead {
     pub(super) body: BodyKind,

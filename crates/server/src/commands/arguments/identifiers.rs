@@ -98,7 +98,7 @@ pub(crate) struct UserArgument {
     /// The user: an id, or an email together with --company
     #[arg(value_name = "USER", value_parser = check_id_or_email)]
     user_id: String,
-    /// The company of the user, if given by email: an id or a domain
+    /// The company of the user, if USER is an email: an id or a domain
     #[arg(long, value_name = "COMPANY")]
     company: Option<CompanyArgument>,
 }

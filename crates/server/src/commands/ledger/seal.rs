@@ -18,7 +18,7 @@ use crate::platform::SystemClock;
   guerdon seal
   guerdon --output json seal")]
 pub(crate) struct Seal {
-    /// Whether the command prepares a backup, which an empty ledger does not prevent.
+    /// Whether the command prepares a backup. Then an empty ledger is not an error.
     #[arg(skip)]
     #[serde(default)]
     is_for_backup: bool,
