@@ -23,7 +23,7 @@ pub(crate) fn install_packages(folder: &Path) -> Result<()> {
         return Ok(());
     }
     run_command(Command::new("npm").args(["ci", "--silent"]).current_dir(folder)).with_context(|| {
-        format!("cannot install the packages of {}: is the npm registry reachable?", lock.display())
+        format!("cannot install the packages of {}; check that the npm registry is reachable", lock.display())
     })?;
     fs::write(&record, required).with_context(|| format!("writing {}", record.display()))
 }
