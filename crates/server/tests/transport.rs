@@ -214,7 +214,7 @@ fn rate_limits_return_429_with_their_headers() {
                 break response;
             }
         };
-        let limited = format!("provider {} exceeds its rate limit", busy.id);
+        let limited = format!("refusing requests with 429 provider_id={}", busy.id);
         wait_until("the rate limit should be logged", || {
             (service.running.count_in_log(&limited) >= 1).then_some(())
         });

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use env_logger::{Builder, fmt::Formatter};
-use log::kv::{self, Key, Value, VisitSource};
+use log::kv::{self, Key, VisitSource};
 use log::{Level, LevelFilter, Record};
-use serde::Serialize;
-use serde_json::Map;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::settings::{Log, LogFormat};
 use crate::terminal::printable;
@@ -22,14 +22,20 @@ struct LogLine<'a> {
     fields: Fields,
 }
 
-#[derive(Default, Serialize)]
-#[serde(transparent)]
-struct Fields(Map<String, serde_json::Value>);
+/// The fields of a record, in their order.
+#[derive(Default)]
+struct Fields(Vec<(String, Value)>);
+
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
+}
 
 impl<'kvs> VisitSource<'kvs> for Fields {
-    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
+    fn visit_pair(&mut self, key: Key<'kvs>, value: kv::Value<'kvs>) -> Result<(), kv::Error> {
         let field = value.to_u64().map_or_else(|| value.to_string().into(), Into::into);
-        self.0.insert(key.as_str().to_owned(), field);
+        self.0.push((key.as_str().to_owned(), field));
         Ok(())
     }
 }
@@ -65,7 +71,7 @@ fn format_message(record: &Record<'_>) -> String {
     let mut message = record.args().to_string();
     for (key, value) in collect_fields(record).0 {
         let value = match value {
-            serde_json::Value::String(text) if is_plain(&text) => text,
+            Value::String(text) if is_plain(&text) => text,
             other => other.to_string(),
         };
         message.push_str(&format!(" {key}={value}"));
@@ -115,7 +121,7 @@ mod tests {
         let record = Record::builder().args(format_args!("failed")).key_values(&pairs).build();
         assert_eq!(
             super::format_message(&record),
-            r#"failed attempt=2 cause="no \"route\"" event_id=019a9c3e-5d71"#
+            r#"failed attempt=2 event_id=019a9c3e-5d71 cause="no \"route\"""#
         );
     }
 
