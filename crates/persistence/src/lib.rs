@@ -2,6 +2,7 @@
 #![expect(clippy::duplicate_mod, reason = "repo/ is compiled once for each database")]
 
 mod access;
+mod connect;
 mod engine;
 mod migrations;
 mod open;

@@ -15,9 +15,9 @@ use super::migration_record::{
 use super::script::{BatchedUpdate, ConcurrentIndex, MigrationStep};
 use super::statements::run_each;
 use crate::access::{Access, OpenError};
-use crate::postgres::connect::{connect_timeout_seconds, connection_error, require_english};
-use crate::postgres::server_list::ServerList;
-use crate::postgres::session_check::require_own_sessions;
+use crate::connect::postgres::{connect_timeout_seconds, connection_error, require_english};
+use crate::connect::server_list::ServerList;
+use crate::connect::session_check::require_own_sessions;
 use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.

@@ -12,7 +12,7 @@ use super::migration_record::{
 };
 use super::script::MigrationStep;
 use crate::access::OpenError;
-use crate::sqlite::connect::{
+use crate::connect::sqlite::{
     assert_version, connect_to_file, lock_database, open_lock_file, prepare_writer,
 };
 use diesel::SqliteConnection as Conn;

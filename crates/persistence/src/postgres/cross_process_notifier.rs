@@ -18,8 +18,8 @@ use diesel::sql_types::{BigInt, Integer};
 
 use guerdon_domain::ports::Notifiers;
 
-use super::connect::connect_timeout_seconds;
-use super::server_list::ServerList;
+use crate::connect::postgres::connect_timeout_seconds;
+use crate::connect::server_list::ServerList;
 use crate::access::Access;
 use crate::url::DatabaseUrl;
 
@@ -172,7 +172,7 @@ fn exchange_notifications(conn: &mut PgConnection, own_pid: i32, has_queued: boo
 
 #[cfg(test)]
 mod tests {
-    use super::super::connect::connect_to_server;
+    use crate::connect::postgres::connect_to_server;
     use super::*;
     use crate::testing::create_databases;
 

@@ -15,7 +15,6 @@ use crate::rows::types::{DbTimestamp, Id, Identifier};
 
 mod accounts;
 mod batch_write;
-pub(crate) mod connect;
 pub(crate) mod cross_process_notifier;
 mod error_classes;
 mod insert_rows;
@@ -25,8 +24,6 @@ pub(crate) mod open;
 pub(crate) mod pooled_store;
 mod retry_pause;
 mod schema_check;
-pub(crate) mod server_list;
-pub(crate) mod session_check;
 mod settlements;
 mod transaction;
 

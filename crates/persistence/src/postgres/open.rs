@@ -7,13 +7,13 @@ use diesel::sql_types::Text;
 use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_domain::values::checked_cast;
 
-use super::connect::{
+use super::pooled_store::{PooledStore, StoreLimits};
+use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError};
+use crate::connect::postgres::{
     PREFER_INDEX_ORDER, USE_GENERIC_PLANS, connect_timeout_seconds, connection_error, require_english,
 };
-use super::pooled_store::{PooledStore, StoreLimits};
-use super::server_list::ServerList;
-use super::session_check::require_own_sessions;
-use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError};
+use crate::connect::server_list::ServerList;
+use crate::connect::session_check::require_own_sessions;
 use crate::engine::Engine;
 use crate::migrations::check_postgres;
 use crate::pool::create_pool;

@@ -5,7 +5,7 @@ use std::path::Path;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-use super::connect::{connect_to_file, require_file};
+use crate::connect::sqlite::{connect_to_file, require_file};
 use crate::access::OpenError;
 
 /// Writes a consistent copy of the database into a new file, which needs no log. Readers and writers are not

@@ -33,7 +33,7 @@ pub(super) struct CheckpointLimits {
 }
 
 pub(super) const LIMITS: CheckpointLimits = CheckpointLimits {
-    log_pages_min: super::connect::LOG_PAGES_MAX,
+    log_pages_min: crate::connect::sqlite::LOG_PAGES_MAX,
     pages_left_max: 4_096,
     enough_pages_left: 128,
 };

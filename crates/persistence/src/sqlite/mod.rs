@@ -18,7 +18,6 @@ mod accounts;
 pub(crate) mod backup_copy;
 mod batch_write;
 mod checkpoint_thread;
-pub(crate) mod connect;
 mod error_classes;
 mod group_commit;
 mod integrity_check;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use guerdon_domain::ports::Notifiers;
 
 use super::checkpoint_thread::CheckpointThread;
-use super::connect::{
-    assert_version, connect_reader, connect_to_file, lock_database, prepare_writer, require_file,
-};
 use super::group_commit::{BackgroundStore, GroupCommit};
 use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError};
+use crate::connect::sqlite::{
+    assert_version, connect_reader, connect_to_file, lock_database, prepare_writer, require_file,
+};
 use crate::engine::Engine;
 use crate::migrations::check_sqlite;
 use crate::pool::create_pool;
