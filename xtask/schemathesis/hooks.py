@@ -82,6 +82,8 @@ def before_call(context, case, kwargs):
     key = (case.headers or {}).get("Idempotency-Key")
     if key and key.isascii() and key.isprintable() and " " not in key and len(key) <= 255:
         case.headers["Idempotency-Key"] = f"key-{next(numbers)}"  # a key is valid for one request only (behaviour 19.4)
+    if (case.headers or {}).get("Prefer") == "handling=strict":
+        del case.headers["Prefer"]  # the schema permits unknown fields, which this rejects (behaviour 7.4)
     after = (case.query or {}).get("after")
     if isinstance(after, str) and 0 < len(after) <= 255:
         case.query["after"] = "0"  # only cursors from a response are valid (behaviour 25.5)

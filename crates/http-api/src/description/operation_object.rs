@@ -52,7 +52,7 @@ pub(super) fn describe_operation(route: &Route, spec: OperationSpec, schemas: &S
     let responses = describe_responses(route, &spec, schemas.components);
     let mut parameters = Vec::new();
     if route.pattern.contains("{id}") {
-        parameters.push(path_parameter(route, spec.accepts_domain));
+        parameters.push(path_parameter(route, spec.accepts_domain, schemas.components));
     }
     let doc = |parameter: &Parameter| {
         docs::find_doc(spec.field_docs, schemas.objects, &parameter.name)
@@ -144,14 +144,17 @@ fn success_response(spec: &OperationSpec, components: &Map<String, Value>) -> Va
     response
 }
 
-fn path_parameter(route: &Route, takes_domain: bool) -> Value {
+/// The example is the id that the examples of responses have.
+fn path_parameter(route: &Route, takes_domain: bool, components: &Map<String, Value>) -> Value {
     let noun = noun_of(route.pattern);
+    let mut objects = components.iter().filter(|(name, _)| name.eq_ignore_ascii_case(noun));
+    let example = objects.find_map(|(_, object)| object.pointer("/properties/id/examples/0"));
     let (meaning, form) = if takes_domain {
         ("The company's id, or its domain.".to_owned(), json!({"type": "string", "minLength": 1}))
     } else {
         (format!("The {noun}'s id."), json!({"type": "string", "format": "uuid"}))
     };
-    json!({"name": "id", "in": "path", "required": true, "description": meaning, "schema": form})
+    json!({"name": "id", "in": "path", "required": true, "description": meaning, "schema": form, "example": example})
 }
 
 fn parameter_object((text, example): DocComment, parameter: Parameter) -> Value {
@@ -222,26 +225,26 @@ fn parameter_reference(name: &str) -> Value {
 
 /// The headers that clients may send.
 pub(super) fn parameter_components() -> Value {
-    let header = |name: &str, text: &str, form: Value| {
-        let described = json!({"name": name, "in": "header", "required": false, "description": text});
-        with_member(described, "schema", form)
-    };
+    let header = |name: &str, text: &str, form: Value, example: &str| json!({"name": name, "in": "header", "required": false, "description": text, "schema": form, "example": example});
     json!({
         "Idempotency-Key": header(
             "Idempotency-Key",
             "Makes the request safe to retry: requests with the same key and the same body are executed once and receive the same response. \
              Use a new key for each operation, such as the id of your order. Successful responses are stored for 72 hours.",
             json!({"type": "string", "pattern": "^[!-~]{1,255}$"}),
+            "order-4711",
         ),
         "Prefer": header(
             "Prefer",
             "`handling=strict` rejects unknown fields instead of ignoring them (RFC 7240).",
             json!({"type": "string"}),
+            "handling=strict",
         ),
         "X-Request-Id": header(
             "X-Request-Id",
             "Your id for the request: 1 to 128 letters, digits, `_`, `.` and `-`; any other value is replaced.",
             json!({"type": "string"}),
+            "checkout-4711",
         ),
     })
 }

@@ -71,6 +71,45 @@ fn every_field_and_parameter_is_described() {
 }
 
 #[test]
+fn every_operation_has_an_example_of_its_request_its_response_and_its_errors() {
+    let document = build_document();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            let has_example = |content: &Value| !content["application/json"]["example"].is_null();
+            let body = &operation["requestBody"];
+            assert!(body.is_null() || has_example(&body["content"]), "{method} {path}");
+            for parameter in operation["parameters"].as_array().unwrap() {
+                let is_path = parameter["in"] == "path";
+                assert!(!is_path || parameter["example"].is_string(), "{method} {path}: {parameter}");
+            }
+            for (status, response) in operation["responses"].as_object().unwrap() {
+                let content = &response["content"];
+                let is_complete = match status.as_str() {
+                    "204" => content.is_null(),
+                    "200" | "201" => has_example(content),
+                    "400" | "403" | "404" => !content["application/json"]["examples"].is_null(),
+                    _ => response["$ref"].is_string(),
+                };
+                assert!(is_complete, "{method} {path}: {status}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_is_one_that_javascript_can_hold() {
+    fn check(value: &Value) {
+        match value {
+            Value::Number(number) => assert!(number.as_f64().unwrap().abs() < 2f64.powi(53), "{number}"),
+            Value::Object(members) => members.values().for_each(check),
+            Value::Array(items) => items.iter().for_each(check),
+            _ => {}
+        }
+    }
+    check(&build_document());
+}
+
+#[test]
 fn every_error_status_is_described() {
     let document = build_document();
     let statuses = &document["components"]["schemas"]["Refusal"]["properties"]["status"]["enum"];
