@@ -8,9 +8,9 @@ use diesel::sql_types::Text;
 use guerdon_domain::ports::{Notifiers, Setting, Store};
 
 use crate::access::{Access, OpenDatabase, OpenError};
-use crate::migrations::{self, LockRetryPolicy};
 use crate::connect::postgres::connect_timeout_seconds;
 use crate::connect::server_list::ServerList;
+use crate::migrations::{self, LockRetryPolicy};
 use crate::url::DatabaseUrl;
 use crate::{postgres, sqlite};
 
@@ -46,7 +46,7 @@ pub fn stored_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
     const QUERY: &str = "SELECT value FROM settings WHERE name = ";
     let found: QueryResult<SettingValue> = match url {
         DatabaseUrl::Sqlite(path) => {
-            let mut conn = connect::sqlite::connect_to_file(path).ok()?;
+            let mut conn = crate::connect::sqlite::connect_to_file(path).ok()?;
             sql_query(format!("{QUERY}?")).bind::<Text, _>(setting.name()).get_result(&mut conn)
         }
         DatabaseUrl::Postgres(url) => {

@@ -18,9 +18,9 @@ use diesel::sql_types::{BigInt, Integer};
 
 use guerdon_domain::ports::Notifiers;
 
+use crate::access::Access;
 use crate::connect::postgres::connect_timeout_seconds;
 use crate::connect::server_list::ServerList;
-use crate::access::Access;
 use crate::url::DatabaseUrl;
 
 const NOTIFY_INTERVAL: Duration = Duration::from_millis(50);
@@ -172,8 +172,8 @@ fn exchange_notifications(conn: &mut PgConnection, own_pid: i32, has_queued: boo
 
 #[cfg(test)]
 mod tests {
-    use crate::connect::postgres::connect_to_server;
     use super::*;
+    use crate::connect::postgres::connect_to_server;
     use crate::testing::create_databases;
 
     #[test]

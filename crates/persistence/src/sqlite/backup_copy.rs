@@ -5,8 +5,8 @@ use std::path::Path;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
-use crate::connect::sqlite::{connect_to_file, require_file};
 use crate::access::OpenError;
+use crate::connect::sqlite::{connect_to_file, require_file};
 
 /// Writes a consistent copy of the database into a new file, which needs no log. Readers and writers are not
 /// blocked; the log of the original grows until the copy is complete.

@@ -49,7 +49,7 @@ fn with_default_parameters(url: &str, seconds: u32) -> String {
 }
 
 /// Connects to a server that accepts writes, within a timeout in seconds.
-pub(super) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
+pub(crate) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
     let mut conn = PgConnection::establish(&with_default_parameters(url, seconds))?;
     let Deadlines { statement, lock, .. } = Deadlines::REQUEST;
     conn.batch_execute(&format!(

@@ -19,7 +19,7 @@ const VERSION_MIN: (u32, u32, u32) = (3, 51, 3);
 const PAGE_BYTES: i64 = 2_048;
 /// The number of pages after which the log should restart: 256 MiB. If a long read has made it longer, it is
 /// truncated then.
-pub(super) const LOG_PAGES_MAX: i32 = 131_072;
+pub(crate) const LOG_PAGES_MAX: i32 = 131_072;
 /// The writer's page cache in KiB. The pages that a recognition changes are far apart.
 const WRITER_CACHE_KIB: u32 = 32_000;
 
@@ -92,7 +92,7 @@ pub(crate) fn lock_database(path: &Path) -> Result<File, OpenError> {
 }
 
 /// A read-only connection with a page cache of this many KiB.
-pub(super) fn connect_reader(name: &str, cache_kib: u32) -> ConnectionResult<SqliteConnection> {
+pub(crate) fn connect_reader(name: &str, cache_kib: u32) -> ConnectionResult<SqliteConnection> {
     let mut conn = SqliteConnection::establish(name)?;
     conn.batch_execute(&format!(
         "PRAGMA busy_timeout = 2000; PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; \

@@ -67,8 +67,8 @@ fn has_mark(conn: &mut PgConnection, mark: &str, expected: bool) -> QueryResult<
 mod tests {
     use diesel::connection::SimpleConnection as _;
 
+    use super::super::postgres::connect_to_server;
     use super::{are_own_sessions, require_own_sessions};
-    use crate::postgres::connect::connect_to_server;
     use crate::testing::create_databases;
     use crate::url::DatabaseUrl;
 

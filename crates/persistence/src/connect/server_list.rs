@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use diesel::connection::SimpleConnection as _;
 use diesel::{ConnectionError, ConnectionResult, PgConnection};
 
-use super::connect::connect_to_server;
+use super::postgres::connect_to_server;
 
 /// The servers of a URL. They are tried one after the other, starting with the last one that worked: libpq
 /// would always start with the first one, and if that is down, every new connection would wait for it.
