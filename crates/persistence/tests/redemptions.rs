@@ -39,7 +39,7 @@ fn points_are_redeemed_and_returned_once() {
         );
         assert!(matches!(
             fixture.redeem_points(ann, 71),
-            Err(Refusal::Redeem(RedeemError::InsufficientFunds))
+            Err(Refusal::Redeem(RedeemError::InsufficientFunds(_)))
         ));
         assert!(matches!(fixture.redeem_points(ann, 0), Err(Refusal::Redeem(RedeemError::OutOfRange))));
         assert_eq!(fixture.refund_redemption(redemption.id).unwrap(), 30);
@@ -100,7 +100,7 @@ fn an_override_takes_the_difference_from_the_reserve_or_returns_it() {
         );
         assert!(matches!(
             fixture.replace_balance(ann, WalletType::Peer, 141),
-            Err(Refusal::Replace(ReplaceError::InsufficientFunds))
+            Err(Refusal::Replace(ReplaceError::InsufficientFunds { .. }))
         ));
         assert!(matches!(
             fixture.replace_balance(ann, WalletType::Manager, 1),

@@ -132,13 +132,11 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         else {
             panic!()
         };
-        assert_eq!(reason, "Insufficient funds");
+        let expected = "Insufficient funds: 10 points needed, but the reserve holds 0 points";
+        assert_eq!(reason, expected);
         assert_eq!((again_at - first).whole_minutes(), 60);
         let failing = load_schedule(fixture, id).failed_tries.unwrap();
-        assert_eq!(
-            (failing.reason.as_str(), (failing.since - first).whole_seconds()),
-            ("Insufficient funds", 0)
-        );
+        assert_eq!((failing.reason.as_str(), (failing.since - first).whole_seconds()), (expected, 0));
         assert_eq!(fixture.database.count_rows("mails"), 2, "to each administrator");
         assert_eq!(fixture.database.count_rows("journal_entries WHERE kind = 7"), 0);
         assert_eq!(process_due_date(fixture), None, "not before an hour has passed");
@@ -156,7 +154,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         let missed = fixture.read_snapshot(|reads| reads.list_missed_dates(fixture.company));
         let missed: Vec<_> =
             missed.iter().map(|date| (date.due_on.to_string(), date.reason.as_str())).collect();
-        assert_eq!(missed, [("2026-11-20".to_owned(), "Insufficient funds")]);
+        assert_eq!(missed, [("2026-11-20".to_owned(), expected)]);
         let after = load_schedule(fixture, id);
         assert_eq!((after.next_on.to_string().as_str(), after.failed_tries), ("2026-11-27", None));
         assert_eq!(process_due_date(fixture), None);

@@ -108,7 +108,7 @@ fn a_distribution_to_a_hundred_thousand_users_succeeds_or_fails_as_a_whole() {
             ran
         };
         fixture.deposit_points(300_002);
-        assert!(matches!(run(), Err(Refusal::Distribute(DistributeError::InsufficientFunds))));
+        assert!(matches!(run(), Err(Refusal::Distribute(DistributeError::InsufficientFunds { .. }))));
         assert_eq!(fixture.reserve_points(), 300_002);
         fixture.deposit_points(1);
         assert_eq!(run().unwrap().users, 100_001); // including the owner

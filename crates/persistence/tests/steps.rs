@@ -46,7 +46,7 @@ fn a_distribution_in_steps_is_sound_after_each_step_and_complete_at_the_end() {
         assert_eq!(fixture.audit_ledger(), []);
         assert!(matches!(
             begin_distribution(fixture),
-            Err(Refusal::Distribute(DistributeError::InsufficientFunds))
+            Err(Refusal::Distribute(DistributeError::InsufficientFunds { .. }))
         ));
         one_step(fixture);
         assert_eq!(fixture.audit_ledger(), [], "in progress");

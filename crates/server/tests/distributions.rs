@@ -159,7 +159,8 @@ fn an_uncovered_date_is_reported_and_paid_later() {
         let sample = SampleCompany::create(service, 1);
         create_schedule(service, &sample.company, "10", &months_ago(0));
         let list = || service.run_json_command(&["distribution", "list", &sample.company])[0].clone();
-        wait_until("the refusal is recorded", || (list()["failure"] == "Insufficient funds").then_some(()));
+        let refused = "Insufficient funds: 20 points needed, but the reserve holds 0 points";
+        wait_until("the refusal is recorded", || (list()["failure"] == refused).then_some(()));
         assert!(list()["failing_since"].is_string());
         assert_eq!(service.database.count_rows("mails"), 1);
         sample.deposit_points(service, 20);

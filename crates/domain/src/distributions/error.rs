@@ -1,6 +1,6 @@
 //! Why a distribution is refused.
 
-use crate::money::NotWholePoints;
+use crate::money::{NotWholePoints, Points};
 use crate::ports::StoreError;
 use crate::values::UserId;
 
@@ -25,8 +25,8 @@ pub enum DistributeError {
     #[error("points must be at least 1, and the total must not exceed the largest amount")]
     OutOfRange,
     /// The reserve does not cover the total.
-    #[error("Insufficient funds")]
-    InsufficientFunds,
+    #[error("Insufficient funds: {} needed, but the reserve holds {}", .needed.to_text(), .available.to_text())]
+    InsufficientFunds { needed: Points, available: Points },
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
     /// The schedule has changed since it was read.

@@ -150,7 +150,8 @@ impl Decide for RunDistribution {
         };
         let paid = match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
             PaymentOutcome::InsufficientFunds => {
-                return Err(DecideError::Refused(DistributeError::InsufficientFunds));
+                let (needed, available) = (price.points_total, before);
+                return Err(DecideError::Refused(DistributeError::InsufficientFunds { needed, available }));
             }
             outcome => outcome.expect_paid()?, // receivers with closed wallets were already left out
         };

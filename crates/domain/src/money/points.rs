@@ -28,6 +28,19 @@ impl Points {
         self.0
     }
 
+    /// For people, with thousands separators: `1 point`, `15,000 points`.
+    pub fn to_text(self) -> String {
+        let digits = self.0.to_string();
+        let mut text = String::new();
+        for (place, digit) in (0..digits.len()).rev().zip(digits.chars()) {
+            text.push(digit);
+            if place > 0 && place % 3 == 0 {
+                text.push(',');
+            }
+        }
+        text + if self.0 == 1 { " point" } else { " points" }
+    }
+
     /// The sum, or `None` on overflow.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)

@@ -31,15 +31,16 @@ impl Notification {
 
 fn reserve_low(company: &NotifiedCompany, threshold: Points, balance: Points) -> MailText {
     let NotifiedCompany { id, name, domain } = company;
-    let (threshold, after) = (threshold.get(), balance.get());
-    let missing = threshold.saturating_sub(after);
-    let subject = format!("{name}: {after} points left in the reserve");
+    let missing = threshold.get().saturating_sub(balance.get());
+    let missing = Points::new(missing).unwrap_or_default().to_text();
+    let (threshold, left) = (threshold.to_text(), balance.to_text());
+    let subject = format!("{name}: {left} left in the reserve");
     let body = format!(
-        "The points reserve of {name} ({domain}) is at {after} points. You asked to be notified below {threshold}.\n\n\
-         What to do: ask the operator of your recognition service to deposit at least {missing} points for the company {id}.\n\n\
+        "The points reserve of {name} ({domain}) is at {left}. You asked to be notified below {threshold}.\n\n\
+         What to do: ask the operator of your recognition service to deposit at least {missing} for the company {id}.\n\n\
          Until then: the company can send recognitions as long as the reserve covers them. Points in the wallets of \
          users are not affected.\n\n\
-         This mail is sent once each time the reserve falls below {threshold} points. You receive it as an \
+         This mail is sent once each time the reserve falls below {threshold}. You receive it as an \
          administrator of {name}, or because your address is registered for these alerts.\n"
     );
     MailText { subject, body }
@@ -52,10 +53,10 @@ fn distribution_refused(
     reason: &str,
 ) -> MailText {
     let NotifiedCompany { id, name, domain } = company;
-    let (points, wallet) = (points.get(), wallet.name());
+    let (points, wallet) = (points.to_text(), wallet.name());
     let subject = format!("{name}: the distribution of {date} could not be paid");
     let body = format!(
-        "The distribution of {date} at {name} ({domain}), {points} points into the {wallet} of each user who has \
+        "The distribution of {date} at {name} ({domain}), {points} into the {wallet} of each user who has \
          one, could not be paid: {reason}. No user has received points from it.\n\n\
          What to do: if the reserve does not cover it, ask the operator of your recognition service to deposit points \
          for the company {id}.\n\n\

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
 use crate::model::EntryKind;
-use crate::money::{BalanceChange, NotWholePoints, Sum};
+use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
 use crate::ports::StoreError;
 use crate::reserve::alert_if_low;
 use crate::values::UserId;
@@ -27,8 +27,8 @@ pub enum ReplaceError {
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
     /// The reserve does not cover the difference.
-    #[error("Insufficient funds")]
-    InsufficientFunds,
+    #[error("Insufficient funds: {} needed, but the reserve holds {}", .needed.to_text(), .available.to_text())]
+    InsufficientFunds { needed: Points, available: Points },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -81,7 +81,9 @@ impl Decide for ReplaceBalance {
         let paid = match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
             PaymentOutcome::Paid(paid) => paid,
             PaymentOutcome::InsufficientFunds => {
-                return Err(DecideError::Refused(ReplaceError::InsufficientFunds));
+                let needed = Points::new(points.get().saturating_sub(before.get())).unwrap_or_default();
+                let available = book.shown_points(Account::Reserve(company.id), rate);
+                return Err(DecideError::Refused(ReplaceError::InsufficientFunds { needed, available }));
             }
             PaymentOutcome::AccountClosed => return Err(DecideError::Refused(ReplaceError::NoSuchWallet)),
         };
@@ -143,7 +145,10 @@ mod tests {
             assert!(matches!(check(&mut fixture, absent, WalletType::User, 1), ReplaceError::NoSuchUser));
         }
         assert!(matches!(check(&mut fixture, ann, WalletType::Manager, 1), ReplaceError::NoSuchWallet));
-        assert!(matches!(check(&mut fixture, ann, WalletType::User, 11), ReplaceError::InsufficientFunds));
+        assert_eq!(
+            check(&mut fixture, ann, WalletType::User, 11).to_string(),
+            "Insufficient funds: 1 point needed, but the reserve holds 0 points"
+        );
         assert!(matches!(check(&mut fixture, ann, WalletType::User, i64::MAX), ReplaceError::OutOfRange));
         assert!(fixture.changes.is_empty());
     }

@@ -22,8 +22,8 @@ pub enum RedeemError {
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
     /// The user wallet does not cover the points.
-    #[error("Insufficient funds")]
-    InsufficientFunds,
+    #[error("Insufficient funds: the wallet holds {}", .0.to_text())]
+    InsufficientFunds(Points),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -74,7 +74,7 @@ impl Decide for Redeem {
             points,
         };
         if !matches!(book.pay(&Payment::for_entry(&entry, payment_kind)?)?, PaymentOutcome::Paid(_)) {
-            return Err(DecideError::Refused(RedeemError::InsufficientFunds));
+            return Err(DecideError::Refused(RedeemError::InsufficientFunds(before)));
         }
         let spent = book.account(wallet).map(|account| rate.shown_points(account.spent));
         let cumulative_points_spent = spent.unwrap_or_default();
@@ -130,7 +130,7 @@ mod tests {
         redeem_points(&mut fixture, ann, 6).unwrap();
         assert!(matches!(
             expect_refusal(redeem_points(&mut fixture, ann, 1)),
-            RedeemError::InsufficientFunds
+            RedeemError::InsufficientFunds(held) if held == Points::ZERO
         ));
     }
 

@@ -45,7 +45,7 @@ pub enum ReserveError {
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
     /// The reserve does not cover the points.
-    #[error("Insufficient funds: the reserve holds {} points", .0.get())]
+    #[error("Insufficient funds: the reserve holds {}", .0.to_text())]
     InsufficientFunds(Points),
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -133,7 +133,7 @@ pub(super) fn an_override_moves_the_difference_from_or_to_the_reserve(env: &Test
     env.set_balance(WalletType::Peer, ann, 90).unwrap();
     env.set_balance(WalletType::Peer, ann, 0).unwrap();
     assert_eq!((env.wallet_points(WalletType::Peer, ann), env.reserve_points()), (Some((0, 0)), 140));
-    assert!(matches!(env.set_balance(WalletType::Peer, ann, 141), Err(ReplaceError::InsufficientFunds)));
+    assert!(matches!(env.set_balance(WalletType::Peer, ann, 141), Err(ReplaceError::InsufficientFunds { .. })));
     assert!(matches!(env.set_balance(WalletType::Manager, ann, 1), Err(ReplaceError::NoSuchWallet)));
     assert!(matches!(env.set_balance(WalletType::User, ann, i64::MAX), Err(ReplaceError::OutOfRange)));
     let unknown = UserId::from_uuid(env.new_uuid());
@@ -149,7 +149,7 @@ pub(super) fn a_redemption_is_refunded_once(env: &TestEnv<'_>) {
     assert_eq!(env.with_tx(|tx| tx.find_redemption(redemption.id)), Some(redemption.clone()));
     assert_eq!(env.wallet_points(WalletType::User, ann), Some((70, 30)));
     assert_eq!(env.store.count_events(EventKind::RedemptionCreated), 1);
-    assert!(matches!(redeem_points(env, ann, 71), Err(RedeemError::InsufficientFunds)));
+    assert!(matches!(redeem_points(env, ann, 71), Err(RedeemError::InsufficientFunds(_))));
     assert!(matches!(redeem_points(env, ann, 0), Err(RedeemError::OutOfRange)));
     assert!(matches!(redeem_points(env, UserId::from_uuid(env.new_uuid()), 1), Err(RedeemError::NoSuchUser)));
     assert_eq!(refund_redemption(env, redemption.id).unwrap(), 30);

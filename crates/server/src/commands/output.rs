@@ -63,6 +63,11 @@ impl<T: Serialize> CommandView for WithText<T> {
     }
 }
 
+/// Formats a number with thousands separators.
+pub(crate) fn format_number(count: usize) -> String {
+    numbers::format_integer(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
 /// Formats a count with its noun: `1 user`, `12,345 users`.
 pub(crate) fn format_count(count: usize, one: &str, many: &str) -> String {
     numbers::count_with_noun(u64::try_from(count).unwrap_or(u64::MAX), one, many)

@@ -35,7 +35,7 @@ fn every_receiver_gets_the_points_from_the_reserve() {
     let refused = expect_refusal(
         fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 30, named_recipients(&users))),
     );
-    assert!(matches!(refused, DistributeError::InsufficientFunds));
+    assert_eq!(refused.to_string(), "Insufficient funds: 60 points needed, but the reserve holds 40 points");
     assert_eq!(fixture.changes.journal_entries.len(), 1);
 }
 

@@ -55,3 +55,13 @@ fn serde_takes_what_the_types_take() {
     assert!(serde_json::from_str::<Points>("-1").is_err());
     assert!(serde_json::from_str::<PointsPerDollar>("10001").is_err());
 }
+
+#[test]
+fn points_are_shown_to_people_with_separators_and_a_noun() {
+    let check = |count, expected: &str| assert_eq!(Points::new(count).unwrap().to_text(), expected);
+    check(0, "0 points");
+    check(1, "1 point");
+    check(999, "999 points");
+    check(1_000, "1,000 points");
+    check(i64::MAX, "9,223,372,036,854,775,807 points");
+}

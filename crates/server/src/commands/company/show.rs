@@ -1,6 +1,7 @@
 //! `guerdon company show`.
 
 use guerdon_api_types::views::CompanyView;
+use guerdon_console::numbers;
 use guerdon_domain::ports::{Lookup, StoreExt};
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +34,9 @@ impl RunnableCommand for Show {
             let users = reads.count_active_users(id)?;
             let json = serde_json::to_string(&CompanyView::for_fetch(&found, users))?;
             let (company, owner) = (&found.company, found.owner_name());
-            let (rate, count) = (company.rate.get().to_string(), users.to_string());
-            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |alert| alert.get().to_string());
+            let rate = numbers::format_integer(company.rate.get());
+            let count = numbers::format_integer(users);
+            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |alert| alert.to_text());
             let text = format_fields(&[
                 ("id", &id.to_string()),
                 ("provider", &scope.to_string()),

@@ -1,5 +1,6 @@
 //! `guerdon distribution list`.
 
+use guerdon_console::numbers;
 use guerdon_domain::distributions::{MissedDate, Schedule as Repeating, list_schedules};
 use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
@@ -69,7 +70,7 @@ impl ListedScheduleView {
         vec![
             schedule.id.to_string(),
             schedule.wallet.to_owned(),
-            schedule.points.to_string(),
+            numbers::format_integer(schedule.points),
             schedule.every.to_owned(),
             schedule.start.clone(),
             schedule.next.clone().unwrap_or_default(),

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use guerdon_domain::users::ImportOutcome;
 use serde::{Deserialize, Serialize};
 
+use crate::commands::output::format_number;
 use crate::commands::{CommandError, CommandOutput, CommandView};
 
 /// The number of rows with each outcome.
@@ -24,7 +25,8 @@ impl ImportCounts {
 
 impl CommandView for ImportCounts {
     fn to_text(&self) -> String {
-        let Self { created, updated, unchanged, refused } = self;
+        let [created, updated, unchanged, refused] =
+            [self.created, self.updated, self.unchanged, self.refused].map(format_number);
         format!("{created} created, {updated} updated, {unchanged} unchanged, {refused} refused")
     }
 }

@@ -20,6 +20,20 @@ fn counts_agree_with_their_nouns_and_large_numbers_have_separators() {
 }
 
 #[test]
+fn tables_have_separators() {
+    let setup = Setup::new();
+    let id = create_company(&setup);
+    setup.run_for_value(&["reserve", "deposit", &id, "--points", "12"]);
+    let schedule =
+        ["--wallet", "peer_wallet", "--points", "12345", "--every", "week", "--start", "2100-01-01"];
+    setup.run_for_value(&[&["distribution", "schedule", &id], schedule.as_slice()].concat());
+    let list = setup.run_for_text(&["distribution", "list", &id]);
+    assert!(list.contains("  12,345  "), "{list}");
+    let run = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "4321"];
+    setup.assert_refused(&run, "Insufficient funds: 4,321 points needed, but the reserve holds 12 points");
+}
+
+#[test]
 fn a_rotation_names_the_provider_and_the_end_of_the_old_secret() {
     let setup = Setup::new();
     setup.run_for_value(&["provider", "create", "--name", "Acme"]);
