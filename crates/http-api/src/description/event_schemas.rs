@@ -6,8 +6,6 @@ use guerdon_api_types::field_docs;
 use guerdon_api_types::views::WEBHOOK_EVENT;
 use serde_json::{Map, Value, json};
 
-use super::webhook::Webhook;
-
 const EVENT: FieldDocs = field_docs! {
     /// The version of the body's format. Example: `"1.0"`
     version,
@@ -45,18 +43,22 @@ const REDEMPTION_DATA: FieldDocs = field_docs! {
 };
 
 /// Adds a component for each kind of event, for its data, and for the union of all kinds. `components` must still
-/// contain the doc comments of a recognition, which also describe the fields of events with the same names.
-pub(super) fn add_event_schemas(webhooks: &[Webhook], components: &mut Map<String, Value>) {
+/// contain the doc comments of a recognition, which also describe the fields of events with the same names. `bodies` are the
+/// kinds of events, such as `redemption.created`, with the JSON Schema of the body.
+pub(super) fn add_event_schemas<'a>(
+    bodies: impl Iterator<Item = (&'static str, &'a Value)>,
+    components: &mut Map<String, Value>,
+) {
     let mut mapping = Map::new();
-    for webhook in webhooks {
-        let mut event = webhook.body.clone();
+    for (kind, body) in bodies {
+        let mut event = body.clone();
         if let Some(properties) = event.get_mut("properties").and_then(Value::as_object_mut) {
             extract_data(properties, components);
-            describe_type(properties, webhook.name);
+            describe_type(properties, kind);
         }
         docs::add_docs(event.get_mut("properties"), EVENT, &[]);
-        let name = event_schema_name(webhook.name);
-        mapping.insert(webhook.name.to_owned(), schema_reference(&name).into());
+        let name = event_schema_name(kind);
+        mapping.insert(kind.to_owned(), schema_reference(&name).into());
         components.insert(name, event);
     }
     let kinds: Vec<_> = mapping.values().map(|reference| json!({"$ref": reference})).collect();
@@ -122,9 +124,8 @@ mod tests {
                 "data": {"title": "RedemptionData", "type": "object", "properties": {"points": {"type": "integer"}}},
             },
         });
-        let webhook = Webhook { name: "redemption.created", summary: "", body };
         let mut components = Map::new();
-        add_event_schemas(&[webhook], &mut components);
+        add_event_schemas([("redemption.created", &body)].into_iter(), &mut components);
         let reference = "#/components/schemas/RedemptionCreatedEvent";
         let union = json!({
             "oneOf": [{"$ref": reference}],

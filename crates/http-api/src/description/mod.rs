@@ -39,7 +39,8 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
     generator.subschema_for::<Problem<'_>>();
     let list = generator.subschema_for::<ListOf<()>>().to_value();
     let mut documented = generator.take_definitions(true);
-    event_schemas::add_event_schemas(&webhooks, &mut documented);
+    let bodies = webhooks.iter().map(|webhook| (webhook.name, &webhook.body));
+    event_schemas::add_event_schemas(bodies, &mut documented);
     let mut components = documented.clone();
     finish_components(&mut components);
     let mut paths = Map::new();
