@@ -30,6 +30,7 @@ mod fairness;
 mod framing;
 mod graceful_shutdown;
 mod idempotency;
+mod imports;
 mod listen;
 mod load_balancers;
 mod long_term_operation;

@@ -306,7 +306,7 @@ fn count_recognitions(service: &TestService, sample: &SampleCompany) -> usize {
 }
 
 /// A memory value of the service's process.
-fn process_memory_kib(service: &TestService, name: &str) -> u64 {
+pub fn process_memory_kib(service: &TestService, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.running.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse().unwrap()

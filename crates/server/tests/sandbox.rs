@@ -1,6 +1,7 @@
 //! `guerdon dev`: the first command that a newcomer runs.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -21,9 +22,14 @@ pub struct Sandbox {
 
 impl Sandbox {
     pub fn start(arguments: &[&str]) -> Self {
+        Self::start_with_variables(arguments, &[])
+    }
+
+    fn start_with_variables(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
             .arg("dev")
             .args(arguments)
+            .envs(variables.iter().copied())
             .env("GUERDON_ALLOW_UNSAFE_POSTGRES", "1")
             .stdout(Stdio::piped())
             .spawn()
@@ -105,6 +111,24 @@ fn a_sped_up_sandbox_shows_the_whole_schedule_and_cleans_up() {
     assert!(folder.join("guerdon.db").exists());
     sandbox.stop_with_signal("-INT");
     assert!(!folder.exists());
+}
+
+#[test]
+fn a_sandbox_listens_on_the_configured_addresses() {
+    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let free_port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (http, operator) = (format!("0.0.0.0:{}", free_port()), format!("127.0.0.2:{}", free_port()));
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "operator.listen = \"{operator}\"\ndatabase.url = \"postgres:///not-used\"").unwrap();
+    let arguments = ["--config", file.path().to_str().unwrap()];
+    let mut sandbox = Sandbox::start_with_variables(&arguments, &[("GUERDON_HTTP__LISTEN", &http)]);
+    let output = sandbox.read_lines_until("Ctrl-C here stops the sandbox.").join("\n");
+    assert!(output.contains(&format!("It listens on {http} (http.listen), and on {operator} ")), "{output}");
+    assert!(output.contains(&format!("https://localhost:{}", &http["0.0.0.0:".len()..])), "{output}");
+    for address in [http.replace("0.0.0.0", "127.0.0.3"), operator] {
+        TcpStream::connect(&address).unwrap_or_else(|cause| panic!("{address}: {cause}"));
+    }
+    sandbox.stop_with_signal("-INT");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn dispatch_command(cli: &Cli) -> anyhow::Result<CommandOutput> {
     let settings = || Settings::load(cli.config.as_deref());
     match &cli.invocation {
         Invocation::Serve => run_service(&settings()?),
-        Invocation::Dev(arguments) => dev::run_sandbox(arguments),
+        Invocation::Dev(arguments) => dev::run_sandbox(arguments, cli.config.as_deref()),
         Invocation::Migrate => {
             let settings = settings()?;
             logging::start_logging(settings.log); // migrations may have to wait for another process, and log this

@@ -6,7 +6,7 @@ mod sandbox;
 mod style;
 
 use std::ffi::OsString;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,17 +23,20 @@ use crate::application::Application;
 use crate::commands::CommandOutput;
 use crate::platform::random;
 use crate::platform::signals::StopSignals;
-use crate::settings::Settings;
+use crate::settings::{ListenAddresses, Settings};
 use crate::terminal::logging;
 
 /// Start a sandbox: temporary data with a provider, companies and funded users, and a receiver that verifies events
 ///
 /// Prints ids and credentials as lines to paste, then each event and each mail as it arrives. Ctrl-C, or closing the
-/// terminal, stops it and deletes the data. The ports are 8443 and 9090, or free ones if those are in use.
+/// terminal, stops it and deletes the data. It listens on 127.0.0.1, on ports 8443 and 9090, or on free ones if those
+/// are in use. The settings http.listen and operator.listen change the addresses, such as to 0.0.0.0:8443 in a
+/// container; all other settings are ignored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon dev
-  guerdon dev --speed 10000")]
+  guerdon dev --speed 10000
+  GUERDON_HTTP__LISTEN=0.0.0.0:8443 guerdon dev")]
 pub(crate) struct DevArguments {
     /// Divide every retry wait by this number, and send an event that the receiver refuses, to show the whole retry
     /// schedule
@@ -57,11 +60,12 @@ fn parse_speed(text: &str) -> Result<f64, String> {
         .ok_or_else(|| SPEED_FORMAT_ERROR.to_owned())
 }
 
-/// Runs the sandbox until it is stopped.
-pub(crate) fn run_sandbox(arguments: &DevArguments) -> Result<CommandOutput> {
+/// Runs the sandbox until it is stopped. `settings_file` and the environment may set the addresses to listen on.
+pub(crate) fn run_sandbox(arguments: &DevArguments, settings_file: Option<&Path>) -> Result<CommandOutput> {
     let schedule = RetrySchedule::with_time_scale(arguments.speed).context(SPEED_FORMAT_ERROR)?;
     let folder = tempfile::Builder::new().prefix("guerdon-dev-").tempdir()?;
-    let variables = sandbox_variables(arguments, folder.path())?;
+    let configured = ListenAddresses::load(settings_file, std::env::vars_os())?;
+    let variables = sandbox_variables(arguments, folder.path(), configured)?;
     let settings = load_settings(&variables)?;
     logging::start_logging(settings.log);
     let receiver = SandboxReceiver::start(schedule)?;
@@ -99,15 +103,20 @@ async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<R
     application.run_until_stopped(stop).await
 }
 
-/// The settings of the sandbox as environment variables. The actual environment is ignored.
-fn sandbox_variables(arguments: &DevArguments, folder: &Path) -> Result<Vec<(&'static str, String)>> {
-    let port = free_port(8443)?;
+/// The settings of the sandbox as environment variables. The actual environment is otherwise ignored.
+fn sandbox_variables(
+    arguments: &DevArguments,
+    folder: &Path,
+    configured: ListenAddresses,
+) -> Result<Vec<(&'static str, String)>> {
+    let http = choose_address(configured.http, 8443)?;
+    let operator = choose_address(configured.operator, 9090)?;
     let mut variables = vec![
         ("GUERDON_DATA_DIR", folder.display().to_string()),
-        ("GUERDON_HTTP__LISTEN", format!("127.0.0.1:{port}")),
+        ("GUERDON_HTTP__LISTEN", http.to_string()),
         ("GUERDON_HTTP__DRAIN_SECONDS", "0".to_owned()),
-        ("GUERDON_OPERATOR__LISTEN", format!("127.0.0.1:{}", free_port(9090)?)),
-        ("GUERDON_SERVICE_URL", format!("https://localhost:{port}")),
+        ("GUERDON_OPERATOR__LISTEN", operator.to_string()),
+        ("GUERDON_SERVICE_URL", local_url(http)),
         ("GUERDON_WEBHOOKS__ALLOW_HTTP", "true".to_owned()),
         ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true".to_owned()),
         ("GUERDON_WEBHOOKS__TIME_SCALE", arguments.speed.to_string()),
@@ -131,6 +140,29 @@ fn load_settings(variables: &[(&'static str, String)]) -> Result<Settings> {
     Settings::from_sources(None, environment)
 }
 
+/// Returns the configured address, or one on this machine with the preferred port if that is free.
+fn choose_address(configured: Option<SocketAddr>, preferred_port: u16) -> Result<SocketAddr> {
+    match configured {
+        Some(mut address) => {
+            if address.port() == 0 {
+                address.set_port(free_port(preferred_port)?);
+            }
+            Ok(address)
+        }
+        None => Ok((Ipv4Addr::LOCALHOST, free_port(preferred_port)?).into()),
+    }
+}
+
+/// Returns the URL under which a program on this machine reaches a listener.
+fn local_url(listen: SocketAddr) -> String {
+    let (ip, port) = (listen.ip(), listen.port());
+    if ip.is_unspecified() || ip == Ipv4Addr::LOCALHOST || ip == Ipv6Addr::LOCALHOST {
+        format!("https://localhost:{port}")
+    } else {
+        format!("https://{listen}")
+    }
+}
+
 /// Returns the preferred port if it is free, otherwise a port that the system chooses.
 fn free_port(preferred: u16) -> Result<u16> {
     let listener =
@@ -141,4 +173,23 @@ fn free_port(preferred: u16) -> Result<u16> {
 /// The path of the sandbox's self-signed certificate.
 fn certificate_path(folder: &Path) -> PathBuf {
     folder.join("tls").join("certificate.pem")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local_url;
+
+    #[test]
+    fn the_url_is_reachable_from_this_machine() {
+        for (listen, url) in [
+            ("127.0.0.1:8443", "https://localhost:8443"),
+            ("0.0.0.0:443", "https://localhost:443"),
+            ("[::]:8443", "https://localhost:8443"),
+            ("127.0.0.2:8443", "https://127.0.0.2:8443"),
+            ("192.0.2.1:8443", "https://192.0.2.1:8443"),
+            ("[2001:db8::1]:8443", "https://[2001:db8::1]:8443"),
+        ] {
+            assert_eq!(local_url(listen.parse().unwrap()), url);
+        }
+    }
 }

@@ -213,6 +213,11 @@ impl FilledSandbox<'_> {
     pub(super) fn print_instructions(&self) {
         let base_url = &self.sandbox.settings.service_url;
         print_line(format_args!("\nThe sandbox is at {base_url}, its documentation at {base_url}/docs"));
+        let settings = &self.sandbox.settings;
+        print_line(format_args!(
+            "It listens on {} (http.listen), and on {} for its console and metrics (operator.listen).",
+            settings.http.listen, settings.operator_listen
+        ));
         print_line("Your browser will warn about the self-signed certificate.");
         print_line(
             "\nPaste these lines into another terminal; the examples in the documentation use them:\n",

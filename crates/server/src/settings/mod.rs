@@ -168,6 +168,26 @@ pub(crate) enum LogFormat {
 
 impl Settings {
     /// Reads the settings from the file, if one is given, and from the environment.
+/// The addresses that the file or the environment sets; `None` for a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListenAddresses {
+    pub(crate) http: Option<SocketAddr>,
+    pub(crate) operator: Option<SocketAddr>,
+}
+
+impl ListenAddresses {
+    /// Reads the addresses from the file, if one is given, and from the environment. Ignores all other variables.
+    pub(crate) fn load(
+        file: Option<&std::path::Path>,
+        environment: impl Iterator<Item = (std::ffi::OsString, std::ffi::OsString)>,
+    ) -> anyhow::Result<Self> {
+        let environment = environment
+            .filter(|(name, _)| name == "GUERDON_HTTP__LISTEN" || name == "GUERDON_OPERATOR__LISTEN");
+        let config = sources::merge_sources(file, environment)?;
+        parse::parse_listen_addresses(&parse::SettingsReader::new(&config))
+    }
+}
+
     pub(crate) fn load(file: Option<&std::path::Path>) -> anyhow::Result<Self> {
         Self::from_sources(file, std::env::vars_os())
     }

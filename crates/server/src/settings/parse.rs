@@ -17,10 +17,15 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use super::keys::ALLOW_UNSAFE_POSTGRES;
-use super::{Http, Log, LogFormat, Mail, MasterKey, RateLimit, Retention, Settings, Tls, Webhooks};
+use super::{
+    Http, ListenAddresses, Log, LogFormat, Mail, MasterKey, RateLimit, Retention, Settings, Tls, Webhooks,
+};
 use crate::platform::SecretText;
 
 /// The type of a setting, and its name in messages.
+const HTTP_LISTEN_DEFAULT: &str = "127.0.0.1:8443";
+const OPERATOR_LISTEN_DEFAULT: &str = "127.0.0.1:9090";
+
 pub(super) trait SettingType: DeserializeOwned {
     const EXPECTED: &str;
 }
@@ -78,6 +83,17 @@ impl<'a> SettingsReader<'a> {
     }
 }
 
+    fn find_address(&self, key: &str, default: &str) -> anyhow::Result<Option<SocketAddr>> {
+        self.get::<String>(key)?.map(|_is_set| self.get_address(key, default)).transpose()
+    }
+}
+
+pub(super) fn parse_listen_addresses(source: &SettingsReader<'_>) -> anyhow::Result<ListenAddresses> {
+    Ok(ListenAddresses {
+        http: source.find_address("http.listen", HTTP_LISTEN_DEFAULT)?,
+        operator: source.find_address("operator.listen", OPERATOR_LISTEN_DEFAULT)?,
+    })
+
 pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Settings> {
     let data_dir: PathBuf = source.get_or("data_dir", "./guerdon-data".into())?;
     let (database, database_url) = parse_database(source, &data_dir)?;
@@ -87,7 +103,7 @@ pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Sett
         migrate: source.get_or("database.migrate", true)?,
         allow_unsafe_postgres: source.get_or(ALLOW_UNSAFE_POSTGRES, false)?,
         http: Http {
-            listen: source.get_address("http.listen", "127.0.0.1:8443")?,
+            listen: source.get_address("http.listen", HTTP_LISTEN_DEFAULT)?,
             tls: parse_tls(source)?,
             retired_versions: parse_retired_versions(source)?,
             sunsets: parse_sunsets(source)?,
@@ -96,7 +112,7 @@ pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Sett
             keep_alive: parse_seconds(source, "http.keep_alive_seconds", 75, 1..=3_600)?,
             drain: parse_seconds(source, "http.drain_seconds", 1, 0..=600)?,
         },
-        operator_listen: source.get_address("operator.listen", "127.0.0.1:9090")?,
+        operator_listen: source.get_address("operator.listen", OPERATOR_LISTEN_DEFAULT)?,
         service_url: parse_service_url(source)?,
         rate_limit: RateLimit {
             requests_per_second: source.get_or("rate_limit.requests_per_second", 200)?,

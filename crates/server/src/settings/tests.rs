@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::Write;
 
-use super::{Settings, Tls};
+use super::{ListenAddresses, Settings, Tls};
 
 fn load_settings(toml: &str, environment: &[(&str, &str)]) -> anyhow::Result<Settings> {
     let mut file = tempfile::NamedTempFile::new()?;
@@ -192,4 +192,25 @@ fn a_syntax_error_names_the_line_without_its_text() {
 fn an_invalid_master_key_is_not_printed() {
     let cause = load_settings("master_key = 'not-so-secret'", &[]).err().unwrap();
     assert!(!format!("{cause:#}").contains("not-so-secret"));
+}
+
+#[test]
+fn listen_addresses_are_read_without_the_other_settings() {
+    let load = |toml: &str, environment: &[(&str, &str)]| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(toml.as_bytes()).unwrap();
+        let environment =
+            environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        ListenAddresses::load(Some(file.path()), environment)
+    };
+    let other = ("GUERDON_DATABASE__URL", "postgres:///x");
+    assert_eq!(load("", &[other]).unwrap(), ListenAddresses { http: None, operator: None });
+    let both = load(
+        "http.listen = \"127.0.0.1:1\"\noperator.listen = \"[::]:2\"",
+        &[other, ("GUERDON_HTTP__LISTEN", "0.0.0.0:3")],
+    );
+    let address = |text: &str| Some(text.parse().unwrap());
+    assert_eq!(both.unwrap(), ListenAddresses { http: address("0.0.0.0:3"), operator: address("[::]:2") });
+    let invalid = load("", &[("GUERDON_OPERATOR__LISTEN", "0.0.0.0")]).unwrap_err();
+    assert!(invalid.to_string().contains("operator.listen must be an address and a port"), "{invalid}");
 }
