@@ -51,16 +51,17 @@ func recognition(points int64) guerdon.SendRecognitionRequest {
 	return *body
 }
 
-// findEvent follows the feed to the event of a recognition, which has the same id.
-func findEvent(ctx context.Context, client *guerdon.APIClient, id string) guerdon.Event {
+// findEvent follows the feed to the event of a recognition.
+func findEvent(ctx context.Context, client *guerdon.APIClient, id string) *guerdon.RecognitionReceivedEvent {
 	request := client.EventsAPI.ListEvents(ctx).Wait(20)
 	for {
 		page, _, err := request.Execute()
 		check(err)
 		assert(len(page.Events) > 0, page)
 		for _, event := range page.Events {
-			if event.Id == id {
-				return event
+			received, ok := event.Body.GetActualInstance().(*guerdon.RecognitionReceivedEvent)
+			if ok && received.Data.Id == id {
+				return received
 			}
 		}
 		request = request.After(page.Next)
@@ -96,9 +97,8 @@ func main() {
 	check(err)
 	assert(sent.Recognitions[0].ReceiverId == receiver && sent.Recognitions[0].Points == 10, sent)
 
-	event := findEvent(ctx, client, sent.Recognitions[0].Id)
-	received, ok := event.Body.GetActualInstance().(*guerdon.RecognitionReceivedEvent)
-	assert(ok && received.Data.ReceiverId == receiver && *received.Data.Message.Get() == "Well done", event)
+	received := findEvent(ctx, client, sent.Recognitions[0].Id)
+	assert(received.Data.ReceiverId == receiver && *received.Data.Message.Get() == "Well done", received)
 
 	_, _, err = send.SendRecognitionRequest(recognition(200_000)).Execute()
 	var refused *guerdon.GenericOpenAPIError

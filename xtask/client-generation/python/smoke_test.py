@@ -13,7 +13,6 @@ from generated.api.users import get_user_balances, update_user
 from generated.models import (
     Balances,
     Error,
-    Event,
     Events,
     ListCompanyUsersResponse200,
     Problem,
@@ -45,15 +44,15 @@ def recognition(points: int) -> SendRecognitionBody:
     )
 
 
-def find_event(event_id: uuid.UUID) -> Event:
-    """Follows the feed to the event of a recognition, which has the same id."""
+def find_event(recognition_id: uuid.UUID) -> RecognitionReceivedEvent:
+    """Follows the feed to the event of a recognition."""
     cursor = None
     while True:
         page = list_events.sync(client=client, after=cursor or UNSET, wait=20)
         assert isinstance(page, Events) and page.events, page
         for event in page.events:
-            if event.id == event_id:
-                return event
+            if isinstance(event.body, RecognitionReceivedEvent) and event.body.data.id == recognition_id:
+                return event.body
         cursor = page.next_
 
 
@@ -61,8 +60,7 @@ sent = send_recognition.sync(client=client, idempotency_key=str(uuid.uuid4()), b
 assert isinstance(sent, Recognitions), sent
 assert sent.recognitions[0].receiver_id == receiver and sent.recognitions[0].points == 10, sent
 
-body = find_event(sent.recognitions[0].id).body
-assert isinstance(body, RecognitionReceivedEvent), body
+body = find_event(sent.recognitions[0].id)
 assert body.data.receiver_id == receiver and body.data.message == "Well done", body
 
 refused = send_recognition.sync(client=client, body=recognition(200_000))
