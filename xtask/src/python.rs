@@ -19,7 +19,9 @@ pub(crate) fn prepare_environment(workspace: &Workspace, name: &str, packages: &
             .context("creating a virtual environment (Debian: install python3-venv)")?;
         let mut pip = Command::new(folder.join("bin").join("pip"));
         run_command(pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(packages))
-            .with_context(|| format!("cannot install {}; check that PyPI is reachable", packages.join(", ")))?;
+            .with_context(|| {
+                format!("cannot install {}; check that PyPI is reachable", packages.join(", "))
+            })?;
         fs::write(&record, required).with_context(|| format!("writing {}", record.display()))?;
     }
     Ok(folder)
