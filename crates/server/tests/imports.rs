@@ -1,7 +1,7 @@
 //! `guerdon import users`: the files that programs write, and imports through a running service.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn write_file(service: &TestService, name: &str, content: &[u8]) -> PathBuf {
     path
 }
 
-fn import(service: &TestService, file: &PathBuf, company: &str, more: &[&str]) -> CommandOutput {
+fn import(service: &TestService, file: &Path, company: &str, more: &[&str]) -> CommandOutput {
     let file = file.to_str().unwrap();
     let arguments = ["--output", "json", "import", "users", file, "--company", company];
     service.run_command(&[arguments.as_slice(), more].concat())

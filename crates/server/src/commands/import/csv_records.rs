@@ -5,7 +5,7 @@ use csv::StringRecord;
 use guerdon_api_types::requests::importable_user_fields;
 use serde_json::Value;
 
-use super::import_file::{ROW_BYTES_MAX, RowFields, too_long};
+use super::row::{ROW_BYTES_MAX, RowFields, too_long};
 
 /// The possible separators, in order of preference.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];

@@ -5,15 +5,13 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 use super::csv_records::CsvHeader;
 use super::line_numbers::LineNumbers;
+use super::row::{ImportRow, ROW_BYTES_MAX, RowFields, too_long};
 use crate::commands::arguments::text_file::read_text_file;
 
 const FILE_BYTES_MAX: u64 = 256 << 20;
-/// The maximum length of a row, which is far more than any user needs.
-pub(super) const ROW_BYTES_MAX: usize = 256 << 10;
 
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
@@ -30,19 +28,8 @@ pub(super) enum FileFormat {
 pub(super) struct ImportFile {
     name: String,
     text: String,
-    /// The number of lines of the file before `text`.
+    /// The difference between the number of a row's line in the file and in `text`, which repeats the header.
     line_offset: usize,
-}
-
-/// The fields of a row as in a request body of the API, or the reason why the row is invalid.
-pub(super) type RowFields = Result<Map<String, Value>, String>;
-
-/// A row of a file.
-#[derive(Debug, Clone)]
-pub(crate) struct ImportRow {
-    /// The number of the line in which the row begins.
-    pub(crate) line: usize,
-    pub(crate) fields: RowFields,
 }
 
 /// The position at which a row begins.
@@ -134,10 +121,6 @@ impl ImportFile {
     }
 }
 
-pub(super) fn too_long() -> String {
-    "longer than 256 KiB".to_owned()
-}
-
 fn parse_object(line: &str) -> RowFields {
     if line.len() > ROW_BYTES_MAX {
         return Err(too_long());
@@ -147,7 +130,7 @@ fn parse_object(line: &str) -> RowFields {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

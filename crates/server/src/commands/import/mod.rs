@@ -5,6 +5,7 @@ mod import_file;
 mod line_numbers;
 mod record;
 mod report;
+mod row;
 
 use anyhow::Context as _;
 use guerdon_domain::ports::{StoreExt, Tx};
@@ -18,7 +19,7 @@ use super::arguments::identifiers::CompanyArgument;
 use super::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 use crate::terminal::Progress;
 
-pub(super) use self::import_file::ImportRow;
+pub(super) use self::row::ImportRow;
 
 /// The number of rows per transaction on the embedded database. It is so small that other writers, which wait for the
 /// transaction, do not wait long.

@@ -5,7 +5,7 @@ use guerdon_domain::users::{ImportRecord, Profile, UpdateUser, UserKey};
 use guerdon_domain::values::{CompanyId, EmailAddress, SingleLine};
 use serde_json::{Map, Value};
 
-use super::ImportRow;
+use super::row::ImportRow;
 
 impl ImportRow {
     fn valid_fields(&self) -> Result<&Map<String, Value>, String> {
