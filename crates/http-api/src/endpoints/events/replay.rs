@@ -64,6 +64,10 @@ impl OperationDocs for ReplayMany {
     const FIELD_DOCS: FieldDocs = field_docs! {
         /// Only events that were created at this time or later. Example: `"2026-11-20T20:01:02.345Z"`
         since,
+        /// Only events in this state. `pending`: waits for its next attempt; `exhausted`: all attempts failed;
+        /// `unaddressed`: the provider had no callback URL; `delivered`: confirmed, only together with `since`.
+        /// Example: `"exhausted"`
+        state,
     };
     type View = View;
 }
