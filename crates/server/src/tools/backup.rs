@@ -6,6 +6,7 @@ use std::thread::{scope, sleep}; // tidy: waits between two syncs of the growing
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use guerdon_console::numbers;
 use guerdon_persistence::copy_sqlite;
 use serde::Serialize;
 
@@ -45,9 +46,10 @@ impl CommandView for BackupView {
             )
         });
         format!(
-            "wrote {}, {} bytes.\nIt does not contain the master key, which is needed to decrypt its secrets: \
+            "wrote {}, {}.\nIt does not contain the master key, which is needed to decrypt its secrets: \
              store the key separately (master.key in the data folder, unless it is in the settings).{proof}",
-            self.file, self.bytes
+            self.file,
+            numbers::count_with_noun(self.bytes, "byte", "bytes")
         )
     }
 }
