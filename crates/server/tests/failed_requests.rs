@@ -133,6 +133,19 @@ fn check_console_pages(service: &TestService, provider: &ProviderCredentials) {
 }
 
 #[test]
+fn a_request_over_the_rate_limit_is_recorded_with_its_provider() {
+    let settings = [("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND", "1"), ("GUERDON_RATE_LIMIT__BURST", "1")];
+    for_each_database_with(&settings, |service| {
+        let provider = service.create_provider("Busy", false);
+        wait_until("the rate limit should be reached", || {
+            (send_with_id(service, &provider, "/v1/companies", "too-many") == 429).then_some(())
+        });
+        let found = wait_for_count(service, &["--status", "429"], 1);
+        assert_eq!(found[0]["provider_id"], provider.id);
+    });
+}
+
+#[test]
 fn requests_of_every_process_are_listed_also_those_before_its_stop() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 0);
