@@ -1,6 +1,6 @@
 //! The binary `guerdon`. Its code is in the library of this crate.
 
-/// Parses the command line and runs what it asks for.
+/// Parses the command line and runs the command.
 fn main() -> std::process::ExitCode {
     guerdon_server::main()
 }

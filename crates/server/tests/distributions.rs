@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::service::TestService;
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
-/// So many users that a distribution takes some time.
+/// Enough users that a distribution takes some time.
 const USERS: i64 = 20_000;
 
 fn create_schedule(service: &TestService, company: &str, points: &str, start: &str) -> Value {

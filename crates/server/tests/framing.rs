@@ -1,5 +1,5 @@
-//! Bytes that are not a valid request get one response, the connection is closed, and nothing is handled (behaviour
-//! 5.2).
+//! Bytes that are not a valid request get one response, the connection is closed, and nothing is handled
+//! (behaviour 5.2).
 
 use std::cell::Cell;
 use std::io::{Read as _, Write as _};

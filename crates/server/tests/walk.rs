@@ -58,7 +58,7 @@ struct Walk<'a> {
     service: &'a TestService,
     provider: ProviderCredentials,
     normalizer: BodyNormalizer,
-    /// Each request and its whole response, with placeholders of its own.
+    /// Each request and its whole response, with their own placeholders.
     transcript: RefCell<(BodyNormalizer, Vec<String>)>,
 }
 

@@ -31,7 +31,7 @@ pub trait ValueSchema {
 pub trait FromText: ValueSchema + Sized {
     /// Why a string is not a valid value: the rule that it breaks.
     type Fault: Display;
-    /// What is expected, such as `a string with a UUID`; for the message if a value of another type was sent.
+    /// The expected value, such as `a string with a UUID`. Appears in the message if a value of another type was sent.
     const EXPECTED: &'static str;
 
     /// Parses the string.
@@ -40,7 +40,7 @@ pub trait FromText: ValueSchema + Sized {
 
 /// A value that is sent as an integer.
 pub trait FromInteger: ValueSchema + Sized {
-    /// What is expected, such as `an integer from 1 to 10000`; for the message.
+    /// The expected value, such as `an integer from 1 to 10000`. Appears in the message.
     const EXPECTED: &'static str;
 
     /// The value of an integer; `None` if it is not valid.

@@ -109,7 +109,7 @@ mod tests {
             let (tell, has_stalled) = tokio::sync::oneshot::channel();
             let stalling = tokio::task::spawn_blocking(move || (tell.send(()), stalled.recv()));
             has_stalled.await.unwrap();
-            // While a blocking task runs, the paused clock does not advance by itself.
+            // While a blocking task runs, the paused clock does not advance on its own.
             let waiting = (0..2).map(|_| parsing.run_parser(&(), 1 << 20, |()| ()));
             let refused = futures_util::future::join_all(waiting);
             let (refused, ()) = futures_util::future::join(refused, async {

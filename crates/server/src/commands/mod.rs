@@ -139,7 +139,7 @@ impl Command {
         if self.is_logged() {
             let (name, user) =
                 (self.command_line_name(), environment.user.as_deref().unwrap_or("unknown user"));
-            log::info!(command = name.as_str(), user; "a command was executed");
+            log::info!(command = name.as_str(), user; "executed a command");
         }
         Ok(output)
     }

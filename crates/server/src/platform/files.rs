@@ -53,7 +53,7 @@ pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Creates an empty file of mode 0600. An existing file does not change. Fails if an existing file is empty and belongs
-/// to another user, who could read what is written to it. Never creates the target of a symbolic link.
+/// to another user, who could read its later contents. Never creates the target of a symbolic link.
 pub(crate) fn ensure_private_file(path: &Path) -> anyhow::Result<()> {
     match create_new_file(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}

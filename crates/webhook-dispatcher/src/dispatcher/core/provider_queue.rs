@@ -85,7 +85,7 @@ impl ProviderQueue {
         self.claim_window.saturating_sub(self.claimed_count())
     }
 
-    /// How many of the waiting events could be started now, each by a sender of its own.
+    /// The number of waiting events that could be started now, each by a separate sender.
     pub(super) fn startable_count(&self, limits: &DispatcherLimits) -> usize {
         self.waiting.len().min(limits.in_progress_per_provider.saturating_sub(self.in_progress))
     }

@@ -65,7 +65,7 @@ impl Core {
     }
 
     /// Records that settlements could not be written. They are retried first, in smaller batches. A settlement that
-    /// fails in a batch of its own moves to the end of the queue, so a settlement that the store rejects does not block
+    /// fails even in a separate batch moves to the end of the queue, so a settlement that the store rejects does not block
     /// the others.
     pub(in crate::dispatcher) fn requeue_settlements(&mut self, batch: Vec<Settlement>) {
         self.settling_count -= batch.len();
