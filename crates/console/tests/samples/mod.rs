@@ -65,10 +65,7 @@ pub fn render_samples() -> Vec<Sample> {
     add("schedules_empty", pages::schedules::render_page(&sample_schedules(0), &none, &plain));
     add("audit", pages::audit::render_page(&sample_audit_log(40), &Query::parse("actor=operator"), &plain));
     add("audit_empty", pages::audit::render_page(&sample_audit_log(0), &none, &plain));
-    let query = Query::parse("status=404&provider=1");
-    add("requests", pages::requests::render_page(&requests::request_list(50), &query, &plain));
-    let unknown = Query::parse("request_id=%22%3E%3Cb%3E");
-    add("requests_empty", pages::requests::render_page(&requests::request_list(0), &unknown, &plain));
+    requests::render_pages(&plain).into_iter().for_each(|(name, page)| add(name, page));
     add("missing", pages::not_found::render_page(&plain));
     add("failed", pages::unavailable::render_page(&plain));
     all

@@ -1,6 +1,7 @@
 //! Sample models of the page of failed requests.
 
 use guerdon_console::model::{FailedRequest, FailedRequests, LogPage};
+use guerdon_console::{Frame, Query, pages};
 use time::Duration;
 
 use super::{HOSTILE_NAME, NOW, sample_id, sample_reference};
@@ -33,7 +34,17 @@ fn failed_request(number: u32) -> FailedRequest {
     }
 }
 
-pub fn request_list(count: u32) -> FailedRequests {
+/// The names of the pages, and the pages.
+pub fn render_pages(frame: &Frame) -> [(&'static str, String); 2] {
+    let render =
+        |count, query| pages::requests::render_page(&request_list(count), &Query::parse(query), frame);
+    [
+        ("requests", render(50, "status=404&provider=1")),
+        ("requests_empty", render(0, "request_id=%22%3E%3Cb%3E")),
+    ]
+}
+
+fn request_list(count: u32) -> FailedRequests {
     let cursor = |text: &str| (count > 0).then(|| text.to_owned());
     FailedRequests {
         list: LogPage {
