@@ -14,11 +14,12 @@ const PER_PAGE = 100;
 const LONGEST_WAIT = 60; // seconds; the longest Retry-After that is honoured
 const TRANSIENT = new Set([429, 500, 502, 503, 504]); // other statuses would not change
 
-/** The service refused the request. */
+/** The service refused the request. `code` is the reason for programs; undefined if a proxy responded. */
 export class Refused extends Error {
-  constructor(status, reason) {
+  constructor(status, { code, reason }) {
     super(`${status}: ${reason}`);
     this.status = status;
+    this.code = code;
     this.reason = reason;
   }
 }
@@ -69,7 +70,7 @@ export class Client {
         if (isLast || /CERT|SELF_SIGNED|ALTNAME/.test(error.code ?? "")) throw error;
       }
       if (response?.status < 300) return response.text ? JSON.parse(response.text) : null;
-      if (response && (isLast || !TRANSIENT.has(response.status))) throw new Refused(response.status, reason(response.text));
+      if (response && (isLast || !TRANSIENT.has(response.status))) throw new Refused(response.status, parseError(response.text));
       const wait = Math.max(seconds(response?.headers["retry-after"]), Math.random() * 0.25 * 2 ** attempt);
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }
@@ -77,7 +78,8 @@ export class Client {
 
   once(method, path, body, headers) {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const all = { Authorization: this.authorization, "Content-Type": "application/json", ...headers };
+    const accept = "application/json, application/problem+json";
+    const all = { Authorization: this.authorization, "Content-Type": "application/json", Accept: accept, ...headers };
     if (text !== undefined) all["Content-Length"] = Buffer.byteLength(text);
     return new Promise((resolve, reject) => {
       const options = { method, headers: all, agent: this.agent, timeout: 30_000 };
@@ -103,11 +105,13 @@ function seconds(retryAfter = "") {
   return Math.min(Math.max(wait || 0, 0), LONGEST_WAIT);
 }
 
-function reason(text) {
+/** Returns the code and the reason of an error. */
+function parseError(text) {
   try {
-    return JSON.parse(text).error.message;
+    const { code, detail } = JSON.parse(text);
+    return { code, reason: detail };
   } catch {
-    return text;
+    return { reason: text };
   }
 }
 
@@ -136,7 +140,7 @@ async function walk(client, company, occasion, receiver) {
     });
     console.log("sent", sent.recognitions[0].id);
   } catch (error) {
-    if (error.reason !== "Insufficient funds") throw error;
+    if (error.code !== "insufficient_funds") throw error;
     console.log("the reserve is empty: ask the operator for a deposit");
   }
   const emails = [];

@@ -29,11 +29,12 @@ BROKEN = (OSError, http.client.HTTPException)  # no complete response: the reque
 
 
 class Refused(Exception):
-    """The service refused the request."""
+    """The service refused the request. `code` is the reason for programs; None if a proxy responded."""
 
-    def __init__(self, status, message):
+    def __init__(self, status, code, message):
         super().__init__(f"{status}: {message}")
         self.status = status
+        self.code = code
         self.message = message
 
 
@@ -76,7 +77,12 @@ class Client:
 
     def call(self, method, path, body=None, headers=None):
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": self.authorization, "Content-Type": "application/json", **(headers or {})}
+        headers = {
+            "Authorization": self.authorization,
+            "Content-Type": "application/json",
+            "Accept": "application/json, application/problem+json",
+            **(headers or {}),
+        }
         for attempt in range(1, ATTEMPTS + 1):
             request = urllib.request.Request(self.url + path, data, headers, method=method)
             wait = 0
@@ -89,7 +95,7 @@ class Client:
                 if status < 300:
                     return json.loads(text) if text else None
                 if status not in TRANSIENT or attempt == ATTEMPTS:
-                    raise Refused(status, reason(text))
+                    raise Refused(status, *reason(text))
                 wait = seconds(retry_after)
             time.sleep(max(wait, random.uniform(0, 0.25 * 2**attempt)))
 
@@ -115,10 +121,12 @@ def seconds(retry_after):
 
 
 def reason(text):
+    """Returns the code and the message of an error."""
     try:
-        return json.loads(text)["error"]["message"]
+        problem = json.loads(text)
+        return problem["code"], problem["detail"]
     except (ValueError, KeyError, TypeError):
-        return text.decode(errors="replace")
+        return None, text.decode(errors="replace")
 
 
 def newcomers(client):
@@ -147,7 +155,7 @@ def walk(client, company, occasion, receiver):
         })
         print("sent", sent["recognitions"][0]["id"])
     except Refused as refused:
-        if refused.message != "Insufficient funds":
+        if refused.code != "insufficient_funds":
             raise
         print("the reserve is empty: ask the operator for a deposit")
     emails = [user["email"] for user in client.pages(f"/companies/{company}/users")]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::examples::ExampleRequest;
 use crate::fields::{string_field, write_fields, write_parameters};
 use crate::page::{Group, Page};
 use crate::schemas::{list_items, render_example};
@@ -30,10 +31,15 @@ fn write_event_type(name: &str, webhook: &Value, description: &Value) -> Option<
          [sent again](/docs/reference/events#replayEvent).\n\n\
          ## Example body\n\nThe body is one line; here it is wrapped.\n\n```json\n{}\n```\n\n\
          ## Fields\n\n{}\
-         ## Headers\n\n{}",
+         ## Headers\n\n{}\
+         ## Test your receiver\n\nThe operator can send an example of this event to your callback URL and see your \
+         response. In the sandbox you are the operator:\n\n\
+         ```sh\nguerdon webhook send-example \"$PROVIDER_ID\" --type {name}\n```\n\n\
+         ## Sent events of this type\n\n{}",
         string_field(webhook, "summary").trim_end_matches('.'),
         render_example(description, schema),
         write_fields(schema, description),
-        write_parameters(&headers, description)
+        write_parameters(&headers, description),
+        ExampleRequest::get("/v1/events", &format!("?type={name}")).to_markdown()
     ))
 }

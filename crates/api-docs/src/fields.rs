@@ -4,17 +4,16 @@ use serde_json::Value;
 
 use crate::schemas::{describe_schema, ordered_fields, required_fields, resolve_reference};
 
-/// Writes a table of parameters.
+/// Writes a table of parameters. The type begins with the parameter's place: path, query or header.
 pub(crate) fn write_parameters(parameters: &[&Value], description: &Value) -> String {
-    let mut text = "| Name | In | Description |\n|---|---|---|\n".to_owned();
+    let mut text = "| Name | Description |\n|---|---|\n".to_owned();
     for parameter in parameters {
         let is_required = parameter.get("required") == Some(&Value::Bool(true));
         let name = string_field(parameter, "name");
         let schema = parameter.get("schema").unwrap_or(&Value::Null);
         let row = format!(
-            "| `{name}`{} | {} | {} |\n",
+            "| `{name}`{} | {} |\n",
             required_mark(is_required),
-            string_field(parameter, "in"),
             describe_value(parameter, schema, description)
         );
         text.push_str(&row);
@@ -57,7 +56,10 @@ fn required_mark(is_required: bool) -> &'static str {
 
 /// Returns the description of a field or parameter with its schema in words, for a cell of a table.
 fn describe_value(documented: &Value, schema: &Value, description: &Value) -> String {
-    let words = describe_schema(description, schema);
+    let mut words = describe_schema(description, schema);
+    if let Some(place) = documented.get("in").and_then(Value::as_str) {
+        words = format!("{place}: {words}");
+    }
     let text = format!("{} *{words}*", string_field(documented, "description"));
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', r"\|")
 }
@@ -92,5 +94,13 @@ mod tests {
             text.contains("Fields of `b`:\n\n| Field | Description |\n|---|---|\n| `d` | *integer* |\n"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_parameter_is_a_row_with_its_place() {
+        let parameter =
+            json!({"name": "page", "in": "query", "description": "The page.", "schema": {"type": "integer"}});
+        let text = write_parameters(&[&parameter], &json!({}));
+        assert!(text.ends_with("| `page` | The page. *query: integer* |\n\n"), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::markdown::LANGUAGES;
+use crate::example_groups::LANGUAGES;
 use crate::page::{Group, Page};
 use crate::script::SCRIPT;
 
@@ -16,6 +16,7 @@ pub(crate) struct Framed<'a> {
 }
 
 pub(crate) fn render_frame(pages: &[Page], framed: &Framed<'_>) -> Markup {
+    let is_reference = framed.page.is_some_and(|page| page.group == Group::Reference);
     let position = pages.iter().position(|page| page.path == framed.path);
     html! {
         (DOCTYPE)
@@ -43,7 +44,7 @@ pub(crate) fn render_frame(pages: &[Page], framed: &Framed<'_>) -> Markup {
                         }
                         div.wide { (render_links(pages, framed.path)) }
                     }
-                    main #main tabindex="-1" {
+                    main #main tabindex="-1" class=[is_reference.then_some("reference")] {
                         @if let Some(page) = framed.page { (render_breadcrumbs(page)) }
                         @if framed.page.is_some_and(|page| page.has_examples) { (render_language_switch()) }
                         (framed.main)

@@ -1,13 +1,16 @@
 #![doc = include_str!("../README.md")]
 
+mod error_causes;
 mod errors;
 mod event_types;
+mod example_groups;
 mod examples;
 mod fields;
 mod guides;
 mod index;
 mod layout;
 mod markdown;
+mod markdown_form;
 mod operation;
 mod page;
 mod reference;

@@ -1,19 +1,15 @@
 //! Renders Markdown, from which both forms of a page come: HTML, and Markdown with links to the Markdown forms of other
 //! pages.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html as markdown_html,
 };
 
+use crate::example_groups::{GroupedBlock, block_language, find_groups};
 use crate::guides::resolve_link;
-
-/// The languages of examples. Adjacent code blocks in these languages that begin with curl are one example, of which the
-/// page shows the chosen language.
-pub(crate) const LANGUAGES: [(&str, &str); 3] =
-    [("curl", "curl"), ("python", "Python"), ("javascript", "JavaScript")];
 
 /// A rendered text.
 pub(crate) struct Rendered {
@@ -37,15 +33,16 @@ pub(crate) struct Section {
 /// pages.
 pub(crate) fn render_markdown(text: &str) -> Rendered {
     let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
-    let mut renderer = Renderer::default();
     let events: Vec<Event<'_>> = Parser::new_ext(text, options).collect();
+    let groups = find_groups(&events);
+    let has_examples = !groups.is_empty();
+    let mut renderer = Renderer { groups, ..Renderer::default() };
     for (position, event) in events.iter().enumerate() {
-        let following = events.get(position + 1..).unwrap_or_default();
-        renderer.add_event(event, following);
+        renderer.add_event(event, position);
     }
     let mut html = String::new();
     markdown_html::push_html(&mut html, renderer.output.into_iter());
-    Rendered { html: PreEscaped(html), sections: renderer.sections, has_examples: renderer.has_examples }
+    Rendered { html: PreEscaped(html), sections: renderer.sections, has_examples }
 }
 
 #[derive(Default)]
@@ -55,13 +52,14 @@ struct Renderer<'a> {
     used_ids: HashSet<String>,
     /// The position in `output` of the heading that is being read, and the id that the text gives it.
     heading: Option<(usize, Option<String>)>,
-    has_examples: bool,
-    is_in_example: bool,
-    is_example_block: bool,
+    /// The code blocks that are examples in several languages, by their positions.
+    groups: HashMap<usize, GroupedBlock>,
+    /// Whether the code block that is being read is the last of its group.
+    ends_group: bool,
 }
 
 impl<'a> Renderer<'a> {
-    fn add_event(&mut self, event: &Event<'a>, following: &[Event<'a>]) {
+    fn add_event(&mut self, event: &Event<'a>, position: usize) {
         self.collect_text(event);
         match event {
             Event::Start(Tag::Heading { id, .. }) => {
@@ -77,8 +75,8 @@ impl<'a> Renderer<'a> {
                 self.output.push(event.clone());
                 self.push_html("</div>\n".to_owned());
             }
-            Event::Start(Tag::CodeBlock(kind)) => self.start_code_block(kind, following),
-            Event::End(TagEnd::CodeBlock) => self.end_code_block(following),
+            Event::Start(Tag::CodeBlock(kind)) => self.start_code_block(kind, position),
+            Event::End(TagEnd::CodeBlock) => self.end_code_block(),
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
                 let dest_url = resolve_link(dest_url).map_or_else(|| dest_url.clone(), CowStr::from);
                 let link =
@@ -145,64 +143,25 @@ impl<'a> Renderer<'a> {
     }
 
     /// Opens a code block, which can be focused so that the keyboard can scroll it.
-    fn start_code_block(&mut self, kind: &CodeBlockKind<'_>, following: &[Event<'_>]) {
-        let example_language = example_language(kind);
-        self.is_example_block = self.is_in_example && example_language.is_some();
-        if !self.is_in_example && example_language == Some("curl") && next_block_is_example(following) {
-            self.push_html("<div class=\"example\">".to_owned());
-            self.is_in_example = true;
-            self.is_example_block = true;
-            self.has_examples = true;
-        }
-        let attribute = match example_language.filter(|_| self.is_example_block) {
-            Some(language) => format!(" data-language=\"{language}\""),
-            None => String::new(),
-        };
-        let class = block_language(kind);
+    fn start_code_block(&mut self, kind: &CodeBlockKind<'_>, position: usize) {
+        let block = self.groups.get(&position);
+        let open_group =
+            if block.is_some_and(|block| block.is_first) { "<div class=\"example\">" } else { "" };
+        let attribute =
+            block.map(|block| format!(" data-languages=\"{}\"", block.shown_in)).unwrap_or_default();
+        self.ends_group = block.is_some_and(|block| block.is_last);
         self.push_html(format!(
-            "<div class=\"code\"{attribute}><pre tabindex=\"0\"><code class=\"{class}\">"
+            "{open_group}<div class=\"code\"{attribute}><pre tabindex=\"0\"><code class=\"{}\">",
+            block_language(kind)
         ));
     }
 
-    fn end_code_block(&mut self, following: &[Event<'_>]) {
+    fn end_code_block(&mut self) {
         self.push_html("</code></pre></div>\n".to_owned());
-        let continues =
-            matches!(following.first(), Some(Event::Start(Tag::CodeBlock(kind))) if is_translation(kind));
-        if self.is_in_example && !continues {
+        if std::mem::take(&mut self.ends_group) {
             self.push_html("</div>\n".to_owned());
-            self.is_in_example = false;
         }
     }
-}
-
-fn block_language<'a>(kind: &'a CodeBlockKind<'_>) -> &'a str {
-    match kind {
-        CodeBlockKind::Fenced(language) if language.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-            language
-        }
-        _ => "",
-    }
-}
-
-/// Returns the example language of a block. A shell block is one if it is followed by other languages.
-fn example_language(kind: &CodeBlockKind<'_>) -> Option<&'static str> {
-    let name = match block_language(kind) {
-        "sh" => "curl",
-        other => other,
-    };
-    LANGUAGES.iter().find(|(language, _)| *language == name).map(|(language, _)| *language)
-}
-
-/// Whether a block continues an example that begins with curl.
-fn is_translation(kind: &CodeBlockKind<'_>) -> bool {
-    example_language(kind).is_some_and(|language| language != "curl")
-}
-
-/// Whether the block after the current one continues its example. `following` begins inside the current block.
-fn next_block_is_example(following: &[Event<'_>]) -> bool {
-    let end = following.iter().position(|event| matches!(event, Event::End(TagEnd::CodeBlock)));
-    let next = end.and_then(|end| following.get(end + 1));
-    matches!(next, Some(Event::Start(Tag::CodeBlock(kind))) if is_translation(kind))
 }
 
 fn plain_text(events: &[Event<'_>]) -> String {
@@ -220,49 +179,6 @@ fn heading_anchor(title: &str) -> String {
         .chars()
         .filter(|character| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_'));
     kept.map(|character| if character == ' ' { '-' } else { character }).collect()
-}
-
-/// Returns the Markdown form of a page: without ids in headings, and with links to the Markdown forms of pages.
-pub(crate) fn to_markdown_form(text: &str) -> String {
-    let mut form = String::with_capacity(text.len());
-    for line in text.lines() {
-        let is_heading = line.starts_with('#');
-        let line = match line.rsplit_once(" {#") {
-            Some((heading, _id)) if is_heading => heading,
-            _ => line,
-        };
-        form.push_str(&link_markdown_forms(line));
-        form.push('\n');
-    }
-    form
-}
-
-fn link_markdown_forms(line: &str) -> String {
-    let mut parts = line.split("](");
-    let mut linked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let target = part.split_once(')').map(|(link, rest)| (markdown_link(link), rest));
-        match target {
-            Some((Some(link), rest)) => linked.push_str(&format!("]({link}){rest}")),
-            _ => linked.push_str(&format!("]({part}")),
-        }
-    }
-    linked
-}
-
-/// Returns the Markdown form that a link leads to; `None` if it does not lead to a page.
-fn markdown_link(link: &str) -> Option<String> {
-    let link = resolve_link(link).unwrap_or_else(|| link.to_owned());
-    let (page, anchor) = link.split_once('#').map_or((&*link, None), |(page, anchor)| (page, Some(anchor)));
-    if !page.starts_with("/docs") {
-        return None;
-    }
-    let page = if page.starts_with("/docs/files/") || page.ends_with(".md") {
-        page.to_owned()
-    } else {
-        format!("{page}.md")
-    };
-    Some(anchor.map_or_else(|| page.clone(), |anchor| format!("{page}#{anchor}")))
 }
 
 #[cfg(test)]
@@ -284,37 +200,20 @@ mod tests {
     }
 
     #[test]
-    fn adjacent_blocks_are_an_example_in_several_languages() {
-        let rendered =
-            render_markdown("```sh\nls\n```\n\n```python\nprint()\n```\n\nThen:\n\n```sh\npwd\n```\n");
+    fn the_blocks_of_an_example_say_which_languages_show_them() {
+        let rendered = render_markdown(
+            "```sh\nls\n```\n\n```python\nprint()\n```\n\nThen:\n\n```sh status=404\npwd\n```\n",
+        );
         let page = rendered.html.into_string();
         assert!(rendered.has_examples);
-        assert!(
-            page.contains("<div class=\"example\"><div class=\"code\" data-language=\"curl\">"),
-            "{page}"
-        );
-        assert!(
-            page.contains("data-language=\"python\"><pre tabindex=\"0\"><code class=\"python\">print()"),
-            "{page}"
-        );
-        assert!(page.contains("<div class=\"code\"><pre tabindex=\"0\"><code class=\"sh\">pwd"), "{page}");
-        assert_eq!(page.matches("<div").count(), page.matches("</div>").count(), "{page}");
-        for text in ["```python\nprint()\n```\n", "```python\nprint()\n```\n\n```javascript\n1;\n```\n"] {
-            assert!(!render_markdown(text).has_examples, "without curl, all blocks are always shown");
+        for part in [
+            "<div class=\"example\"><div class=\"code\" data-languages=\"sh javascript\">",
+            "data-languages=\"python javascript\"><pre tabindex=\"0\"><code class=\"python\">print()",
+            "<div class=\"code\"><pre tabindex=\"0\"><code class=\"sh\">pwd",
+        ] {
+            assert!(page.contains(part), "{part} is not in {page}");
         }
-    }
-
-    #[test]
-    fn the_markdown_form_links_to_markdown_forms() {
-        let check = |text: &str, expected: &str| assert_eq!(to_markdown_form(text), format!("{expected}\n"));
-        check(
-            "See [money](money.md#who-pays), [x](https://x.example/).",
-            "See [money](/docs/guides/money.md#who-pays), [x](https://x.example/).",
-        );
-        check(
-            "[a](#here) [b](/docs/reference/users) [c](../clients/client.py)",
-            "[a](#here) [b](/docs/reference/users.md) [c](/docs/files/client.py)",
-        );
-        check("## Send {#send}", "## Send");
+        assert_eq!(page.matches("<div").count(), page.matches("</div>").count(), "{page}");
+        assert!(!render_markdown("```python\nprint()\n```\n").has_examples);
     }
 }

@@ -3,7 +3,8 @@
 use maud::Markup;
 use pulldown_cmark::HeadingLevel;
 
-use crate::markdown::{Section, render_markdown, to_markdown_form};
+use crate::markdown::{Section, render_markdown};
+use crate::markdown_form::to_markdown_form;
 
 /// A part of the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

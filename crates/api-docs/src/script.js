@@ -15,6 +15,11 @@
     });
   }
 
+  // The contents show the current page.
+  const contents = document.querySelector(".contents .wide");
+  const current = contents.querySelector("[aria-current]");
+  if (current) contents.scrollTop = current.offsetTop - contents.clientHeight / 3;
+
   // Copy buttons.
   for (const block of document.querySelectorAll(".code")) {
     const button = document.createElement("button");
@@ -54,13 +59,24 @@
     // A part of an operation, "Create a user: Parameters", comes after the operation.
     return section.includes(": ") ? score / 2 : score;
   };
+  // The words around the first match, whole.
   const excerpt = (text, words) => {
     const found = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
-    const start = Math.max(0, Math.min(...found, text.length) - 30);
-    const begin = found.length === 0 ? 0 : start;
-    return (begin > 0 ? "…" : "") + text.slice(begin, begin + 110) + (text.length > begin + 110 ? "…" : "");
+    const match = found.length === 0 ? 0 : Math.min(...found);
+    const begin = match < 40 ? 0 : text.indexOf(" ", match - 40) + 1;
+    const space = text.lastIndexOf(" ", begin + 120);
+    const end = text.length <= begin + 120 ? text.length : space > begin ? space : begin + 120;
+    return (begin > 0 ? "… " : "") + text.slice(begin, end) + (end < text.length ? " …" : "");
   };
   const element = (name, text, className = "") => Object.assign(document.createElement(name), { textContent: text, className });
+  // The element with each match of a word marked.
+  const marked = (name, text, words, className = "") => {
+    const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+    const parts = text.split(new RegExp(`(${escaped.join("|")})`, "giu"));
+    const whole = element(name, "", className);
+    whole.append(...parts.map((part, position) => (position % 2 === 1 ? element("mark", part) : part)));
+    return whole;
+  };
   const show = async () => {
     const query = field.value.trim().toLowerCase();
     results.hidden = query === "";
@@ -78,12 +94,13 @@
     for (const [, [url, page, section, text]] of ranked.slice(0, RESULTS_MAX)) {
       const link = element("a", "");
       link.href = url;
-      link.append(element("strong", section || page), " ", element("span", page, "page"), element("span", excerpt(text, words), "excerpt"));
+      link.append(marked("strong", section || page, words), " ", element("span", page, "page"), marked("span", excerpt(text, words), words, "excerpt"));
       const item = document.createElement("li");
       item.append(link);
       list.append(item);
     }
-    const count = ranked.length === 0 ? "No results" : `${ranked.length} ${ranked.length === 1 ? "result" : "results"}`;
+    const total = ranked.length === 0 ? "No results" : `${ranked.length} ${ranked.length === 1 ? "result" : "results"}`;
+    const count = ranked.length > RESULTS_MAX ? `The best ${RESULTS_MAX} of ${total}` : total;
     results.replaceChildren(element("p", count), list);
   };
   const close = () => { results.hidden = true; };

@@ -65,7 +65,7 @@ fn every_operation_has_an_anchor_and_an_example_in_each_language() {
             count += 1;
         }
     }
-    for language in ["curl", "python", "javascript"] {
+    for language in ["sh", "python", "javascript"] {
         assert_eq!(text.matches(&format!("<code class=\"{language}\">")).count(), count, "{language}");
     }
 }

@@ -43,10 +43,16 @@ impl ExampleRequest {
         }
     }
 
+    /// A GET request for a path without an id. `query` begins with `?`.
+    pub(crate) fn get(path: &str, query: &str) -> Self {
+        let request = Self::new("GET", path, &Value::Null);
+        Self { query: query.to_owned(), ..request }
+    }
+
     /// Returns adjacent Markdown code blocks, one for each language.
     pub(crate) fn to_markdown(&self) -> String {
         format!(
-            "```curl\n{}\n```\n\n```python\n{}\n```\n\n```javascript\n{}\n```\n\n",
+            "```sh\n{}\n```\n\n```python\n{}\n```\n\n```javascript\n{}\n```\n\n",
             curl::write_command(self),
             python::write_program(self),
             javascript::write_program(self)
