@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use crate::listing::{Column, Listing, ROWS_PER_PAGE};
-use crate::model::{EventState, LogPage, ObjectReference, TablePage};
+use crate::model::{EventState, LogPage, ObjectReference, Percentiles, TablePage};
 use crate::numbers;
 use crate::query::Query;
 
@@ -80,7 +80,7 @@ pub(crate) fn command_list(commands: &[(&str, String)]) -> Markup {
     }
 }
 
-/// Renders a command line that is selected as a whole and scrolls, also with the keyboard.
+/// Renders a command line that is selected as a whole and wraps if it is longer than a line.
 pub(crate) fn command_line(command: &str) -> Markup {
     html! { pre.command tabindex="0" { code { (command) } } }
 }
@@ -88,7 +88,7 @@ pub(crate) fn command_line(command: &str) -> Markup {
 /// Renders a table that scrolls if it is wider than the page.
 pub(crate) fn scrollable_table(label: &str, head: &Markup, body: &Markup) -> Markup {
     html! {
-        div.table role="region" aria-label=(label) tabindex="0" {
+        div.table role="region" aria-label={ "Table: " (label) } tabindex="0" {
             table { thead { tr { (head) } } tbody { (body) } }
         }
     }
@@ -199,6 +199,17 @@ pub(crate) fn provider_link(object: &ObjectReference) -> Markup {
 
 fn object_link(path: &str, object: &ObjectReference) -> Markup {
     html! { a href={ (path) "/" (object.id) } { (object.name) } }
+}
+
+pub(crate) fn user_link(id: &str) -> Markup {
+    html! { a.id href={ "/users/" (id) } { (id) } }
+}
+
+/// Formats percentiles of durations as `p50 1.2 ms, p95 8 ms, p99 21 ms`.
+pub(crate) fn format_percentiles(percentiles: &Percentiles) -> String {
+    let Percentiles { p50, p95, p99 } = *percentiles;
+    let format = numbers::format_micros;
+    format!("p50 {}, p95 {}, p99 {}", format(p50), format(p95), format(p99))
 }
 
 pub(crate) fn event_link(id: &str) -> Markup {

@@ -22,6 +22,25 @@ const VISIBLE_FIELDS: [&str; 14] = [
     "version",
 ];
 
+/// Returns the users whom the body names by id, each with the role.
+pub(crate) fn named_users(body: &str) -> Vec<(&'static str, String)> {
+    #[derive(serde::Deserialize)]
+    struct Body {
+        data: Users,
+    }
+    #[derive(serde::Deserialize)]
+    struct Users {
+        sender_type: Option<String>,
+        sender_id: Option<String>,
+        receiver_id: Option<String>,
+        user_id: Option<String>,
+    }
+    let Ok(Body { data }) = serde_json::from_str(body) else { return Vec::new() };
+    let sender = data.sender_id.filter(|_| data.sender_type.as_deref() == Some("user"));
+    let roles = [("Sender", sender), ("Receiver", data.receiver_id), ("User", data.user_id)];
+    roles.into_iter().filter_map(|(role, id)| Some((role, id?))).collect()
+}
+
 /// Returns the formatted body; if it is not JSON, only its length.
 pub(crate) fn format_redacted(body: &str) -> String {
     let mut text = String::new();
@@ -147,7 +166,15 @@ impl<'de> Visitor<'de> for BodyWriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::format_redacted;
+    use super::{format_redacted, named_users};
+
+    #[test]
+    fn users_are_found_by_role() {
+        let body = r#"{"data":{"sender_type":"user","sender_id":"a","receiver_id":"b","points":1}}"#;
+        assert_eq!(named_users(body), [("Sender", "a".to_owned()), ("Receiver", "b".to_owned())]);
+        assert_eq!(named_users(&body.replace("user", "company")), [("Receiver", "b".to_owned())]);
+        assert_eq!(named_users("no JSON"), []);
+    }
 
     #[test]
     fn fields_keep_their_order_and_personal_data_is_hidden() {

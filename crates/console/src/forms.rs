@@ -11,7 +11,7 @@ pub(crate) fn filter_form(path: &str, query: &Query, own_names: &[&str], fields:
         query.without_parameters(own_names).without_parameters(&["page", "before", "after"]);
     let is_filtered = own_names.iter().any(|name| query.get(name).is_some());
     html! {
-        form.filter method="get" action=(path) role="search" {
+        form.filter method="get" action=(path) role="search" aria-label="Filter" {
             @for (name, value) in other_parameters.pairs() {
                 input type="hidden" name=(name) value=(value);
             }
@@ -26,6 +26,16 @@ pub(crate) fn filter_form(path: &str, query: &Query, own_names: &[&str], fields:
 pub(crate) fn text_field(label: &str, name: &str, query: &Query) -> Markup {
     html! {
         label { span { (label) } input type="search" name=(name) value=(query.get(name).unwrap_or_default()); }
+    }
+}
+
+/// Renders a checkbox, which is checked if the parameter has this value.
+pub(crate) fn checkbox(label: &str, name: &str, value: &str, query: &Query) -> Markup {
+    html! {
+        label.check {
+            input type="checkbox" name=(name) value=(value) checked[query.get(name) == Some(value)];
+            span { (label) }
+        }
     }
 }
 

@@ -5,6 +5,9 @@ use time::OffsetDateTime;
 
 use crate::time_format;
 
+/// The path of the search page, to which the form in the header is sent.
+pub const SEARCH_PATH: &str = "/search";
+
 /// What every page shows about the service.
 #[derive(Debug, Clone)]
 pub struct Frame {
@@ -15,6 +18,8 @@ pub struct Frame {
     pub version: String,
     /// Whether the API is in maintenance mode and responds with 503; `false` if that cannot be read.
     pub is_in_maintenance: bool,
+    /// The path and query of this page, to read it again.
+    pub reload_link: String,
 }
 
 /// The sections of the console.
@@ -84,6 +89,20 @@ impl PagePosition {
     }
 }
 
+/// Renders the search over all objects. It is sent in a body: the text may be an e-mail address, which must not appear in
+/// a URL, where browsers and proxies store it.
+fn search_form() -> Markup {
+    html! {
+        form.search method="post" action=(SEARCH_PATH) role="search" aria-label="Everything" {
+            label {
+                span.unseen { "Search for a domain, name, id or e-mail address" }
+                input type="search" name="q" placeholder="Domain, name, id, e-mail" autocomplete="off" spellcheck="false" maxlength="254";
+            }
+            button type="submit" { "Search" }
+        }
+    }
+}
+
 /// Renders a whole page. `main` begins with the only `h1`.
 pub(crate) fn render_frame(frame: &Frame, at: PagePosition, title: &str, main: &Markup) -> String {
     let whole = html! {
@@ -107,12 +126,13 @@ pub(crate) fn render_frame(frame: &Frame, at: PagePosition, title: &str, main: &
                             }
                         }
                     }
-                    p.read { (time_format::render_timestamp(frame.now)) " UTC" }
+                    (search_form())
                 }
                 @if frame.is_in_maintenance {
                     p.banner { strong { "Maintenance is on." } " The API returns 503." }
                 }
                 main #main tabindex="-1" {
+                    p.read { "As of " (time_format::render_time_of_day(frame.now)) " UTC. " a href=(frame.reload_link) { "Reload" } }
                     @if let PagePosition::Below(section) = at {
                         p.back { a href=(section.path()) { "← " (section.name()) } }
                     }

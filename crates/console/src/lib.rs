@@ -15,7 +15,7 @@ mod query;
 mod time_format;
 
 pub use diagnostics::diagnose_attempt;
-pub use frame::Frame;
+pub use frame::{Frame, SEARCH_PATH};
 pub use listing::{Column, Listing, LogPosition, ROWS_PER_PAGE};
 pub use query::Query;
 

@@ -11,6 +11,7 @@ use crate::numbers;
 const TIMESTAMP: StaticFormatDescription =
     format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
 const HOUR: StaticFormatDescription = format_description!("[hour]:[minute]");
+const TIME_OF_DAY: StaticFormatDescription = format_description!("[hour]:[minute]:[second]");
 const DAY: StaticFormatDescription = format_description!("[day padding:none] [month repr:short]");
 const DATE: StaticFormatDescription = format_description!("[year]-[month]-[day]");
 
@@ -32,6 +33,12 @@ pub(crate) fn format_day(at: OffsetDateTime) -> String {
 pub(crate) fn render_timestamp(at: OffsetDateTime) -> Markup {
     let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|utc| utc.format(&Rfc3339).ok());
     html! { time datetime=[exact] { (format_utc(at, TIMESTAMP)) } }
+}
+
+/// Renders `14:35:10`, the exact time in a machine-readable `time` element.
+pub(crate) fn render_time_of_day(at: OffsetDateTime) -> Markup {
+    let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|utc| utc.format(&Rfc3339).ok());
+    html! { time datetime=[exact] { (format_utc(at, TIME_OF_DAY)) } }
 }
 
 /// Renders the time and its age.

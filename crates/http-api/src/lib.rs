@@ -21,5 +21,5 @@ pub use endpoints::{ROUTES, Route};
 pub use failed_request_buffer::FailedRequestBuffer;
 pub use feed_signal::FeedSignal;
 pub use health::DatabaseHealth;
-pub use middleware::{ListeningServer, listen};
+pub use middleware::{ConnectionCount, ListeningServer, listen};
 pub use request_statistics::{RequestCounts, RequestStatistics};

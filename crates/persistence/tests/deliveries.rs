@@ -60,6 +60,7 @@ pub fn new_settlement(
         duration: Duration::from_millis(12),
         status: Some(if outcome == DeliveryOutcome::Delivered { 200 } else { 503 }),
         error: (outcome != DeliveryOutcome::Delivered).then(|| "status 503".to_owned()),
+        response_headers: (outcome != DeliveryOutcome::Delivered).then(|| "server: x\n".to_owned()),
         response_body: b"answer".to_vec(),
     };
     Settlement { event: event.id, lease: lease_id(number), attempt: Some(attempt), outcome }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep; // tidy: lets a deadline pass
 use std::time::{Duration, Instant};
 
-use guerdon_domain::audit::{AuditOptions, AuditPart};
+use guerdon_domain::audit::{AuditOptions, AuditPart, Unpaced};
 use guerdon_domain::ports::{Consistency, Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::UserId;
@@ -256,6 +256,7 @@ fn long_and_background_operations_have_no_deadline() {
             bodies: &TestBodies,
             now: fixture.context().clock.now(),
             longest_wait: short,
+            pacer: &Unpaced,
         };
         let audited = hasty.requests.read_snapshot(|reads| {
             let found = reads.audit_part(AuditPart::Tables, &options)?;

@@ -41,6 +41,7 @@ fn create_settled_events(fixture: &LedgerFixture, outcomes: &[DeliveryOutcome]) 
                 duration: Duration::from_millis(1),
                 status: (*outcome == DeliveryOutcome::Delivered).then_some(200),
                 error: None,
+                response_headers: None,
                 response_body: Vec::new(),
             };
             Settlement { event: event.id, lease, attempt: Some(attempt), outcome: *outcome }

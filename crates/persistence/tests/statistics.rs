@@ -98,6 +98,8 @@ fn the_latest_attempt_of_each_event_is_found() {
         assert_eq!(found.len(), 2);
         assert_eq!((found[&again.id].number, found[&again.id].status), (2, Some(200)));
         assert_eq!((found[&other].number, found[&other].status), (1, Some(503)));
+        assert_eq!(found[&other].response_headers.as_deref(), Some("server: x\n"));
+        assert_eq!(found[&again.id].response_headers, None);
     });
 }
 

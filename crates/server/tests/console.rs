@@ -3,8 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::support::browser::Browser;
+use crate::support::receiver::{Reply, WebhookReceiver};
 use crate::support::service::TestService;
-use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
+use crate::support::{
+    SampleCompany, for_each_database, for_each_database_with, wait_for_first_event, wait_until,
+};
 
 #[test]
 fn the_console_shows_all_objects_and_runs_no_scripts() {
@@ -18,6 +21,8 @@ fn the_console_shows_all_objects_and_runs_no_scripts() {
             (format!("/companies/{company}?days=90"), "Reserve"),
             ("/providers".to_owned(), "Providers"),
             (format!("/providers/{provider}"), "Sample"),
+            (format!("/users/{}", sample.users[0]), "Last movements"),
+            ("/search".to_owned(), "Search"),
             ("/events?state=exhausted".to_owned(), "Events"),
             ("/requests?status=5xx".to_owned(), "Failed requests"),
             ("/schedules".to_owned(), "Schedules"),
@@ -29,7 +34,7 @@ fn the_console_shows_all_objects_and_runs_no_scripts() {
             assert!(head.contains("default-src 'none'") && body.contains(holds), "{path}: {head}");
             assert!(!body.contains("<script") && !body.contains("@example.com"), "{path}");
         }
-        for path in ["/nothing", "/companies/nobody", "/events/1", "/providers/x/y"] {
+        for path in ["/nothing", "/companies/nobody", "/users/1", "/events/1", "/providers/x/y"] {
             assert_eq!(service.running.get_operator_page(path).0, 404, "{path}");
         }
     });
@@ -92,7 +97,8 @@ fn every_link_works_and_every_page_passes_in_a_browser() {
         });
         wait_until("the failing receiver should be shown", || {
             let page = service.running.get_operator_page("/").2;
-            (page.contains("The receiver of Sample is failing: 0 of 22") && page.contains(id)).then_some(())
+            let is_shown = page.contains("The receiver of Sample is failing: it confirmed 0 of the last 20");
+            (is_shown && page.contains(id)).then_some(())
         });
         let pages = crawl_pages(service);
         assert!(pages.keys().any(|path| path.starts_with("/events/")), "{:?}", pages.keys());
@@ -135,5 +141,124 @@ fn a_rebound_dns_name_reads_nothing() {
             (posted.status().as_u16(), &posted.headers()["Allow"]),
             (405, &"GET, HEAD".parse().unwrap())
         );
+    });
+}
+
+/// Requests a page without following redirects: status, target of the redirect, and page.
+fn request_page(service: &TestService, path: &str, form: Option<&str>) -> (u16, String, String) {
+    let url = format!("{}{path}", service.running.operator_url);
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
+    let response = match form {
+        Some(form) => agent.post(url).content_type("application/x-www-form-urlencoded").send(form),
+        None => agent.get(url).call(),
+    };
+    let mut response = response.unwrap();
+    let location = response.headers().get("Location").map_or("", |value| value.to_str().unwrap()).to_owned();
+    (response.status().as_u16(), location, response.body_mut().read_to_string().unwrap())
+}
+
+#[test]
+fn search_leads_to_the_only_result() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 1);
+        let (company, user, provider) = (&sample.company, &sample.users[0], &sample.provider.id);
+        let check = |text: &str, expected: &str| {
+            let (status, found_at, _) = request_page(service, &format!("/search?q={text}"), None);
+            assert_eq!((status, found_at.as_str()), (303, expected), "{text}");
+        };
+        check(&format!("{provider}.EXAMPLE.com"), &format!("/companies/{company}"));
+        check(company, &format!("/companies/{company}"));
+        check(user, &format!("/users/{user}"));
+        check("samPLE", &format!("/providers/{provider}"));
+        sample.deposit_points(service, 10);
+        let sent = sample.send_recognition(service, company, &[user], 1).json();
+        let recognition = sent["recognitions"][0]["id"].as_str().unwrap().to_owned();
+        let (_, target, page) = request_page(service, &format!("/search?q={recognition}"), None);
+        assert!(target == format!("/users/{user}") || page.contains("recognition.received"), "{page}");
+        check("Example", &format!("/companies/{company}"));
+        let (status, _, page) = request_page(service, "/search?q=%3Cb%3Enothing", None);
+        assert!(status == 200 && page.contains("Nothing has this id") && !page.contains("<b>"), "{page}");
+        let (status, target, _) = request_page(service, "/search", Some("q=a+b%26c"));
+        assert_eq!((status, target.as_str()), (303, "/search?q=a+b%26c"));
+        assert_eq!(request_page(service, "/search", Some(&"q".repeat(5_000))).0, 413);
+    });
+}
+
+#[test]
+fn an_email_address_is_searched_for_only_outside_of_urls() {
+    for_each_database(|service| {
+        let (one, other) = (SampleCompany::create(service, 1), service.create_provider("Other", true));
+        let (status, target, _) = request_page(service, "/search", Some("q=U0%40Example.com"));
+        assert_eq!((status, target), (303, format!("/users/{}", one.users[0])));
+        let other = SampleCompany::create_in_domain(service, other, "other.example", 1);
+        let (status, _, page) = request_page(service, "/search", Some("q=u0%40example.com"));
+        assert_eq!(status, 200);
+        for user in [&one.users[0], &other.users[0]] {
+            assert!(page.contains(&format!("href=\"/users/{user}\"")), "{page}");
+        }
+        assert!(!page.to_lowercase().contains("u0@example.com"), "{page}");
+        let (status, _, page) = request_page(service, "/search?q=u0%40example.com", None);
+        assert!(status == 200 && page.contains("in a URL is not searched for"), "{page}");
+        assert!(!page.contains("u0@") && !page.contains("u0%40"), "{page}");
+        let (status, _, page) = request_page(service, "/search", Some("q=nobody%40example.com"));
+        assert!(status == 200 && page.contains("Nothing has this id"), "{page}");
+    });
+}
+
+#[test]
+fn the_audit_log_hides_recognitions_and_finds_companies_by_name() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 10);
+        assert_eq!(sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 7).status, 201);
+        let domain = format!("{}.example.com", sample.provider.id);
+        let sent = "7 points to each of 1";
+        let check = |query: &str, holds: &str, lacks: &str| {
+            let (status, _, page) = request_page(service, &format!("/audit{query}"), None);
+            assert_eq!(status, 200, "{query}");
+            assert!(page.contains(holds) && !page.contains(lacks), "{query}: {page}");
+        };
+        check("", "20 points", sent);
+        check("?recognitions=shown", sent, "No action");
+        check("?action=recognition.create", sent, "20 points");
+        check(&format!("?company={domain}"), "20 points", sent);
+        check("?company=exampl", "20 points", sent);
+        check("?company=nothing", "No company has this", "20 points");
+        check(&format!("?provider={}", sample.provider.id), "20 points", sent);
+        check(&format!("?provider={}", sample.company), "No action matches", "20 points");
+        let (_, _, page) = request_page(service, &format!("/companies/{}", sample.company), None);
+        assert!(page.contains("20 points") && !page.contains(sent), "{page}");
+    });
+}
+
+#[test]
+fn events_show_what_their_receiver_sent_back() {
+    let settings =
+        [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
+    for_each_database_with(&settings, |service| {
+        let (sample, receiver) = (SampleCompany::create(service, 1), WebhookReceiver::start());
+        receiver.set_default_reply(Reply::Bytes(
+            b"HTTP/1.1 503 Busy\r\nContent-Length: 17\r\n\r\nthe <b> is full\r\n",
+        ));
+        service.run_json_command(&[
+            "provider",
+            "set",
+            &sample.provider.id,
+            "--callback-url",
+            &receiver.url(),
+        ]);
+        sample.deposit_points(service, 10);
+        assert_eq!(sample.send_recognition(service, &sample.company, &[&sample.users[0]], 1).status, 201);
+        let event = wait_for_first_event(service, &sample.provider);
+        let path = format!("/events/{}", event["id"].as_str().unwrap());
+        let page = wait_until("the response should be shown", || {
+            let page = service.running.get_operator_page(&path).2;
+            page.contains("Attempt 1: status 503").then_some(page)
+        });
+        assert!(page.contains("the &lt;b&gt; is full"), "{page}");
+        assert!(page.contains(&format!("href=\"/users/{}\"", sample.users[0])), "the receiver: {page}");
+        let list = service.running.get_operator_page("/events?state=pending").2;
+        assert!(list.contains("<span class=\"badge bad\">503</span>"), "{list}");
     });
 }

@@ -16,7 +16,7 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
         assert_eq!(service.running.wait_for_exit(), Some(0));
         assert!(answered > 20, "too few requests succeeded: {answered}");
         wait_until("the stop should be logged", || {
-            (service.running.count_in_log(": stopped\n") == 1).then_some(())
+            (service.running.count_in_log(": stopped after ") == 1).then_some(())
         });
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();

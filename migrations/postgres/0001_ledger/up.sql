@@ -476,6 +476,7 @@ CREATE TABLE attempts (
   duration_micros bigint NOT NULL CHECK (duration_micros >= 0),
   status smallint,
   failure text,
+  response_headers text CHECK (length(response_headers) <= 1024),
   response bytea NOT NULL CHECK (length(response) <= 1024),
   PRIMARY KEY (event_id, id)
 );

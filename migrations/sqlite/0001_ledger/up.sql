@@ -436,6 +436,7 @@ CREATE TABLE attempts (
   duration_micros INTEGER NOT NULL CHECK (duration_micros >= 0),
   status INTEGER,
   failure TEXT,
+  response_headers TEXT CHECK (length(response_headers) <= 1024),
   response BLOB NOT NULL CHECK (length(response) <= 1024),
   PRIMARY KEY (event_id, id)
 ) STRICT, WITHOUT ROWID;

@@ -4,7 +4,7 @@ use time::{Duration, OffsetDateTime};
 
 use crate::components::Tone;
 use crate::frame::Frame;
-use crate::model::{Certificate, ObjectReference, Overview, Performance};
+use crate::model::{Certificate, LatestResults, ObjectReference, Overview};
 use crate::numbers;
 use crate::time_format;
 
@@ -12,6 +12,10 @@ use crate::time_format;
 const PENDING_AGE_MAX: Duration = Duration::hours(1);
 /// The ledger should be verified every night.
 const VERIFICATION_AGE_MAX: Duration = Duration::hours(36);
+/// A service verifies the ledger within minutes after its first start.
+const FIRST_VERIFICATION_GRACE: Duration = Duration::minutes(10);
+/// A backup should be made every night.
+const BACKUP_AGE_MAX: Duration = Duration::hours(26);
 const CERTIFICATE_WARNING_DAYS: i64 = 30;
 
 /// Each of this many failing receivers has its own alert; the rest share one.
@@ -76,22 +80,25 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
             alerts.push(Alert::new(Tone::Warn, text).with_command("guerdon verify"));
         }
         Some(_) => {}
-        None => {
-            let text = "The ledger was never verified. Schedule `guerdon verify` every night.";
+        None if now - overview.service.started_at > FIRST_VERIFICATION_GRACE => {
+            let text = "The ledger was never verified: is verify.daily_at off?";
             alerts.push(Alert::new(Tone::Warn, text).with_command("guerdon verify"));
         }
+        None => {}
     }
+    alerts.extend(overview.service.last_backup_at.filter(|at| now - *at > BACKUP_AGE_MAX).map(|at| {
+        let text = format!("The last recorded backup was made {}.", time_format::format_age(now, at));
+        Alert::new(Tone::Warn, text)
+    }));
     alerts
 }
 
 fn failing_receiver_alerts(overview: &Overview) -> Vec<Alert> {
     let all = &overview.problems.failing_receivers;
-    let alert = |(provider, recent): &(ObjectReference, Performance)| {
-        let attempts = numbers::count_with_noun(recent.attempts, "delivery attempt", "delivery attempts");
-        let confirmed = numbers::format_count(recent.confirmed);
+    let alert = |(provider, latest): &(ObjectReference, LatestResults)| {
         let text = format!(
-            "The receiver of {} is failing: {confirmed} of {attempts} confirmed in this hour and the one before.",
-            provider.name
+            "The receiver of {} is failing: it confirmed {} of the last {} delivery attempts.",
+            provider.name, latest.confirmed, latest.attempts
         );
         Alert::new(Tone::Bad, text).with_link(format!("/providers/{}", provider.id), "See why")
     };

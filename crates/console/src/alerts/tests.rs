@@ -4,14 +4,20 @@ use time::macros::{date, datetime};
 
 use super::*;
 use crate::model::{
-    Activity, ApiStatistics, BucketSize, CappedCount, DeliveryCounts, LedgerStatus, MailCounts,
-    ObjectReference, Performance, Problems, Series, ServiceStatus, Verification,
+    Activity, ApiStatistics, BucketSize, CappedCount, DeliveryCounts, LatestResults, LedgerStatus,
+    MailCounts, ObjectReference, Problems, Series, ServiceStatus, Verification,
 };
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
 
 fn sample_frame() -> Frame {
-    Frame { now: NOW, instance: "g.example".into(), version: "0.1.0".into(), is_in_maintenance: false }
+    Frame {
+        now: NOW,
+        instance: "g.example".into(),
+        version: "0.1.0".into(),
+        is_in_maintenance: false,
+        reload_link: "/".into(),
+    }
 }
 
 /// A healthy service.
@@ -41,6 +47,7 @@ fn healthy_overview() -> Overview {
             database: "SQLite".into(),
             database_bytes: None,
             certificate: None,
+            last_backup_at: None,
         },
         problems: Problems::default(),
     }
@@ -59,14 +66,33 @@ fn healthy_service_has_no_alerts() {
 fn alerts_are_ordered_by_severity() {
     let mut overview = healthy_overview();
     overview.ledger.last_verification = None;
+    overview.service.started_at = NOW - Duration::hours(1);
     overview.deliveries.exhausted = CappedCount::new(12);
     overview.problems.suspended_providers = 1;
     let expected = [
         (Tone::Bad, "12 events were given up.".to_owned()),
-        (Tone::Warn, "The ledger was never verified. Schedule `guerdon verify` every night.".to_owned()),
+        (Tone::Warn, "The ledger was never verified: is verify.daily_at off?".to_owned()),
         (Tone::Warn, "1 provider is suspended: its events wait.".to_owned()),
     ];
     assert_eq!(alert_texts(&overview), expected);
+}
+
+#[test]
+fn a_new_service_has_time_to_verify_the_ledger() {
+    let mut overview = healthy_overview();
+    overview.ledger.last_verification = None;
+    overview.service.started_at = NOW - FIRST_VERIFICATION_GRACE;
+    assert_eq!(alert_texts(&overview), []);
+}
+
+#[test]
+fn an_old_backup_is_reported() {
+    let mut overview = healthy_overview();
+    overview.service.last_backup_at = Some(NOW - BACKUP_AGE_MAX);
+    assert_eq!(alert_texts(&overview), []);
+    overview.service.last_backup_at = Some(NOW - Duration::hours(27));
+    let all = alert_texts(&overview);
+    assert!(all.len() == 1 && all[0].1.starts_with("The last recorded backup was made "), "{all:?}");
 }
 
 #[test]
@@ -85,11 +111,11 @@ fn pending_event_is_reported_after_an_hour() {
 fn failing_receiver_is_reported_at_once() {
     let failing = |number: usize| {
         let provider = ObjectReference { id: format!("id-{number}"), name: format!("Provider {number}") };
-        (provider, Performance { attempts: 1_340, confirmed: 0, mean_latency: None })
+        (provider, LatestResults { attempts: 20, confirmed: 9, ended_at: NOW })
     };
     let mut overview = healthy_overview();
     overview.problems.failing_receivers = vec![failing(1)];
-    let text = "The receiver of Provider 1 is failing: 0 of 1,340 delivery attempts confirmed in this hour and the one before.";
+    let text = "The receiver of Provider 1 is failing: it confirmed 9 of the last 20 delivery attempts.";
     assert_eq!(alert_texts(&overview), [(Tone::Bad, text.to_owned())]);
     let link = collect_alerts(&overview, &sample_frame()).remove(0).link;
     assert_eq!(link, Some(("/providers/id-1".to_owned(), "See why")));
@@ -109,6 +135,7 @@ fn server_errors_and_unbalanced_ledger_are_reported() {
         client_errors: none(),
         server_errors: Series::from_sums(BucketSize::Hour, NOW, 24, [(NOW, 2)]),
         latency: none(),
+        percentiles: None,
     });
     let expected = [
         (

@@ -9,7 +9,7 @@ use crate::model::{Attempt, Provider};
 /// if nothing can be added to the recorded cause. The explanation is chosen by the HTTP status or, without a response, by
 /// the dispatcher's message.
 pub fn diagnose_attempt(attempt: &Attempt, provider: &Provider) -> Option<String> {
-    match (attempt.status, attempt.cause.as_deref()) {
+    match (attempt.result.status, attempt.result.cause.as_deref()) {
         (Some(200), None) => None,
         (Some(status), _) => status::diagnose_status(status, provider),
         (None, _) if provider.callback_origin.is_none() => Some(explain_missing_url(provider)),

@@ -3,7 +3,7 @@
 use time::macros::datetime;
 
 use super::diagnose_attempt;
-use crate::model::{Attempt, Provider};
+use crate::model::{Attempt, AttemptResult, Provider};
 
 fn sample_provider(callback_origin: Option<&str>) -> Provider {
     Provider {
@@ -19,8 +19,9 @@ fn sample_attempt(status: Option<u16>, cause: Option<&str>) -> Attempt {
     Attempt {
         number: 1,
         started_at: datetime!(2026-11-20 14:00 UTC),
-        status,
-        cause: cause.map(str::to_owned),
+        result: AttemptResult { status, cause: cause.map(str::to_owned) },
+        response_headers: String::new(),
+        response_body: String::new(),
         duration: 1_000,
         next_wait: None,
     }

@@ -35,8 +35,22 @@ pub struct AuditLog {
     pub list: LogPage<AuditEntry>,
     /// All actions that can be selected.
     pub actions: Vec<String>,
+    /// All providers that can be selected.
+    pub providers: Vec<ObjectReference>,
     /// The company that the log is narrowed to.
-    pub company: Option<ObjectReference>,
+    pub company: CompanyFilterResult,
+}
+
+/// The companies that match the requested id, domain or name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompanyFilterResult {
+    /// No company was requested.
+    All,
+    One(ObjectReference),
+    /// Several names contain the text; the log is empty until one of them is selected.
+    Several(Vec<ObjectReference>),
+    /// No company matches, so the log is empty.
+    Unknown,
 }
 
 /// An entry of the audit log.

@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use super::attempt::Attempt;
+use super::attempt::{Attempt, AttemptResult};
 use super::provider::Provider;
 use super::{LogPage, ObjectReference};
 
@@ -57,6 +57,8 @@ pub struct EventRow {
     pub state: EventState,
     pub provider: ObjectReference,
     pub attempts: u32,
+    /// The latest attempt, if it is stored.
+    pub latest: Option<AttemptResult>,
     pub created_at: OffsetDateTime,
     /// Only for pending events.
     pub next_attempt_at: Option<OffsetDateTime>,

@@ -14,10 +14,12 @@ mod overview;
 mod provider;
 mod request;
 mod schedule;
+mod search;
 mod series;
+mod user;
 
-pub use attempt::Attempt;
-pub use audit::{Actor, AuditEntry, AuditLog};
+pub use attempt::{Attempt, AttemptResult};
+pub use audit::{Actor, AuditEntry, AuditLog, CompanyFilterResult};
 pub use capped_count::CappedCount;
 pub use company::{Circulation, Companies, Company, CompanyRow, OccasionUse, Reserve};
 pub use event::{Event, EventRow, EventState, Events};
@@ -26,11 +28,14 @@ pub use overview::{
     ServiceStatus, Verification,
 };
 pub use provider::{
-    DeliveryFailure, Performance, Provider, ProviderDetail, ProviderRow, Providers, UndeliveredEvents,
+    DeliveryFailure, LatestResults, Percentiles, Performance, Provider, ProviderDetail, ProviderRow,
+    Providers, UndeliveredEvents,
 };
 pub use request::{FailedRequest, FailedRequests};
 pub use schedule::{Schedule, ScheduleFailure, Schedules};
+pub use search::{FoundKind, FoundObject, SearchOutcome, SearchResult};
 pub use series::{BucketSize, Point, Series};
+pub use user::{Movement, User, UserWallet};
 
 /// A reference to an object that has its own page.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use time::{Date, OffsetDateTime};
 
-use super::{CappedCount, ObjectReference, Performance, Series};
+use super::{CappedCount, LatestResults, ObjectReference, Percentiles, Series};
 
 /// The content of the first page.
 #[derive(Debug, Clone)]
@@ -41,6 +41,8 @@ pub struct ApiStatistics {
     pub server_errors: Series,
     /// Mean duration in microseconds.
     pub latency: Series,
+    /// Of all hours together; `None` without requests.
+    pub percentiles: Option<Percentiles>,
 }
 
 /// Events by delivery state.
@@ -49,6 +51,8 @@ pub struct DeliveryCounts {
     pub pending: CappedCount,
     /// Within the last 24 hours.
     pub delivered: u64,
+    /// Attempts within the last 24 hours, of which each delivered event needed at least one.
+    pub attempts: u64,
     pub exhausted: CappedCount,
     pub unaddressed: CappedCount,
     /// When the oldest pending event was created.
@@ -100,6 +104,8 @@ pub struct ServiceStatus {
     pub database_bytes: Option<u64>,
     /// `None` if a proxy terminates TLS.
     pub certificate: Option<Certificate>,
+    /// `None` if no backup was recorded.
+    pub last_backup_at: Option<OffsetDateTime>,
 }
 
 /// The API's certificate.
@@ -118,7 +124,6 @@ pub struct Problems {
     /// Schedules with a date that was tried and could not be paid.
     pub failing_schedules: u64,
     pub suspended_providers: u64,
-    /// Providers whose receiver [fails](Performance::is_failing), by name, with their attempts of the current and the
-    /// previous hour.
-    pub failing_receivers: Vec<(ObjectReference, Performance)>,
+    /// Providers whose receiver [fails](LatestResults::is_failing), by name.
+    pub failing_receivers: Vec<(ObjectReference, LatestResults)>,
 }

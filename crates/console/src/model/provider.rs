@@ -1,5 +1,7 @@
 //! Providers and the performance of their receivers.
 
+use time::{Duration, OffsetDateTime};
+
 use super::attempt::Attempt;
 use super::{CappedCount, Series, TablePage};
 
@@ -24,15 +26,40 @@ pub struct Performance {
     pub confirmed: u64,
     /// In microseconds; `None` without attempts.
     pub mean_latency: Option<i64>,
+    /// `None` without attempts.
+    pub percentiles: Option<Percentiles>,
 }
 
-impl Performance {
-    /// Fewer attempts are not significant: while a receiver restarts, a single event fails several times.
-    const ATTEMPTS_MIN_TO_JUDGE: u64 = 20;
+/// Percentiles of durations in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Percentiles {
+    pub p50: i64,
+    pub p95: i64,
+    pub p99: i64,
+}
 
-    /// Whether less than half of the attempts were confirmed, given enough attempts to judge.
-    pub fn is_failing(&self) -> bool {
-        self.attempts >= Self::ATTEMPTS_MIN_TO_JUDGE && self.confirmed < self.attempts.div_ceil(2)
+/// The results of a receiver's latest attempts, at most 20.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LatestResults {
+    pub attempts: u32,
+    /// Attempts with status 200.
+    pub confirmed: u32,
+    /// When the newest attempt ended.
+    pub ended_at: OffsetDateTime,
+}
+
+impl LatestResults {
+    /// Fewer attempts are not significant: while a receiver restarts, a single event fails several times.
+    const ATTEMPTS_MIN_TO_JUDGE: u32 = 20;
+    /// Longer than the longest wait between two attempts at an event. A receiver without newer attempts has no pending
+    /// events.
+    const AGE_MAX: Duration = Duration::hours(48);
+
+    /// Whether less than half of the attempts were confirmed, given enough recent attempts to judge.
+    pub fn is_failing(&self, now: OffsetDateTime) -> bool {
+        let is_significant =
+            self.attempts >= Self::ATTEMPTS_MIN_TO_JUDGE && now - self.ended_at <= Self::AGE_MAX;
+        is_significant && self.confirmed < self.attempts.div_ceil(2)
     }
 }
 
@@ -56,6 +83,8 @@ pub struct ProviderRow {
     pub provider: Provider,
     pub companies: u64,
     pub last_24h: Performance,
+    /// `None` before the first attempt.
+    pub latest: Option<LatestResults>,
     pub undelivered: UndeliveredEvents,
 }
 
@@ -66,6 +95,8 @@ pub struct ProviderDetail {
     pub companies: u64,
     pub last_24h: Performance,
     pub last_30d: Performance,
+    /// `None` before the first attempt.
+    pub latest: Option<LatestResults>,
     /// Attempts of the last 24 hours.
     pub confirmed_by_hour: Series,
     pub failed_by_hour: Series,

@@ -5,53 +5,57 @@ use maud::{Markup, html};
 use crate::components;
 use crate::forms;
 use crate::frame::{self, Frame, PagePosition, Section};
-use crate::model::{Actor, AuditEntry, AuditLog};
+use crate::model::{Actor, AuditEntry, AuditLog, CompanyFilterResult, ObjectReference};
 use crate::query::Query;
 use crate::time_format;
 
-/// The filter of audit entries: `?actor=operator&action=deposit&company=ID`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+const PARAMETERS: [&str; 5] = ["actor", "action", "company", "provider", "recognitions"];
+
+/// The filter of audit entries: `?actor=operator&action=reserve.deposit&company=acme.example`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// The kind of an [`Actor`].
     pub actor: Option<String>,
     pub action: Option<String>,
-    /// An id as requested, not validated.
+    /// An id, a domain or a part of a name, as requested.
     pub company: Option<String>,
+    /// An id as requested, not validated.
+    pub provider: Option<String>,
+    /// Whether recognitions are listed, which are most entries.
+    pub with_recognitions: bool,
 }
 
 impl AuditFilter {
     pub fn from_query(query: &Query) -> Self {
         let parameter = |name| query.get(name).map(str::to_owned);
         let actor = parameter("actor").filter(|kind| Actor::KINDS.contains(&kind.as_str()));
-        Self { actor, action: parameter("action"), company: parameter("company") }
+        Self {
+            actor,
+            action: parameter("action"),
+            company: parameter("company"),
+            provider: parameter("provider"),
+            with_recognitions: query.get("recognitions") == Some("shown"),
+        }
     }
 }
 
 /// Renders a section of the log.
 pub fn render_page(log: &AuditLog, query: &Query, frame: &Frame) -> String {
     let path = Section::Audit.path();
-    let actions: Vec<(&str, &str)> =
-        log.actions.iter().map(|action| (action.as_str(), action.as_str())).collect();
-    let fields = html! {
-        (forms::select_field("Actor", "actor", &Actor::KINDS.map(|kind| (kind, kind)), query))
-        (forms::select_field("Action", "action", &actions, query))
-        (forms::text_field("Company, its id", "company", query))
-    };
     let filter = AuditFilter::from_query(query);
-    let is_filtered = filter != AuditFilter { actor: None, action: None, company: None };
     let main = html! {
         h1 { "Audit" }
-        @if let Some(company) = &log.company {
+        @if let CompanyFilterResult::One(company) = &log.company {
             p.subtitle { "of " (components::company_link(company)) }
         }
-        (forms::filter_form(path, query, &["actor", "action", "company"], &fields))
-        @if !log.list.rows.is_empty() {
-            (entry_table(&log.list.rows, true))
-        } @else if is_filtered {
-            (components::empty_message("No action matches the filter."))
-        } @else {
-            (components::empty_message("No action has been recorded."))
+        (forms::filter_form(path, query, &PARAMETERS, &filter_fields(log, query)))
+        @if !filter.with_recognitions && filter.action.is_none() {
+            p.soft {
+                "Without recognitions that were sent. "
+                a href=(query.without_parameters(&["before"]).with_parameter("recognitions", "shown").to_link(path)) { "Show them too" }
+            }
         }
+        (render_log(log, &filter, query))
         (components::cursor_links(&log.list, query, path))
         (components::command_list(&[
             ("Verify that no entry was removed or changed", "guerdon verify".to_owned()),
@@ -59,6 +63,41 @@ pub fn render_page(log: &AuditLog, query: &Query, frame: &Frame) -> String {
         ]))
     };
     frame::render_frame(frame, PagePosition::Front(Section::Audit), "Audit", &main)
+}
+
+fn filter_fields(log: &AuditLog, query: &Query) -> Markup {
+    let actions: Vec<(&str, &str)> =
+        log.actions.iter().map(|action| (action.as_str(), action.as_str())).collect();
+    let providers: Vec<(&str, &str)> =
+        log.providers.iter().map(|provider| (provider.id.as_str(), provider.name.as_str())).collect();
+    html! {
+        (forms::select_field("Actor", "actor", &Actor::KINDS.map(|kind| (kind, kind)), query))
+        (forms::select_field("Action", "action", &actions, query))
+        (forms::text_field("Company: domain, name or id", "company", query))
+        (forms::select_field("Provider", "provider", &providers, query))
+        (forms::checkbox("Recognitions", "recognitions", "shown", query))
+    }
+}
+
+fn render_log(log: &AuditLog, filter: &AuditFilter, query: &Query) -> Markup {
+    match &log.company {
+        CompanyFilterResult::Several(companies) => {
+            let link = |company: &ObjectReference| {
+                query
+                    .without_parameters(&["before"])
+                    .with_parameter("company", &company.id)
+                    .to_link(Section::Audit.path())
+            };
+            html! {
+                p { "Several companies match. Select one:" }
+                ul { @for company in companies { li { a href=(link(company)) { (company.name) } } } }
+            }
+        }
+        CompanyFilterResult::Unknown => components::empty_message("No company has this id, domain or name."),
+        _ if !log.list.rows.is_empty() => entry_table(&log.list.rows, true),
+        _ if *filter != AuditFilter::default() => components::empty_message("No action matches the filter."),
+        _ => components::empty_message("No action has been recorded."),
+    }
 }
 
 /// Renders entries, newest first. A table for one company omits the company.
@@ -72,7 +111,7 @@ pub(super) fn entry_table(all: &[AuditEntry], with_company: bool) -> Markup {
                 @if with_company {
                     td.name { @if let Some(company) = &entry.company { (components::company_link(company)) } @else { span.soft { "–" } } }
                 }
-                td.wrap { (entry.detail) @if let Some(object) = &entry.object { br; code.soft { (object) } } }
+                td.wrap { (entry.detail) @if let Some(object) = &entry.object { br; a.id href={ "/search?q=" (object) } { (object) } } }
             }
         }
     };

@@ -22,9 +22,10 @@ pub fn render_page(event: &Event, frame: &Frame) -> String {
             @if event.attempts.is_empty() { (components::empty_message("There were no attempts yet.")) }
             @else { (attempt_table(&event.attempts)) }
         }
+        (render_responses(&event.attempts))
         section aria-labelledby="body" {
             h2 #body { "Body" }
-            pre tabindex="0" { code { (event_body::format_redacted(&event.body)) } }
+            pre.wrapped tabindex="0" { code { (event_body::format_redacted(&event.body)) } }
             p.soft { "Formatted, with personal data hidden. The stored body is sent unchanged." }
         }
         (event_commands(event))
@@ -67,6 +68,9 @@ fn event_facts(event: &Event, frame: &Frame) -> Markup {
         ("Company", components::company_link(&event.company)),
         ("Created", time_format::render_timestamp_with_age(frame.now, event.created_at)),
     ];
+    facts.extend(
+        event_body::named_users(&event.body).into_iter().map(|(role, id)| (role, components::user_link(&id))),
+    );
     if let Some(at) = event.next_attempt_at {
         facts.push(("Next attempt", time_format::render_timestamp_with_age(frame.now, at)));
     }
@@ -95,10 +99,37 @@ fn attempt_table(all: &[Attempt]) -> Markup {
     components::scrollable_table("Attempts", &head, &rows)
 }
 
+/// Renders what the receiver sent back, newest first; the newest response is open.
+fn render_responses(attempts: &[Attempt]) -> Markup {
+    let responses: Vec<&Attempt> =
+        attempts.iter().rev().filter(|attempt| attempt.result.status.is_some()).collect();
+    html! {
+        @if !responses.is_empty() {
+            section aria-labelledby="responses" {
+                h2 #responses { "Responses" }
+                @for (index, attempt) in responses.iter().enumerate() { (render_response(attempt, index == 0)) }
+                p.soft { "The first bytes of the headers and of the body, 1,024 each. Headers are stored for failed attempts only, without cookies." }
+            }
+        }
+    }
+}
+
+fn render_response(attempt: &Attempt, is_open: bool) -> Markup {
+    let status = attempt.result.status.map_or_else(String::new, |status| status.to_string());
+    html! {
+        details.response open[is_open] {
+            summary { "Attempt " (attempt.number) ": status " (status) }
+            @if !attempt.response_headers.is_empty() { pre.wrapped tabindex="0" { code { (attempt.response_headers.trim_end()) } } }
+            @if attempt.response_body.trim().is_empty() { p.soft { "The body is empty." } }
+            @else { pre.wrapped tabindex="0" { code { (attempt.response_body) } } }
+        }
+    }
+}
+
 /// Renders the result of an attempt: its status, or why there was no response.
 pub(super) fn attempt_result(attempt: &Attempt) -> Markup {
     html! {
-        @match (attempt.status, &attempt.cause) {
+        @match (attempt.result.status, &attempt.result.cause) {
             (Some(200), None) => (components::badge(Tone::Good, "confirmed")),
             (Some(status), _) => { (components::badge(Tone::Bad, "rejected")) " status " (status) },
             (None, Some(cause)) => { (components::badge(Tone::Bad, "failed")) " " (cause) },

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use crate::components;
+use crate::components::{self, Tone};
 use crate::forms;
 use crate::frame::{self, Frame, PagePosition, Section};
-use crate::model::{EventState, Events};
+use crate::model::{EventRow, EventState, Events};
 use crate::numbers;
 use crate::query::Query;
 use crate::time_format;
@@ -68,6 +68,7 @@ fn event_table(events: &Events, frame: &Frame) -> Markup {
                 td { (event.kind) }
                 td.name { (components::provider_link(&event.provider)) }
                 td.number { (numbers::format_count(event.attempts.into())) }
+                td.wrap { (latest_result(event)) }
                 td {
                     @match event.next_attempt_at {
                         Some(at) if at <= frame.now => "due",
@@ -85,10 +86,23 @@ fn event_table(events: &Events, frame: &Frame) -> Markup {
         "Type",
         "Provider",
         "Attempts#",
+        "Last response",
         "Next attempt",
         "Event",
     ]);
     components::scrollable_table("Events, newest first", &head, &rows)
+}
+
+/// Renders the status of the latest response, or why there was none.
+fn latest_result(event: &EventRow) -> Markup {
+    html! {
+        @match event.latest.as_ref().map(|latest| (latest.status, &latest.cause)) {
+            Some((Some(200), None)) => "200",
+            Some((Some(status), _)) => (components::badge(Tone::Bad, &status.to_string())),
+            Some((None, cause)) => { (components::badge(Tone::Bad, "failed")) " " (cause.as_deref().unwrap_or_default()) },
+            None => span.soft { "–" },
+        }
+    }
 }
 
 /// Renders commands with the same filter, as far as the command line supports it.

@@ -12,4 +12,6 @@ pub mod provider;
 pub mod providers;
 pub mod requests;
 pub mod schedules;
+pub mod search;
 pub mod unavailable;
+pub mod user;

@@ -148,6 +148,9 @@ fn api_plots(api: &ApiStatistics) -> Markup {
             (plot::render_plot(&errors))
             (plot::render_plot(&Plot::of_series("Mean latency by hour", ValueUnit::Micros, PlotKind::Mean, &api.latency)))
         }
+        @if let Some(percentiles) = &api.percentiles {
+            p { "Latency, 24 hours: " (components::format_percentiles(percentiles)) ". " span.soft { "Estimated from counts in buckets: exact to a factor of 2.5." } }
+        }
         p.soft { (api.coverage) }
     }
 }
@@ -170,6 +173,7 @@ fn delivery_table(overview: &Overview, frame: &Frame) -> Markup {
     let rows = html! {
         (events(EventState::Pending, html! { (deliveries.pending) }))
         (events(EventState::Delivered, html! { (numbers::format_count(deliveries.delivered)) }))
+        tr { th scope="row" { "attempts, 24 hours" } td.number { (numbers::format_count(deliveries.attempts)) } }
         (events(EventState::Exhausted, highlight_nonzero(deliveries.exhausted, Tone::Bad)))
         (events(EventState::Unaddressed, highlight_nonzero(deliveries.unaddressed, Tone::Warn)))
         (of_mails("waiting", html! { (mails.waiting) }))
@@ -231,6 +235,15 @@ fn service_facts(overview: &Overview, frame: &Frame) -> Markup {
         ("Started", time_format::render_timestamp_with_age(frame.now, service.started_at)),
         ("Database", html! { (service.database) ", " (size) }),
         ("Certificate", certificate),
+        (
+            "Last backup",
+            html! {
+                @match service.last_backup_at {
+                    Some(at) => (time_format::render_timestamp_with_age(frame.now, at)),
+                    None => "none recorded",
+                }
+            },
+        ),
         (
             "Maintenance",
             if frame.is_in_maintenance {

@@ -1,13 +1,14 @@
 //! The page of one provider.
 
 use maud::{Markup, html};
+use time::OffsetDateTime;
 
 use super::event::attempt_result;
-use super::providers::{format_latency, highlight_nonzero, status_badges, success_rate};
+use super::providers::{format_latency, highlight_nonzero, is_failing, status_badges, success_rate};
 use crate::components::{self, Tone};
 use crate::diagnostics;
 use crate::frame::{self, Frame, PagePosition, Section};
-use crate::model::{DeliveryFailure, Performance, ProviderDetail, Series};
+use crate::model::{DeliveryFailure, Percentiles, Performance, ProviderDetail, Series};
 use crate::numbers;
 use crate::plot::{self, Layer, Plot, PlotKind, PlotSize, ValueUnit};
 use crate::query::Query;
@@ -20,9 +21,10 @@ pub fn render_page(detail: &ProviderDetail, frame: &Frame) -> String {
         h1 { (provider.name) }
         p.subtitle { (status_badges(provider)) }
         (provider_warnings(detail))
-        (provider_tiles(detail))
+        (provider_tiles(detail, frame.now))
         section aria-labelledby="attempts" {
             h2 #attempts { "Attempts to deliver" }
+            (attempt_summary(detail))
             div.plots.halves {
                 (attempt_plot("Attempts by hour", &detail.confirmed_by_hour, &detail.failed_by_hour))
                 (attempt_plot("Attempts by day", &detail.confirmed_by_day, &detail.failed_by_day))
@@ -65,29 +67,79 @@ fn event_state_link(detail: &ProviderDetail, state: &str) -> Markup {
     html! { a href=(link) { (state) } }
 }
 
-fn provider_tiles(detail: &ProviderDetail) -> Markup {
-    let performance = |period: &Performance| {
-        let note = format!(
-            "of {}, {} on average",
-            numbers::count_with_noun(period.attempts, "attempt", "attempts"),
-            format_latency(period)
-        );
-        (success_rate(period), html! { (if period.attempts == 0 { "no attempt" } else { note.as_str() }) })
+fn provider_tiles(detail: &ProviderDetail, now: OffsetDateTime) -> Markup {
+    let (day, latest) = (&detail.last_24h, detail.latest.as_ref());
+    let receiver = if is_failing(latest, now) {
+        components::badge(Tone::Bad, "failing")
+    } else {
+        success_rate(latest, now)
     };
-    let ((day, of_day), (month, of_month)) = (performance(&detail.last_24h), performance(&detail.last_30d));
+    let note = match latest {
+        Some(latest) if latest.is_failing(now) => {
+            format!("{} of the last {} attempts confirmed", latest.confirmed, latest.attempts)
+        }
+        Some(_) => "of the last attempts confirmed".to_owned(),
+        None => "no attempt yet".to_owned(),
+    };
+    let attempts = format!("in {}", numbers::count_with_noun(day.attempts, "attempt", "attempts"));
+    let percentiles =
+        day.percentiles.as_ref().map_or_else(|| "no attempt".to_owned(), components::format_percentiles);
     let waiting = &detail.undelivered;
     let pending = html! { (waiting.pending) };
     components::tile_list(&[
-        ("Confirmed, 24 hours", day, of_day),
-        ("Confirmed, 30 days", month, of_month),
-        ("Waiting", pending, event_state_link(detail, "pending")),
+        ("Receiver", receiver, html! { (note) }),
+        (
+            "Events confirmed, 24 hours",
+            html! { (numbers::format_count(day.confirmed)) },
+            html! { (attempts) },
+        ),
+        ("Events waiting", pending, event_state_link(detail, "pending")),
         ("Given up", highlight_nonzero(waiting.exhausted, Tone::Bad), event_state_link(detail, "exhausted")),
         (
             "Without a URL",
             highlight_nonzero(waiting.unaddressed, Tone::Warn),
             event_state_link(detail, "unaddressed"),
         ),
+        ("Mean delivery time, 24 hours", html! { (format_latency(day)) }, html! { (percentiles) }),
     ])
+}
+
+/// Renders the attempts of two periods as a table.
+fn attempt_summary(detail: &ProviderDetail) -> Markup {
+    let row = |name: &str, period: &Performance| {
+        let share =
+            numbers::format_percent(period.confirmed, period.attempts).unwrap_or_else(|| "–".to_owned());
+        let percentile = |of: fn(&Percentiles) -> i64| {
+            period.percentiles.as_ref().map_or_else(|| "–".to_owned(), |all| numbers::format_micros(of(all)))
+        };
+        html! {
+            tr {
+                th scope="row" { (name) }
+                td.number { (numbers::format_count(period.confirmed)) }
+                td.number { (numbers::format_count(period.attempts)) }
+                td.number { (share) }
+                td.number { (format_latency(period)) }
+                td.number { (percentile(|all| all.p50)) }
+                td.number { (percentile(|all| all.p95)) }
+                td.number { (percentile(|all| all.p99)) }
+            }
+        }
+    };
+    let head = components::column_headings(&[
+        "Period",
+        "Events confirmed#",
+        "Attempts#",
+        "Attempts confirmed#",
+        "Mean time#",
+        "p50#",
+        "p95#",
+        "p99#",
+    ]);
+    let rows = html! { (row("24 hours", &detail.last_24h)) (row("30 days", &detail.last_30d)) };
+    html! {
+        (components::scrollable_table("Attempts by period", &head, &rows))
+        p.soft { "Percentiles are estimated from counts in buckets: exact to a factor of 2.5, and at most 15 s." }
+    }
 }
 
 fn attempt_plot(title: &str, confirmed: &Series, failed: &Series) -> Markup {

@@ -3,11 +3,12 @@
 use std::cmp::{Ordering, Reverse};
 
 use maud::{Markup, html};
+use time::OffsetDateTime;
 
 use crate::components::{self, Tone};
 use crate::frame::{self, Frame, PagePosition, Section};
 use crate::listing::{Column, Listing, compare_ignoring_case};
-use crate::model::{CappedCount, Performance, Provider, ProviderRow, Providers};
+use crate::model::{CappedCount, LatestResults, Performance, Provider, ProviderRow, Providers};
 use crate::numbers;
 use crate::query::Query;
 
@@ -17,12 +18,13 @@ pub enum ProviderColumn {
     Name,
     Suspended,
     Companies,
-    Success,
-    Latency,
+    Confirmed,
     Pending,
     Exhausted,
     Unaddressed,
-    CallbackUrl,
+    Attempts,
+    Success,
+    Latency,
 }
 
 impl Column for ProviderColumn {
@@ -31,12 +33,13 @@ impl Column for ProviderColumn {
         Self::Name,
         Self::Suspended,
         Self::Companies,
-        Self::Success,
-        Self::Latency,
+        Self::Confirmed,
         Self::Pending,
         Self::Exhausted,
         Self::Unaddressed,
-        Self::CallbackUrl,
+        Self::Attempts,
+        Self::Success,
+        Self::Latency,
     ];
 
     fn sort_key(self) -> &'static str {
@@ -44,12 +47,13 @@ impl Column for ProviderColumn {
             Self::Name => "name",
             Self::Suspended => "suspended",
             Self::Companies => "companies",
+            Self::Confirmed => "confirmed",
+            Self::Attempts => "attempts",
             Self::Success => "success",
             Self::Latency => "latency",
             Self::Pending => "pending",
             Self::Exhausted => "exhausted",
             Self::Unaddressed => "unaddressed",
-            Self::CallbackUrl => "callback_url",
         }
     }
 
@@ -58,17 +62,18 @@ impl Column for ProviderColumn {
             Self::Name => "Provider",
             Self::Suspended => "Standing",
             Self::Companies => "Companies",
-            Self::Success => "Confirmed, 24 h",
-            Self::Latency => "Mean latency",
+            Self::Confirmed => "Confirmed, 24 h",
+            Self::Attempts => "Attempts, 24 h",
+            Self::Success => "Last attempts",
+            Self::Latency => "Delivery time",
             Self::Pending => "Pending",
             Self::Exhausted => "Exhausted",
             Self::Unaddressed => "Unaddressed",
-            Self::CallbackUrl => "Callback URL",
         }
     }
 
     fn is_number(self) -> bool {
-        !matches!(self, Self::Name | Self::Suspended | Self::CallbackUrl)
+        !matches!(self, Self::Name | Self::Suspended)
     }
 
     fn compare_rows(self, a: &ProviderRow, b: &ProviderRow) -> Ordering {
@@ -77,21 +82,24 @@ impl Column for ProviderColumn {
             // Suspended providers first.
             Self::Suspended => Reverse(a.provider.is_suspended).cmp(&Reverse(b.provider.is_suspended)),
             Self::Companies => a.companies.cmp(&b.companies),
-            Self::Success => compare_success_rates(&a.last_24h, &b.last_24h),
+            Self::Confirmed => a.last_24h.confirmed.cmp(&b.last_24h.confirmed),
+            Self::Attempts => a.last_24h.attempts.cmp(&b.last_24h.attempts),
+            Self::Success => compare_success_rates(a.latest.as_ref(), b.latest.as_ref()),
             Self::Latency => a.last_24h.mean_latency.cmp(&b.last_24h.mean_latency),
             Self::Pending => a.undelivered.pending.cmp(&b.undelivered.pending),
             Self::Exhausted => a.undelivered.exhausted.cmp(&b.undelivered.exhausted),
             Self::Unaddressed => a.undelivered.unaddressed.cmp(&b.undelivered.unaddressed),
-            Self::CallbackUrl => a.provider.callback_origin.cmp(&b.provider.callback_origin),
         }
     }
 }
 
-/// Compares by the share of confirmed attempts. Providers without attempts come first.
-fn compare_success_rates(a: &Performance, b: &Performance) -> Ordering {
-    let (left, right) =
-        (u128::from(a.confirmed) * u128::from(b.attempts), u128::from(b.confirmed) * u128::from(a.attempts));
-    (a.attempts > 0).cmp(&(b.attempts > 0)).then(left.cmp(&right))
+/// Compares by the share of the latest attempts that were confirmed. Providers without attempts come first.
+fn compare_success_rates(a: Option<&LatestResults>, b: Option<&LatestResults>) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => (u64::from(a.confirmed) * u64::from(b.attempts))
+            .cmp(&(u64::from(b.confirmed) * u64::from(a.attempts))),
+        _ => a.is_some().cmp(&b.is_some()),
+    }
 }
 
 /// Renders the table.
@@ -102,7 +110,11 @@ pub fn render_page(providers: &Providers, query: &Query, frame: &Frame) -> Strin
     let main = html! {
         h1 { "Providers" }
         @if list.total > 0 {
-            (provider_table(providers, &listing, query))
+            (provider_table(providers, &listing, query, frame.now))
+            p.soft {
+                "Confirmed, pending, exhausted and unaddressed count events; an event may need several attempts. "
+                "Delivery time is the mean of an attempt over 24 hours, with the 95th percentile below."
+            }
             (components::page_links(&listing, list, query, path))
         } @else {
             (components::empty_message("There are no providers yet."))
@@ -118,21 +130,39 @@ pub fn render_page(providers: &Providers, query: &Query, frame: &Frame) -> Strin
     frame::render_frame(frame, PagePosition::Front(Section::Providers), "Providers", &main)
 }
 
-fn provider_table(providers: &Providers, listing: &Listing<ProviderColumn>, query: &Query) -> Markup {
+fn provider_table(
+    providers: &Providers,
+    listing: &Listing<ProviderColumn>,
+    query: &Query,
+    now: OffsetDateTime,
+) -> Markup {
     let path = Section::Providers.path();
     let head = html! { @for column in ProviderColumn::ALL { (components::sortable_heading(listing, query, path, *column)) } };
     let rows = html! {
         @for row in &providers.list.rows {
             tr {
-                th.name scope="row" { a href={ "/providers/" (row.provider.id) } { (row.provider.name) } }
-                td.standing { (status_badges(&row.provider)) }
+                th.name scope="row" {
+                    a href={ "/providers/" (row.provider.id) } { (row.provider.name) }
+                    br;
+                    @if let Some(url) = &row.provider.callback_origin { code { (url) } } @else { span.soft { "no callback URL" } }
+                }
+                td.standing {
+                    @if is_failing(row.latest.as_ref(), now) { (components::badge(Tone::Bad, "failing")) " " }
+                    (status_badges(&row.provider))
+                }
                 td.number { (numbers::format_count(row.companies)) }
-                td.number { (success_rate(&row.last_24h)) }
-                td.number { (format_latency(&row.last_24h)) }
+                td.number { (numbers::format_count(row.last_24h.confirmed)) }
                 td.number { (row.undelivered.pending) }
                 td.number { (highlight_nonzero(row.undelivered.exhausted, Tone::Bad)) }
                 td.number { (highlight_nonzero(row.undelivered.unaddressed, Tone::Warn)) }
-                td.url { @if let Some(url) = &row.provider.callback_origin { code { (url) } } @else { span.soft { "none" } } }
+                td.number { (numbers::format_count(row.last_24h.attempts)) }
+                td.number { (success_rate(row.latest.as_ref(), now)) }
+                td.number {
+                    (format_latency(&row.last_24h))
+                    @if let Some(percentiles) = &row.last_24h.percentiles {
+                        br; span.soft { "p95 " (numbers::format_micros(percentiles.p95)) }
+                    }
+                }
             }
         }
     };
@@ -148,15 +178,16 @@ pub(super) fn status_badges(provider: &Provider) -> Markup {
     }
 }
 
-/// Renders the share of confirmed attempts, highlighted if the receiver fails.
-pub(super) fn success_rate(performance: &Performance) -> Markup {
-    let share = numbers::format_percent(performance.confirmed, performance.attempts);
+pub(super) fn is_failing(latest: Option<&LatestResults>, now: OffsetDateTime) -> bool {
+    latest.is_some_and(|latest| latest.is_failing(now))
+}
+
+/// Renders how many of the latest attempts were confirmed, highlighted if the receiver fails.
+pub(super) fn success_rate(latest: Option<&LatestResults>, now: OffsetDateTime) -> Markup {
+    let Some(latest) = latest else { return html! { "–" } };
+    let share = format!("{} of {}", latest.confirmed, latest.attempts);
     html! {
-        @match share {
-            Some(share) if performance.is_failing() => (components::badge(Tone::Bad, &share)),
-            Some(share) => (share),
-            None => "–",
-        }
+        @if latest.is_failing(now) { (components::badge(Tone::Bad, &share)) } @else { (share) }
     }
 }
 
@@ -175,30 +206,37 @@ pub(super) fn highlight_nonzero(value: CappedCount, tone: Tone) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use time::Duration;
+    use time::macros::datetime;
+
     use super::*;
 
+    const NOW: OffsetDateTime = datetime!(2026-11-20 14:35:10 UTC);
+
     #[test]
-    fn failing_receiver_is_highlighted_after_enough_attempts() {
-        let check = |confirmed, attempts, is_marked: bool| {
-            let shown = super::success_rate(&Performance { attempts, confirmed, mean_latency: None });
+    fn failing_receiver_is_highlighted_after_enough_recent_attempts() {
+        let check = |confirmed, attempts, age: Duration, is_marked: bool| {
+            let latest = LatestResults { attempts, confirmed, ended_at: NOW - age };
+            let shown = super::success_rate(Some(&latest), NOW);
             assert_eq!(shown.into_string().contains("badge"), is_marked, "{confirmed} of {attempts}");
         };
-        check(0, 0, false);
-        check(0, 19, false);
-        check(0, 20, true);
-        check(9, 20, true);
-        check(10, 20, false);
-        check(10, 21, true);
-        check(11, 21, false);
+        check(0, 19, Duration::ZERO, false);
+        check(0, 20, Duration::ZERO, true);
+        check(9, 20, Duration::hours(48), true);
+        check(9, 20, Duration::hours(49), false);
+        check(10, 20, Duration::ZERO, false);
+        assert_eq!(super::success_rate(None, NOW).into_string(), "–");
     }
 
     #[test]
     fn providers_without_attempts_sort_first() {
-        let of = |confirmed, attempts| Performance { attempts, confirmed, mean_latency: None };
-        let check = |a, b, expected| assert_eq!(compare_success_rates(&a, &b), expected, "{a:?} {b:?}");
-        check(of(1, 2), of(2, 3), Ordering::Less);
-        check(of(2, 4), of(1, 2), Ordering::Equal);
-        check(of(0, 0), of(0, 9), Ordering::Less);
-        check(of(u64::MAX, u64::MAX), of(1, 2), Ordering::Greater);
+        let of = |confirmed, attempts| LatestResults { attempts, confirmed, ended_at: NOW };
+        let check = |a: Option<LatestResults>, b: Option<LatestResults>, expected| {
+            assert_eq!(compare_success_rates(a.as_ref(), b.as_ref()), expected, "{a:?} {b:?}");
+        };
+        check(Some(of(1, 2)), Some(of(2, 3)), Ordering::Less);
+        check(Some(of(2, 4)), Some(of(1, 2)), Ordering::Equal);
+        check(None, Some(of(0, 9)), Ordering::Less);
+        check(Some(of(20, 20)), Some(of(1, 2)), Ordering::Greater);
     }
 }

@@ -1,6 +1,6 @@
 //! Sample models of the event pages.
 
-use guerdon_console::model::{Attempt, Event, EventRow, EventState, Events, LogPage};
+use guerdon_console::model::{Attempt, AttemptResult, Event, EventRow, EventState, Events, LogPage};
 use time::Duration;
 
 use super::providers::sample_provider;
@@ -27,6 +27,10 @@ fn event_row(number: u32) -> EventRow {
         state,
         provider: sample_reference(1, name),
         attempts: number % 12,
+        latest: (!number.is_multiple_of(4)).then(|| AttemptResult {
+            status: (number % 4 < 3).then_some(if number % 4 == 1 { 200 } else { 503 }),
+            cause: (number % 4 > 1).then(|| "TLS: invalid peer certificate: expired".to_owned()),
+        }),
         created_at: NOW - Duration::seconds(i64::from(number) * 613),
         next_attempt_at: is_pending.then(|| NOW + Duration::seconds(i64::from(number) * 100 - 50)),
     }
@@ -54,8 +58,16 @@ pub fn failed_attempt(number: u32, status: Option<u16>, cause: &str) -> Attempt 
     Attempt {
         number,
         started_at: NOW - Duration::hours(60) + Duration::hours(i64::from(number) * 3),
-        status,
-        cause: Some(cause.to_owned()),
+        result: AttemptResult { status, cause: Some(cause.to_owned()) },
+        response_headers: status.map_or_else(String::new, |_| {
+            "server: nginx\ncontent-type: text/html; charset=utf-8\nx-<b>: 1\n".to_owned()
+        }),
+        response_body: status.map_or_else(String::new, |status| {
+            format!(
+                "<html><body onload=alert(1)>{}</body></html>",
+                "refused by the proxy, ".repeat(usize::from(status % 7))
+            )
+        }),
         duration: i64::from(number) * 31_007,
         next_wait: wait.map(|seconds| seconds * 1_000_000),
     }

@@ -5,9 +5,11 @@ mod events;
 mod overview;
 mod providers;
 mod requests;
+mod users;
 
 use guerdon_console::model::{
-    Actor, AuditEntry, AuditLog, LogPage, ObjectReference, Schedule, ScheduleFailure, Schedules, TablePage,
+    Actor, AuditEntry, AuditLog, CompanyFilterResult, LogPage, ObjectReference, Schedule, ScheduleFailure,
+    Schedules, SearchResult, TablePage,
 };
 use guerdon_console::{Frame, Query, pages};
 use time::macros::{date, datetime};
@@ -29,6 +31,7 @@ pub fn render_samples() -> Vec<Sample> {
         instance: "guerdon.example.com".to_owned(),
         version: "0.1.0".to_owned(),
         is_in_maintenance,
+        reload_link: "/events?state=exhausted&provider=1".to_owned(),
     };
     let (plain, maintained) = (frame(false), frame(true));
     let none = Query::default();
@@ -63,12 +66,35 @@ pub fn render_samples() -> Vec<Sample> {
         pages::schedules::render_page(&sample_schedules(60), &Query::parse("sort=failing"), &plain),
     );
     add("schedules_empty", pages::schedules::render_page(&sample_schedules(0), &none, &plain));
-    add("audit", pages::audit::render_page(&sample_audit_log(40), &Query::parse("actor=operator"), &plain));
-    add("audit_empty", pages::audit::render_page(&sample_audit_log(0), &none, &plain));
+    render_audit_pages(&plain).into_iter().for_each(|(name, page)| add(name, page));
+    add("user", pages::user::render_page(&users::active_user(), &plain));
+    add("user_deleted", pages::user::render_page(&users::deleted_user(), &plain));
+    for (name, outcome) in users::search_outcomes() {
+        let result = SearchResult { text: Some(HOSTILE_NAME.to_owned()), outcome };
+        add(name, pages::search::render_page(&result, &plain));
+    }
     requests::render_pages(&plain).into_iter().for_each(|(name, page)| add(name, page));
     add("missing", pages::not_found::render_page(&plain));
     add("failed", pages::unavailable::render_page(&plain));
     all
+}
+
+fn render_audit_pages(frame: &Frame) -> [(&'static str, String); 4] {
+    let render = |rows, filtered, query: &str| {
+        pages::audit::render_page(&sample_audit_log(rows, filtered), &Query::parse(query), frame)
+    };
+    let one = CompanyFilterResult::One(sample_reference(101, HOSTILE_NAME));
+    let several = CompanyFilterResult::Several(vec![
+        sample_reference(101, HOSTILE_NAME),
+        sample_reference(102, "Acme"),
+    ]);
+    let searched = "company=%22%3E%3Cb%3E";
+    [
+        ("audit", render(40, one, "actor=operator&company=acme.example&recognitions=shown")),
+        ("audit_empty", render(0, CompanyFilterResult::All, "")),
+        ("audit_several", render(0, several, searched)),
+        ("audit_unknown", render(0, CompanyFilterResult::Unknown, searched)),
+    ]
 }
 
 /// An id that ends in this number.
@@ -136,7 +162,7 @@ pub fn sample_audit_entry(number: u32) -> AuditEntry {
     }
 }
 
-fn sample_audit_log(count: u32) -> AuditLog {
+fn sample_audit_log(count: u32, company: CompanyFilterResult) -> AuditLog {
     let (newer, older) = (Some("9".to_owned()), Some("4".to_owned()));
     let list = LogPage {
         rows: (0..count).map(sample_audit_entry).collect(),
@@ -144,5 +170,10 @@ fn sample_audit_log(count: u32) -> AuditLog {
         older: older.filter(|_| count > 0),
     };
     let actions = ["deposit", "distribution", "company updated", "provider rotated"];
-    AuditLog { list, actions: actions.map(str::to_owned).to_vec(), company: None }
+    AuditLog {
+        list,
+        actions: actions.map(str::to_owned).to_vec(),
+        providers: vec![sample_reference(1, "Acme Rewards"), sample_reference(2, HOSTILE_NAME)],
+        company,
+    }
 }

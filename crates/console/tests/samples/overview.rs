@@ -1,8 +1,9 @@
 //! Sample models of the overview: a busy service with problems, and a new one.
 
 use guerdon_console::model::{
-    Activity, ApiStatistics, BucketSize, CappedCount, Certificate, DeliveryCounts, LedgerStatus, MailCounts,
-    ObjectReference, Overview, Performance, Problems, Seal, Series, ServiceStatus, Verification,
+    Activity, ApiStatistics, BucketSize, CappedCount, Certificate, DeliveryCounts, LatestResults,
+    LedgerStatus, MailCounts, ObjectReference, Overview, Percentiles, Problems, Seal, Series, ServiceStatus,
+    Verification,
 };
 use time::Duration;
 use time::macros::{date, datetime};
@@ -33,6 +34,7 @@ fn sample_api_statistics() -> ApiStatistics {
             24,
             latency.into_iter().filter(|(at, _)| at.hour() != 3),
         ),
+        percentiles: Some(Percentiles { p50: 1_100, p95: 7_400, p99: 24_000 }),
     }
 }
 
@@ -48,6 +50,7 @@ pub fn busy_overview() -> Overview {
         deliveries: DeliveryCounts {
             pending: CappedCount::new(1_284),
             delivered: 8_412_733,
+            attempts: 9_001_200,
             exhausted: CappedCount::new(12),
             unaddressed: CappedCount::new(3),
             oldest_pending_at: Some(NOW - Duration::minutes(167)),
@@ -72,6 +75,7 @@ pub fn busy_overview() -> Overview {
             database: "PostgreSQL 15.8".to_owned(),
             database_bytes: Some(48_318_382_080),
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
+            last_backup_at: Some(NOW - Duration::hours(10)),
         },
         problems: sample_problems(),
     }
@@ -82,7 +86,7 @@ fn sample_problems() -> Problems {
         id: "0190f3d2-4e00-7000-8000-000000000001".to_owned(),
         name: "Perks & Co".to_owned(),
     };
-    let recent = Performance { attempts: 1_340, confirmed: 0, mean_latency: Some(9_000) };
+    let recent = LatestResults { attempts: 20, confirmed: 0, ended_at: NOW };
     Problems {
         low_reserves: 2,
         failing_schedules: 1,
@@ -114,6 +118,7 @@ pub fn empty_overview() -> Overview {
             database: "SQLite 3.51.3".to_owned(),
             database_bytes: None,
             certificate: None,
+            last_backup_at: None,
         },
         problems: Problems::default(),
     }

@@ -1,8 +1,8 @@
 //! Sample models of the provider pages.
 
 use guerdon_console::model::{
-    BucketSize, CappedCount, DeliveryFailure, Performance, Provider, ProviderDetail, ProviderRow, Providers,
-    Series, TablePage, UndeliveredEvents,
+    BucketSize, CappedCount, DeliveryFailure, LatestResults, Percentiles, Performance, Provider,
+    ProviderDetail, ProviderRow, Providers, Series, TablePage, UndeliveredEvents,
 };
 use time::Duration;
 
@@ -27,7 +27,12 @@ fn sample_performance(number: u32) -> Performance {
         attempts,
         confirmed: attempts - attempts / 97,
         mean_latency: Some(84_200 * i64::from(number)),
+        percentiles: Some(Percentiles { p50: 70_000, p95: 181_000, p99: 2_430_000 }),
     }
+}
+
+fn sample_results(number: u32) -> Option<LatestResults> {
+    (number != 5).then_some(LatestResults { attempts: 20, confirmed: number * 6 % 20, ended_at: NOW })
 }
 
 pub fn provider_list() -> Providers {
@@ -35,6 +40,7 @@ pub fn provider_list() -> Providers {
         provider: sample_provider(number),
         companies: u64::from(sample_wave(number, 300)),
         last_24h: if number == 5 { Performance::default() } else { sample_performance(number) },
+        latest: sample_results(number),
         undelivered: UndeliveredEvents {
             pending: CappedCount::new(u64::from(sample_wave(number, 40))),
             exhausted: CappedCount::new(if number == 2 { 12 } else { 0 }),
@@ -59,6 +65,7 @@ pub fn large_provider() -> ProviderDetail {
         companies: 42,
         last_24h: sample_performance(2),
         last_30d: sample_performance(30),
+        latest: sample_results(2),
         confirmed_by_hour: Series::from_sums(BucketSize::Hour, NOW, 24, hours(4_000, 0)),
         failed_by_hour: Series::from_sums(BucketSize::Hour, NOW, 24, hours(300, 9)),
         confirmed_by_day: Series::from_sums(BucketSize::Day, NOW, 30, days(50_000, 6)),
@@ -83,6 +90,7 @@ pub fn empty_provider() -> ProviderDetail {
         companies: 0,
         last_24h: Performance::default(),
         last_30d: Performance::default(),
+        latest: None,
         confirmed_by_hour: hours(),
         failed_by_hour: hours(),
         confirmed_by_day: days(),

@@ -15,4 +15,4 @@ pub use stored_rows::{AccountKey, StoredRecognition, StoredTransfer};
 pub use verify::verify;
 
 pub use crate::model::{AuditPart, AuditReport, CheckedRows, Findings, Violation};
-pub use crate::ports::AuditOptions;
+pub use crate::ports::{AuditOptions, AuditPacer, Unpaced};

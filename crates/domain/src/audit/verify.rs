@@ -21,7 +21,8 @@ impl fmt::Display for AuditPart {
 }
 
 /// Checks every part of the database once, on up to `threads` threads, and the schema. A part that is too
-/// damaged to be checked counts as a violation. Writes nothing.
+/// damaged to be checked counts as a violation. Writes nothing. Fails with [`StoreError::DeadlineExceeded`] if the
+/// pacer ends it.
 pub fn verify(
     store: &dyn Store,
     options: &AuditOptions<'_>,
@@ -31,6 +32,7 @@ pub fn verify(
     let work = || {
         let mut all = Findings::default();
         while let Some(part) = AuditPart::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+            options.pacer.begin_part();
             match store.read_snapshot(|reads| reads.audit_part(*part, options)) {
                 Ok(found) => all.merge(found),
                 Err(cause @ (StoreError::Corrupt { .. } | StoreError::Broken(_))) => {

@@ -29,7 +29,30 @@ pub struct AuditOptions<'a> {
     pub now: Timestamp,
     /// No event may wait longer than this for its next attempt.
     pub longest_wait: Duration,
+    /// Slows the audit down, or stops it.
+    pub pacer: &'a dyn AuditPacer,
 }
+
+/// Determines how fast an audit reads, and whether it continues.
+pub trait AuditPacer: Sync {
+    /// Called before a part takes its snapshot.
+    fn begin_part(&self) {}
+
+    /// Called between two pages or statements of a part, while it holds its snapshot. May pause the thread.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::DeadlineExceeded`] stops the audit.
+    fn pause(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// A pacer that never pauses or stops an audit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unpaced;
+
+impl AuditPacer for Unpaced {}
 
 /// Checks the whole database, read-only.
 pub trait Audit {

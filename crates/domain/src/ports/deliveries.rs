@@ -64,6 +64,8 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// Why it failed, for the operator; `None` for a confirmed attempt.
     pub error: Option<String>,
+    /// The response headers of a failed attempt, a line each, at most 1 KiB; `None` without a response.
+    pub response_headers: Option<String>,
     /// The first bytes of the response body, at most 1 KiB.
     pub response_body: Vec<u8>,
 }

@@ -99,6 +99,8 @@ pub struct RecordedAttempt {
     pub error: Option<String>,
     /// The first bytes of the response body, at most 1 KiB. Only for the operator.
     pub response_body: Vec<u8>,
+    /// The response headers of a failed attempt, a line each. Only for the operator.
+    pub response_headers: Option<String>,
 }
 
 /// The depth of the queues.

@@ -11,9 +11,13 @@ pub enum Setting {
     MaintenanceSince,
     /// Microseconds since 1970. Delivered events that were created before this time may have been deleted.
     EventsPrunedBefore,
-    /// When `guerdon verify` last ended, in microseconds since 1970, and the number of violations: `at
-    /// found`.
+    /// When the ledger was last verified, and the result.
     LastVerification,
+    /// Microseconds since 1970. The latest date and time for which a process has started the daily
+    /// verification.
+    DailyVerification,
+    /// When the last backup ended, in microseconds since 1970.
+    LastBackup,
     /// When a trial write was last made because requests had failed, in microseconds since 1970.
     LastTrialWrite,
     /// The fingerprint of the master key that sealed the stored secrets.
@@ -31,6 +35,8 @@ impl Setting {
             Self::MaintenanceSince => "maintenance_since",
             Self::EventsPrunedBefore => "events_pruned_before",
             Self::LastVerification => "last_verification",
+            Self::DailyVerification => "daily_verification",
+            Self::LastBackup => "last_backup",
             Self::LastTrialWrite => "write_tried",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }
@@ -45,4 +51,13 @@ pub trait ReadSettings {
 /// Writes settings.
 pub trait Settings: ReadSettings {
     fn set_setting(&mut self, setting: Setting, value: &str) -> Result<(), StoreError>;
+
+    /// Sets a setting if its value is still `expected`; `None` stands for a setting that was never set. Returns
+    /// whether it was set: of several concurrent callers that expect the same value, one succeeds.
+    fn replace_setting(
+        &mut self,
+        setting: Setting,
+        expected: Option<&str>,
+        value: &str,
+    ) -> Result<bool, StoreError>;
 }

@@ -98,7 +98,8 @@ impl ConnectionLimiter {
             Err(cause) => {
                 counter!(REFUSED_CONNECTIONS, "cause" => cause.metric_label()).increment(1);
                 if let Some(count) = self.refused_log.count_event((), now) {
-                    let latest_address = address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string());
+                    let latest_address =
+                        address.map_or_else(|| "a proxy".to_owned(), |address| address.to_string());
                     log::warn!(
                         count, latest_address = latest_address.as_str(), reason = cause.log_reason();
                         "closed new connections immediately"
@@ -107,6 +108,11 @@ impl ConnectionLimiter {
                 Err(cause)
             }
         }
+    }
+
+    /// The number of open connections.
+    pub(super) fn count_open(&self) -> usize {
+        self.lock_open().total
     }
 
     fn lock_open(&self) -> MutexGuard<'_, OpenConnections> {

@@ -24,4 +24,4 @@ mod request_log;
 mod server;
 mod session;
 
-pub use server::{ListeningServer, listen};
+pub use server::{ConnectionCount, ListeningServer, listen};

@@ -61,6 +61,18 @@ pub struct ListeningServer {
     pub server: Server,
     /// The address of the open port, with the real port if 0 was requested.
     pub address: SocketAddr,
+    pub connections: ConnectionCount,
+}
+
+/// Counts the open connections of a server.
+#[derive(Clone)]
+pub struct ConnectionCount(Arc<ConnectionLimiter>);
+
+impl ConnectionCount {
+    /// The number of open connections.
+    pub fn get(&self) -> usize {
+        self.0.count_open()
+    }
 }
 
 /// Opens a port, with TLS if `tls` is given, otherwise with plain HTTP. Fails for plain HTTP without
@@ -79,6 +91,7 @@ pub fn listen(
     let connections_per_worker =
         api.connection_limits.total.div_ceil(workers).saturating_add(SURPLUS_CONNECTIONS);
     let connections = ConnectionLimiter::new(api.connection_limits, api.transport.clone());
+    let connection_count = ConnectionCount(Arc::clone(&connections));
     let keep_alive = api.keep_alive.saturating_sub(PARSER_KEEP_ALIVE);
     let state = ApiState::new(api);
     let admission = web::Data::new(Admission::new(Arc::clone(&state)));
@@ -124,7 +137,7 @@ pub fn listen(
             plain.and_then(http_service(state.clone(), admission.clone(), stop_signal.clone()))
         })?,
     };
-    Ok(ListeningServer { server: builder.run(), address })
+    Ok(ListeningServer { server: builder.run(), address, connections: connection_count })
 }
 
 fn bind_listener(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {

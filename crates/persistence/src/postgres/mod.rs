@@ -2,6 +2,7 @@
 //! from SQLite, under the names that `repo/` uses.
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -199,6 +200,9 @@ pub(crate) fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
 }
 
 /// Does nothing: PostgreSQL has its own tools to check its files.
-pub(crate) fn check_storage(_conn: &mut Conn) -> QueryResult<Vec<String>> {
+pub(crate) fn check_storage(
+    _conn: &mut Conn,
+    _pause: &mut dyn FnMut() -> ControlFlow<()>,
+) -> QueryResult<Vec<String>> {
     Ok(Vec::new())
 }

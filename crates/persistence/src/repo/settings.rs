@@ -26,4 +26,23 @@ impl Settings for Unit<'_> {
         })?;
         Ok(())
     }
+
+    fn replace_setting(
+        &mut self,
+        setting: Setting,
+        expected: Option<&str>,
+        value: &str,
+    ) -> Result<bool, StoreError> {
+        let replaced = self.query(|conn| match expected {
+            Some(expected) => diesel::update(settings::table.find(setting.name()))
+                .filter(settings::value.eq(expected))
+                .set(settings::value.eq(value))
+                .execute(conn),
+            None => diesel::insert_into(settings::table)
+                .values((settings::name.eq(setting.name()), settings::value.eq(value)))
+                .on_conflict_do_nothing()
+                .execute(conn),
+        })?;
+        Ok(replaced == 1)
+    }
 }

@@ -91,6 +91,7 @@ declare_row! {
         duration_micros: i64,
         status: Option<i16>,
         failure: Option<&'a str>,
+        response_headers: Option<&'a str>,
         response: &'a [u8],
     }
 }
@@ -106,6 +107,7 @@ impl<'a> AttemptRow<'a> {
             duration_micros: checked_cast(attempt.duration.as_micros()),
             status: attempt.status.and_then(|status| i16::try_from(status).ok()),
             failure: attempt.error.as_deref(),
+            response_headers: attempt.response_headers.as_deref(),
             response: attempt.response_body.get(..1_024).unwrap_or(&attempt.response_body),
         }
     }
@@ -121,6 +123,7 @@ pub(crate) struct RecordedAttemptRow {
     duration_micros: i64,
     status: Option<i16>,
     failure: Option<String>,
+    response_headers: Option<String>,
     response: Vec<u8>,
 }
 
@@ -134,6 +137,7 @@ impl RecordedAttemptRow {
             duration: Duration::from_micros(micros),
             status: self.status.and_then(|status| u16::try_from(status).ok()),
             error: self.failure,
+            response_headers: self.response_headers,
             response_body: self.response,
         })
     }

@@ -228,6 +228,7 @@ tables! {
         duration_micros -> BigInt,
         status -> Nullable<SmallInt>,
         failure -> Nullable<Text>,
+        response_headers -> Nullable<Text>,
         response -> Binary,
     }
     mails (id) {

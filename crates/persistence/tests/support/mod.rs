@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use guerdon_domain::audit::{self, AuditOptions, Violation};
+use guerdon_domain::audit::{self, AuditOptions, Unpaced, Violation};
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::commands::{BlockingCommandQueue, Command, CommandQueue, ContextSources, Done, Refusal};
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
@@ -366,8 +366,13 @@ pub fn verify_at(
     now: Timestamp,
     threads: NonZero<usize>,
 ) -> Vec<Violation> {
-    let asked =
-        AuditOptions { head, bodies: &TestBodies, now, longest_wait: Duration::from_secs(3 * 86_400) };
+    let asked = AuditOptions {
+        head,
+        bodies: &TestBodies,
+        now,
+        longest_wait: Duration::from_secs(3 * 86_400),
+        pacer: &Unpaced,
+    };
     audit::verify(store, &asked, threads).unwrap().violations
 }
 

@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 use actix_web::rt::{self, task::JoinHandle};
 use actix_web::web;
 use anyhow::Context as _;
-use guerdon_domain::journal::{Actor, Origin};
-use guerdon_domain::ports::{Clock, Context, Setting, Store, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock, Setting, Store, StoreError, StoreExt};
 use guerdon_http_api::{DatabaseHealth, ServiceState};
-use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::metrics::{
@@ -18,10 +16,10 @@ use super::metrics::{
     refresh_process_metrics,
 };
 use super::single_sign_on;
-use crate::maintenance::retention;
+use super::upkeep::{self, Upkeep};
+use super::upkeep_metrics::refresh_upkeep_metrics;
 use crate::maintenance::sealing::SealingTask;
-use crate::platform::{SystemClock, SystemIds};
-use crate::settings::Retention;
+use crate::platform::SystemClock;
 use crate::tls::ReloadingCertificate;
 
 /// How often the database and maintenance mode are checked. A change of either takes effect within a second.
@@ -40,13 +38,11 @@ const LEDGER_METRICS_INTERVAL: Duration = Duration::from_secs(60);
 /// After each run, monitoring queries pause for 100 times their duration, so they use at most 1 % of one connection.
 const PAUSE_FACTOR: u32 = 100;
 const SEAL_INTERVAL: Duration = Duration::from_secs(5);
-const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
-const FULL_PRUNE_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
 
 /// Starts all background tasks. Aborting the handles ends them.
 pub(super) fn spawn_tasks(
     store: Arc<dyn Store>,
-    retention: Retention,
+    mut upkeep: Upkeep,
     service_state: &Arc<ServiceState>,
     database_health: Arc<DatabaseHealth>,
     certificate: Option<Arc<ReloadingCertificate>>,
@@ -73,7 +69,10 @@ pub(super) fn spawn_tasks(
         })),
         rt::spawn(repeat_every(LEDGER_METRICS_INTERVAL, {
             let store = Arc::clone(&store);
-            with_pauses(move || refresh_ledger_metrics(store.as_ref(), &unbalanced_companies))
+            with_pauses(move || {
+                refresh_ledger_metrics(store.as_ref(), &unbalanced_companies);
+                refresh_upkeep_metrics(store.as_ref());
+            })
         })),
         rt::spawn(repeat_every(OUTBOX_METRICS_INTERVAL, {
             let store = Arc::clone(&store);
@@ -91,10 +90,7 @@ pub(super) fn spawn_tasks(
             let store = Arc::clone(&store);
             move || single_sign_on::check_certificates(store.as_ref())
         })),
-        rt::spawn(repeat_every(PRUNE_INTERVAL, {
-            let mut pruning = PruningTask { store, retention, last_full_prune: None };
-            move || pruning.prune_expired()
-        })),
+        rt::spawn(repeat_every(upkeep::CHECK_INTERVAL, move || upkeep.run_due_tasks())),
     ];
     if let Some(certificate) = certificate {
         let renewed_certificate = Arc::clone(&certificate);
@@ -193,40 +189,6 @@ fn with_pauses(mut query: impl FnMut() + Send + 'static) -> impl FnMut() + Send 
         if start >= next_run_at {
             query();
             next_run_at = Instant::now() + start.elapsed() * PAUSE_FACTOR;
-        }
-    }
-}
-
-/// Deletes expired idempotency records on each run, and everything past its retention once a day.
-struct PruningTask {
-    store: Arc<dyn Store>,
-    retention: Retention,
-    last_full_prune: Option<Instant>,
-}
-
-impl PruningTask {
-    fn prune_expired(&mut self) {
-        let store = self.store.as_ref();
-        if self.last_full_prune.is_some_and(|at| at.elapsed() < FULL_PRUNE_INTERVAL) {
-            if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {
-                log::warn!("cannot delete expired idempotency records: {cause}");
-            }
-            return;
-        }
-        let origin = Origin { actor: Actor::Operator, reference: Some("retention"), key: None };
-        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
-        match retention::prune(store, &self.retention, &context) {
-            Ok((pruned, longest_step)) => {
-                self.last_full_prune = Some(Instant::now());
-                if !pruned.is_empty() {
-                    let (events, mails) = (pruned.events, pruned.mails);
-                    log::info!(
-                        "retention: deleted {events} delivered events and {mails} mails; the longest step took {} ms",
-                        longest_step.as_millis()
-                    );
-                }
-            }
-            Err(cause) => log::warn!("cannot delete records past their retention: {cause}"),
         }
     }
 }

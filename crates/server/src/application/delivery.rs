@@ -55,27 +55,35 @@ impl RunningDelivery {
         Ok(Self { events, mails, wakeups })
     }
 
-    /// Stops both. The future is ready when the attempts in flight have finished; they finish on a thread of their own,
-    /// which a second signal does not wait for. Until then, wake-ups go out for what requests still queue.
-    pub(super) fn stop(self) -> impl Future<Output = ()> {
+    /// Returns the number of deliveries in flight.
+    pub(super) fn in_flight(&self) -> usize {
+        self.events.in_flight()
+    }
+
+    /// Stops both. The future is ready when the attempts in flight have finished, and returns how many have not; they finish
+    /// on a thread of their own, which a second signal does not wait for. Until then, wake-ups go out for what requests
+    /// still queue.
+    pub(super) fn stop(self) -> impl Future<Output = usize> {
         let Self { events, mails, wakeups } = self;
         let (finished, stopped) = oneshot::channel();
         let finish = move || {
-            stop_workers(events, mails);
-            finished.send(()).unwrap_or_default(); // the receiver is gone after a second signal
+            let abandoned = stop_workers(events, mails);
+            finished.send(abandoned).unwrap_or_default(); // the receiver is gone after a second signal
         };
         let thread = std::thread::Builder::new().name("finish".into()).spawn(finish);
         if let Err(cause) = thread {
             log::warn!(cause:%; "stopping without waiting for deliveries in flight");
         }
         async move {
-            stopped.await.unwrap_or_default();
+            let abandoned = stopped.await.unwrap_or_default();
             drop(wakeups);
+            abandoned
         }
     }
 }
 
-fn stop_workers(events: RunningDispatcher, mails: RunningMailer) {
+/// Returns the number of deliveries that have not finished.
+fn stop_workers(events: RunningDispatcher, mails: RunningMailer) -> usize {
     let mails = std::thread::spawn(move || mails.stop(STOP_TIMEOUT));
     let stopped = events.stop(STOP_TIMEOUT);
     if stopped.abandoned > 0 {
@@ -84,6 +92,7 @@ fn stop_workers(events: RunningDispatcher, mails: RunningMailer) {
     if !mails.join().unwrap_or_default() {
         log::warn!("a mail was in flight and may be sent again");
     }
+    stopped.abandoned
 }
 
 fn build_dispatcher(

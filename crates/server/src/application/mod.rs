@@ -6,18 +6,22 @@ mod database;
 mod delivery;
 mod distributions;
 mod metrics;
+mod next_step;
 mod operator;
 mod run_command;
 mod single_sign_on;
 mod statistics;
 mod stop;
+mod upkeep;
+mod upkeep_metrics;
 mod warnings;
 
 use std::future::Future;
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, LazyLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
 use actix_web::{rt, web};
@@ -39,7 +43,7 @@ use crate::keys::{Keys, open_or_create_keys, require_master_key};
 use crate::maintenance::{FailedRequestWriter, StatusSources};
 use crate::platform::build_info::{COMMIT, LONG_VERSION, VERSION};
 use crate::platform::{SystemClock, SystemIds, descriptors};
-use crate::settings::{Http, Retention, Settings, Tls};
+use crate::settings::{Http, Settings, Tls};
 use crate::tls::{self, ReloadingCertificate};
 
 pub(crate) use api_pages::describe_api;
@@ -51,6 +55,9 @@ pub(crate) use distributions::resume_distributions;
 use metrics::{DeliveryCounters, Metrics};
 pub(crate) use run_command::run_command;
 use statistics::Statistics;
+use stop::InFlight;
+pub(crate) use stop::StopReport;
+use upkeep::Upkeep;
 
 /// How many descriptors are reserved for the operator's listener, the database, commands and deliveries.
 const RESERVED_DESCRIPTORS: usize = 256;
@@ -67,7 +74,7 @@ pub(crate) struct Application {
     drain: Duration,
     /// The database connections of background tasks.
     background: Arc<dyn Store>,
-    retention: Retention,
+    upkeep: Upkeep,
     database_health: Arc<DatabaseHealth>,
     certificate: Option<Arc<ReloadingCertificate>>,
     metrics: Metrics,
@@ -115,6 +122,7 @@ impl Application {
         let counters = Arc::<DeliveryCounters>::default();
         let delivery =
             RunningDelivery::start(settings, &background, &keys, &notifiers, &counters, wrap_transport)?;
+        let upkeep = Upkeep::new(settings, &background, &keys, &observed.service_state);
         let scheme = if certificate.is_some() { "https" } else { "http" };
         let (listening, health, database) = (api.address, operator.address, settings.masked_database_url());
         log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
@@ -126,7 +134,7 @@ impl Application {
             service_state,
             drain: settings.http.drain,
             background,
-            retention: settings.retention,
+            upkeep,
             database_health,
             certificate,
             metrics,
@@ -139,12 +147,18 @@ impl Application {
         })
     }
 
+    /// Logs how to create the first provider, if there is none. `config_file` is the file of the settings.
+    pub(crate) fn log_next_step(&self, config_file: Option<&Path>) {
+        next_step::log_next_step(self.background.as_ref(), config_file);
+    }
+
     /// Serves until a future of `stop` completes, then shuts down in order. If the next one completes meanwhile, shuts
     /// down immediately.
     pub(crate) async fn run_until_stopped<F: Future<Output = ()>>(
         self,
         mut stop: impl FnMut() -> F,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<StopReport> {
+        let open_connections = self.api.connections;
         let api: ServerHandle = self.api.server.handle();
         let operator = self.operator.server.handle();
         let mut api_task = rt::spawn(self.api.server);
@@ -154,7 +168,7 @@ impl Application {
         let (failed_requests, periodic_writer) = (Arc::clone(&self.failed_requests), self.failed_requests);
         let mut tasks = background::spawn_tasks(
             self.background,
-            self.retention,
+            self.upkeep,
             &self.service_state,
             self.database_health,
             self.certificate,
@@ -178,15 +192,20 @@ impl Application {
             () = stop() => false,
             _ = &mut api_task => true,
         };
-        let delivery = self.delivery;
-        let deliveries_stopped = delivery.stop(); // while requests in flight finish
-        if !api_ended {
-            stop::stop_in_order(&self.service_state, self.drain, &api, deliveries_stopped, &mut stop).await;
-        }
+        let began_at = Instant::now();
+        let in_flight =
+            InFlight { connections: open_connections.get(), deliveries: self.delivery.in_flight() };
+        let stopped = self.delivery.stop(); // while requests in flight finish
+        let deliveries = if api_ended {
+            in_flight.deliveries
+        } else {
+            stop::stop_in_order(&self.service_state, self.drain, &in_flight, &api, stopped, &mut stop).await
+        };
         tasks.iter().for_each(rt::task::JoinHandle::abort);
-        if let Some(handler) = handler {
-            handler.wait_until_idle(stop::COMMANDS_TIMEOUT).await;
-        }
+        let commands = match handler {
+            Some(handler) => handler.wait_until_idle(stop::COMMANDS_TIMEOUT).await,
+            None => 0,
+        };
         operator.stop(false).await;
         // An unavailable database must not delay the end; nothing depends on these records.
         let store_rest = web::block(move || {
@@ -194,7 +213,10 @@ impl Application {
             statistics.store_counts();
         });
         let _written = timeout(statistics::FINAL_STORE_TIMEOUT, store_rest).await;
-        if api_ended { bail!("the provider API stopped unexpectedly") } else { Ok(()) }
+        if api_ended {
+            bail!("the provider API stopped unexpectedly")
+        }
+        Ok(StopReport { began_at, deliveries, commands })
     }
 }
 

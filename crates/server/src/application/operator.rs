@@ -8,16 +8,20 @@ use actix_web::dev::{Server, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
-use actix_web::web::{Data, ServiceConfig, block, get};
+use actix_web::web::{Bytes, Data, PayloadConfig, ServiceConfig, block, get};
 use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
+use guerdon_console::SEARCH_PATH;
 use guerdon_http_api::{DatabaseHealth, ServiceState};
 use serde::Serialize;
 
 use super::ObservedState;
 use super::metrics::Metrics;
-use crate::console::{ConsolePage, render_page};
+use crate::console::{ConsolePage, render_page, render_search};
 use crate::maintenance::StatusSources;
 use crate::platform::build_info::{COMMIT, VERSION};
+
+/// The maximum size of a search in bytes: an e-mail address, percent-encoded.
+const SEARCH_BODY_MAX: usize = 4_096;
 
 /// The open listener.
 pub(super) struct OperatorServer {
@@ -58,6 +62,7 @@ pub(super) fn start_listener(
         App::new()
             .app_data(health.clone())
             .app_data(service.clone())
+            .app_data(PayloadConfig::new(SEARCH_BODY_MAX))
             .wrap(from_fn(reject_foreign_host))
             .configure(configure_routes)
             .default_service(get().to(get_console_page))
@@ -139,7 +144,10 @@ async fn get_status(service: Data<StatusSources>) -> HttpResponse {
 }
 
 /// The console, which serves every other path.
-async fn get_console_page(service: Data<StatusSources>, request: HttpRequest) -> HttpResponse {
+async fn get_console_page(service: Data<StatusSources>, request: HttpRequest, body: Bytes) -> HttpResponse {
+    if request.path() == SEARCH_PATH && *request.method() == Method::POST {
+        return respond_with_page(move || render_search(&service, &body)).await;
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut refused =
             status_response(StatusCode::METHOD_NOT_ALLOWED, "method not allowed; allowed: GET, HEAD");
@@ -147,8 +155,11 @@ async fn get_console_page(service: Data<StatusSources>, request: HttpRequest) ->
         return refused;
     }
     let (path, query) = (request.path().to_owned(), request.query_string().to_owned());
-    let page = block(move || render_page(&service, &path, &query)).await;
-    page.map_or_else(
+    respond_with_page(move || render_page(&service, &path, &query)).await
+}
+
+async fn respond_with_page(render: impl FnOnce() -> ConsolePage + Send + 'static) -> HttpResponse {
+    block(render).await.map_or_else(
         |_| status_response(StatusCode::SERVICE_UNAVAILABLE, "try again"),
         ConsolePage::into_response,
     )

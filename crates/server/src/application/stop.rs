@@ -2,11 +2,13 @@
 //! finish.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::ServerHandle;
 use guerdon_http_api::ServiceState;
 use tokio::time::sleep;
+
+use crate::commands::format_count;
 
 /// How long a new connection has to send its request after the listener stops accepting. Without this time, the server
 /// would close the connection as idle while its request is on the way.
@@ -14,29 +16,72 @@ const NEW_CONNECTION_GRACE: Duration = Duration::from_millis(500);
 /// How long commands from the socket may take to end.
 pub(super) const COMMANDS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `again`
-/// becomes ready meanwhile, it stops immediately.
+/// What is in flight when a shutdown begins.
+pub(super) struct InFlight {
+    /// Open connections to the provider API.
+    pub(super) connections: usize,
+    pub(super) deliveries: usize,
+}
+
+/// How a shutdown went.
+#[derive(Clone, Copy)]
+pub(crate) struct StopReport {
+    pub(super) began_at: Instant,
+    /// Deliveries that did not finish.
+    pub(super) deliveries: usize,
+    /// Commands that did not finish.
+    pub(super) commands: usize,
+}
+
+impl StopReport {
+    /// Logs that the process ends now.
+    pub(crate) fn log_stopped(&self) {
+        let Self { began_at, deliveries, commands } = *self;
+        let duration_ms = u64::try_from(began_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let abandoned = if deliveries + commands == 0 {
+            "nothing was left in flight".to_owned()
+        } else {
+            let deliveries = format_count(deliveries, "delivery", "deliveries");
+            let commands = format_count(commands, "command", "commands");
+            format!(
+                "{deliveries} and {commands} were left in flight; deliveries are retried after the next start"
+            )
+        };
+        log::info!(duration_ms, deliveries, commands; "stopped after {duration_ms} ms; {abandoned}");
+    }
+}
+
+/// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `stop_now`
+/// becomes ready meanwhile, it stops immediately. Returns how many deliveries did not finish.
 pub(super) async fn stop_in_order<F: Future<Output = ()>>(
     service_state: &ServiceState,
     drain: Duration,
+    in_flight: &InFlight,
     api: &ServerHandle,
-    deliveries_stopped: impl Future,
+    deliveries_stopped: impl Future<Output = usize>,
     stop_now: &mut impl FnMut() -> F,
-) {
-    log::info!("stopping: finishing requests in flight");
+) -> usize {
+    let InFlight { connections, deliveries } = *in_flight;
+    log::info!(
+        connections, deliveries;
+        "stopping: finishing requests and deliveries in flight ({}, {})",
+        format_count(connections, "open connection", "open connections"),
+        format_count(deliveries, "delivery", "deliveries")
+    );
     service_state.set_draining(true);
     let graceful = async {
         sleep(drain).await;
         api.pause().await;
         sleep(NEW_CONNECTION_GRACE).await;
         api.stop(true).await;
-        deliveries_stopped.await;
+        deliveries_stopped.await
     };
     tokio::select! {
-        () = graceful => {}
+        abandoned = graceful => abandoned,
         () = stop_now() => {
             log::warn!("stopping immediately");
             api.stop(false).await;
+            deliveries
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Runs the command, prints its output, and sets the exit status.
 
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread::{Builder, sleep}; // tidy: the last seconds of a process
@@ -15,7 +16,7 @@ use tokio::sync::Mutex;
 
 use super::help::prepare_help;
 use super::{Cli, Config, Invocation};
-use crate::application::{Application, prepare_folders, run_command};
+use crate::application::{Application, StopReport, prepare_folders, run_command};
 use crate::commands::{Command, CommandOutput, CommandView, Format, ImportCommand, RunnableCommand as _};
 use crate::platform::clock;
 use crate::platform::signals::StopSignals;
@@ -74,7 +75,7 @@ fn print_output(output: &CommandOutput, cli: &Cli) -> ExitCode {
 fn dispatch_command(cli: &Cli) -> anyhow::Result<CommandOutput> {
     let settings = || Settings::load(cli.config.as_deref());
     match &cli.invocation {
-        Invocation::Serve => run_service(&settings()?),
+        Invocation::Serve => run_service(&settings()?, cli.config.as_deref()),
         Invocation::Dev(arguments) => dev::run_sandbox(arguments, cli.config.as_deref()),
         Invocation::Migrate => {
             let settings = settings()?;
@@ -147,30 +148,38 @@ impl CommandView for MigrationView {
     }
 }
 
-fn run_service(settings: &Settings) -> anyhow::Result<CommandOutput> {
+fn run_service(settings: &Settings, config_file: Option<&Path>) -> anyhow::Result<CommandOutput> {
     logging::start_logging(settings.log);
-    System::new().block_on(async {
+    let report = System::new().block_on(async {
         let signals = Arc::new(Mutex::new(StopSignals::listen()?));
-        let application = Application::build(settings, |transport| transport)?;
+        let application = Application::build(settings, |transport| transport).inspect_err(|cause| {
+            let cause = format!("{cause:#}"); // `main` prints it
+            log::error!(cause = cause.as_str(); "stopped: the service could not start");
+        })?;
+        application.log_next_step(config_file);
         let stop = || {
             let signals = Arc::clone(&signals);
             async move { signals.lock().await.next().await }
         };
-        let ended = application.run_until_stopped(stop).await;
-        exit_after_grace(u8::from(ended.is_err()))?;
+        let ended = application.run_until_stopped(stop).await.inspect_err(|cause| {
+            let cause = format!("{cause:#}"); // `main` prints it
+            log::error!(cause = cause.as_str(); "stopped: the service failed");
+        });
+        exit_after_grace(ended.as_ref().ok().copied())?;
         ended
     })?;
-    log::info!("stopped");
+    report.log_stopped();
     Ok(CommandOutput::default())
 }
 
 /// Ends the process after five seconds if background work is still running. Open transactions are rolled back, and work
-/// in steps continues after the next start.
-fn exit_after_grace(status: u8) -> anyhow::Result<()> {
+/// in steps continues after the next start. The exit status is 0 if the service stopped in order, with a report.
+fn exit_after_grace(report: Option<StopReport>) -> anyhow::Result<()> {
     let wait = move || {
         sleep(BACKGROUND_EXIT_TIMEOUT);
         log::warn!("stopping while work is in progress: it continues after the next start");
-        std::process::exit(status.into())
+        report.iter().for_each(StopReport::log_stopped);
+        std::process::exit(i32::from(report.is_none()))
     };
     Builder::new().name("end".to_owned()).spawn(wait).map(drop).context("cannot start a thread")
 }

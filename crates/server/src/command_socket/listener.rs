@@ -132,9 +132,17 @@ impl CommandHandler {
         Self { environment, database: canonical_path(database), clients: Arc::new(Semaphore::new(clients)) }
     }
 
-    /// Waits until no command runs, up to this time.
-    pub(crate) async fn wait_until_idle(&self, max_wait: Duration) {
-        let _all = timeout(max_wait, self.clients.acquire_many(CLIENTS_MAX)).await;
+    /// Waits until no command runs, up to this time. Returns how many still run.
+    pub(crate) async fn wait_until_idle(&self, max_wait: Duration) -> usize {
+        match timeout(max_wait, self.clients.acquire_many(CLIENTS_MAX)).await {
+            Ok(_all) => 0,
+            Err(_elapsed) => self.count_running(),
+        }
+    }
+
+    /// The number of running commands, after commands are no longer accepted.
+    fn count_running(&self) -> usize {
+        usize::try_from(CLIENTS_MAX).unwrap_or(0).saturating_sub(self.clients.available_permits())
     }
 
     async fn serve_client(self: Arc<Self>, stream: UnixStream) {
@@ -167,6 +175,7 @@ impl CommandHandler {
             Ok(request) => request,
             Err(cause) => return Reply::Refused(format!("the running guerdon has no such command: {cause}")),
         };
+        drop(line); // an import may have 64 MiB
         if request.database != self.database {
             return Reply::Elsewhere;
         }
@@ -175,5 +184,4 @@ impl CommandHandler {
             Err(cause) => Reply::Refused(cause.to_string()),
         }
     }
-        drop(line); // an import may have 64 MiB
 }

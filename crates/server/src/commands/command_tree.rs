@@ -66,6 +66,9 @@ command_group! {
         Import(ImportCommand),
         /// Delete delivered events, sent mails and expired idempotency records past their retention.
         Prune(maintenance::prune::Prune),
+        /// Implements `guerdon backup`.
+        #[command(hide = true)]
+        RecordBackup(maintenance::record_backup::RecordBackup),
     }
 }
 

@@ -48,6 +48,7 @@ pub(crate) use command_tree::{Command, ImportCommand};
 pub(crate) use error::CommandError;
 pub(crate) use event::send_example::SendExample;
 pub(crate) use ledger::seal::{Seal, SealView};
+pub(crate) use maintenance::record_backup::RecordBackup;
 pub(crate) use output::{CommandOutput, CommandView, Format, format_count, format_fields};
 
 /// What a command needs to run.
@@ -157,10 +158,10 @@ pub(crate) trait RunnableCommand {
     /// Runs the command and returns its output.
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError>;
 
-    /// Whether the command may take so long that a terminal should show its progress.
     /// Appends the words of the command's name on the command line. Only a group knows the names of its commands.
     fn append_name(&self, _words: &mut Vec<String>) {}
 
+    /// Whether the command may take so long that a terminal should show its progress.
     fn may_take_long(&self) -> bool {
         false
     }

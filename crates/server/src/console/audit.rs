@@ -3,40 +3,80 @@
 use std::collections::HashMap;
 
 use guerdon_console::LogPosition;
-use guerdon_console::model::{Actor, AuditEntry, AuditLog, LogPage};
+use guerdon_console::model::{Actor, AuditEntry, AuditLog, CompanyFilterResult, LogPage, ObjectReference};
 use guerdon_console::pages::audit::AuditFilter;
 use guerdon_domain::audit_log::{Action, AuditEntry as Entry, newest_entries};
 use guerdon_domain::journal::Actor as ActorKind;
-use guerdon_domain::ports::{AuditLogQuery, StoreError};
+use guerdon_domain::ports::{AuditLogQuery, FoundCompany, StoreError};
 use guerdon_domain::values::{CompanyId, ProviderId};
 
-use super::{PageContext, provider_reference, to_utc};
+use super::{PageContext, provider_reference, provider_references, to_utc};
 
 const PAGE_SIZE: usize = 50;
+/// The maximum number of companies to choose from.
+const COMPANIES_MAX: i64 = 50;
 
 pub(super) fn load_audit_log(mut context: PageContext<'_>) -> Result<AuditLog, StoreError> {
     let filter = AuditFilter::from_query(context.query);
-    let company = filter.company.as_deref().and_then(|id| id.parse::<CompanyId>().ok());
+    let company = find_filtered_company(&mut context, filter.company.as_deref())?;
+    let mut entries = match &company {
+        CompanyFilterResult::All => newest_entries(context.reads, &audit_query(&context, &filter, None))?,
+        CompanyFilterResult::One(found) => {
+            newest_entries(context.reads, &audit_query(&context, &filter, found.id.parse().ok()))?
+        }
+        CompanyFilterResult::Several(_) | CompanyFilterResult::Unknown => Vec::new(),
+    };
+    let has_more = entries.len() > PAGE_SIZE;
+    entries.truncate(PAGE_SIZE);
+    let older = entries.last().filter(|_| has_more).map(|entry| entry.id.to_string());
+    let names = context.provider_names()?;
+    Ok(AuditLog {
+        list: LogPage { rows: to_entries(&mut context, &entries)?, newer: None, older },
+        actions: Action::ALL.iter().map(|action| action.name().to_owned()).collect(),
+        providers: provider_references(&names),
+        company,
+    })
+}
+
+fn audit_query(context: &PageContext<'_>, filter: &AuditFilter, company: Option<CompanyId>) -> AuditLogQuery {
     let before = match LogPosition::from_query(context.query) {
         LogPosition::Before(id) => id.parse().ok(),
         _ => None,
     };
-    let query = AuditLogQuery {
+    let action = filter.action.as_deref().and_then(Action::from_name);
+    AuditLogQuery {
         company,
+        provider: filter.provider.as_deref().and_then(|id| id.parse().ok()),
         actor: filter.actor.as_deref().and_then(parse_actor),
-        action: filter.action.as_deref().and_then(Action::from_name),
+        action,
+        without_recognitions: !filter.with_recognitions && action.is_none(),
         before,
         limit: i64::try_from(PAGE_SIZE).unwrap_or(50) + 1, // one more than is shown, to know whether there are more
         ..AuditLogQuery::default()
+    }
+}
+
+/// Finds the company with this id or domain, or the companies whose name or domain contains the text.
+fn find_filtered_company(
+    context: &mut PageContext<'_>,
+    text: Option<&str>,
+) -> Result<CompanyFilterResult, StoreError> {
+    let Some(text) = text else { return Ok(CompanyFilterResult::All) };
+    if let Ok(id) = text.parse::<CompanyId>() {
+        let is_known = context.reads.provider_of_company(id)?.is_some();
+        let found = is_known.then(|| context.company_name(id)).transpose()?;
+        return Ok(found.map_or(CompanyFilterResult::Unknown, CompanyFilterResult::One));
+    }
+    let found = context.reads.search_companies(text, COMPANIES_MAX)?;
+    let is_exact = |company: &&FoundCompany| company.domain.eq_ignore_ascii_case(text);
+    let to_reference = |company: &FoundCompany| ObjectReference {
+        id: company.id.to_string(),
+        name: format!("{} ({})", company.name, company.domain),
     };
-    let mut entries = newest_entries(context.reads, &query)?;
-    let has_more = entries.len() > PAGE_SIZE;
-    entries.truncate(PAGE_SIZE);
-    let older = entries.last().filter(|_| has_more).map(|entry| entry.id.to_string());
-    Ok(AuditLog {
-        list: LogPage { rows: to_entries(&mut context, &entries)?, newer: None, older },
-        actions: Action::ALL.iter().map(|action| action.name().to_owned()).collect(),
-        company: company.map(|id| context.company_name(id)).transpose()?,
+    Ok(match (found.iter().find(is_exact), found.as_slice()) {
+        (Some(one), _) | (None, [one]) => CompanyFilterResult::One(to_reference(one)),
+        (None, []) => CompanyFilterResult::Unknown,
+        (None, several) => CompanyFilterResult::Several(several.iter().map(to_reference).collect()),
     })
 }
 

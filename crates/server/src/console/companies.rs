@@ -103,7 +103,12 @@ pub(super) fn load_company(mut context: PageContext<'_>, id: &str) -> Result<Opt
 }
 
 fn audit_query(id: CompanyId) -> AuditLogQuery {
-    AuditLogQuery { company: Some(id), limit: AUDIT_ENTRIES_MAX, ..AuditLogQuery::default() }
+    AuditLogQuery {
+        company: Some(id),
+        without_recognitions: true,
+        limit: AUDIT_ENTRIES_MAX,
+        ..AuditLogQuery::default()
+    }
 }
 
 /// The reserve's balance at the end of each day: the current balance minus all later changes.

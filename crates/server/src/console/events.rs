@@ -7,8 +7,8 @@ use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::ports::{EventQuery, QueuedEvent, RecordedAttempt, StoreError, Timestamp};
 use guerdon_domain::values::{EventId, ProviderId};
 
-use super::attempts::to_attempt;
-use super::{PageContext, provider_reference, providers, to_utc};
+use super::attempts::{to_attempt, to_result};
+use super::{PageContext, provider_reference, provider_references, providers, to_utc};
 
 const PAGE_SIZE: i64 = 50;
 
@@ -49,7 +49,10 @@ pub(super) fn load_events(mut context: PageContext<'_>) -> Result<Events, StoreE
     let has_older = query.after.is_some() || has_more;
     let newer = events.first().filter(|_| has_newer).map(|event| event.id.to_string());
     let older = events.last().filter(|_| has_older).map(|event| event.id.to_string());
+    let ids: Vec<EventId> = events.iter().map(|event| event.id).collect();
+    let latest = context.reads.latest_attempts_of_events(&ids)?;
     let row = |event: &QueuedEvent| EventRow {
+        latest: latest.get(&event.id).map(to_result),
         id: event.id.to_string(),
         kind: event.kind.name().to_owned(),
         state: to_state(event.state),
@@ -58,12 +61,9 @@ pub(super) fn load_events(mut context: PageContext<'_>) -> Result<Events, StoreE
         created_at: to_utc(event.created_at),
         next_attempt_at: event.next_attempt_at.map(to_utc),
     };
-    let mut providers: Vec<ObjectReference> =
-        names.iter().map(|(id, name)| ObjectReference { id: id.to_string(), name: name.clone() }).collect();
-    providers.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(Events {
         list: LogPage { rows: events.iter().map(row).collect(), newer, older },
-        providers,
+        providers: provider_references(&names),
         types: EventKind::ALL.iter().map(|kind| kind.name().to_owned()).collect(),
     })
 }
@@ -124,6 +124,7 @@ mod tests {
 
     fn attempt_at(number: u32, started: i64, cause: Option<&str>) -> RecordedAttempt {
         RecordedAttempt {
+            response_headers: None,
             response_body: Vec::new(),
             number,
             started_at: timestamp_at(started),

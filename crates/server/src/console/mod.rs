@@ -8,17 +8,19 @@ mod events;
 mod overview;
 mod providers;
 mod requests;
+mod search;
+mod users;
 
 use std::collections::HashMap;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY as POLICY, CONTENT_TYPE, HeaderName, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY as POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use guerdon_console::model::{CappedCount, ObjectReference};
-use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, STYLE, STYLE_PATH, pages};
+use guerdon_console::{CONTENT_SECURITY_POLICY, Frame, Query, SEARCH_PATH, STYLE, STYLE_PATH, pages};
 use guerdon_domain::ports::{Clock as _, ReadTx, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use time::OffsetDateTime;
@@ -69,6 +71,14 @@ fn provider_reference(names: &HashMap<ProviderId, String>, id: ProviderId) -> Ob
     ObjectReference { id: id.to_string(), name: names.get(&id).cloned().unwrap_or_else(|| id.to_string()) }
 }
 
+/// Returns all providers, ordered by name.
+fn provider_references(names: &HashMap<ProviderId, String>) -> Vec<ObjectReference> {
+    let mut all: Vec<ObjectReference> =
+        names.iter().map(|(id, name)| ObjectReference { id: id.to_string(), name: name.clone() }).collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
 fn to_utc(at: Timestamp) -> OffsetDateTime {
     at.to_utc().into()
 }
@@ -99,36 +109,89 @@ pub(crate) struct ConsolePage {
     status: StatusCode,
     content_type: &'static str,
     body: String,
+    /// The target of a redirect.
+    location: Option<String>,
+}
+
+/// A page, or the path of another one.
+enum Rendered {
+    Page(String),
+    Redirect(String),
 }
 
 /// Renders the page at a path of the console. Invalid query parameters are ignored.
 pub(crate) fn render_page(service: &StatusSources, path: &str, query: &str) -> ConsolePage {
     if path == STYLE_PATH {
-        return ConsolePage { status: StatusCode::OK, content_type: CSS_TYPE, body: STYLE.to_owned() };
+        let (status, body) = (StatusCode::OK, STYLE.to_owned());
+        return ConsolePage { status, content_type: CSS_TYPE, body, location: None };
     }
-    let (query, now) = (Query::parse(query), SystemClock.now());
+    // An address that was part of a URL is not repeated.
+    let holds_address =
+        path == SEARCH_PATH && Query::parse(query).get("q").is_some_and(|text| text.contains('@'));
+    let reload_link =
+        if query.is_empty() || holds_address { path.to_owned() } else { format!("{path}?{query}") };
+    render_with(service, &Query::parse(query), reload_link, |context, frame| {
+        render_route(context, path, frame)
+    })
+}
+
+/// Searches for the text of the form in the header of every page. Only a search for an e-mail address is answered here,
+/// so that the address is not part of a URL; every other search redirects to a page that can be reloaded.
+pub(crate) fn render_search(service: &StatusSources, form: &[u8]) -> ConsolePage {
+    let form = Query::parse(&String::from_utf8_lossy(form));
+    let text = form.get("q").unwrap_or_default();
+    render_with(service, &Query::default(), SEARCH_PATH.to_owned(), |mut context, frame| {
+        if text.contains('@') {
+            search::render_results(&mut context, text, false, frame).map(Some)
+        } else {
+            Ok(Some(Rendered::Redirect(search::search_path(text))))
+        }
+    })
+}
+
+fn render_with(
+    service: &StatusSources,
+    query: &Query,
+    reload_link: String,
+    render: impl Fn(PageContext<'_>, &Frame) -> Result<Option<Rendered>, StoreError>,
+) -> ConsolePage {
+    let now = SystemClock.now();
     let mut frame = Frame {
         now: to_utc(now),
         instance: service.instance.clone(),
         version: VERSION.to_owned(),
         is_in_maintenance: false,
+        reload_link,
     };
     let page = service.store.read_snapshot(|reads| {
         frame.is_in_maintenance = reads.get_setting(Setting::Maintenance)?.as_deref() == Some(Setting::ON);
-        render_route(PageContext { reads, service, query: &query, now }, path, &frame)
+        render(PageContext { reads, service, query, now }, &frame)
     });
-    let (status, body) = match page {
-        Ok(Some(page)) => (StatusCode::OK, page),
-        Ok(None) => (StatusCode::NOT_FOUND, pages::not_found::render_page(&frame)),
+    let (status, body, location) = match page {
+        Ok(Some(Rendered::Page(page))) => (StatusCode::OK, page, None),
+        Ok(Some(Rendered::Redirect(path))) => (StatusCode::SEE_OTHER, String::new(), Some(path)),
+        Ok(None) => (StatusCode::NOT_FOUND, pages::not_found::render_page(&frame), None),
         Err(cause) => {
             log::warn!(cause:%; "cannot render a console page");
-            (StatusCode::SERVICE_UNAVAILABLE, pages::unavailable::render_page(&frame))
+            (StatusCode::SERVICE_UNAVAILABLE, pages::unavailable::render_page(&frame), None)
         }
     };
-    ConsolePage { status, content_type: HTML_TYPE, body }
+    ConsolePage { status, content_type: HTML_TYPE, body, location }
 }
 
-fn render_route(context: PageContext<'_>, path: &str, frame: &Frame) -> Result<Option<String>, StoreError> {
+fn render_route(
+    mut context: PageContext<'_>,
+    path: &str,
+    frame: &Frame,
+) -> Result<Option<Rendered>, StoreError> {
+    if path == SEARCH_PATH {
+        let text = context.query.get("q").unwrap_or_default();
+        return search::render_results(&mut context, text, true, frame).map(Some);
+    }
+    Ok(render_content(context, path, frame)?.map(Rendered::Page))
+}
+
+fn render_content(context: PageContext<'_>, path: &str, frame: &Frame) -> Result<Option<String>, StoreError> {
     let query = context.query;
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     Ok(match parts.as_slice() {
@@ -148,6 +211,7 @@ fn render_route(context: PageContext<'_>, path: &str, frame: &Frame) -> Result<O
             events::load_event(context, id)?.map(|event| pages::event::render_page(&event, frame))
         }
         ["requests"] => Some(pages::requests::render_page(&requests::load_requests(context)?, query, frame)),
+        ["users", id] => users::load_user(context, id)?.map(|user| pages::user::render_page(&user, frame)),
         ["schedules"] => {
             Some(pages::schedules::render_page(&companies::load_schedules(context)?, query, frame))
         }
@@ -159,7 +223,7 @@ fn render_route(context: PageContext<'_>, path: &str, frame: &Frame) -> Result<O
 impl ConsolePage {
     /// Converts the page into an HTTP response.
     pub(crate) fn into_response(self) -> HttpResponse {
-        let Self { status, content_type: kind, body } = self;
+        let Self { status, content_type: kind, body, location } = self;
         let headers: [(HeaderName, &'static str); 5] = [
             (CONTENT_TYPE, kind),
             (POLICY, CONTENT_SECURITY_POLICY),
@@ -170,6 +234,9 @@ impl ConsolePage {
         let mut response = HttpResponse::build(status).body(body);
         for (name, value) in headers {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        if let Some(location) = location.and_then(|path| HeaderValue::from_str(&path).ok()) {
+            response.headers_mut().insert(LOCATION, location);
         }
         response
     }

@@ -4,32 +4,34 @@ use std::sync::atomic::Ordering;
 
 use data_encoding::HEXLOWER;
 use guerdon_console::model::{
-    Activity, ApiStatistics, BucketSize, Certificate, DeliveryCounts, LedgerStatus, MailCounts,
-    ObjectReference, Overview, Performance, Problems, Seal, Series, ServiceStatus, Verification,
+    Activity, ApiStatistics, BucketSize, Certificate, DeliveryCounts, LatestResults, LedgerStatus,
+    MailCounts, ObjectReference, Overview, Percentiles, Problems, Seal, Series, ServiceStatus, Verification,
 };
-use guerdon_domain::ports::{ProviderHour, ServiceHour, Setting, StoreError, Timestamp};
+use guerdon_domain::ports::{DurationSubject, ServiceHour, StoreError};
 use guerdon_domain::providers::Provider;
 
-use super::providers::sum_performance;
+use super::providers::{find_results, percentiles_since};
 use super::{COUNT_MAX, PageContext, capped_count, start_of_hour, to_count, to_utc};
+use crate::maintenance::{VerificationRecord, load_last_backup};
 
 const CHART_HOURS: u16 = 24;
 const CHART_DAYS: u16 = 30;
-/// How many hours of attempts decide whether a receiver is failing.
-const RECENT_HOURS: i32 = 2;
 
 pub(super) fn load_overview(mut context: PageContext<'_>) -> Result<Overview, StoreError> {
     let hours = context.reads.service_hours(context.hours_back(i32::from(CHART_DAYS) * 24))?;
     let depth = context.reads.queue_depth()?;
     let undelivered = context.reads.count_undelivered_events(None, COUNT_MAX)?;
-    let day = context.reads.provider_hours(None, context.hours_back(i32::from(CHART_HOURS)))?;
+    let first_hour = context.hours_back(i32::from(CHART_HOURS));
+    let day = context.reads.provider_hours(None, first_hour)?;
+    let durations = context.reads.duration_hours(DurationSubject::Requests, first_hour)?;
     let seal = context.reads.last_seal()?;
     Ok(Overview {
         activity: build_activity(&context, &hours),
-        api: build_api_statistics(&context, &hours),
+        api: build_api_statistics(&context, &hours, percentiles_since(&durations, first_hour)),
         deliveries: DeliveryCounts {
             pending: capped_count(undelivered.pending),
             delivered: to_count(day.iter().map(|hour| hour.delivered).sum()),
+            attempts: to_count(day.iter().map(|hour| hour.delivered + hour.failed).sum()),
             exhausted: capped_count(undelivered.exhausted),
             unaddressed: capped_count(undelivered.unaddressed),
             oldest_pending_at: depth.oldest_created_at.map(to_utc),
@@ -48,7 +50,7 @@ pub(super) fn load_overview(mut context: PageContext<'_>) -> Result<Overview, St
             last_verification: last_verification(&mut context)?,
             unbalanced_companies: to_count(context.service.unbalanced_companies.load(Ordering::Relaxed)),
         },
-        problems: load_problems(&mut context, &day)?,
+        problems: load_problems(&mut context)?,
         service: load_service_status(&mut context)?,
     })
 }
@@ -70,7 +72,11 @@ fn build_activity(context: &PageContext<'_>, hours: &[ServiceHour]) -> Activity 
     }
 }
 
-fn build_api_statistics(context: &PageContext<'_>, hours: &[ServiceHour]) -> Option<ApiStatistics> {
+fn build_api_statistics(
+    context: &PageContext<'_>,
+    hours: &[ServiceHour],
+    percentiles: Option<Percentiles>,
+) -> Option<ApiStatistics> {
     if hours.iter().all(|hour| hour.requests == 0) {
         return None;
     }
@@ -87,20 +93,19 @@ fn build_api_statistics(context: &PageContext<'_>, hours: &[ServiceHour]) -> Opt
         client_errors: sums(|hour| hour.client_errors),
         server_errors: sums(|hour| hour.server_errors),
         latency: Series::from_means(BucketSize::Hour, context.now_utc(), CHART_HOURS, means),
+        percentiles,
     })
 }
 
-/// When `guerdon verify` last finished, and its result.
+/// When the ledger was last verified, and its result.
 fn last_verification(context: &mut PageContext<'_>) -> Result<Option<Verification>, StoreError> {
-    let stored = context.reads.get_setting(Setting::LastVerification)?;
-    let parts = stored.as_deref().and_then(|text| text.split_once(' '));
-    Ok(parts.and_then(|(at, found)| {
-        let ended_at = Timestamp::from_unix_micros(at.parse().ok()?).map(to_utc)?;
-        Some(Verification { ended_at, violations: found.parse().ok()? })
+    let record = VerificationRecord::load(context.reads)?;
+    Ok(record.and_then(|record| {
+        Some(Verification { ended_at: to_utc(record.ended_at()?), violations: record.violations })
     }))
 }
 
-fn load_problems(context: &mut PageContext<'_>, attempts: &[ProviderHour]) -> Result<Problems, StoreError> {
+fn load_problems(context: &mut PageContext<'_>) -> Result<Problems, StoreError> {
     let number = |count: usize| u64::try_from(count).unwrap_or(0);
     let schedules = context.reads.list_active_schedules()?;
     let providers = context.reads.list_providers()?;
@@ -110,29 +115,21 @@ fn load_problems(context: &mut PageContext<'_>, attempts: &[ProviderHour]) -> Re
             schedules.iter().filter(|schedule| schedule.0.failed_tries.is_some()).count(),
         ),
         suspended_providers: number(providers.iter().filter(|provider| provider.suspended).count()),
-        failing_receivers: failing_receivers(context, &providers, attempts)?,
+        failing_receivers: failing_receivers(context, &providers)?,
     })
 }
 
-/// Returns the providers whose receivers are failing, judged by the attempts of this hour and the previous one.
-/// `attempts` covers all providers: if none failed recently, no provider is queried.
+/// Returns the providers whose receivers are failing, judged by their latest attempts.
 fn failing_receivers(
     context: &mut PageContext<'_>,
     providers: &[Provider],
-    attempts: &[ProviderHour],
-) -> Result<Vec<(ObjectReference, Performance)>, StoreError> {
-    let from = context.hours_back(RECENT_HOURS);
-    if attempts.iter().all(|hour| hour.hour < from || hour.failed == 0) {
-        return Ok(Vec::new());
-    }
-    let mut failing = Vec::new();
-    for provider in providers {
-        let recent = sum_performance(&context.reads.provider_hours(Some(provider.id), from)?, from);
-        if recent.is_failing() {
-            failing
-                .push((ObjectReference { id: provider.id.to_string(), name: provider.name.clone() }, recent));
-        }
-    }
+) -> Result<Vec<(ObjectReference, LatestResults)>, StoreError> {
+    let (attempts, now) = (context.reads.list_provider_attempts()?, context.now_utc());
+    let failing = providers.iter().filter_map(|provider| {
+        let results = find_results(&attempts, provider.id).filter(|results| results.is_failing(now))?;
+        Some((ObjectReference { id: provider.id.to_string(), name: provider.name.clone() }, results))
+    });
+    let mut failing: Vec<_> = failing.collect();
     failing.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     Ok(failing)
 }
@@ -148,5 +145,6 @@ fn load_service_status(context: &mut PageContext<'_>) -> Result<ServiceStatus, S
         certificate: service
             .certificate_expires_at()
             .map(|end| Certificate { last_day: end.date(), is_self_signed: service.is_self_signed }),
+        last_backup_at: load_last_backup(context.reads)?.map(to_utc),
     })
 }

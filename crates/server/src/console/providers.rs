@@ -2,17 +2,19 @@
 
 use guerdon_console::Listing;
 use guerdon_console::model::{
-    BucketSize, DeliveryFailure, Performance, Provider, ProviderDetail, ProviderRow, Providers, Series,
-    UndeliveredEvents,
+    BucketSize, DeliveryFailure, LatestResults, Percentiles, Performance, Provider, ProviderDetail,
+    ProviderRow, Providers, Series, UndeliveredEvents,
 };
 use guerdon_console::pages::providers::ProviderColumn;
-use guerdon_domain::ports::{ProviderHour, StoreError, UndeliveredCounts};
+use guerdon_domain::ports::{
+    DurationCounts, DurationSubject, ProviderAttempts, ProviderHour, StoreError, UndeliveredCounts,
+};
 use guerdon_domain::providers::Provider as ProviderRecord;
 use guerdon_domain::values::ProviderId;
 use url::Url;
 
 use super::attempts::to_attempt;
-use super::{COUNT_MAX, PageContext, capped_count, start_of_hour, to_count};
+use super::{COUNT_MAX, PageContext, capped_count, start_of_hour, to_count, to_utc};
 
 const CHART_HOURS: u16 = 24;
 const CHART_DAYS: u16 = 30;
@@ -40,8 +42,8 @@ fn to_undelivered(provider: UndeliveredCounts) -> UndeliveredEvents {
     }
 }
 
-/// Sums up the attempts since the hour `from`.
-pub(super) fn sum_performance(hours: &[ProviderHour], from: i32) -> Performance {
+/// Sums up the attempts and their durations since the hour `from`.
+fn sum_performance(hours: &[ProviderHour], durations: &[(i32, DurationCounts)], from: i32) -> Performance {
     let (mut confirmed, mut attempts, mut micros) = (0, 0, 0_i64);
     for hour in hours.iter().filter(|hour| hour.hour >= from) {
         confirmed += hour.delivered;
@@ -52,17 +54,40 @@ pub(super) fn sum_performance(hours: &[ProviderHour], from: i32) -> Performance 
         attempts: to_count(attempts),
         confirmed: to_count(confirmed),
         mean_latency: micros.checked_div(attempts),
+        percentiles: percentiles_since(durations, from),
     }
+}
+
+/// Returns the percentiles of all durations since the hour `from`.
+pub(super) fn percentiles_since(durations: &[(i32, DurationCounts)], from: i32) -> Option<Percentiles> {
+    let mut all = DurationCounts::default();
+    durations.iter().filter(|(hour, _)| *hour >= from).for_each(|(_, counts)| all.merge(counts));
+    let percentile = |percent| all.percentile_micros(percent);
+    Some(Percentiles { p50: percentile(50)?, p95: percentile(95)?, p99: percentile(99)? })
+}
+
+/// Returns the results of a provider's latest attempts, if there were any.
+pub(super) fn find_results(attempts: &[ProviderAttempts], provider: ProviderId) -> Option<LatestResults> {
+    let found = attempts.iter().find(|attempts| attempts.provider == provider)?;
+    Some(LatestResults {
+        attempts: found.latest.attempts(),
+        confirmed: found.latest.confirmed(),
+        ended_at: to_utc(found.ended_at),
+    })
 }
 
 pub(super) fn load_providers(context: PageContext<'_>) -> Result<Providers, StoreError> {
     let from = context.hours_back(i32::from(CHART_HOURS));
+    let attempts = context.reads.list_provider_attempts()?;
     let mut rows = Vec::new();
     for provider in context.reads.list_providers()? {
+        let hours = context.reads.provider_hours(Some(provider.id), from)?;
+        let durations = context.reads.duration_hours(DurationSubject::Deliveries(provider.id), from)?;
         rows.push(ProviderRow {
             provider: to_provider(&provider),
             companies: to_count(context.reads.count_companies(provider.id, None)?),
-            last_24h: sum_performance(&context.reads.provider_hours(Some(provider.id), from)?, from),
+            last_24h: sum_performance(&hours, &durations, from),
+            latest: find_results(&attempts, provider.id),
             undelivered: to_undelivered(
                 context.reads.count_undelivered_events(Some(provider.id), COUNT_MAX)?,
             ),
@@ -80,6 +105,8 @@ pub(super) fn load_provider(
     let (recent, month) =
         (context.hours_back(i32::from(CHART_HOURS)), context.hours_back(i32::from(CHART_DAYS) * 24));
     let hours = context.reads.provider_hours(Some(id), month)?;
+    let durations = context.reads.duration_hours(DurationSubject::Deliveries(id), month)?;
+    let attempts = context.reads.list_provider_attempts()?;
     let series = |step, number, of: fn(&ProviderHour) -> i64| {
         Series::from_sums(
             step,
@@ -100,8 +127,9 @@ pub(super) fn load_provider(
     Ok(Some(ProviderDetail {
         provider: to_provider(&provider),
         companies: to_count(context.reads.count_companies(id, None)?),
-        last_24h: sum_performance(&hours, recent),
-        last_30d: sum_performance(&hours, month),
+        last_24h: sum_performance(&hours, &durations, recent),
+        last_30d: sum_performance(&hours, &durations, month),
+        latest: find_results(&attempts, id),
         confirmed_by_hour,
         failed_by_hour,
         confirmed_by_day,

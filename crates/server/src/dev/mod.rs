@@ -100,7 +100,7 @@ async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<R
         let signals = Arc::clone(&signals);
         async move { signals.lock().await.next().await }
     };
-    application.run_until_stopped(stop).await
+    application.run_until_stopped(stop).await.map(drop)
 }
 
 /// The settings of the sandbox as environment variables. The actual environment is otherwise ignored.

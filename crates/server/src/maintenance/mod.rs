@@ -1,13 +1,19 @@
-//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, retention,
+//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, backups, retention,
 //! sealing, the record of failed requests.
 
+mod backup_record;
+mod daily_verification;
 mod failed_requests;
 mod pacer;
 pub(crate) mod retention;
 pub(crate) mod sealing;
 mod status;
 mod verification;
+mod verification_record;
 
+pub(crate) use backup_record::{load_last_backup, record_backup};
+pub(crate) use daily_verification::DailyVerification;
 pub(crate) use failed_requests::FailedRequestWriter;
 pub(crate) use status::{ServiceStatus, StatusSources};
-pub(crate) use verification::verify_database;
+pub(crate) use verification::{VerificationOptions, verify_database};
+pub(crate) use verification_record::{CheckedCounts, VerificationRecord};

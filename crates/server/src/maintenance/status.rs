@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use url::Url;
 
+use super::{CheckedCounts, VerificationRecord, load_last_backup};
 use crate::platform::SystemClock;
 use crate::platform::build_info::LONG_VERSION;
 use crate::settings::{Settings, Tls};
@@ -54,6 +55,38 @@ pub(crate) struct ServiceStatus {
     /// The points that unfinished distributions hold; `None` if all are finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) in_transit: Option<InTransitStatus>,
+    /// `None` if the ledger was never verified.
+    #[serde(default)]
+    pub(crate) last_verification: Option<VerificationStatus>,
+    /// `None` if no backup was recorded.
+    #[serde(default)]
+    pub(crate) last_backup_at: Option<String>,
+}
+
+/// The latest verification of the ledger.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct VerificationStatus {
+    /// When it ended.
+    pub(crate) at: String,
+    pub(crate) duration_ms: u64,
+    pub(crate) ok: bool,
+    /// How many violations it found.
+    pub(crate) violations: u64,
+    /// How many rows it read.
+    pub(crate) checked: CheckedCounts,
+}
+
+impl VerificationStatus {
+    /// `None` if the stored time is invalid.
+    fn from_record(record: &VerificationRecord) -> Option<Self> {
+        Some(Self {
+            at: record.ended_at()?.to_string(),
+            duration_ms: u64::try_from(record.duration().as_millis()).unwrap_or(u64::MAX),
+            ok: record.violations == 0,
+            violations: record.violations,
+            checked: record.checked,
+        })
+    }
 }
 
 /// Distributions in several steps that are not finished.
@@ -97,6 +130,9 @@ impl StatusSources {
                 let maintenance = reads.get_setting(Setting::Maintenance)?;
                 Ok((maintenance, reads.queue_depth()?, reads.last_seal()?, reads.distributions_in_transit()?))
             })?;
+        let (verification, backup_at) = self.store.read_snapshot(|reads| -> Result<_, StoreError> {
+            Ok((VerificationRecord::load(reads)?, load_last_backup(reads)?))
+        })?;
         let now = SystemClock.now();
         let age = |at: Timestamp| (now - at).whole_seconds().max(0);
         Ok(ServiceStatus {
@@ -116,6 +152,8 @@ impl StatusSources {
                 distributions: in_transit.distributions.len(),
                 points: in_transit.points,
             }),
+            last_verification: verification.as_ref().and_then(VerificationStatus::from_record),
+            last_backup_at: backup_at.map(|at| at.to_string()),
         })
     }
 

@@ -3,48 +3,67 @@
 use std::num::NonZero;
 use std::time::Duration;
 
-use guerdon_domain::audit::{self, AuditOptions, AuditReport, Violation};
-use guerdon_domain::ports::{Clock as _, Setting, Store, StoreError, StoreExt as _};
+use guerdon_domain::audit::{self, AuditOptions, AuditPacer, AuditReport, Unpaced, Violation};
+use guerdon_domain::ports::{Setting, Store, StoreError, StoreExt as _, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_webhook_dispatcher::{Bodies, RetrySchedule};
 
 use crate::keys::Keys;
-use crate::platform::SystemClock;
-use crate::settings::Settings;
+use crate::settings::Webhooks;
 
 /// Added to the longest wait of the retry schedule, to allow for leases and for clocks that differ.
 const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);
 
-/// Checks the whole database and, with the keys, that each stored secret can be read. Writes nothing.
+/// The options of a verification.
+pub(crate) struct VerificationOptions<'a> {
+    /// If given, each stored secret must be readable with them.
+    pub(crate) keys: Option<&'a Keys>,
+    /// If given, a seal must have this head.
+    pub(crate) head: Option<[u8; 32]>,
+    pub(crate) threads: NonZero<usize>,
+    pub(crate) pacer: &'a dyn AuditPacer,
+}
+
+impl Default for VerificationOptions<'_> {
+    /// On one thread, at full speed, without keys and head.
+    fn default() -> Self {
+        Self { keys: None, head: None, threads: NonZero::<usize>::MIN, pacer: &Unpaced }
+    }
+}
+
+/// Checks the whole database. Writes nothing.
 pub(crate) fn verify_database(
     store: &dyn Store,
-    keys: Option<&Keys>,
-    head: Option<[u8; 32]>,
-    settings: &Settings,
-    threads: NonZero<usize>,
+    webhooks: &Webhooks,
+    now: Timestamp,
+    options: &VerificationOptions<'_>,
 ) -> Result<AuditReport, StoreError> {
-    let schedule = RetrySchedule::with_time_scale(settings.webhooks.time_scale).unwrap_or_default();
+    let schedule = RetrySchedule::with_time_scale(webhooks.time_scale).unwrap_or_default();
     let longest_wait = schedule.max_waits().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
-    let request = AuditOptions { head, bodies: &Bodies, now: SystemClock.now(), longest_wait };
+    let VerificationOptions { keys, head, threads, pacer } = *options;
+    let request = AuditOptions { head, bodies: &Bodies, now, longest_wait, pacer };
     let mut report = audit::verify(store, &request, threads)?;
     if let Some(keys) = keys {
-        let (providers, fingerprint) = store.read_snapshot(|reads| -> Result<_, StoreError> {
-            Ok((reads.list_providers()?, reads.get_setting(Setting::MasterKeyFingerprint)?))
-        })?;
-        if fingerprint.is_none() && !providers.is_empty() {
-            let detail = "the fingerprint of the master key is missing".to_owned();
-            report.violations.push(Violation { invariant: "master key", detail });
-        }
-        let unreadable = providers.iter().filter(|provider| !can_decrypt(keys, provider));
-        report.violations.extend(unreadable.map(|provider| Violation {
-            invariant: "secret",
-            detail: format!(
-                "a shared secret of provider {} cannot be read with this master key",
-                provider.id
-            ),
-        }));
+        report.violations.extend(check_secrets(store, keys)?);
     }
     Ok(report)
+}
+
+fn check_secrets(store: &dyn Store, keys: &Keys) -> Result<Vec<Violation>, StoreError> {
+    let (providers, fingerprint) = store.read_snapshot(|reads| -> Result<_, StoreError> {
+        Ok((reads.list_providers()?, reads.get_setting(Setting::MasterKeyFingerprint)?))
+    })?;
+    let mut violations = Vec::new();
+    if fingerprint.is_none() && !providers.is_empty() {
+        let detail = "the fingerprint of the master key is missing".to_owned();
+        violations.push(Violation { invariant: "master key", detail });
+    }
+    let unreadable = providers.iter().filter(|provider| !can_decrypt(keys, provider));
+    violations.extend(unreadable.map(|provider| Violation {
+        invariant: "secret",
+        detail: format!("a shared secret of provider {} cannot be read with this master key", provider.id),
+    }));
+    Ok(violations)
 }
 
 fn can_decrypt(keys: &Keys, provider: &Provider) -> bool {

@@ -1,7 +1,7 @@
 //! The names of the settings.
 
 /// Every key, in the order in which `config show` prints them.
-pub(super) const SETTING_KEYS: [&str; 34] = [
+pub(super) const SETTING_KEYS: [&str; 35] = [
     "data_dir",
     "database.url",
     "database.migrate",
@@ -31,6 +31,7 @@ pub(super) const SETTING_KEYS: [&str; 34] = [
     "retention.events_days",
     "retention.mails_days",
     "retention.idempotency_hours",
+    "verify.daily_at",
     "master_key",
     "master_key_file",
     "log.level",

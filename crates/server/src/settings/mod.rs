@@ -49,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) mail: Mail,
     /// How long records are stored.
     pub(crate) retention: Retention,
+    /// When `serve` verifies the ledger each day, in UTC; `None` for never.
+    pub(crate) verify_daily_at: Option<time::Time>,
     /// The master key; `None` if it is in `master_key_file` or in the data folder.
     pub(crate) master_key: Option<MasterKey>,
     /// The file that contains the master key.
@@ -166,8 +168,6 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-impl Settings {
-    /// Reads the settings from the file, if one is given, and from the environment.
 /// The addresses that the file or the environment sets; `None` for a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ListenAddresses {
@@ -188,6 +188,8 @@ impl ListenAddresses {
     }
 }
 
+impl Settings {
+    /// Reads the settings from the file, if one is given, and from the environment.
     pub(crate) fn load(file: Option<&std::path::Path>) -> anyhow::Result<Self> {
         Self::from_sources(file, std::env::vars_os())
     }

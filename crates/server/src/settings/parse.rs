@@ -14,6 +14,7 @@ use guerdon_persistence::DatabaseUrl;
 use guerdon_webhook_dispatcher::RetrySchedule;
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
+use time::Time;
 use url::Url;
 
 use super::keys::ALLOW_UNSAFE_POSTGRES;
@@ -22,10 +23,10 @@ use super::{
 };
 use crate::platform::SecretText;
 
-/// The type of a setting, and its name in messages.
 const HTTP_LISTEN_DEFAULT: &str = "127.0.0.1:8443";
 const OPERATOR_LISTEN_DEFAULT: &str = "127.0.0.1:9090";
 
+/// The type of a setting, and its name in messages.
 pub(super) trait SettingType: DeserializeOwned {
     const EXPECTED: &str;
 }
@@ -81,7 +82,6 @@ impl<'a> SettingsReader<'a> {
             anyhow!("{key} must be an address and a port such as {default}, not `{text}`")
         })
     }
-}
 
     fn find_address(&self, key: &str, default: &str) -> anyhow::Result<Option<SocketAddr>> {
         self.get::<String>(key)?.map(|_is_set| self.get_address(key, default)).transpose()
@@ -93,6 +93,7 @@ pub(super) fn parse_listen_addresses(source: &SettingsReader<'_>) -> anyhow::Res
         http: source.find_address("http.listen", HTTP_LISTEN_DEFAULT)?,
         operator: source.find_address("operator.listen", OPERATOR_LISTEN_DEFAULT)?,
     })
+}
 
 pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Settings> {
     let data_dir: PathBuf = source.get_or("data_dir", "./guerdon-data".into())?;
@@ -123,6 +124,7 @@ pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Sett
         webhook_roots: source.get("webhooks.extra_roots")?,
         mail: parse_mail(source)?,
         retention: parse_retention(source)?,
+        verify_daily_at: parse_daily_at(source)?,
         master_key: source.get::<String>("master_key")?.map(|text| MasterKey::parse(&text)).transpose()?,
         master_key_file: source.get("master_key_file")?,
         log: parse_log(source)?,
@@ -259,6 +261,25 @@ fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {
         mails: days("retention.mails_days")?,
         idempotency: hours_or_ever(parse_seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
     })
+}
+
+/// Parses a time of day, or `off`.
+fn parse_daily_at(source: &SettingsReader<'_>) -> anyhow::Result<Option<Time>> {
+    let text = source.get_or("verify.daily_at", "03:00".to_owned())?;
+    if text == "off" {
+        return Ok(None);
+    }
+    let parse_part = |part: &str| {
+        let is_valid = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+        part.parse().ok().filter(|_| is_valid)
+    };
+    let time = text
+        .split_once(':')
+        .and_then(|(hour, minute)| Time::from_hms(parse_part(hour)?, parse_part(minute)?, 0).ok());
+    match time {
+        Some(time) => Ok(Some(time)),
+        None => bail!("verify.daily_at must be a time of day in UTC such as 03:00, or off, not `{text}`"),
+    }
 }
 
 /// Converts a number of hours, which was read as a number of seconds, to a duration. 0 becomes a century.

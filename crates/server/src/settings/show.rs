@@ -102,6 +102,7 @@ pub(super) fn mask_settings(settings: &Settings) -> MaskedSettings {
         duration_value(settings.retention.events.unwrap_or_default(), 86_400),
         duration_value(settings.retention.mails.unwrap_or_default(), 86_400),
         duration_value(settings.retention.idempotency, 3_600),
+        settings.verify_daily_at.map_or_else(|| text_value("off"), time_of_day_value),
         settings.master_key.as_ref().map_or(SettingValue::Unset, |_| text_value(MASK)),
         path_value(settings.master_key_file.as_ref()),
         text_value(settings.log.level.as_str().to_lowercase()),
@@ -121,6 +122,10 @@ fn seconds_value(time: Duration) -> SettingValue {
 /// Converts a duration to units of `unit` seconds.
 fn duration_value(time: Duration, unit: u64) -> SettingValue {
     SettingValue::Number(u32::try_from(time.as_secs() / unit).unwrap_or(u32::MAX))
+}
+
+fn time_of_day_value(time: time::Time) -> SettingValue {
+    text_value(format!("{:02}:{:02}", time.hour(), time.minute()))
 }
 
 fn path_value(path: Option<&PathBuf>) -> SettingValue {

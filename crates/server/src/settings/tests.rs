@@ -57,6 +57,7 @@ fn every_key_has_the_documented_default() {
             "retention.events_days = 30\n",
             "retention.mails_days = 30\n",
             "retention.idempotency_hours = 72\n",
+            "verify.daily_at = \"03:00\"\n",
             "# master_key is unset\n",
             "# master_key_file is unset\n",
             "log.level = \"info\"\n",
@@ -92,6 +93,16 @@ fn the_environment_overrides_the_file() {
     assert_eq!(settings.rate_limit.burst, 9);
     assert_eq!(settings.log.level, log::LevelFilter::Debug);
     assert_eq!(settings.data_dir.to_str(), Some("./guerdon-data"));
+}
+
+#[test]
+fn daily_verification_can_be_turned_off() {
+    let daily_at = |text: &str| {
+        let settings = load_settings(&format!("verify.daily_at = '{text}'"), &[]).unwrap();
+        (settings.verify_daily_at, masked_json(&settings)["verify.daily_at"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(daily_at("off"), (None, "off".to_owned()));
+    assert_eq!(daily_at("23:59"), (time::Time::from_hms(23, 59, 0).ok(), "23:59".to_owned()));
 }
 
 #[test]
@@ -151,6 +162,9 @@ fn a_wrong_value_is_refused_by_name() {
     assert_refused("database.migrate = 'later'", &[], "database.migrate");
     assert_refused("mail.smtp_url = 'http://x'", &[], "mail.smtp_url");
     assert_refused("master_key = '5e5e'", &[], "master_key must be 64 hex digits");
+    for wrong in ["3:00", "24:00", "03:60", "03:00:00", "never", "+3:00", ""] {
+        assert_refused(&format!("verify.daily_at = '{wrong}'"), &[], "verify.daily_at must be a time of day");
+    }
     assert_refused("# settings\ndata_dir = \"x", &[], "is not valid TOML: line 2: ");
 }
 

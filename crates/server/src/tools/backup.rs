@@ -11,7 +11,7 @@ use guerdon_persistence::copy_sqlite;
 use serde::Serialize;
 
 use crate::application::run_command;
-use crate::commands::{Command, CommandOutput, CommandView, Seal, SealView};
+use crate::commands::{Command, CommandOutput, CommandView, RecordBackup, Seal, SealView};
 use crate::platform::files;
 use crate::settings::Settings;
 use crate::terminal::Progress;
@@ -20,14 +20,20 @@ use crate::terminal::Progress;
 const SYNC_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Copy a consistent snapshot of the embedded database to a file while it is in use. The master key is not included.
+///
+/// Records the time in the database, for the status, the metrics and the console.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = r"Examples:
   guerdon backup NEW_COPY
-  guerdon --output json backup NEW_COPY-2")]
+  guerdon --output json backup NEW_COPY-2
+  guerdon backup --record")]
 pub(crate) struct Backup {
     /// The file to create; an existing file is never replaced
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    #[arg(value_name = "FILE", required_unless_present = "record")]
+    file: Option<PathBuf>,
+    /// Only record that another program, such as `pg_dump`, has just made a backup
+    #[arg(long, conflicts_with = "file")]
+    record: bool,
 }
 
 #[derive(Serialize)]
@@ -55,22 +61,41 @@ impl CommandView for BackupView {
 }
 
 impl Backup {
-    /// Seals everything in the process that holds the database, then copies the file in this process: a service that is
-    /// confined to its data folder needs no access to the target.
+    /// Writes the copy, if one is requested, and records the backup.
     pub(super) fn write_backup(&self, settings: &Settings, progress: &Progress) -> Result<CommandOutput> {
-        let Some(database) = settings.embedded_database() else {
-            bail!("the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows");
+        let record = || {
+            let command = Command::RecordBackup(RecordBackup::default());
+            run_command(settings, &command, &Progress::default())
         };
-        let file = absolute(&self.file).with_context(|| format!("cannot access {}", self.file.display()))?;
-        if file.try_exists().with_context(|| format!("cannot access {}", file.display()))? {
-            bail!("{} already exists", file.display());
+        let Some(file) = &self.file else { return record() };
+        let mut output = copy_database(file, settings, progress)?;
+        if let Err(cause) = record() {
+            output
+                .notes
+                .push(format!("the backup is complete, but its time could not be recorded: {cause:#}"));
         }
-        let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
-        let sealed: Option<SealView> = serde_json::from_str(&sealed.json).context("cannot read the seal")?;
-        let bytes = write_copy(database, &file, progress)?;
-        let head = sealed.map(|seal| seal.head);
-        Ok(BackupView { file: file.display().to_string(), bytes, head }.to_output()?)
+        Ok(output)
     }
+}
+
+/// Seals everything in the process that holds the database, then copies the file in this process: a service that is
+/// confined to its data folder needs no access to the target.
+fn copy_database(file: &Path, settings: &Settings, progress: &Progress) -> Result<CommandOutput> {
+    let Some(database) = settings.embedded_database() else {
+        bail!(
+            "the database is PostgreSQL: use pg_dump or pg_basebackup, as docs/operating.md shows, and \
+                 `guerdon backup --record` afterwards"
+        );
+    };
+    let file = absolute(file).with_context(|| format!("cannot access {}", file.display()))?;
+    if file.try_exists().with_context(|| format!("cannot access {}", file.display()))? {
+        bail!("{} already exists", file.display());
+    }
+    let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
+    let sealed: Option<SealView> = serde_json::from_str(&sealed.json).context("cannot read the seal")?;
+    let bytes = write_copy(database, &file, progress)?;
+    let head = sealed.map(|seal| seal.head);
+    Ok(BackupView { file: file.display().to_string(), bytes, head }.to_output()?)
 }
 
 /// Writes the copy to a partial file, and renames it when it is complete and synced. Returns its size in bytes.

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism; // tidy: the parts of an audit run in parallel
 
 use anyhow::{Context, Result, bail};
-use guerdon_domain::ports::{Setting, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open, stored_setting};
 use serde::Serialize;
 
 use crate::commands::{CommandOutput, CommandView};
 use crate::keys::{read_configured_key, read_data_folder_key};
-use crate::maintenance::verify_database;
-use crate::platform::files;
+use crate::maintenance::{VerificationOptions, verify_database};
+use crate::platform::{SystemClock, files};
 use crate::settings::Settings;
 
 /// Restore a backup of the embedded database into an empty data folder.
@@ -175,7 +175,9 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
         opened => opened?,
     };
     let threads = available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-    if let Some(first) = verify_database(store.as_ref(), None, None, settings, threads)?.violations.first() {
+    let options = VerificationOptions { threads, ..VerificationOptions::default() };
+    let report = verify_database(store.as_ref(), &settings.webhooks, SystemClock.now(), &options)?;
+    if let Some(first) = report.violations.first() {
         bail!("the backup is damaged ({}): {}", first.invariant, first.detail);
     }
     let fingerprint = store.read_snapshot(|reads| -> Result<_, StoreError> {

@@ -29,6 +29,18 @@ impl CommandView for ServiceStatus {
                 format!("{} in {distributions}", numbers::format_integer(transit.points))
             },
         );
+        let verified = self.last_verification.as_ref().map_or_else(
+            || "never".to_owned(),
+            |verified| {
+                let result = if verified.ok {
+                    "every invariant holds".to_owned()
+                } else {
+                    let violations = numbers::count_with_noun(verified.violations, "violation", "violations");
+                    format!("{violations}: run `guerdon verify`")
+                };
+                format!("{} ({result})", verified.at)
+            },
+        );
         format_fields(&[
             ("version", &self.version),
             ("uptime", &numbers::format_seconds(i64::try_from(self.uptime_seconds).unwrap_or(i64::MAX))),
@@ -41,6 +53,8 @@ impl CommandView for ServiceStatus {
             ("certificate expires", self.certificate_expires_at.as_deref().unwrap_or("at the proxy")),
             ("latest seal", &seal),
             ("points in transit", &in_transit),
+            ("last verified", &verified),
+            ("last backup", self.last_backup_at.as_deref().unwrap_or("none recorded")),
         ])
     }
 }

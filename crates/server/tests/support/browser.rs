@@ -24,7 +24,7 @@ const MEASURE: &str = r#"<script>
     const lines = it.getClientRects().length;
     if (lines > it.textContent.split(/[\s\-\/?&|]+/).length) out.push(`${it.textContent} is broken into ${lines} lines`);
   }
-  for (const it of document.querySelectorAll(".code pre")) {
+  for (const it of document.querySelectorAll(".code pre, pre.command, pre.wrapped")) {
     if (it.scrollWidth > it.clientWidth) out.push(`the listing ${it.textContent.slice(0, 40)} is cut off`);
   }
   for (const it of document.querySelectorAll("table")) if (!it.querySelector("th")) out.push("a table has no heads");

@@ -80,6 +80,7 @@ fn attempt_job(shared: &Arc<SharedDispatcher>, job: &Job) {
         duration: started.elapsed(),
         status: None,
         failure: Some("an error in this service".to_owned()),
+        response_headers: None,
         response_body: Vec::new(),
     });
     let (result, duration, failure) = (classify_outcome(&outcome), outcome.duration, outcome.failure.clone());

@@ -37,6 +37,7 @@ fn attempt_outcome(failure: Option<&str>) -> AttemptOutcome {
         duration: Duration::from_micros(100),
         status: failure.is_none().then_some(200),
         failure: failure.map(str::to_owned),
+        response_headers: None,
         response_body: Vec::new(),
     }
 }

@@ -12,7 +12,8 @@ use std::time::Instant;
 use data_encoding::HEXLOWER;
 use guerdon_domain::ports::Timestamp;
 use guerdon_webhooks::{sign, standard_signature};
-use ureq::http::{Request, Uri};
+use ureq::http::header::SET_COOKIE;
+use ureq::http::{HeaderMap, Request, Uri};
 use ureq::{Agent, Body};
 
 pub use options::{HttpSenderError, HttpSenderLimits, HttpSenderParts, TrustedRoots};
@@ -60,15 +61,17 @@ impl HttpSender {
         &self,
         delivery: &DeliveryRequest<'_>,
         started_at: Timestamp,
-    ) -> Result<(u16, Vec<u8>), String> {
+    ) -> Result<Response, String> {
         let url = delivery.provider.callback_url.as_deref().ok_or("there is no callback URL")?;
         let target = RequestTarget::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
         let request = self.sign_request(delivery, url, &target.uri, started_at)?;
         egress_policy::begin_attempt(self.parts.limits.received_bytes_max);
         let pool = self.pool_for(&target.uri).ok_or("the request cannot be created")?;
         let mut response = pool.run(request).map_err(|error| failure_text::describe_error(&error))?;
-        let response_body = self.read_body_start(response.body_mut());
-        Ok((response.status().as_u16(), response_body))
+        let body = self.read_body_start(response.body_mut());
+        let status = response.status().as_u16();
+        let headers = (status != 200).then(|| format_headers(response.headers()));
+        Ok(Response { status, headers, body })
     }
 
     /// Makes the request with both kinds of signature (behaviour 23.5, 23.12).
@@ -123,18 +126,44 @@ impl HttpSender {
     }
 }
 
+/// What a receiver sent back.
+struct Response {
+    status: u16,
+    /// `None` for status 200.
+    headers: Option<String>,
+    body: Vec<u8>,
+}
+
+/// The maximum size of stored headers in bytes.
+const STORED_HEADERS_MAX: usize = 1_024;
+
+/// Formats headers as lines, as far as they fit. Cookies may be secrets, so their values are left out.
+fn format_headers(headers: &HeaderMap) -> String {
+    let mut text = String::new();
+    for (name, value) in headers {
+        let value = if name == SET_COOKIE { "…".into() } else { String::from_utf8_lossy(value.as_bytes()) };
+        let line = format!("{name}: {value}\n");
+        if text.len() + line.len() > STORED_HEADERS_MAX {
+            break;
+        }
+        text.push_str(&line);
+    }
+    text
+}
+
 impl EventSender for HttpSender {
     fn attempt_delivery(&self, delivery: &DeliveryRequest<'_>) -> AttemptOutcome {
         let started_at = self.parts.clock.now();
         let started = Instant::now();
-        let (status, response_body, failure) = match self.send_request(delivery, started_at) {
-            Ok((200, response_body)) => (Some(200), response_body, None),
-            Ok((status, response_body)) => {
-                (Some(status), response_body, Some(format!("returned status {status}")))
-            }
-            Err(failure) => (None, Vec::new(), Some(failure)),
-        };
+        let result = self.send_request(delivery, started_at);
         let (duration, ended_at) = (started.elapsed(), self.parts.clock.now());
-        AttemptOutcome { started_at, ended_at, duration, status, failure, response_body }
+        let (status, failure) = match &result {
+            Ok(Response { status: 200, .. }) => (Some(200), None),
+            Ok(Response { status, .. }) => (Some(*status), Some(format!("returned status {status}"))),
+            Err(failure) => (None, Some(failure.clone())),
+        };
+        let (response_headers, response_body) =
+            result.map_or_else(|_| (None, Vec::new()), |response| (response.headers, response.body));
+        AttemptOutcome { started_at, ended_at, duration, status, failure, response_headers, response_body }
     }
 }

@@ -196,6 +196,7 @@ fn attempt_settlement(event: &ClaimedEvent, under: u64, outcome: DeliveryOutcome
         duration: Duration::from_millis(12),
         status: Some(if outcome == DeliveryOutcome::Delivered { 200 } else { 503 }),
         error: (outcome != DeliveryOutcome::Delivered).then(|| "status 503".to_owned()),
+        response_headers: None,
         response_body: b"answer".to_vec(),
     };
     Settlement { event: event.id, lease: lease_id(under), attempt: Some(attempt), outcome }

@@ -63,6 +63,23 @@ fn the_first_kibibyte_of_the_body_is_stored() {
 }
 
 #[test]
+fn the_headers_of_a_failed_attempt_are_stored_without_cookies() {
+    let long = "x".repeat(900);
+    let check = |status: u16, headers: &str, expected: Option<&str>| {
+        let receiver = receiver_with_status(status, headers);
+        let outcome = attempt_delivery(&create_sender(ALLOW_ALL), &receiver.url());
+        let stored = outcome.response_headers.map(|headers| {
+            headers.lines().filter(|line| !line.starts_with("content-length")).collect::<Vec<_>>().join("|")
+        });
+        assert_eq!(stored.as_deref(), expected, "{status}");
+    };
+    check(503, "Server: nginx\r\nRetry-After: 5\r\n", Some("server: nginx|retry-after: 5"));
+    check(401, "Set-Cookie: id=secret\r\n", Some("set-cookie: …"));
+    check(500, &format!("A: 1\r\nB: {long}\r\nC: {long}\r\n"), Some(&format!("a: 1|b: {long}")));
+    check(200, "Server: nginx\r\n", None);
+}
+
+#[test]
 fn an_endless_body_after_200_confirms() {
     for head in ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n"] {
         let receiver = Receiver::responding_with(move |stream| {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
-use guerdon_domain::audit::{AccountAudit, Findings, Side, StoredAccount, StoredAccountEntry};
+use guerdon_domain::audit::{AccountAudit, AuditPacer, Findings, Side, StoredAccount, StoredAccountEntry};
 use guerdon_domain::journal::EntryKind;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
@@ -30,16 +30,17 @@ type EntryRow = (Id, i16, i64, i64, i16, Id<JournalEntryId>);
 type EntryColumns = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
 /// One side of all transfers, ordered by account and entry number.
-struct EntryCursor {
+struct EntryCursor<'a> {
+    pacer: &'a dyn AuditPacer,
     side: Side,
     page: VecDeque<EntryRow>,
     last: Option<(StoredAccountKey, i64)>,
     is_exhausted: bool,
 }
 
-impl EntryCursor {
-    fn for_side(side: Side) -> Self {
-        Self { side, page: VecDeque::new(), last: None, is_exhausted: false }
+impl<'a> EntryCursor<'a> {
+    fn for_side(side: Side, pacer: &'a dyn AuditPacer) -> Self {
+        Self { pacer, side, page: VecDeque::new(), last: None, is_exhausted: false }
     }
 
     /// Reads the next page.
@@ -76,15 +77,20 @@ impl EntryCursor {
 }
 
 impl Unit<'_> {
-    pub(super) fn audit_balances(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
+    pub(super) fn audit_balances(
+        &mut self,
+        pacer: &dyn AuditPacer,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
         let (mut debits, mut credits) =
-            (EntryCursor::for_side(Side::Debit), EntryCursor::for_side(Side::Credit));
+            (EntryCursor::for_side(Side::Debit, pacer), EntryCursor::for_side(Side::Credit, pacer));
         let mut after: Option<StoredAccountKey> = None;
         loop {
             let page = self.accounts_after(after)?;
             let Some(last) = page.last() else { break };
             after = Some((last.owner_id, last.kind));
             findings.checked.accounts += checked_cast::<u64, _>(page.len());
+            self.pause_audit(pacer)?;
             for account in &page {
                 self.audit_account(account.to_stored_account(), &mut debits, &mut credits, findings)?;
             }
@@ -98,11 +104,11 @@ impl Unit<'_> {
         Ok(())
     }
 
-    fn audit_account(
+    fn audit_account<'a>(
         &mut self,
         stored: StoredAccount,
-        debits: &mut EntryCursor,
-        credits: &mut EntryCursor,
+        debits: &mut EntryCursor<'a>,
+        credits: &mut EntryCursor<'a>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let key = (Id(stored.owner), stored.kind);
@@ -118,7 +124,7 @@ impl Unit<'_> {
             if sides.iter().flatten().any(|account| *account < key) {
                 continue;
             }
-            let at = |cursor: &EntryCursor, account: Option<StoredAccountKey>| {
+            let at = |cursor: &EntryCursor<'_>, account: Option<StoredAccountKey>| {
                 cursor.page.front().filter(|_| account == Some(key)).map(|entry| entry.2)
             };
             let [debit, credit] = sides;
@@ -178,8 +184,9 @@ impl Unit<'_> {
     }
 
     /// The account of the next entry of a side.
-    fn peek_account(&mut self, cursor: &mut EntryCursor) -> Result<Option<StoredAccountKey>, StoreError> {
+    fn peek_account(&mut self, cursor: &mut EntryCursor<'_>) -> Result<Option<StoredAccountKey>, StoreError> {
         if cursor.page.is_empty() && !cursor.is_exhausted {
+            self.pause_audit(cursor.pacer)?;
             self.query(|conn| cursor.read_next_page(conn))?;
         }
         Ok(cursor.page.front().map(|entry| (entry.0, entry.1)))

@@ -40,6 +40,7 @@ impl Unit<'_> {
             after = Some((last.0, last.1.id));
             for batch in split_into_batches(&page) {
                 self.audit_batch(batch, &mut progress, options, findings)?;
+                self.pause_audit(options.pacer)?;
             }
         }
         while progress.seals.next.is_some() {

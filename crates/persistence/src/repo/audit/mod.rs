@@ -22,7 +22,7 @@ mod tables;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
+use guerdon_domain::audit::{AuditOptions, AuditPacer, AuditPart, Findings};
 use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timestamp};
 
 use super::Unit;
@@ -37,8 +37,8 @@ impl Audit for Unit<'_> {
         self.query(super::super::disable_statement_timeout)?;
         let mut findings = Findings::default();
         match part {
-            AuditPart::Storage => self.audit_storage(&mut findings)?,
-            AuditPart::Balances => self.audit_balances(&mut findings)?,
+            AuditPart::Storage => self.audit_storage(options.pacer, &mut findings)?,
+            AuditPart::Balances => self.audit_balances(options.pacer, &mut findings)?,
             AuditPart::Journal => self.audit_journal(options, &mut findings)?,
             AuditPart::Tables => self.audit_tables(options, &mut findings)?,
         }
@@ -66,6 +66,13 @@ impl Audit for Unit<'_> {
 
     fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError> {
         self.compute_next_seal(now, rows_max)
+    }
+}
+
+impl Unit<'_> {
+    /// Lets other work run between two pages or statements. Fails if the audit is to end.
+    fn pause_audit(&mut self, pacer: &dyn AuditPacer) -> Result<(), StoreError> {
+        self.record_failure(pacer.pause())
     }
 }
 

@@ -1,8 +1,10 @@
 //! Checks that consist of a single query each.
 
+use std::ops::ControlFlow;
+
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use guerdon_domain::audit::{AuditOptions, Findings};
+use guerdon_domain::audit::{AuditOptions, AuditPacer, Findings};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
@@ -29,10 +31,14 @@ impl Unit<'_> {
     ) -> Result<(), StoreError> {
         for (invariant, sql) in all_checks(options) {
             self.audit_table(invariant, &sql, findings)?;
+            self.pause_audit(options.pacer)?;
         }
         self.audit_event_coverage(options.now, findings)?;
+        self.pause_audit(options.pacer)?;
         self.audit_states(findings)?;
+        self.pause_audit(options.pacer)?;
         self.audit_schedules(options.now, findings)?;
+        self.pause_audit(options.pacer)?;
         self.audit_alerts(findings)
     }
 
@@ -55,10 +61,16 @@ impl Unit<'_> {
         Ok(())
     }
 
-    pub(super) fn audit_storage(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
-        let storage = self.query(check_storage)?;
+    pub(super) fn audit_storage(
+        &mut self,
+        pacer: &dyn AuditPacer,
+        findings: &mut Findings,
+    ) -> Result<(), StoreError> {
+        let mut pause =
+            || if pacer.pause().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+        let storage = self.query(|conn| check_storage(conn, &mut pause))?;
         storage.into_iter().for_each(|detail| findings.add_violation("storage", || detail));
-        Ok(())
+        self.pause_audit(pacer)
     }
 }
 

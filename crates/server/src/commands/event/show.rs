@@ -43,6 +43,8 @@ struct AttemptView {
     status: Option<u16>,
     cause: Option<String>,
     duration_ms: u128,
+    /// The headers of the response to a failed attempt, a line each.
+    response_headers: Option<String>,
     /// The beginning of the receiver's response; `None` without a response.
     response_body: Option<String>,
 }
@@ -57,6 +59,7 @@ impl EventView {
             status: attempt.status,
             cause: attempt.error,
             duration_ms: attempt.duration.as_millis(),
+            response_headers: attempt.response_headers,
             response_body: attempt
                 .status
                 .map(|_| String::from_utf8_lossy(&attempt.response_body).into_owned()),

@@ -164,7 +164,8 @@ impl RunnableCommand for Statement {
             let mut lines = Vec::new();
             visit_statement(reads, account, period, &mut |line| {
                 if lines.len() > LINES_MAX {
-                    let why = format!("more than {LINES_MAX} movements: shorten the period with --from and --to");
+                    let why =
+                        format!("more than {LINES_MAX} movements: shorten the period with --from and --to");
                     return Err(CommandError::Refused(why));
                 }
                 lines.push(StatementRow::from_line(line, period, company.rate));

@@ -1,13 +1,14 @@
 //! `guerdon verify`.
 
+use std::time::Instant;
+
 use data_encoding::HEXLOWER_PERMISSIVE;
-use guerdon_console::numbers;
-use guerdon_domain::audit::{AuditReport, CheckedRows, Violation};
-use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt as _};
+use guerdon_domain::audit::{AuditReport, Violation};
+use guerdon_domain::ports::Clock as _;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
-use crate::maintenance::verify_database;
+use crate::maintenance::{CheckedCounts, VerificationOptions, VerificationRecord, verify_database};
 use crate::platform::SystemClock;
 
 /// Verify the ledger, read-only.
@@ -40,28 +41,15 @@ struct VerificationView {
     checked: CheckedCounts,
 }
 
-/// How many rows were read.
-#[derive(Serialize)]
-struct CheckedCounts {
-    journal_entries: u64,
-    transfers: u64,
-    accounts: u64,
-    recognitions: u64,
-    events: u64,
-    seals: u64,
-}
-
 impl From<AuditReport> for VerificationView {
     fn from(report: AuditReport) -> Self {
-        let CheckedRows { journal_entries, transfers, accounts, recognitions, events, seals } =
-            report.checked;
         let line = |violation: &Violation| {
             format!("{}: {}", violation.invariant, violation.detail.replace('\n', " "))
         };
         Self {
             ok: report.violations.is_empty(),
             violations: report.violations.iter().map(line).collect(),
-            checked: CheckedCounts { journal_entries, transfers, accounts, recognitions, events, seals },
+            checked: report.checked.into(),
         }
     }
 }
@@ -71,29 +59,7 @@ impl CommandView for VerificationView {
         if !self.ok {
             return self.violations.join("\n");
         }
-        let CheckedCounts { journal_entries, transfers, accounts, recognitions, events, seals } =
-            self.checked;
-        let read = [
-            numbers::count_with_noun(journal_entries, "journal entry", "journal entries"),
-            numbers::count_with_noun(transfers, "transfer", "transfers"),
-            numbers::count_with_noun(accounts, "account", "accounts"),
-            numbers::count_with_noun(recognitions, "recognition", "recognitions"),
-            numbers::count_with_noun(events, "event", "events"),
-            numbers::count_with_noun(seals, "seal", "seals"),
-        ];
-        format!("ok: every invariant holds\nchecked: {}", read.join(", "))
-    }
-}
-
-/// Stores the time and the result for the console, if the database accepts writes. An embedded database that no service
-/// has open is not changed: it may be evidence.
-fn record_result(environment: &CommandEnvironment, violations: usize) {
-    let value = format!("{} {violations}", SystemClock.now().unix_micros());
-    let stored = environment
-        .store
-        .transaction(|tx| -> Result<(), StoreError> { tx.set_setting(Setting::LastVerification, &value) });
-    if let Err(cause) = stored {
-        log::debug!("cannot record the verification: {cause}");
+        format!("ok: every invariant holds\nchecked: {}", self.checked.to_text())
     }
 }
 
@@ -105,9 +71,18 @@ impl RunnableCommand for Verify {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let head = self.head.as_deref().and_then(decode_head);
         let CommandEnvironment { store, keys, settings, threads, .. } = environment;
-        let report = verify_database(store.as_ref(), Some(keys), head, settings, *threads)?;
-        if environment.in_service || environment.settings.embedded_database().is_none() {
-            record_result(environment, report.violations.len());
+        let started = Instant::now();
+        let options = VerificationOptions {
+            keys: Some(keys),
+            head,
+            threads: *threads,
+            ..VerificationOptions::default()
+        };
+        let report = verify_database(store.as_ref(), &settings.webhooks, SystemClock.now(), &options)?;
+        // An embedded database that no service has open is not changed: it may be evidence.
+        if environment.in_service || settings.embedded_database().is_none() {
+            let (now, violations) = (SystemClock.now(), report.violations.len());
+            VerificationRecord::new(now, started.elapsed(), violations, report.checked).store(store.as_ref());
         }
         let findings = VerificationView::from(report);
         Ok(CommandOutput { status: u8::from(!findings.ok), ..findings.to_output()? })

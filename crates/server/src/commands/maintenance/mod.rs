@@ -2,3 +2,4 @@
 
 pub(super) mod mode;
 pub(super) mod prune;
+pub(super) mod record_backup;

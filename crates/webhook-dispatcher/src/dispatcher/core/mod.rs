@@ -187,6 +187,7 @@ impl Core {
             duration: outcome.duration,
             status: outcome.status,
             error: outcome.failure,
+            response_headers: outcome.response_headers,
             response_body: outcome.response_body,
         };
         let report = AttemptReport { number: attempt.number, outcome: delivery_outcome };

@@ -95,6 +95,7 @@ impl CoreHarness {
             duration,
             status: confirmed.then_some(200),
             failure: (!confirmed).then(|| "no response in time".to_owned()),
+            response_headers: None,
             response_body: Vec::new(),
         };
         self.core.finish_attempt(&job.event, uuid::Uuid::nil(), outcome);

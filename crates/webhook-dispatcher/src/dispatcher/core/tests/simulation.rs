@@ -238,6 +238,7 @@ impl Simulation {
             duration,
             status: Some(if confirmed { 200 } else { 503 }),
             failure: (!confirmed).then(|| "status 503".to_owned()),
+            response_headers: None,
             response_body: Vec::new(),
         };
         let attempt = self.ids.next_id();

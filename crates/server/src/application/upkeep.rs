@@ -1,0 +1,97 @@
+//! What `serve` does by itself to stay healthy: deletes what is past its retention, and verifies the ledger daily. One
+//! task after the other, on one connection.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::ports::{Clock as _, Context, Store};
+use guerdon_http_api::ServiceState;
+use guerdon_webhook_dispatcher::Bodies;
+
+use crate::keys::Keys;
+use crate::maintenance::{DailyVerification, retention};
+use crate::platform::{SystemClock, SystemIds};
+use crate::settings::{Retention, Settings};
+
+/// How often the tasks are checked for whether they are due.
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(60);
+const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
+const FULL_PRUNE_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
+
+/// The tasks, and when each last ran.
+pub(super) struct Upkeep {
+    store: Arc<dyn Store>,
+    retention: Retention,
+    /// `None` if the setting turns it off.
+    verification: Option<DailyVerification>,
+    last_prune: Option<Instant>,
+    last_full_prune: Option<Instant>,
+}
+
+impl Upkeep {
+    pub(super) fn new(
+        settings: &Settings,
+        store: &Arc<dyn Store>,
+        keys: &Arc<Keys>,
+        service_state: &Arc<ServiceState>,
+    ) -> Self {
+        let verification = settings.verify_daily_at.map(|daily_at| {
+            let service_state = Arc::clone(service_state);
+            DailyVerification {
+                store: Arc::clone(store),
+                clock: Arc::new(SystemClock),
+                keys: Arc::clone(keys),
+                webhooks: settings.webhooks,
+                daily_at,
+                is_stopping: Box::new(move || service_state.is_draining()),
+            }
+        });
+        Self {
+            store: Arc::clone(store),
+            retention: settings.retention,
+            verification,
+            last_prune: None,
+            last_full_prune: None,
+        }
+    }
+
+    /// Runs the tasks that are due. The first call only prunes, so that a process that has just started serves requests
+    /// before it verifies the ledger.
+    pub(super) fn run_due_tasks(&mut self) {
+        let is_first_run = self.last_prune.is_none();
+        if self.last_prune.is_none_or(|at| at.elapsed() >= PRUNE_INTERVAL) {
+            self.last_prune = Some(Instant::now());
+            self.prune_expired();
+        }
+        if let Some(verification) = self.verification.as_ref().filter(|_| !is_first_run) {
+            verification.run_if_due();
+        }
+    }
+
+    /// Deletes expired idempotency records, and once a day everything past its retention.
+    fn prune_expired(&mut self) {
+        let store = self.store.as_ref();
+        if self.last_full_prune.is_some_and(|at| at.elapsed() < FULL_PRUNE_INTERVAL) {
+            if let Err(cause) = retention::prune_expired_records(store, SystemClock.now()) {
+                log::warn!(cause:%; "cannot delete expired idempotency records");
+            }
+            return;
+        }
+        let origin = Origin { actor: Actor::Operator, reference: Some("retention"), key: None };
+        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
+        match retention::prune(store, &self.retention, &context) {
+            Ok((pruned, longest_step)) => {
+                self.last_full_prune = Some(Instant::now());
+                if !pruned.is_empty() {
+                    let longest_step_ms = u64::try_from(longest_step.as_millis()).unwrap_or(u64::MAX);
+                    log::info!(
+                        events = pruned.events, mails = pruned.mails, longest_step_ms;
+                        "deleted delivered events and sent mails past their retention"
+                    );
+                }
+            }
+            Err(cause) => log::warn!(cause:%; "cannot delete records past their retention"),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Metrics of the latest verification and the latest backup. They come from the database, so every instance reports the
+//! same values. A metric is absent until there is something to report.
+
+use guerdon_domain::ports::{Store, StoreError, StoreExt as _, Timestamp};
+use metrics::{Unit, describe_gauge, gauge};
+
+use crate::maintenance::{VerificationRecord, load_last_backup};
+
+const VERIFICATION_TIME: &str = "guerdon_verify_last_run_timestamp_seconds";
+const VERIFICATION_DURATION: &str = "guerdon_verify_last_run_duration_seconds";
+const VERIFICATION_VIOLATIONS: &str = "guerdon_verify_violations";
+const BACKUP_TIME: &str = "guerdon_backup_last_success_timestamp_seconds";
+
+pub(super) fn describe_upkeep_metrics() {
+    describe_gauge!(
+        VERIFICATION_TIME,
+        Unit::Seconds,
+        "When the ledger was last verified, in seconds since 1970"
+    );
+    describe_gauge!(VERIFICATION_DURATION, Unit::Seconds, "How long the last verification took");
+    describe_gauge!(VERIFICATION_VIOLATIONS, "Violations found by the last verification: must always be 0");
+    describe_gauge!(BACKUP_TIME, Unit::Seconds, "When the last recorded backup ended, in seconds since 1970");
+}
+
+/// Reads the latest verification and backup.
+pub(super) fn refresh_upkeep_metrics(store: &dyn Store) {
+    let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
+        Ok((VerificationRecord::load(reads)?, load_last_backup(reads)?))
+    });
+    let Ok((verification, backup_at)) = found else { return }; // the next run compensates for it
+    if let Some(record) = verification {
+        if let Some(at) = record.ended_at() {
+            gauge!(VERIFICATION_TIME).set(unix_seconds(at));
+        }
+        gauge!(VERIFICATION_DURATION).set(record.duration().as_secs_f64());
+        gauge!(VERIFICATION_VIOLATIONS).set(u32::try_from(record.violations).unwrap_or(u32::MAX));
+    }
+    if let Some(at) = backup_at {
+        gauge!(BACKUP_TIME).set(unix_seconds(at));
+    }
+}
+
+fn unix_seconds(at: Timestamp) -> u32 {
+    u32::try_from(at.unix_micros() / 1_000_000).unwrap_or(0)
+}

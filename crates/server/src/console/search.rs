@@ -1,0 +1,158 @@
+//! Searches over companies, users, providers, events, recognitions and failed requests.
+
+use guerdon_console::model::{FoundKind, FoundObject, SearchOutcome, SearchResult};
+use guerdon_console::{Frame, SEARCH_PATH, pages};
+use guerdon_domain::ports::{FailedRequestQuery, StoreError};
+use guerdon_domain::users;
+use guerdon_domain::values::{CompanyId, EmailAddress, EventId, ProviderId, RecognitionId, UserId};
+use uuid::Uuid;
+
+use super::{PageContext, Rendered};
+
+const LIMIT: i64 = 50;
+
+/// Renders what a text names, or redirects to it if it names exactly one object.
+pub(super) fn render_results(
+    context: &mut PageContext<'_>,
+    text: &str,
+    is_from_url: bool,
+    frame: &Frame,
+) -> Result<Rendered, StoreError> {
+    let result = find_objects(context, text, is_from_url)?;
+    if let SearchOutcome::Found(all) = &result.outcome
+        && let [one] = all.as_slice()
+    {
+        return Ok(Rendered::Redirect(one.path.clone()));
+    }
+    Ok(Rendered::Page(pages::search::render_page(&result, frame)))
+}
+
+/// Returns the path of the search page for a text.
+pub(super) fn search_path(text: &str) -> String {
+    format!("{SEARCH_PATH}?q={}", encode_parameter(text))
+}
+
+/// Finds what a text from a form or a URL names. An e-mail address in a URL is not searched for.
+fn find_objects(
+    context: &mut PageContext<'_>,
+    text: &str,
+    is_from_url: bool,
+) -> Result<SearchResult, StoreError> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(SearchResult { text: None, outcome: SearchOutcome::NoQuery });
+    }
+    if text.contains('@') {
+        let outcome = match EmailAddress::parse(text) {
+            _ if is_from_url => SearchOutcome::AddressInUrl,
+            Ok(email) => SearchOutcome::Found(find_users(context, &email)?),
+            Err(_) => SearchOutcome::Found(Vec::new()),
+        };
+        return Ok(SearchResult { text: None, outcome });
+    }
+    let mut found = match text.parse::<Uuid>() {
+        Ok(id) => find_by_id(context, id)?,
+        Err(_) => find_by_name(context, text)?,
+    };
+    found.extend(find_failed_requests(context, text)?);
+    Ok(SearchResult { text: Some(text.to_owned()), outcome: SearchOutcome::Found(found) })
+}
+
+fn find_users(context: &mut PageContext<'_>, email: &EmailAddress) -> Result<Vec<FoundObject>, StoreError> {
+    let found = context.reads.find_users_by_email(email, LIMIT)?;
+    found.into_iter().map(|(user, company)| to_user(context, user, company)).collect()
+}
+
+fn to_user(
+    context: &mut PageContext<'_>,
+    user: UserId,
+    company: CompanyId,
+) -> Result<FoundObject, StoreError> {
+    let company = context.company_name(company)?;
+    Ok(FoundObject {
+        kind: FoundKind::User,
+        path: format!("/users/{user}"),
+        name: user.to_string(),
+        detail: format!("of {}", company.name),
+    })
+}
+
+/// Returns every object with this id.
+fn find_by_id(context: &mut PageContext<'_>, id: Uuid) -> Result<Vec<FoundObject>, StoreError> {
+    let mut all = Vec::new();
+    let found = |kind, path: String, name: String, detail: String| FoundObject { kind, path, name, detail };
+    if let Some(provider) = context.reads.find_provider(ProviderId::from_uuid(id))? {
+        all.push(found(FoundKind::Provider, format!("/providers/{id}"), provider.name, String::new()));
+    }
+    if let Some(company) = guerdon_domain::companies::find_any(context.reads, CompanyId::from_uuid(id))? {
+        let (name, domain) = (company.name.as_str().to_owned(), company.domain.as_str().to_owned());
+        all.push(found(FoundKind::Company, format!("/companies/{id}"), name, domain));
+    }
+    if let Some(user) = users::find_any(context.reads, UserId::from_uuid(id))? {
+        all.push(to_user(context, user.id, user.company_id)?);
+    }
+    if let Some(event) = context.reads.find_event_any_provider(EventId::from_uuid(id))? {
+        let detail = format!("{}, {}", event.event.kind.name(), event.event.state.name());
+        all.push(found(FoundKind::Event, format!("/events/{id}"), id.to_string(), detail));
+    }
+    if let Some(recognition) = context.reads.find_recognition_any_provider(RecognitionId::from_uuid(id))? {
+        let detail = format!(
+            "{} points on {}; leads to the receiver",
+            recognition.points.get(),
+            recognition.created_at
+        );
+        let path = format!("/users/{}", recognition.receiver_id);
+        all.push(found(FoundKind::Recognition, path, id.to_string(), detail));
+    }
+    Ok(all)
+}
+
+/// Returns the providers and companies whose name, or domain, contains the text. A whole domain or name comes alone.
+fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundObject>, StoreError> {
+    let lowercase = text.to_lowercase();
+    let providers = context.reads.list_providers()?;
+    let providers =
+        providers.into_iter().filter(|provider| provider.name.to_lowercase().contains(&lowercase));
+    let mut all: Vec<FoundObject> = providers
+        .map(|provider| FoundObject {
+            kind: FoundKind::Provider,
+            path: format!("/providers/{}", provider.id),
+            name: provider.name,
+            detail: String::new(),
+        })
+        .collect();
+    let companies = context.reads.search_companies(text, LIMIT)?;
+    all.extend(companies.into_iter().map(|company| FoundObject {
+        kind: FoundKind::Company,
+        path: format!("/companies/{}", company.id),
+        name: company.name,
+        detail: company.domain,
+    }));
+    let is_exact = |found: &FoundObject| {
+        [&found.name, &found.detail].iter().any(|name| name.to_lowercase() == lowercase)
+    };
+    if all.iter().filter(|found| is_exact(found)).count() == 1 {
+        all.retain(is_exact);
+    }
+    Ok(all)
+}
+
+/// Returns a link to the failed requests with this id, which clients may choose.
+fn find_failed_requests(
+    context: &mut PageContext<'_>,
+    text: &str,
+) -> Result<Option<FoundObject>, StoreError> {
+    let query =
+        FailedRequestQuery { request_id: Some(text.to_owned()), limit: 1, ..FailedRequestQuery::default() };
+    let found = context.reads.list_failed_requests(&query)?;
+    Ok(found.first().map(|request| FoundObject {
+        kind: FoundKind::FailedRequest,
+        path: format!("/requests?request_id={}", encode_parameter(text)),
+        name: text.to_owned(),
+        detail: format!("{} at {}", request.status, request.at),
+    }))
+}
+
+fn encode_parameter(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}

@@ -1,0 +1,14 @@
+//! The time of the latest backup, as the database stores it for the status, the metrics and the console.
+
+use guerdon_domain::ports::{ReadTx, Setting, Store, StoreError, StoreExt as _, Timestamp};
+
+/// Records that a backup ended at this time.
+pub(crate) fn record_backup(store: &dyn Store, ended_at: Timestamp) -> Result<(), StoreError> {
+    store.transaction(|tx| tx.set_setting(Setting::LastBackup, &ended_at.unix_micros().to_string()))
+}
+
+/// Reads when the latest backup ended; `None` if none was recorded.
+pub(crate) fn load_last_backup(reads: &mut dyn ReadTx) -> Result<Option<Timestamp>, StoreError> {
+    let stored = reads.get_setting(Setting::LastBackup)?;
+    Ok(stored.and_then(|micros| Timestamp::from_unix_micros(micros.parse().ok()?)))
+}

@@ -1,0 +1,206 @@
+//! Verifies the ledger once a day within `serve`.
+//!
+//! The setting `verify.daily_at` names a time of day. The first process that finds this time passed stores it in the
+//! database, which makes every other process, and the same one after a restart, skip this day. A verification reads
+//! on one thread and one connection, pauses as long as it works, and holds each snapshot for a limited time.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::sleep; // tidy: lets requests run between two pages
+use std::time::{Duration, Instant};
+
+use guerdon_domain::audit::{AuditPacer, AuditReport};
+use guerdon_domain::ports::{Clock, Setting, Store, StoreError, StoreExt as _, Timestamp};
+use time::{Duration as Span, Time, UtcDateTime};
+
+use super::verification::{VerificationOptions, verify_database};
+use super::verification_record::VerificationRecord;
+use crate::keys::Keys;
+use crate::settings::Webhooks;
+
+/// The maximum age of a snapshot. An old one keeps the write-ahead log of SQLite from being truncated, and
+/// PostgreSQL from removing dead rows.
+const SNAPSHOT_AGE_MAX: Duration = Duration::from_secs(600);
+/// A snapshot that is older than this is read without pauses, so that it ends soon.
+const PAUSED_AGE_MAX: Duration = Duration::from_secs(300);
+/// The maximum duration of a pause.
+const PAUSE_MAX: Duration = Duration::from_millis(200);
+/// How many violations are logged. `guerdon verify` prints all of them.
+const LOGGED_VIOLATIONS_MAX: usize = 10;
+
+/// The daily verification of a service.
+pub(crate) struct DailyVerification {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) keys: Arc<Keys>,
+    pub(crate) webhooks: Webhooks,
+    /// The time of day in UTC.
+    pub(crate) daily_at: Time,
+    /// Returns whether the service is stopping.
+    pub(crate) is_stopping: Box<dyn Fn() -> bool + Send + Sync>,
+}
+
+/// The right to verify for one date and time, as it is stored.
+struct Claim {
+    previous: Option<String>,
+    current: String,
+}
+
+impl DailyVerification {
+    /// Verifies the ledger if the time of day has passed since the last call of any process that verified, and logs
+    /// and stores the result. To be called every minute or so.
+    pub(crate) fn run_if_due(&self) {
+        match self.claim_if_due() {
+            Ok(Some(claim)) => self.verify_and_log(&claim),
+            Ok(None) => {}
+            Err(StoreError::Unavailable(_)) => {} // the health check logs an unavailable database
+            Err(cause) => log::warn!(cause:%; "cannot start the daily verification"),
+        }
+    }
+
+    fn claim_if_due(&self) -> Result<Option<Claim>, StoreError> {
+        let scheduled_at = latest_occurrence(self.clock.now(), self.daily_at);
+        let previous = self.store.read_snapshot(|reads| -> Result<_, StoreError> {
+            reads.get_setting(Setting::DailyVerification)
+        })?;
+        let claimed_at =
+            previous.as_deref().and_then(|micros| Timestamp::from_unix_micros(micros.parse().ok()?));
+        if !is_due(scheduled_at, claimed_at) {
+            return Ok(None);
+        }
+        let claim = Claim { previous, current: scheduled_at.unix_micros().to_string() };
+        let is_first = self.store.transaction(|tx| {
+            tx.replace_setting(Setting::DailyVerification, claim.previous.as_deref(), &claim.current)
+        })?;
+        Ok(is_first.then_some(claim))
+    }
+
+    fn verify_and_log(&self, claim: &Claim) {
+        log::info!("verifying the ledger");
+        let started = Instant::now();
+        let pacer = SnapshotPacer::new(self.is_stopping.as_ref());
+        let options =
+            VerificationOptions { keys: Some(&self.keys), pacer: &pacer, ..VerificationOptions::default() };
+        let verified = verify_database(self.store.as_ref(), &self.webhooks, self.clock.now(), &options);
+        match verified {
+            Ok(report) => {
+                let record = VerificationRecord::new(
+                    self.clock.now(),
+                    started.elapsed(),
+                    report.violations.len(),
+                    report.checked,
+                );
+                record.store(self.store.as_ref());
+                log_report(&report, &record);
+            }
+            Err(_ended) if (self.is_stopping)() => self.release_claim(claim),
+            Err(StoreError::DeadlineExceeded) => log::warn!(
+                minutes_max = SNAPSHOT_AGE_MAX.as_secs() / 60;
+                "the daily verification ended early, because a part of it took too long: run `guerdon verify` on a \
+                 restored backup, and set verify.daily_at to \"off\""
+            ),
+            Err(cause) => {
+                log::warn!(cause:%; "the daily verification failed and runs again tomorrow");
+            }
+        }
+    }
+
+    /// Lets the next process that starts, or another one, verify instead.
+    fn release_claim(&self, claim: &Claim) {
+        let previous = claim.previous.as_deref().unwrap_or("0");
+        let released = self
+            .store
+            .transaction(|tx| tx.replace_setting(Setting::DailyVerification, Some(&claim.current), previous));
+        match released {
+            Ok(_) => {
+                log::info!("the daily verification was interrupted; it starts again after the next start")
+            }
+            Err(cause) => {
+                log::warn!(cause:%; "the daily verification was interrupted and runs again tomorrow")
+            }
+        }
+    }
+}
+
+/// The latest time, at `now` or before, at which the time of day was `daily_at`.
+fn latest_occurrence(now: Timestamp, daily_at: Time) -> Timestamp {
+    let now = now.to_utc();
+    let today = UtcDateTime::new(now.date(), daily_at);
+    let latest = if today > now { today.saturating_sub(Span::DAY) } else { today };
+    Timestamp::new(latest.into())
+}
+
+/// Returns whether the verification of `scheduled_at` is still to be done. `claimed_at` is the latest one that a
+/// process has started: a later one than `scheduled_at` if the clock was set back, or if the clock of another process
+/// is ahead. If it is more than a day later, it was stored while a clock was wrong, and does not count.
+fn is_due(scheduled_at: Timestamp, claimed_at: Option<Timestamp>) -> bool {
+    claimed_at.is_none_or(|claimed_at| {
+        claimed_at < scheduled_at || claimed_at.unix_micros() > (scheduled_at + Span::DAY).unix_micros()
+    })
+}
+
+fn log_report(report: &AuditReport, record: &VerificationRecord) {
+    let duration_ms = u64::try_from(record.duration().as_millis()).unwrap_or(u64::MAX);
+    let checked = record.checked.to_text();
+    let count = report.violations.len();
+    if count == 0 {
+        return log::info!(duration_ms, checked = checked.as_str(); "verified the ledger: every invariant holds");
+    }
+    for violation in report.violations.iter().take(LOGGED_VIOLATIONS_MAX) {
+        log::error!(invariant = violation.invariant, detail = violation.detail.as_str(); "the ledger violates an invariant");
+    }
+    log::error!(
+        duration_ms, violations = count;
+        "the ledger violates its invariants: turn on maintenance mode with `guerdon maintenance on`, run \
+         `guerdon verify`, and follow docs/runbook.md, \"The ledger does not add up\""
+    );
+}
+
+/// Pauses an audit as long as it has worked, and ends it if a snapshot is too old or the service stops.
+struct SnapshotPacer<'a> {
+    is_stopping: &'a (dyn Fn() -> bool + Send + Sync),
+    progress: Mutex<PacerProgress>,
+}
+
+struct PacerProgress {
+    part_began_at: Instant,
+    resumed_at: Instant,
+}
+
+impl<'a> SnapshotPacer<'a> {
+    fn new(is_stopping: &'a (dyn Fn() -> bool + Send + Sync)) -> Self {
+        let now = Instant::now();
+        Self { is_stopping, progress: Mutex::new(PacerProgress { part_began_at: now, resumed_at: now }) }
+    }
+
+    fn lock_progress(&self) -> MutexGuard<'_, PacerProgress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long to pause after this much work on a snapshot of this age; `None` if the snapshot is too old.
+fn pause_after(work: Duration, snapshot_age: Duration) -> Option<Duration> {
+    match snapshot_age {
+        age if age > SNAPSHOT_AGE_MAX => None,
+        age if age > PAUSED_AGE_MAX => Some(Duration::ZERO),
+        _ => Some(work.min(PAUSE_MAX)),
+    }
+}
+
+impl AuditPacer for SnapshotPacer<'_> {
+    fn begin_part(&self) {
+        let now = Instant::now();
+        *self.lock_progress() = PacerProgress { part_began_at: now, resumed_at: now };
+    }
+
+    fn pause(&self) -> Result<(), StoreError> {
+        let mut progress = self.lock_progress();
+        let pause = pause_after(progress.resumed_at.elapsed(), progress.part_began_at.elapsed());
+        let pause = pause.filter(|_| !(self.is_stopping)()).ok_or(StoreError::DeadlineExceeded)?;
+        sleep(pause);
+        progress.resumed_at = Instant::now();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
