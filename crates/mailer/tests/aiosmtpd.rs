@@ -1,14 +1,18 @@
-//! Sends mails to an independent mail server, if it is installed: `pip install aiosmtpd`.
+//! Sends mails to an independent mail server, aiosmtpd.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
 use guerdon_domain::ports::ClaimedMail;
 use guerdon_mailer::MailTransport;
+use guerdon_test_support::require_condition;
 use serde_json::{Value, json};
 
 use crate::smtp::smtp_transport;
 use crate::support::new_mail;
+
+/// The variable with the Python that has aiosmtpd. `cargo xtask test` installs both.
+const PYTHON_VARIABLE: &str = "TEST_AIOSMTPD_PYTHON";
 
 struct KilledOnDrop(Child);
 
@@ -20,14 +24,16 @@ impl Drop for KilledOnDrop {
 
 #[test]
 fn a_foreign_server_reads_what_was_meant() {
+    let interpreter = std::env::var_os(PYTHON_VARIABLE).unwrap_or_else(|| "python3".into());
     let python = |arguments: &[&str]| {
-        let mut python = Command::new("python3");
+        let mut python = Command::new(&interpreter);
         python.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
         python
     };
-    if !python(&["-c", "import aiosmtpd"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-    {
-        return guerdon_test_support::record_skip("python3 has no aiosmtpd");
+    let mut import = python(&["-c", "import aiosmtpd"]);
+    let is_installed = import.stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    if !require_condition(is_installed, "aiosmtpd of PyPI") {
+        return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/foreign_server.py");
     let mut server = KilledOnDrop(python(&[script]).spawn().unwrap());

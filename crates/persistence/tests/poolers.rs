@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::{TestDatabase, create_databases};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open};
-use guerdon_test_support::require_program;
+use guerdon_test_support::{record_skip, require_program};
 use tempfile::TempDir;
 
 /// The user that PgBouncer runs as, because it refuses to run as root.
@@ -24,13 +24,16 @@ pub struct Pooler {
 }
 
 impl Pooler {
-    /// Starts PgBouncer with additional settings. `None` if it is not installed, or if the database is not on a Unix
-    /// socket.
+    /// Starts PgBouncer with additional settings. `None` for the embedded database. The test is also skipped if
+    /// PgBouncer is not installed, or if PostgreSQL is not reached over a Unix socket.
     pub fn start_pooler(settings: &str, database: &TestDatabase) -> Option<Self> {
-        let (before, query) = database.url.split_once('?')?;
-        let name = before.strip_prefix("postgres:///")?;
-        let value = |of: &str| query.split('&').find_map(|pair| pair.strip_prefix(of));
-        let (socket, user) = (value("host=")?.replace("%2F", "/"), value("user=")?);
+        if database.is_embedded() {
+            return None;
+        }
+        let Some((name, socket, user)) = parse_socket_url(&database.url) else {
+            record_skip("PostgreSQL is not reached over a Unix socket");
+            return None;
+        };
         let program = require_program("pgbouncer")?;
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
@@ -64,6 +67,13 @@ impl Pooler {
         let Self { user, port, database, .. } = self;
         DatabaseUrl::parse(&format!("postgres://{user}@{host}:{port}/{database}?{parameters}")).unwrap()
     }
+}
+
+/// The name of the database, the folder of the socket and the user in a URL that the tests' own cluster has.
+fn parse_socket_url(url: &str) -> Option<(&str, String, &str)> {
+    let (before, query) = url.split_once('?')?;
+    let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name));
+    Some((before.strip_prefix("postgres:///")?, value("host=")?.replace("%2F", "/"), value("user=")?))
 }
 
 impl Drop for Pooler {

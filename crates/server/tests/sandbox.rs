@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, PoisonError};
 
 use guerdon_persistence::testing::create_databases;
+use guerdon_test_support::record_skip;
 
 use crate::support::receiver::RECEIVE_TIMEOUT;
 
@@ -138,7 +139,7 @@ fn closing_the_terminal_cleans_up() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0").trim();
     if u64::from_str_radix(ignored, 16).unwrap() & 1 == 1 {
-        return eprintln!("left out: the tests run under nohup");
+        return record_skip("the tests run under nohup, which ignores the signal");
     }
     let mut sandbox = Sandbox::start(&[]);
     let folder = find_data_dir(&sandbox.read_lines_until("Ctrl-C here stops the sandbox."));

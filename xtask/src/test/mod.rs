@@ -13,6 +13,7 @@ use clap::ValueEnum;
 
 pub(crate) use self::memory::temporary_folder;
 use crate::postgres::Cluster;
+use crate::python::prepare_environment;
 use crate::workspace::Workspace;
 
 /// If fewer tests than this used a database, its half did not run.
@@ -23,6 +24,10 @@ const POSTGRES_URL: &str = "TEST_POSTGRES_URL";
 
 /// The variable with the folder of PostgreSQL's programs.
 const POSTGRES_PROGRAMS: &str = "TEST_POSTGRES_PROGRAMS";
+
+/// The mail server of a test, from PyPI, and the variable with its Python.
+const MAIL_SERVER: &str = "aiosmtpd==1.4.6";
+const MAIL_SERVER_PYTHON: &str = "TEST_AIOSMTPD_PYTHON";
 
 /// Run every test on SQLite and on a throw-away PostgreSQL, and fail if either half did not run
 ///
@@ -83,6 +88,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         vec![("TEST_TALLY", Some(tally.clone().into_os_string())), ("TMPDIR", Some(folder.path().into()))];
     if let Some(half) = arguments.only {
         environment.push(("TEST_ONLY", Some(half.name().into())));
+    }
+    match prepare_environment(workspace, "aiosmtpd", &[MAIL_SERVER]) {
+        Ok(folder) => environment.push((MAIL_SERVER_PYTHON, Some(folder.join("bin").join("python").into()))),
+        Err(error) => println!("{error:#}"), // the test that needs it is skipped; in CI it fails
     }
     let needs_cluster = arguments.only != Some(Half::Sqlite) && std::env::var_os(POSTGRES_URL).is_none();
     let cluster = needs_cluster.then(|| Cluster::start(workspace)).transpose()?;

@@ -7,6 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use guerdon_test_support::record_skip;
 use tempfile::TempDir;
 
 /// The name of PostgreSQL's socket file in its folder.
@@ -40,9 +41,14 @@ struct Commits {
 }
 
 impl Proxy {
-    /// A proxy for the server of this URL. `None` if the server does not listen on a Unix socket.
+    /// A proxy for the server of this URL. `None` if the server is not reached over a Unix socket; the test is then
+    /// skipped.
     pub fn in_front_of(url: &str) -> Option<Self> {
-        let host = url.split_once("host=")?.1.split('&').next()?.to_owned();
+        let Some((_, parameters)) = url.split_once("host=") else {
+            record_skip("PostgreSQL is not reached over a Unix socket");
+            return None;
+        };
+        let host = parameters.split('&').next()?.to_owned();
         let server = format!("{}/{SOCKET}", host.replace("%2F", "/").replace("%2f", "/").replace("%2E", "."));
         let folder = TempDir::new().unwrap();
         let listener = UnixListener::bind(folder.path().join(SOCKET)).unwrap();
