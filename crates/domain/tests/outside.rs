@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_project_outside_sends_a_recognition_with_this_crate_alone() {
+fn a_project_outside_the_workspace_sends_a_recognition_with_only_this_crate() {
     let domain = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (from, to) = (domain.join("tests/outside"), Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside"));
     fs::create_dir_all(to.join("src")).unwrap();

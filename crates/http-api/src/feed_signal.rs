@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_requests_that_have_ended() {
+    fn ended_requests_use_no_memory() {
         let signal = FeedSignal::new();
         let (first, second) = (signal.subscribe(provider_id(1)), signal.subscribe(provider_id(1)));
         drop(first);

@@ -97,7 +97,7 @@ mod tests {
     use super::is_valid_message;
 
     #[test]
-    fn only_whole_line_ends_are_sound() {
+    fn only_complete_line_ends_are_valid() {
         let check = |message: &str, expected: bool| {
             assert_eq!(is_valid_message(message.as_bytes()), expected, "{message:?}");
         };

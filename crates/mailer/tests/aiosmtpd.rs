@@ -23,7 +23,7 @@ impl Drop for KilledOnDrop {
 }
 
 #[test]
-fn a_foreign_server_reads_what_was_meant() {
+fn an_independent_server_reads_the_mail_as_intended() {
     let interpreter = std::env::var_os(PYTHON_VARIABLE).unwrap_or_else(|| "python3".into());
     let python = |arguments: &[&str]| {
         let mut python = Command::new(&interpreter);

@@ -23,7 +23,7 @@ fn each_mail_is_settled_before_the_next_is_sent() {
 }
 
 #[test]
-fn no_mail_is_begun_that_the_lease_may_not_outlast() {
+fn no_mail_is_started_if_the_lease_may_end_before_it_is_sent() {
     let clock = SettableClock::start_at(START);
     let slow_clock = Arc::clone(&clock);
     let mut harness = MailerHarness::with_clock(clock, (1..=16).map(new_mail), move |_| {
@@ -41,7 +41,7 @@ fn no_mail_is_begun_that_the_lease_may_not_outlast() {
 }
 
 #[test]
-fn a_mail_that_breaks_every_dialogue_holds_up_no_other() {
+fn a_mail_that_breaks_every_connection_delays_no_other() {
     let mut harness = MailerHarness::new((1..=6).map(new_mail), |mail| {
         if mail.id == mail_id(1) { Err(SendFailure::mail("broke off")) } else { Ok(()) }
     });
@@ -50,7 +50,7 @@ fn a_mail_that_breaks_every_dialogue_holds_up_no_other() {
 }
 
 #[test]
-fn a_mail_over_which_a_library_panics_holds_up_no_other() {
+fn a_mail_that_makes_a_library_panic_delays_no_other() {
     let mut harness = MailerHarness::new((1..=2).map(new_mail), |mail| {
         assert_ne!(mail.id, mail_id(1), "a deliberate panic");
         Ok(())
@@ -63,7 +63,7 @@ fn a_mail_over_which_a_library_panics_holds_up_no_other() {
 }
 
 #[test]
-fn a_server_that_fails_mail_after_mail_gets_a_short_rest() {
+fn a_server_that_fails_several_mails_in_a_row_is_paused_briefly() {
     let mut harness = MailerHarness::new((1..=16).map(new_mail), |_| Err(SendFailure::mail("452 no space")));
     harness.mailer.process_batch();
     assert_eq!(harness.attempted_mails(), [mail_id(1), mail_id(2), mail_id(3)]);
@@ -74,7 +74,7 @@ fn a_server_that_fails_mail_after_mail_gets_a_short_rest() {
 }
 
 #[test]
-fn a_mail_is_not_sent_again_where_its_settling_failed() {
+fn a_mail_is_not_sent_again_if_its_outcome_could_not_be_stored() {
     let mut harness = MailerHarness::new((1..=3).map(new_mail), |_| Ok(()));
     harness.store.fail_settling([StoreError::Unavailable("gone".into()), StoreError::Busy]);
     assert_eq!(harness.mailer.process_batch(), NextBatch::At(START + Duration::seconds(5)));
@@ -86,7 +86,7 @@ fn a_mail_is_not_sent_again_where_its_settling_failed() {
 }
 
 #[test]
-fn a_mail_is_not_sent_again_when_its_lease_ran_out_unsettled() {
+fn a_mail_is_not_sent_again_when_its_lease_expires_before_its_outcome_is_stored() {
     let mut harness = MailerHarness::new([new_mail(1)], |_| Ok(()));
     harness.store.fail_settling((0..60).map(|_| StoreError::Broken("no such column".into())));
     harness.run_for(Duration::hours(1));
@@ -94,7 +94,7 @@ fn a_mail_is_not_sent_again_when_its_lease_ran_out_unsettled() {
 }
 
 #[test]
-fn a_row_that_cannot_be_settled_holds_up_no_other() {
+fn a_mail_whose_outcome_cannot_be_stored_delays_no_other() {
     let mut harness = MailerHarness::new([new_mail(1)], |_| Ok(()));
     harness.store.fail_settling((0..1_000).map(|_| StoreError::Broken("no such column".into())));
     harness.mailer.process_batch();

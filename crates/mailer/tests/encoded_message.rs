@@ -47,7 +47,7 @@ fn control_characters_never_reach_a_header() {
 }
 
 #[test]
-fn no_text_ends_the_message_early() {
+fn no_body_ends_the_message_early() {
     let check = |body: &str| {
         let mut mail = new_mail(1);
         mail.body = body.into();
@@ -67,7 +67,7 @@ fn no_text_ends_the_message_early() {
 }
 
 #[test]
-fn every_recipient_that_the_domain_takes_can_be_written() {
+fn every_recipient_that_the_domain_accepts_can_be_encoded() {
     let check = |recipient: &str, written: &str| {
         let mut mail = new_mail(1);
         mail.recipient = recipient.into();

@@ -34,7 +34,7 @@ fn a_mail_becomes_one_file_however_often_it_is_sent() {
 }
 
 #[test]
-fn what_a_crash_left_unfinished_goes() {
+fn unfinished_files_of_a_crash_are_removed() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join(".unfinished-1-a.eml"), "half").unwrap();
     fs::write(directory.path().join("kept.eml"), "whole").unwrap();

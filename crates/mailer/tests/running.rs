@@ -29,7 +29,7 @@ fn a_mail_that_is_queued_later_is_sent_and_the_mailer_stops() {
 }
 
 #[test]
-fn stopping_lets_the_mail_at_hand_end_and_releases_the_rest() {
+fn stopping_finishes_the_current_mail_and_releases_the_rest() {
     let (started_sender, started) = channel();
     let (release, released) = channel();
     let store = MemoryMailStore::with_mails((1..=16).map(new_mail));

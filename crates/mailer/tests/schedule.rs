@@ -39,7 +39,7 @@ fn a_refused_mail_is_given_up_at_the_third_refusal() {
 }
 
 #[test]
-fn an_outage_before_does_not_count_as_a_refusal() {
+fn an_earlier_outage_does_not_count_as_a_refusal() {
     let mut results =
         vec![SendFailure::refused("no"), SendFailure::refused("no"), SendFailure::server("gone")];
     results.extend((0..9).map(|_| SendFailure::server("gone")));
@@ -49,7 +49,7 @@ fn an_outage_before_does_not_count_as_a_refusal() {
 }
 
 #[test]
-fn what_nobody_could_send_is_given_up_at_once() {
+fn a_mail_that_cannot_be_encoded_is_given_up_immediately() {
     let mut harness = MailerHarness::new([new_mail(1), new_mail(2)], |mail| {
         if mail.id == mail_id(1) { Err(SendFailure::unsendable("no address")) } else { Ok(()) }
     });
@@ -62,7 +62,7 @@ fn what_nobody_could_send_is_given_up_at_once() {
 }
 
 #[test]
-fn a_server_that_is_away_is_asked_once_a_batch() {
+fn an_unavailable_server_is_tried_once_per_batch() {
     let clock = SettableClock::start_at(START);
     let back = START + Duration::hours(5);
     let current_clock = Arc::clone(&clock);
@@ -78,7 +78,7 @@ fn a_server_that_is_away_is_asked_once_a_batch() {
 }
 
 #[test]
-fn a_retry_by_the_operator_is_not_kept_waiting_for_a_server_that_was_away() {
+fn a_retry_by_the_operator_does_not_wait_for_an_unavailable_server() {
     let clock = SettableClock::start_at(START);
     let back = START + Duration::minutes(100);
     let current_clock = Arc::clone(&clock);
@@ -100,7 +100,7 @@ fn a_retry_by_the_operator_is_not_kept_waiting_for_a_server_that_was_away() {
 }
 
 #[test]
-fn a_server_that_came_back_is_forgiven() {
+fn a_server_that_is_available_again_resets_the_wait() {
     let mut results = [false, false, true, false, true].into_iter();
     let mut harness = MailerHarness::new([new_mail(1), new_mail(2)], move |_| {
         if results.next().unwrap() { Ok(()) } else { Err(SendFailure::server("gone")) }
@@ -110,14 +110,14 @@ fn a_server_that_came_back_is_forgiven() {
 }
 
 #[test]
-fn mails_given_up_over_a_dead_server_do_not_queue_up() {
+fn all_queued_mails_are_given_up_in_a_long_outage() {
     let mut harness = MailerHarness::new((1..=10).map(new_mail), |_| Err(SendFailure::server("gone")));
     harness.run_for(Duration::days(3) + Duration::hours(2));
     assert_eq!(harness.store.count_in_state(MailState::GivenUp), 10);
 }
 
 #[test]
-fn a_clock_set_back_does_not_silence_the_mailer() {
+fn a_clock_that_is_set_back_does_not_stop_the_mailer() {
     let mut results = [false, true].into_iter();
     let mut harness = MailerHarness::new([new_mail(1)], move |_| {
         if results.next().unwrap() { Ok(()) } else { Err(SendFailure::server("gone")) }

@@ -32,7 +32,7 @@ fn mails_arrive_on_one_connection() {
 }
 
 #[test]
-fn a_text_full_of_commands_stays_a_text() {
+fn smtp_commands_in_a_body_are_sent_as_text() {
     let server = Server::start(ServerOptions::default(), &[]);
     let mut transport = smtp_transport(&format!("smtp://127.0.0.1:{}", server.port));
     let mut mail = new_mail(1);
@@ -47,7 +47,7 @@ fn a_text_full_of_commands_stays_a_text() {
 }
 
 #[test]
-fn a_server_that_wants_a_sign_in_gets_it() {
+fn a_server_that_requires_a_sign_in_gets_it() {
     let options = ServerOptions { sign_in: Some(ADA_SECRET), ..ServerOptions::default() };
     let server = Server::start(options, &[]);
     smtp_transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port)).send_mail(&new_mail(1)).unwrap();
@@ -61,7 +61,7 @@ fn a_server_that_wants_a_sign_in_gets_it() {
 }
 
 #[test]
-fn a_sign_in_that_the_server_does_not_know_is_a_failure_of_the_server() {
+fn an_unsupported_sign_in_is_a_failure_of_the_server() {
     let server = Server::start(ServerOptions::default(), &[]);
     let failure = smtp_transport(&format!("smtp://ada:p%40ss@127.0.0.1:{}", server.port))
         .send_mail(&new_mail(1))

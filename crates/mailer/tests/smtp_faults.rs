@@ -33,7 +33,7 @@ fn time_limit(action: ServerAction) -> Duration {
 }
 
 #[test]
-fn each_no_has_its_fault() {
+fn each_negative_response_has_its_kind_of_failure() {
     let check = |verb: &'static str, response: &'static str, kind: FailureKind, message: &str| {
         let (server, [first, second]) = send_two(LONG_TIMEOUT, &[(verb, &[Respond(response)])]);
         let failure = first.unwrap_err();
@@ -68,7 +68,7 @@ fn each_no_has_its_fault() {
 }
 
 #[test]
-fn a_plain_no_to_one_mail_keeps_the_connection_for_the_next() {
+fn a_refusal_of_one_mail_keeps_the_connection_for_the_next() {
     for verb in ["RCPT", "DATA", "END"] {
         let (server, _) = send_two(LONG_TIMEOUT, &[(verb, &[Respond("550 no")])]);
         assert_eq!(server.inspect_log(|log| log.connections), 1, "{verb}");
@@ -76,7 +76,7 @@ fn a_plain_no_to_one_mail_keeps_the_connection_for_the_next() {
 }
 
 #[test]
-fn a_dialogue_that_breaks_off_is_about_its_mail() {
+fn a_connection_that_breaks_during_a_mail_is_a_failure_of_that_mail() {
     for verb in ["MAIL", "RCPT", "DATA", "END"] {
         for action in [Close, Hang, Drip, Respond("nonsense"), Respond("\u{fffd}")] {
             let server = Server::start(ServerOptions::default(), &[(verb, &[RespondNormally, action])]);
@@ -96,7 +96,7 @@ fn a_dialogue_that_breaks_off_is_about_its_mail() {
 }
 
 #[test]
-fn a_connection_that_never_comes_about_is_the_servers_fault() {
+fn a_connection_that_cannot_be_opened_is_a_failure_of_the_server() {
     for verb in ["GREETING", "EHLO"] {
         for action in [Close, Hang, Drip, Respond("nonsense")] {
             let (_server, [first, second]) = send_two(time_limit(action), &[(verb, &[action])]);
@@ -110,14 +110,14 @@ fn a_connection_that_never_comes_about_is_the_servers_fault() {
 }
 
 #[test]
-fn a_connection_closed_between_two_mails_is_made_anew() {
+fn a_connection_closed_between_two_mails_is_reopened() {
     let (server, results) = send_two(LONG_TIMEOUT, &[("RSET", &[Close])]);
     assert_eq!(results, [Ok(()), Ok(())]);
     assert_eq!((server.inspect_log(|log| log.connections), server.received_mails().len()), (2, 2));
 }
 
 #[test]
-fn every_mail_arrives_once_when_the_server_is_back() {
+fn every_mail_arrives_once_when_the_server_is_available_again() {
     let down = Respond("421 later");
     let actions: [(&'static str, &[ServerAction]); 3] = [
         ("GREETING", &[down, Close, down]),

@@ -29,7 +29,7 @@ fn send_one(url: &str, root: &str) -> Result<(), FailureKind> {
 }
 
 #[test]
-fn tls_from_the_start_needs_a_certificate_that_holds() {
+fn implicit_tls_requires_a_valid_certificate() {
     let (tls, root) = self_signed_certificate("localhost");
     let server =
         Server::start(ServerOptions { tls: Some(tls), wrapped: true, ..ServerOptions::default() }, &[]);
@@ -44,7 +44,7 @@ fn tls_from_the_start_needs_a_certificate_that_holds() {
 }
 
 #[test]
-fn starttls_comes_before_any_mail() {
+fn starttls_precedes_any_mail() {
     let (tls, root) = self_signed_certificate("localhost");
     let sign_in = Some("AGFkYQBwQHNz");
     let server = Server::start(ServerOptions { tls: Some(tls), sign_in, ..ServerOptions::default() }, &[]);
@@ -56,7 +56,7 @@ fn starttls_comes_before_any_mail() {
 }
 
 #[test]
-fn a_server_without_starttls_hears_neither_password_nor_mail() {
+fn a_server_without_starttls_gets_neither_password_nor_mail() {
     let check = |options: ServerOptions, actions: &[(&'static str, &[ServerAction])]| {
         let server = Server::start(options, actions);
         let url = format!("smtp://ada:p%40ss@localhost:{}?tls=required", server.port);
@@ -73,7 +73,7 @@ fn a_server_without_starttls_hears_neither_password_nor_mail() {
 }
 
 #[test]
-fn answers_forged_before_tls_began_are_no_answers() {
+fn responses_injected_before_tls_are_rejected() {
     let check = |forged: &'static str| {
         let (tls, root) = self_signed_certificate("localhost");
         let actions: [(_, &[ServerAction]); 2] =
@@ -90,7 +90,7 @@ fn answers_forged_before_tls_began_are_no_answers() {
 }
 
 #[test]
-fn roots_that_are_no_certificates_are_refused() {
+fn roots_that_are_not_certificates_are_refused() {
     let url = || SmtpUrl::parse("smtps://localhost").unwrap();
     let broken = b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n";
     assert!(SmtpTransport::new(url(), from_address(), broken).is_err());

@@ -121,7 +121,7 @@ fn accept_all_receivers(fixture: &LedgerFixture) {
         .execute_sql("DROP TRIGGER forbid", "DROP TRIGGER forbid ON recognitions; DROP FUNCTION forbid");
 }
 
-fn one_that_cannot_be_written(how: &str) {
+fn reject_one_of_several_recognitions(how: &str) {
     on_each_database(|fixture| {
         let (receiver, poison) = (fixture.create_user("there"), fixture.create_user("poison"));
         fixture.deposit_points(100);
@@ -138,12 +138,12 @@ fn one_that_cannot_be_written(how: &str) {
 
 #[test]
 fn a_command_that_cannot_be_written_fails_alone() {
-    one_that_cannot_be_written("RAISE 'no'");
+    reject_one_of_several_recognitions("RAISE 'no'");
 }
 
 #[test]
 fn a_connection_lost_before_the_commit_fails_no_command() {
-    one_that_cannot_be_written("PERFORM pg_terminate_backend(pg_backend_pid())");
+    reject_one_of_several_recognitions("PERFORM pg_terminate_backend(pg_backend_pid())");
 }
 
 #[test]

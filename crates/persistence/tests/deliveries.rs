@@ -95,7 +95,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
 }
 
 #[test]
-fn each_fate_is_stored_with_its_attempt() {
+fn each_outcome_is_stored_with_its_attempt() {
     on_each_database(|fixture| {
         cause_events(fixture, 5);
         let at = current_time(fixture);

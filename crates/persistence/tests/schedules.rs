@@ -216,7 +216,7 @@ fn a_cancelled_schedule_pays_no_more() {
 }
 
 #[test]
-fn a_schedule_needs_a_company_and_a_price() {
+fn a_schedule_requires_a_company_and_points() {
     on_each_database(|fixture| {
         let refused =
             |points| try_create_schedule(fixture, WalletType::Peer, Period::Week, "2026-11-20", points);

@@ -121,7 +121,7 @@ fn schema_changes_are_found_in_any_schema() {
 }
 
 #[test]
-fn a_url_that_names_no_schema_is_refused() {
+fn a_url_without_an_existing_schema_is_refused() {
     on_postgres(|database| {
         let mut database = in_schema(database, "cell_7");
         database.url = database.url.replace("cell_7", "cell_8");

@@ -57,7 +57,7 @@ fn a_recognition_with_ten_thousand_receivers_succeeds_or_fails_as_a_whole() {
 }
 
 #[test]
-fn messages_of_eight_mebibytes_are_sent_and_a_byte_more_for_each_receiver_is_not() {
+fn messages_of_eight_mebibytes_are_sent_and_larger_ones_refused() {
     const RECEIVERS: usize = 8_192;
     on_each_database(|fixture| {
         let users = create_users(fixture, RECEIVERS);

@@ -233,7 +233,7 @@ fn the_audit_log_hides_recognitions_and_finds_companies_by_name() {
 }
 
 #[test]
-fn events_show_what_their_receiver_sent_back() {
+fn events_show_the_responses_of_their_receiver() {
     let settings =
         [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
     for_each_database_with(&settings, |service| {

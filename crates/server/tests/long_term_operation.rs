@@ -373,7 +373,7 @@ fn single_sign_on_is_set_up_from_metadata() {
 }
 
 #[test]
-fn check_tries_the_files_and_servers_in_the_settings() {
+fn config_check_tries_the_files_and_servers_in_the_settings() {
     for_each_database(|service| {
         let tried = service.run_command(&["config", "check", "--connect"]);
         assert_eq!(tried.status, 0, "{}", tried.stderr);

@@ -167,7 +167,7 @@ fn missing_designation_names_no_field_and_strict_handling_names_unknown_ones() {
 }
 
 #[test]
-fn a_message_says_what_is_wrong_with_json_and_which_receiver_is_named_twice() {
+fn a_message_names_the_json_error_or_the_duplicate_receiver() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 1);
         let post = |body: &str| {

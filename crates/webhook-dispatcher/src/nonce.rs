@@ -50,7 +50,7 @@ mod tests {
     use super::{NonceSource, SystemNonces};
 
     #[test]
-    fn no_nonce_comes_twice() {
+    fn nonces_do_not_repeat() {
         let nonces = SystemNonces::default();
         let many: HashSet<_> = (0..100_000).map(|_| nonces.next_nonce().unwrap()).collect();
         assert_eq!(many.len(), 100_000);

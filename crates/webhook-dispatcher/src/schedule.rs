@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_waits_are_those_that_are_promised() {
+    fn the_waits_are_the_documented_ones() {
         let table = [
             15,
             18,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_has_bounds_within_which_every_wait_can_be_added_to_a_time() {
+    fn every_wait_within_the_permitted_scales_can_be_added_to_a_time() {
         for scale in [0.0, -1.0, 9e-4, 1.1e9, f64::MIN_POSITIVE, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(RetrySchedule::with_time_scale(scale), None);
         }

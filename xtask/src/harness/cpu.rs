@@ -95,7 +95,7 @@ fn parse_stat(stat: &str) -> Option<Process> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_process_is_read_whatever_its_name() {
+    fn a_process_is_parsed_regardless_of_its_name() {
         let stat = "42 (a) b) S 7 1 1 0 -1 4194560 5 0 0 0 3 4 10 20 20 0 1 0 9";
         let read = super::parse_stat(stat).unwrap();
         assert_eq!((read.parent, read.ticks), (7, 37));

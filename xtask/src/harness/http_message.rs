@@ -82,7 +82,7 @@ mod tests {
     use super::{first_id, read_message};
 
     #[test]
-    fn a_message_may_come_in_pieces() {
+    fn a_message_may_arrive_in_pieces() {
         let mut stream = Cursor::new(b"HTTP/1.1 200 OK\r\ncontent-length: 4".to_vec())
             .chain(Cursor::new(b"\r\n\r".to_vec()))
             .chain(Cursor::new(b"\nab".to_vec()))

@@ -32,7 +32,7 @@ mod tests {
     use super::Percentiles;
 
     #[test]
-    fn of_a_hundred_times_the_99th_is_p99() {
+    fn p99_is_the_99th_of_a_hundred_durations() {
         let times =
             Percentiles::from_durations((1..=100).rev().map(Duration::from_millis).collect()).unwrap();
         assert_eq!((times.median, times.p99), (Duration::from_millis(50), Duration::from_millis(99)));

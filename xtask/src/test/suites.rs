@@ -154,7 +154,7 @@ mod tests {
     use super::package_name;
 
     #[test]
-    fn a_package_id_holds_its_name() {
+    fn a_package_id_contains_its_name() {
         assert_eq!(package_name("path+file:///src/guerdon/xtask#0.1.0"), "xtask");
         assert_eq!(
             package_name("path+file:///src/guerdon/crates/domain#guerdon-domain@0.1.0"),

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cited_is_there() {
+    fn citations_must_refer_to_existing_paragraphs() {
         assert_findings(&format!("// text ({WORD} 1.2, 2)"), 0);
         assert_findings(&format!("// text ({WORD} 1.3)"), 1);
         assert_findings(&format!("// text ({WORD} 1.1, 3.1, 4)"), 2);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_between_a_folder_and_its_own_files_are_no_cycle() {
+    fn imports_between_a_folder_and_its_own_files_are_not_a_cycle() {
         assert!(folder_cycles(&graph_of_edges(&[("a", "a::x"), ("a::x", "a"), ("a::y", "a::x")])).is_empty());
     }
 

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_tests_and_one_way_imports_are_no_cycle() {
+    fn parents_tests_and_one_way_imports_are_not_a_cycle() {
         let found = graph_of_files(&[
             ("crates/c/src/a/mod.rs", "mod x;\nuse x::Name;\n"),
             ("crates/c/src/a/x.rs", "use super::Page;\nuse crate::b::One;\n"),

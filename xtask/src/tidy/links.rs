@@ -89,14 +89,14 @@ mod tests {
     use super::{broken_link, heading_anchor, heading_anchors, local_links};
 
     #[test]
-    fn links_stand_in_prose_and_lead_into_the_repository() {
+    fn only_links_in_prose_that_lead_into_the_repository_are_checked() {
         let text = "[a](b.md) and [c\nd](e.md#f)\n\n    [code](x.md)\n\n```\n[code](y.md)\n```\n[g](https://a.example) \
                     [h](crate::Item)\n[i](#j)\n";
         assert_eq!(local_links(text), [(1, "b.md"), (2, "e.md#f"), (10, "#j")]);
     }
 
     #[test]
-    fn an_anchor_is_made_of_a_heading() {
+    fn an_anchor_is_derived_from_a_heading() {
         assert_eq!(heading_anchor("5 Lists and paging"), "5-lists-and-paging");
         assert_eq!(heading_anchor("Health, signals, `stopping`"), "health-signals-stopping");
         assert!(heading_anchors("# A\n\n```\n# b\n```\n").iter().eq(["a"]));

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_counts_with_what_prometheus_adds() {
+    fn a_metric_may_have_a_suffix_that_prometheus_adds() {
         let text = "sum(rate(guerdon_requests_seconds_bucket{route=\"/\"}[5m])) > guerdon_made";
         assert_eq!(
             metric_names(text).into_iter().collect::<Vec<_>>(),

@@ -65,7 +65,7 @@ fn missing_files(folder: &Path, database: &str, name: &str) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_rule_on_numbers_has_a_name() {
+    fn a_constraint_on_numbers_has_a_name() {
         let found = |text: &str| super::unnamed_constraints(text).collect::<Vec<_>>();
         assert_eq!(
             found("  kind INTEGER CHECK (kind BETWEEN 1 AND 3),\n  period CHECK (period IN (1, 2))"),

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn loose_ends_are_found_in_crates_only() {
+    fn unfinished_work_is_found_in_crates_only() {
         assert_findings("crates/a/src/lib.rs", "todo!()", 1);
         assert_findings("xtask/src/main.rs", "todo!()", 0);
         assert_findings("crates/a/tests/b.rs", "    #[ignore = \"slow\"]", 1);

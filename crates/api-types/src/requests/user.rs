@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_without_a_name_are_none() {
+    fn groups_without_a_name_are_unset() {
         assert!(parse_user("groups", " , ".into()).unwrap().profile.groups.is_none());
         let groups = parse_user("groups", "b, a,b".into()).unwrap().profile.groups;
         assert_eq!(groups.as_ref().map(Groups::as_str), Some("b,a"));

@@ -62,7 +62,7 @@ fn status_is_explained() {
 }
 
 #[test]
-fn a_missing_answer_is_explained() {
+fn a_missing_response_is_explained() {
     let check = |cause: &str, expected: &str| {
         let diagnosis = diagnose_result(None, Some(cause)).unwrap();
         assert!(diagnosis.contains(expected), "{cause}: {diagnosis}");

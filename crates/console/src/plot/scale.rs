@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_round_and_hold_all_values() {
+    fn ticks_are_round_numbers_and_span_all_values() {
         let check = |values: &[i64], expected: &[i64]| {
             assert_eq!(Scale::for_values(values.iter().copied()).ticks, expected, "{values:?}");
         };
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_within_the_axis_and_never_undefined() {
+    fn positions_are_within_the_axis_and_never_undefined() {
         for values in [vec![], vec![0], vec![5], vec![-5, 5], vec![i64::MIN, i64::MAX], vec![i64::MAX]] {
             let scale = Scale::for_values(values);
             for value in [i64::MIN, -1, 0, 1, 12_345, i64::MAX] {

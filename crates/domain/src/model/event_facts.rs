@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_are_read_back_from_their_line() {
+    fn facts_are_parsed_from_their_own_text_form() {
         let id = Uuid::from_u128;
         let recognition = EventFacts {
             kind: EventKind::RecognitionUpdated,

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_day_comes_back_every_month() {
+    fn a_leap_day_recurs_on_the_last_day_of_each_month() {
         let found = first_dates(Period::Month, "2024-02-29", 13);
         assert_eq!(found.first().map(String::as_str), Some("2024-02-29"));
         assert_eq!(found.get(1).map(String::as_str), Some("2024-03-29"));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn date_after_is_the_next_date_from_the_year_one_on() {
+    fn date_after_returns_the_next_date_in_every_year() {
         for (every, start) in [(Period::Month, "0001-01-31"), (Period::Week, "0001-01-01")] {
             let mut last = parse_date(start);
             for n in 1..30_000 {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn after_the_year_9999_there_is_no_date() {
+    fn no_date_is_after_the_year_9999() {
         for every in Period::ALL {
             let end = parse_date("9999-12-31");
             assert_eq!(every.nth_date(end, 0), Some(end));

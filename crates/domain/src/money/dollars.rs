@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_cent_goes_to_the_even_one() {
+    fn half_a_cent_is_rounded_to_even() {
         let check = |points, rate, expected: &str| {
             let dollars =
                 Dollars::from_points(Points::new(points).unwrap(), PointsPerDollar::new(rate).unwrap());

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_comes_from_the_reserve_or_goes_there() {
+    fn the_reserve_pays_or_receives_the_difference() {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10, 0]);
         fixture.set_reserve(100, None);

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_id_or_named_twice_is_refused() {
+    fn malformed_and_duplicate_ids_are_refused() {
         check_parse("x", Err(InvalidReceivers::NotAnId));
         check_parse(&format!("{A} {B}"), Err(InvalidReceivers::NotAnId));
         let duplicate = InvalidReceivers::Duplicate(A.parse().unwrap());

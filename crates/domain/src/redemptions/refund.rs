@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_returns_the_amount_at_the_present_rate() {
+    fn a_refund_returns_the_amount_at_the_current_rate() {
         let (mut fixture, ann) = fixture_with_redemption();
         fixture.company_mut().rate = crate::money::PointsPerDollar::new(25).unwrap();
         let (redemption, returned) = refund_redemption(&mut fixture).unwrap();

@@ -51,7 +51,7 @@ pub(super) fn one_recognition_is_paid_from_one_wallet(env: &TestEnv<'_>) {
     assert_eq!(env.wallet_points(WalletType::Peer, boss), Some((0, 10)));
 }
 
-pub(super) fn the_last_point_can_be_paid_and_none_beyond(env: &TestEnv<'_>) {
+pub(super) fn all_points_can_be_paid_but_no_more(env: &TestEnv<'_>) {
     let (ann, bob) = (env.create_user("ann"), env.create_user("bob"));
     env.deposit(19).unwrap();
     let both = env.send_points(Sender::Company(env.company), &[ann, bob], 10);

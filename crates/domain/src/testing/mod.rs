@@ -55,7 +55,7 @@ macro_rules! store_cases {
             accounts {
                 a_company_pays_from_its_reserve_and_a_user_from_the_peer_wallet
                 one_recognition_is_paid_from_one_wallet
-                the_last_point_can_be_paid_and_none_beyond
+                all_points_can_be_paid_but_no_more
                 shown_points_can_be_paid_in_any_split
                 a_new_rate_changes_only_the_points_shown
                 the_funds_of_a_deleted_user_return_once

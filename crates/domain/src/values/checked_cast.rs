@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "300 is out of range")]
-    fn a_number_that_does_not_fit_is_no_other_number() {
+    fn a_number_that_does_not_fit_panics() {
         super::checked_cast::<u8, _>(300_i64);
     }
 }

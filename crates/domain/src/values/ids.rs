@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn serde_takes_what_the_type_takes() {
+    fn serde_accepts_the_same_values_as_the_type() {
         let text = "\"0192f0c1-7e3b-7c5d-8e9f-0123456789ab\"";
         let id: UserId = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&id).unwrap(), text);

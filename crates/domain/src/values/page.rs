@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_what_stands_on_the_pages_before() {
+    fn an_offset_is_the_number_of_items_on_earlier_pages() {
         let check = |number, per_page, expected: Option<(i64, i64)>| {
             let page = Page::new(number, per_page);
             assert_eq!(page.map(|page| (page.offset(), page.limit())), expected, "{number}, {per_page}");

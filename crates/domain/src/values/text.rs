@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_message_is_known() {
+    fn blank_messages_are_recognised() {
         let check =
             |input, expected| assert_eq!(Message::parse(input).unwrap().is_blank(), expected, "{input:?}");
         check("", true);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moment_is_iso_8601_in_utc_with_milliseconds() {
+    fn a_timestamp_is_iso_8601_in_utc_with_milliseconds() {
         let check = |at, expected: &str| assert_eq!(Timestamp::new(at).to_string(), expected);
         check(datetime!(2026-11-20 20:01:02.345678 UTC), "2026-11-20T20:01:02.345Z");
         check(datetime!(2026-01-02 03:04:05 UTC), "2026-01-02T03:04:05.000Z");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_read_in_any_offset() {
+    fn a_timestamp_is_parsed_with_any_offset() {
         let at = Some(Timestamp::new(datetime!(2026-11-20 20:01:02.345 UTC)));
         let check = |text, expected| assert_eq!(Timestamp::parse(text).ok(), expected, "{text}");
         check("2026-11-20T20:01:02.345Z", at);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_has_whole_microseconds() {
+    fn a_timestamp_has_whole_microseconds() {
         let at = Timestamp::new(datetime!(2026-11-20 20:01:02.345678901 UTC));
         assert_eq!(at.to_utc().nanosecond(), 345_678_000);
         assert_eq!(at + std::time::Duration::from_nanos(1_999), at + Duration::microseconds(1));

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn absent_null_and_a_value_are_three_things() {
+    fn absent_null_and_a_value_are_distinct() {
         let check = |update: Update<i32>, current, expected| assert_eq!(update.apply(current), expected);
         check(Update::Keep, Some(1), Some(1));
         check(Update::Keep, None, None);

@@ -97,7 +97,7 @@ fn every_operation_has_an_example_of_its_request_its_response_and_its_errors() {
 }
 
 #[test]
-fn every_number_is_one_that_javascript_can_hold() {
+fn every_number_can_be_represented_in_javascript() {
     fn check(value: &Value) {
         match value {
             Value::Number(number) => assert!(number.as_f64().unwrap().abs() < 2f64.powi(53), "{number}"),

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_and_known_is_taken() {
+    fn the_preferred_known_encoding_is_used() {
         let check = |method: Method, accepted: Option<&str>, expected: Option<ContentEncoding>| {
             let mut request = TestRequest::with_uri("/v1/companies").method(method);
             if let Some(accepted) = accepted {

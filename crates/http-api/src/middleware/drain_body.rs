@@ -179,20 +179,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_small_body_is_taken_however_slowly_it_comes() {
+    async fn a_small_body_is_read_however_slowly_it_arrives() {
         assert_eq!(drain_parts(Some(3), vec![(2, 1), (3, 2)], None).await, (true, 5_000));
         assert_eq!(drain_parts(Some(64 << 10), vec![(2, 64 << 10)], None).await, (true, 2_000));
         assert_eq!(drain_parts(None, vec![(2, 60 << 10), (2, 4 << 10)], None).await, (true, 4_000));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_large_body_is_not_taken() {
+    async fn a_large_body_is_not_read() {
         assert_eq!(drain_parts(Some((64 << 10) + 1), vec![(1, 9)], None).await, (false, 0));
         assert_eq!(drain_parts(None, vec![(1, 60 << 10), (1, (4 << 10) + 1)], None).await, (false, 2_000));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_waits_to_be_told_is_not_told_and_one_that_does_not_wait_is_read() {
+    async fn a_client_that_waits_for_100_continue_does_not_get_it_and_other_bodies_are_read() {
         let awaited = || {
             let connection = Rc::<Connection>::default();
             connection.begin_request(true);

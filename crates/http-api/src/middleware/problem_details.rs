@@ -74,7 +74,7 @@ mod tests {
     use crate::operation::error::ApiError;
 
     #[test]
-    fn a_client_wants_what_it_names() {
+    fn problem_details_are_used_only_if_a_client_names_them() {
         let check = |accept: &str, expected: bool| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_str(accept).unwrap());
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_of_a_malformed_request_is_searched_for_what_the_client_wants() {
+    fn the_accept_header_of_a_malformed_request_is_found() {
         let check = |head: &str, expected: bool| {
             assert_eq!(head_wants_problems(head.as_bytes()), expected, "{head:?}")
         };

@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_has_a_part_of_its_own_and_all_of_them_share_the_rest() {
+    fn each_connection_has_its_own_bytes_and_all_connections_share_the_rest() {
         let budget = Arc::default();
         let [first, large, small] =
             [(); 3].map(|()| ConnectionUsage::with_budget(&budget, AddressUsage::default()));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_one_address_have_one_share() {
+    fn connections_of_one_address_share_a_limit() {
         let (budget, address_usage) = (Arc::default(), AddressUsage::default());
         let [one, other] =
             [(); 2].map(|()| ConnectionUsage::with_budget(&budget, Arc::clone(&address_usage)));

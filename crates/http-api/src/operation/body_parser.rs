@@ -101,7 +101,7 @@ mod tests {
         }
     }
     #[test]
-    fn a_large_body_that_waits_for_a_thread_holds_up_no_other_for_longer_than_the_deadline() {
+    fn a_large_body_that_waits_for_a_thread_delays_no_other_beyond_the_deadline() {
         let mut pool = tokio::runtime::Builder::new_current_thread();
         let pool = pool.enable_time().start_paused(true).max_blocking_threads(1).build().unwrap();
         pool.block_on(async {

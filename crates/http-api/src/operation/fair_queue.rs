@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_queue_is_bounded_and_skips_waiters_that_have_gone() {
+    async fn a_queue_is_bounded_and_skips_requests_that_were_cancelled() {
         let queue = FairQueue::new("write", 17);
         let (first_permits, second_permits) =
             (acquire_permits(&queue, 1, 9).await, acquire_permits(&queue, 2, 8).await);

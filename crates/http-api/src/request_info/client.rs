@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_is_the_last_address_that_is_no_trusted_proxy() {
+    fn a_client_is_the_last_address_that_is_not_a_trusted_proxy() {
         let check = |peer: &str, values: &[&str], expected: &str| {
             let headers: Vec<_> = values.iter().map(|value| (FORWARDED_FOR, *value)).collect();
             let address = client_address(&trusted_proxy(), &build_request(peer, &headers));

@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_says_how_to_speak() {
+    fn the_url_selects_the_encryption() {
         let check = |text: &str, expected: Option<(&str, u16, Encryption)>| {
             let url = SmtpUrl::parse(text).ok();
             let found = url.as_ref().map(|url| (url.host.as_str(), url.port, url.encryption));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_greeting_is_a_name_or_an_address() {
+    fn the_client_name_is_a_host_name_or_an_address() {
         let check = |name: &str, expected: Option<&str>| {
             assert_eq!(client_name(name).map(|client| client.to_string()).as_deref(), expected, "{name:?}");
         };

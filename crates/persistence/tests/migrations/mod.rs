@@ -144,7 +144,7 @@ fn missing_locked_newer_and_older_databases_are_refused() {
 }
 
 #[test]
-fn a_program_works_with_newer_migrations_down_to_their_floor() {
+fn a_program_works_with_newer_migrations_whose_floor_it_reaches() {
     for database in create_databases() {
         let url = empty_database(&database);
         let ran =

@@ -95,7 +95,7 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_definition_is_valid() {
         super::Cli::command().debug_assert();
     }
 }

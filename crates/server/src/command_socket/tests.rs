@@ -21,7 +21,7 @@ fn a_long_folder_path_can_contain_a_socket() {
 }
 
 #[test]
-fn without_a_listener_no_command_is_sent() {
+fn no_command_is_sent_without_a_listener() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("guerdon.db");
     let send = |data_dir: &std::path::Path| send_command(data_dir, &database, &seal_command());

@@ -150,7 +150,7 @@ fn events_are_signed_by_the_old_secret_until_its_grace_ends() {
 }
 
 #[test]
-fn an_example_is_signed_like_any_event_and_leaves_no_trace() {
+fn an_example_is_signed_like_any_event_and_is_not_stored() {
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
         let fixture = WebhookFixture::create(service, 2);
         let id = fixture.sample.provider.id.as_str();
@@ -192,7 +192,7 @@ fn an_example_is_signed_like_any_event_and_leaves_no_trace() {
 }
 
 #[test]
-fn events_from_before_a_transfer_stay_with_the_old_provider() {
+fn earlier_events_of_a_transferred_company_stay_with_the_old_provider() {
     for_each_database_with(&FAST_RETRIES, |service| {
         let (old, new) = (WebhookFixture::create(service, 2), WebhookFixture::create(service, 2));
         old.receiver.set_default_reply(Reply::Status(500));

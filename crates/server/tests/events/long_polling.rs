@@ -176,7 +176,7 @@ fn maintenance_and_a_stop_end_the_wait() {
 }
 
 #[test]
-fn a_client_that_goes_away_no_longer_waits() {
+fn a_disconnected_client_no_longer_waits() {
     for_each_database_with(&[("GUERDON_HTTP__MAX_CONNECTIONS", "4")], |service| {
         let sample = create_sample(service);
         let started = Instant::now();

@@ -7,7 +7,7 @@ use crate::support::service::TestService;
 use crate::support::wait_until;
 
 #[test]
-fn metrics_move_with_what_happens() {
+fn metrics_follow_deliveries_mails_and_requests() {
     for_each_database_with(&FAST_RETRIES, |service| {
         let fixture = WebhookFixture::create(service, 2);
         let sent = r#"guerdon_http_request_duration_seconds_count{method="POST",route="/v1/recognitions",status="201"}"#;

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_and_address_go_in_each_role_and_nothing_else() {
+    fn name_and_address_are_erased_in_each_role_and_nothing_else() {
         let (ann, bob) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let nobody = EmailAddress::parse("nobody@erased.invalid").unwrap();
         let body = |name: &str, email: &str| {

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn facts_of_both_kinds_are_read_and_others_are_none() {
+    fn facts_are_extracted_from_both_kinds_and_from_nothing_else() {
         let id = Uuid::from_u128;
         let recognition = format!(
             r#"{{"type":"recognition.received","version":"1.0","data":{{"id":"{}","sender_id":"{}","receiver_id":"{}","points":5,"company_id":"{}","message":null}}}}"#,

@@ -45,7 +45,7 @@ mod tests {
     use crate::Bodies;
 
     #[test]
-    fn a_redemption_tells_who_spent_what() {
+    fn a_redemption_shows_who_spent_how_many_points() {
         let user = Person {
             id: UserId::from_uuid(Uuid::from_u128(1)),
             company_id: CompanyId::from_uuid(Uuid::from_u128(2)),

@@ -107,7 +107,7 @@ impl DispatcherHarness {
 }
 
 #[test]
-fn what_is_due_is_delivered_and_settled_when_woken() {
+fn due_events_are_delivered_and_settled_when_woken() {
     let harness = start_dispatcher(|_| attempt_outcome(None));
     for round in 0..20 {
         harness.add_events(round * 100..round * 100 + 100, round % 7);
@@ -118,7 +118,7 @@ fn what_is_due_is_delivered_and_settled_when_woken() {
 }
 
 #[test]
-fn a_large_backlog_is_worked_off() {
+fn a_large_backlog_is_delivered() {
     let harness = start_dispatcher(|_| attempt_outcome(None));
     for provider in 0..5 {
         harness.add_events(provider * 4_000..(provider + 1) * 4_000, provider);
@@ -141,7 +141,7 @@ fn a_retry_that_falls_due_is_found_without_a_wake_up() {
 }
 
 #[test]
-fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
+fn events_are_delivered_after_the_clock_was_set_back() {
     let limits = DispatcherLimits { scan_interval: Duration::from_millis(5), ..DispatcherLimits::default() };
     let harness = start_with_limits(limits, |_| attempt_outcome(None));
     let ahead = Duration::from_secs(7_200);
@@ -155,7 +155,7 @@ fn what_waits_by_a_clock_that_is_set_back_is_delivered() {
 }
 
 #[test]
-fn receivers_that_hang_hold_up_nobody() {
+fn receivers_that_hang_delay_no_others() {
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
     // During a backlog, the outbox is read more often. This finds the events of providers that had no room at the last
@@ -178,7 +178,7 @@ fn receivers_that_hang_hold_up_nobody() {
 }
 
 #[test]
-fn stopping_waits_for_attempts_under_way_and_gives_the_rest_back() {
+fn stopping_waits_for_attempts_in_progress_and_releases_the_rest() {
     let (started_sender, started) = channel();
     let (release, released) = channel::<()>();
     let (started_sender, released) = (Mutex::new(started_sender), Mutex::new(released));
@@ -218,7 +218,7 @@ fn stopping_does_not_wait_beyond_its_deadline() {
 }
 
 #[test]
-fn a_database_that_comes_back_finds_nothing_lost() {
+fn nothing_is_lost_while_the_database_is_unavailable() {
     let limits = DispatcherLimits { error_backoff: Duration::from_millis(5), ..DispatcherLimits::default() };
     let (release, released) = channel::<()>();
     let released = Mutex::new(released);
@@ -241,7 +241,7 @@ fn a_database_that_comes_back_finds_nothing_lost() {
 }
 
 #[test]
-fn a_fault_of_ours_costs_one_attempt() {
+fn a_panic_costs_one_attempt() {
     let harness = start_dispatcher(|request| {
         assert!(request.event != event_id(3), "a fault");
         attempt_outcome(None)
@@ -257,7 +257,7 @@ fn a_fault_of_ours_costs_one_attempt() {
 }
 
 #[test]
-fn one_that_nobody_uses_stops_at_once() {
+fn an_idle_dispatcher_stops_immediately() {
     let dispatcher = Dispatcher {
         store: Arc::<MemoryDeliveryStore>::default(),
         sender: Arc::new(FnSender(|_: &DeliveryRequest<'_>| attempt_outcome(None))),

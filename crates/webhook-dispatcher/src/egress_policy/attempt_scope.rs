@@ -49,7 +49,7 @@ mod tests {
     use super::{allow_peers, begin_attempt, count_received, is_peer_allowed};
 
     #[test]
-    fn an_attempt_leads_only_to_what_was_vetted_for_it() {
+    fn an_attempt_connects_only_to_addresses_checked_for_it() {
         let (first, second) = ("192.0.2.1:443".parse().unwrap(), "192.0.2.1:444".parse().unwrap());
         begin_attempt(10);
         assert!(!is_peer_allowed(first));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_receives_so_much_and_no_more() {
+    fn the_bytes_received_by_an_attempt_are_limited() {
         begin_attempt(10);
         assert!(count_received(4) && count_received(6) && count_received(0));
         assert!(!count_received(1));

@@ -60,7 +60,7 @@ pub(super) fn events_of_a_suspended_provider_wait(harness: &dyn StoreHarness) {
     assert_eq!(event_ids(&claim_events(harness, claim_request(2, time_at(2), 9))), [event_id(1)]);
 }
 
-pub(super) fn one_look_claims_for_several_providers(harness: &dyn StoreHarness) {
+pub(super) fn one_read_claims_for_several_providers(harness: &dyn StoreHarness) {
     for number in [3, 1, 2] {
         harness.add_provider(provider_id(number));
         harness.add_event(event_id(number), provider_id(number), time_at(0));

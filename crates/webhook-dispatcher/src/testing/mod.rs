@@ -71,7 +71,7 @@ macro_rules! delivery_store_cases {
                 the_event_due_for_longest_comes_first
                 no_event_is_claimed_before_it_is_due
                 events_of_a_suspended_provider_wait
-                one_look_claims_for_several_providers
+                one_read_claims_for_several_providers
                 a_claim_reports_earlier_attempts
                 events_are_rescheduled_after_the_clock_moved_backwards
                 a_small_clock_difference_reschedules_nothing

@@ -98,7 +98,7 @@ fn a_name_is_resolved_once_per_attempt() {
 }
 
 #[test]
-fn a_kept_connection_is_not_used_after_its_name_resolves_elsewhere() {
+fn a_pooled_connection_is_not_used_after_its_name_resolves_elsewhere() {
     let before = Receiver::with_response(OK);
     let port = before.address.port();
     let after = Receiver::bind_at(SocketAddr::new(Ipv4Addr::new(127, 0, 0, 2).into(), port), |stream| {

@@ -136,7 +136,7 @@ fn during_a_grace_period_the_old_secret_signs_and_both_sign_the_standard_header(
 }
 
 #[test]
-fn a_connection_is_kept_for_the_next_attempt() {
+fn a_connection_is_reused_for_the_next_attempt() {
     let receiver = Receiver::with_response("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     let sender = create_sender(ALLOW_ALL);
     for _ in 0..10 {
@@ -146,7 +146,7 @@ fn a_connection_is_kept_for_the_next_attempt() {
 }
 
 #[test]
-fn a_kept_connection_that_the_receiver_closed_is_not_used() {
+fn a_pooled_connection_that_the_receiver_closed_is_not_used() {
     let receiver = Receiver::responding_with(|stream| {
         std::io::Write::write_all(stream, OK.as_bytes())?;
         stream.shutdown(std::net::Shutdown::Both)

@@ -64,7 +64,7 @@ fn receiver_url(receiver: &Receiver) -> String {
 }
 
 #[test]
-fn a_certificate_of_a_trusted_authority_is_accepted_and_the_connection_kept() {
+fn a_certificate_of_a_trusted_authority_is_accepted_and_the_connection_reused() {
     let authority = Authority::new();
     let receiver = authority.start_receiver("receiver.example", 2099);
     let sender = sender_with_roots(TrustedRoots::Only(authority.pem()));
@@ -103,7 +103,7 @@ fn an_invalid_certificate_is_a_failed_attempt() {
 }
 
 #[test]
-fn a_receiver_that_speaks_no_tls_is_a_failed_attempt() {
+fn a_receiver_without_tls_is_a_failed_attempt() {
     let plain = Receiver::with_handler((Ipv4Addr::LOCALHOST, 0).into(), |mut stream: TcpStream, _| {
         std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
         wait_for_close(&mut stream);

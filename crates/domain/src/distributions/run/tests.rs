@@ -93,7 +93,7 @@ fn only_users_who_still_have_the_wallet_receive() {
 }
 
 #[test]
-fn large_distributions_run_in_steps_and_return_what_is_unpaid() {
+fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     let (mut fixture, [ann, _]) = two_users();
     fixture.set_reserve(10_000, None);
     fixture.load_account(Account::Transit(COMPANY), crate::money::Amount::ZERO);

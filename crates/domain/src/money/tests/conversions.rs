@@ -92,7 +92,7 @@ fn the_tolerance_is_a_hundredth_of_a_point_and_at_most_a_hundredth_of_a_cent() {
 }
 
 #[test]
-fn points_survive_the_way_to_money_and_back_at_every_rate() {
+fn points_survive_the_conversion_to_money_and_back_at_every_rate() {
     for rate in every_rate() {
         for count in boundary_points(rate) {
             let amount = rate.to_amount(points(count)).unwrap();
@@ -102,7 +102,7 @@ fn points_survive_the_way_to_money_and_back_at_every_rate() {
 }
 
 #[test]
-fn a_rate_that_divides_a_thousand_million_is_exact() {
+fn a_rate_that_divides_a_billion_is_exact() {
     let dividing: Vec<_> = every_rate().filter(|rate| 1_000_000_000 % rate.get() == 0).collect();
     assert_eq!(dividing.len(), 43); // 2^a × 5^b with a, b ≤ 9, up to 10,000
     for rate in dividing {
@@ -119,7 +119,7 @@ fn a_rate_that_divides_a_thousand_million_is_exact() {
 }
 
 #[test]
-fn no_point_is_free_at_any_rate() {
+fn a_point_costs_something_at_every_rate() {
     for rate in every_rate() {
         assert!(rate.to_amount(points(1)).unwrap() >= nanodollars(100_000), "{rate:?}");
         assert_eq!(rate.shown_points(Amount::ZERO), Points::ZERO, "{rate:?}");
@@ -127,7 +127,7 @@ fn no_point_is_free_at_any_rate() {
 }
 
 #[test]
-fn a_point_is_shown_from_the_tolerance_below_it_on() {
+fn a_point_is_shown_if_at_most_the_tolerance_is_missing() {
     for rate in every_rate() {
         for count in boundary_points(rate).into_iter().filter(|&count| count > 0) {
             let min = rate.min_balance(points(count)).unwrap();
@@ -139,7 +139,7 @@ fn a_point_is_shown_from_the_tolerance_below_it_on() {
 }
 
 #[test]
-fn the_edges_of_the_integers_are_exact_at_every_rate() {
+fn the_smallest_and_largest_integers_are_exact_at_every_rate() {
     let edges = [1 << 31, (1 << 31) - 1, 1 << 53, (1 << 53) + 1, i64::MAX - 1, i64::MAX];
     for rate in every_rate() {
         for edge in edges {
@@ -162,7 +162,7 @@ fn a_negative_balance_shows_nothing() {
 }
 
 #[test]
-fn after_a_change_of_rate_a_wallet_shows_its_amount_rounded_down_but_for_the_tolerance() {
+fn after_a_rate_change_a_wallet_shows_its_amount_rounded_down_within_the_tolerance() {
     let check = |from, count, to, expected| {
         let balance = rate(from).to_amount(points(count)).unwrap();
         assert_eq!(rate(to).shown_points(balance).get(), expected, "{count} from {from} to {to}");
@@ -180,13 +180,13 @@ fn after_a_change_of_rate_a_wallet_shows_its_amount_rounded_down_but_for_the_tol
 
 proptest! {
     #[test]
-    fn what_is_shown_is_the_largest_that_fits(r in 1..=10_000_i64, balance in 0..=i64::MAX) {
+    fn the_largest_number_of_points_that_fits_is_shown(r in 1..=10_000_i64, balance in 0..=i64::MAX) {
         let shown = rate(r).shown_points(nanodollars(balance)).get();
         prop_assert!(is_largest(rate(r), shown, balance));
     }
 
     #[test]
-    fn an_amount_is_the_nearest(r in 1..=10_000_i64, count in 0..=i64::MAX) {
+    fn amounts_are_rounded_to_the_nearest_nano_dollar(r in 1..=10_000_i64, count in 0..=i64::MAX) {
         let expected = i64::try_from(exact_amount(r, count)).ok().map(nanodollars);
         prop_assert_eq!(rate(r).to_amount(points(count)), expected);
     }

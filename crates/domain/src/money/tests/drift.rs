@@ -72,7 +72,7 @@ fn assert_wallet_shows(
 }
 
 #[test]
-fn at_every_other_rate_a_wallet_shows_received_less_spent_for_all_the_guaranteed_transfers() {
+fn at_inexact_rates_a_wallet_shows_received_less_spent_for_all_guaranteed_transfers() {
     for rate in every_rate() {
         let Some(WorstCase { down, up }) = worst_case(rate) else { continue };
         let all = guaranteed_transfers(rate);
@@ -89,7 +89,7 @@ fn at_every_other_rate_a_wallet_shows_received_less_spent_for_all_the_guaranteed
 }
 
 #[test]
-fn the_worst_points_are_the_worst_of_all() {
+fn the_worst_case_has_the_largest_rounding_errors() {
     for r in [3, 6, 7, 96, 99, 101, 768, 997, 1_024, 3_072, 9_999] {
         let rate = rate(r);
         let WorstCase { down, up } = worst_case(rate).unwrap();

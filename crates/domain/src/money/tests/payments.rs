@@ -36,7 +36,7 @@ fn the_range_is_from_a_to_5_000_dollars_in_points() {
 }
 
 #[test]
-fn who_shows_exactly_enough_can_pay_and_who_shows_one_less_cannot() {
+fn a_payer_that_shows_exactly_enough_can_pay_and_one_with_a_point_less_cannot() {
     for rate in every_rate() {
         for (count, receivers) in [(1, 1), (1, 3), (7, 11), (hard_limit(rate), 1), (3, 10_000)] {
             let price = payment_price(rate, points(count), receivers).unwrap();
@@ -57,7 +57,7 @@ fn who_shows_exactly_enough_can_pay_and_who_shows_one_less_cannot() {
 }
 
 #[test]
-fn no_points_cost_nothing_and_move_nothing() {
+fn zero_points_cost_nothing_and_move_no_money() {
     for rate in every_rate() {
         let price = payment_price(rate, Points::ZERO, 10_000).unwrap();
         assert_eq!((price.each, price.total, price.points_total), (Amount::ZERO, Amount::ZERO, Points::ZERO));
@@ -112,7 +112,7 @@ fn a_payer_below_the_price_by_less_than_the_tolerance_ends_at_zero() {
 
 proptest! {
     #[test]
-    fn whoever_shows_points_can_pay_them_in_any_split(
+    fn shown_points_can_be_paid_in_any_split_at_every_rate(
         r in 1..=10_000_i64, receivers in 1..=10_000_i64, count in 1..=50_000_000_i64, short in 0..=100_000_i64,
     ) {
         let rate = rate(r);
@@ -129,7 +129,7 @@ proptest! {
     }
 
     #[test]
-    fn what_can_be_paid_is_what_is_shown(
+    fn exactly_the_shown_points_can_be_paid(
         r in 1..=10_000_i64, receivers in 1..=100_i64, count in 1..=1_000_i64, balance in 0..=1_000_000_000_000_i64,
     ) {
         let shows_enough = rate(r).shown_points(nanodollars(balance)).get() >= count * receivers;
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn a_payment_makes_and_loses_no_money(
+    fn a_payment_neither_creates_nor_destroys_money(
         r in 1..=10_000_i64, receivers in 1..=100_i64, count in 0..=1_000_i64, balance in 0..=i64::MAX,
     ) {
         if let Some((payer, received, rounding)) = pay_from_balance(rate(r), count, receivers, nanodollars(balance)) {

@@ -41,14 +41,14 @@ fn points_and_rates_are_whole_numbers_in_their_range() {
 
 proptest! {
     #[test]
-    fn every_amount_reads_back_as_itself(nanodollars: i64) {
+    fn every_amount_is_parsed_from_its_own_text_form(nanodollars: i64) {
         let amount = Amount::from_nanodollars(nanodollars);
         prop_assert_eq!(amount.to_string().parse(), Ok(amount));
     }
 }
 
 #[test]
-fn serde_takes_what_the_types_take() {
+fn serde_accepts_the_same_values_as_the_types() {
     let amount = Amount::from_nanodollars(2_500_000_000);
     assert_eq!(serde_json::to_string(&(amount, PointsPerDollar::DEFAULT)).unwrap(), "[\"2.50\",50]");
     assert_eq!(serde_json::from_str::<Amount>("\"2.5\"").unwrap(), amount);
@@ -57,7 +57,7 @@ fn serde_takes_what_the_types_take() {
 }
 
 #[test]
-fn points_are_shown_to_people_with_separators_and_a_noun() {
+fn points_are_displayed_with_separators_and_a_noun() {
     let check = |count, expected: &str| assert_eq!(Points::new(count).unwrap().to_text(), expected);
     check(0, "0 points");
     check(1, "1 point");

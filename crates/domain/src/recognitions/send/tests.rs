@@ -204,7 +204,7 @@ fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
 }
 
 #[test]
-fn a_recognition_of_no_points_moves_nothing_where_the_company_allows_it() {
+fn a_recognition_of_zero_points_moves_nothing_if_the_company_allows_it() {
     let (mut fixture, sender, receiver) = two_users();
     fixture.company_mut().allow_zero_points = true;
     let none = send_command(Sender::User(sender), &[receiver], 0);

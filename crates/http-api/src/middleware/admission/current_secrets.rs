@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn requests_share_readings_and_these_take_a_tenth_of_the_time() {
+    async fn requests_share_readings_which_take_at_most_a_tenth_of_the_time() {
         let (current, readings, duration) =
             (CurrentSecrets::default(), Cell::new(0_u32), Duration::from_millis(40));
         let request = async |secret: &str| {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn all_who_arrived_before_a_reading_share_its_failure() {
+    async fn requests_that_arrived_before_a_reading_share_its_failure() {
         let (current, readings, right) =
             (CurrentSecrets::default(), Cell::new(0_u32), new_credentials("key", "new"));
         let read = async || {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_database_that_hangs_delays_nobody_beyond_the_deadlines() {
+    async fn a_database_that_hangs_delays_no_request_beyond_the_deadlines() {
         let (current, right) = (CurrentSecrets::default(), new_credentials("key", "new"));
         let started_at = Instant::now();
         let hangs = async || std::future::pending().await;

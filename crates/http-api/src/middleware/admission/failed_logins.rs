@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_fails_so_often_with_a_key_and_then_waits() {
+    fn an_address_that_reaches_the_limit_with_one_key_must_wait() {
         for per_minute in [1, 7, 20, 59, 1_000] {
             let (logins, now) = (FailedLogins::new(per_minute), Instant::now());
             for attempt in 0..per_minute {
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_is_one_address() {
+    fn an_ipv6_network_counts_as_one_address() {
         let (logins, now) = (FailedLogins::new(1), Instant::now());
         let address = |text: &str| text.parse::<IpAddr>().unwrap();
         assert!(record_failed_login(&logins, address("2001:db8:1:2::1"), "key", now));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_try_is_no_failure() {
+    fn a_refused_attempt_is_not_counted_as_a_failure() {
         let (logins, now) = (FailedLogins::new(1), Instant::now());
         assert!(record_failed_login(&logins, FIRST_ADDRESS, "key", now));
         for _ in 0..10 {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted_where_the_limit_is_off() {
+    fn nothing_is_counted_if_the_limit_is_off() {
         let (logins, now) = (FailedLogins::new(0), Instant::now());
         assert!((0..1_000).all(|_| record_failed_login(&logins, FIRST_ADDRESS, "key", now)));
     }

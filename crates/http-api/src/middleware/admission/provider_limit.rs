@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_the_burst_and_the_seconds_that_fill_it() {
+    fn a_policy_contains_the_burst_and_the_seconds_to_refill_it() {
         let check = |per_second, burst, expected: Option<&str>| {
             assert_eq!(
                 provider_limit(per_second, burst).as_ref().map(ProviderLimit::policy_header),

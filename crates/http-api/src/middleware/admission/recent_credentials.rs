@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn both_halves_of_credentials_count() {
+    fn key_and_secret_must_both_match() {
         let recent = RecentCredentials::default();
         recent.insert(&new_credentials("key", "secret"));
         assert!(recent.contains(&new_credentials("key", "secret")));

@@ -14,7 +14,7 @@ fn acquire_from(
 }
 
 #[test]
-fn an_address_has_its_part_and_a_network_of_ipv6_is_one() {
+fn connections_per_address_are_limited_and_an_ipv6_network_is_one_address() {
     let (limiter, now) = (connection_limiter(10, 2), Instant::now());
     let first = acquire_from(&limiter, "192.0.2.1", now).unwrap();
     let second = acquire_from(&limiter, "192.0.2.1", now).unwrap();
@@ -61,7 +61,7 @@ fn networks_of_64_bits_with_one_connection_each_share_the_frequent_limit() {
 }
 
 #[test]
-fn there_are_so_many_in_all_and_a_proxy_counts_for_nothing_else() {
+fn total_connections_are_limited_and_a_proxy_counts_only_towards_the_total() {
     let (limiter, now) = (connection_limiter(3, 1), Instant::now());
     let proxy = "10.0.0.1".parse().unwrap();
     let permits = [(); 3].map(|()| limiter.acquire_permit(proxy, true, now).unwrap().0);
@@ -72,7 +72,7 @@ fn there_are_so_many_in_all_and_a_proxy_counts_for_nothing_else() {
 }
 
 #[test]
-fn an_address_begins_two_hundred_at_once_and_then_two_hundred_a_second() {
+fn an_address_may_open_a_burst_of_two_hundred_and_then_two_hundred_per_second() {
     let (limiter, now) = (connection_limiter(10_000, 10_000), Instant::now());
     let mut held = Vec::new();
     let mut waits = |count: usize| {
@@ -89,7 +89,7 @@ fn an_address_begins_two_hundred_at_once_and_then_two_hundred_a_second() {
 }
 
 #[test]
-fn addresses_that_do_nothing_any_more_are_forgotten() {
+fn idle_addresses_are_removed() {
     let (limiter, now) = (connection_limiter(10, 1), Instant::now());
     for number in 0..CLEANUP_THRESHOLD_MIN {
         let address = std::net::Ipv4Addr::from_bits(u32::try_from(number).unwrap());
@@ -101,7 +101,7 @@ fn addresses_that_do_nothing_any_more_are_forgotten() {
 }
 
 #[test]
-fn addresses_that_begin_many_wait_for_each_other_and_a_newcomer_for_nobody() {
+fn frequent_addresses_share_a_limit_that_does_not_delay_a_new_address() {
     let (limiter, now) = (connection_limiter(10_000, 1_000), Instant::now());
     let mut held = Vec::new();
     let mut wait = |address: String| {

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_is_digits_alone() {
+    fn a_length_consists_of_digits_only() {
         assert_eq!(parse_length(b"0"), Ok(0));
         assert_eq!(parse_length(b"0012"), Ok(12));
         assert_eq!(parse_length(b"18446744073709551615"), Ok(u64::MAX));

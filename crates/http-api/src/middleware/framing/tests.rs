@@ -70,7 +70,7 @@ fn post_request(lines: &str, body: &str) -> String {
 }
 
 #[test]
-fn sound_requests_pass_byte_for_byte() {
+fn valid_requests_are_passed_on_unchanged() {
     let chunked = "5\r\nhello\r\n00A\r\n0123456789\r\n0\r\n\r\n";
     let follower = get_request("Host: a");
     for (input, heads) in [
@@ -104,7 +104,7 @@ fn sound_requests_pass_byte_for_byte() {
 }
 
 #[test]
-fn what_nobody_needs_is_left_out() {
+fn parts_that_the_service_does_not_need_are_removed() {
     let chunked = |body: &str| post_request("Transfer-Encoding: chunked", body);
     let plain = chunked("3\r\nabc\r\n0\r\n\r\n");
     for (input, expected) in [
@@ -134,7 +134,7 @@ fn what_nobody_needs_is_left_out() {
 }
 
 #[test]
-fn what_is_left_out_is_bounded() {
+fn the_size_of_removed_parts_is_limited() {
     let long = "x".repeat(9 << 10);
     for body in [format!("3;{long}\r\nabc\r\n0\r\n\r\n"), format!("0\r\nX: {long}\r\n\r\n")] {
         assert_eq!(
@@ -159,7 +159,7 @@ fn one_empty_line_before_a_request_is_dropped() {
 }
 
 #[test]
-fn a_head_that_can_be_read_in_two_ways_is_refused() {
+fn an_ambiguous_head_is_refused() {
     use FramingError::*;
     for (lines, error) in [
         ("Content-Length: 3\r\nTransfer-Encoding: chunked", Encoding),
@@ -249,7 +249,7 @@ fn a_first_line_is_a_method_a_path_and_a_version() {
 }
 
 #[test]
-fn a_chunk_is_its_size_and_its_bytes() {
+fn a_chunk_consists_of_its_size_and_as_many_bytes() {
     use FramingError::*;
     let request = |body: &str| error_of(&post_request("Transfer-Encoding: chunked", body));
     for (body, error) in [
@@ -289,7 +289,7 @@ fn a_chunk_is_its_size_and_its_bytes() {
 }
 
 #[test]
-fn a_head_is_bounded() {
+fn the_size_of_a_head_is_limited() {
     let fields = |count: usize| get_request(&vec!["X: 1"; count].join("\r\n").replacen("X: 1", "Host: a", 1));
     assert_eq!(read_pieces(&[fields(96).as_bytes()]).2, None);
     assert_eq!(read_pieces(&[fields(97).as_bytes()]).2, Some(FramingError::HeadSize));

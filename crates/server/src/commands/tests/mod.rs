@@ -265,7 +265,7 @@ fn a_deposit_with_a_key_runs_once() {
 }
 
 #[test]
-fn a_distribution_comes_from_the_reserve_or_not_at_all() {
+fn a_distribution_is_paid_from_the_reserve_all_or_nothing() {
     let setup = Setup::new();
     let id = create_company(&setup);
     setup.run_for_value(&["reserve", "deposit", &id, "--points", "100"]);

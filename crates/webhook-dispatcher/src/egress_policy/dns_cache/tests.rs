@@ -54,7 +54,7 @@ fn harness_with_ttl(ttl: Duration) -> Harness {
 }
 
 #[test]
-fn an_answer_is_kept_for_a_moment_and_no_failure_is() {
+fn results_are_cached_briefly_and_failures_are_not() {
     let Harness { resolver, cache, result_sender, .. } = harness_with_ttl(TIMEOUT);
     for _ in 0..3 {
         assert_eq!(cache.resolve_host("a.example", TIMEOUT), Ok(vec![ADDRESS].into()));
@@ -68,7 +68,7 @@ fn an_answer_is_kept_for_a_moment_and_no_failure_is() {
 }
 
 #[test]
-fn no_more_answers_are_kept_than_there_is_room_for() {
+fn the_number_of_cached_results_is_limited() {
     let Harness { resolver, cache, .. } = harness_with_ttl(TIMEOUT);
     let all = super::CACHED_NAMES_MAX + 10;
     for number in 0..all {
@@ -81,7 +81,7 @@ fn no_more_answers_are_kept_than_there_is_room_for() {
 }
 
 #[test]
-fn a_name_is_looked_up_anew_where_no_answer_is_kept() {
+fn a_name_is_resolved_again_without_a_cached_result() {
     let Harness { resolver, cache, .. } = harness_without_cache();
     for lookups in 1..=3 {
         assert_eq!(cache.resolve_host("a.example", TIMEOUT), Ok(vec![ADDRESS].into()));
@@ -90,7 +90,7 @@ fn a_name_is_looked_up_anew_where_no_answer_is_kept() {
 }
 
 #[test]
-fn those_who_ask_meanwhile_share_one_answer() {
+fn concurrent_requests_share_one_lookup() {
     let Harness { resolver, cache, started, result_sender } = harness_without_cache();
     let resolve = || {
         let cache = Arc::clone(&cache);
@@ -111,7 +111,7 @@ fn those_who_ask_meanwhile_share_one_answer() {
 }
 
 #[test]
-fn nobody_waits_longer_than_allowed_and_hanging_names_hold_one_thread_each() {
+fn waits_are_limited_and_hanging_names_occupy_one_thread_each() {
     let Harness { resolver, cache, started, result_sender } = harness_without_cache();
     for number in 0..3 {
         for _ in 0..5 {
@@ -128,7 +128,7 @@ fn nobody_waits_longer_than_allowed_and_hanging_names_hold_one_thread_each() {
 }
 
 #[test]
-fn there_are_never_more_threads_than_allowed() {
+fn the_number_of_threads_is_limited() {
     let Harness { cache, started, result_sender, .. } = harness_without_cache();
     for number in 0..THREADS_MAX + 10 {
         let result = cache.resolve_host(&format!("held{number}.example"), Duration::ZERO);

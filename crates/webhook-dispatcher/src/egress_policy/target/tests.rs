@@ -25,7 +25,7 @@ fn plain_http_must_be_allowed() {
 }
 
 #[test]
-fn what_is_not_public_must_be_allowed() {
+fn addresses_that_are_not_public_must_be_allowed() {
     for host in [
         "localhost",
         "LOCALHOST",
@@ -85,7 +85,7 @@ fn what_is_not_public_must_be_allowed() {
 }
 
 #[test]
-fn what_is_no_web_address_is_refused() {
+fn anything_but_a_web_url_is_refused() {
     for url in [
         "",
         "example.com",
@@ -127,7 +127,7 @@ fn a_plain_url_is_requested_as_registered() {
 }
 
 #[test]
-fn what_cannot_stand_in_a_request_is_written_otherwise() {
+fn characters_that_a_request_cannot_contain_are_encoded() {
     let check = |registered: &str, expected: &str| assert_eq!(request_uri(registered), expected);
     check("https://example.com", "https://example.com/");
     check("https://example.com?x=1", "https://example.com/?x=1");

@@ -45,7 +45,7 @@ async fn is_silent(stream: &mut StrictStream<DuplexStream>) -> bool {
 }
 
 #[test]
-fn a_client_that_sends_nothing_is_left_after_five_seconds() {
+fn a_client_that_sends_nothing_is_disconnected_after_five_seconds() {
     with_connection(|client, mut stream| async move {
         assert_eq!(read_next(&mut stream).await, (Vec::new(), 5));
         assert!(stream.final_response.is_empty());
@@ -54,7 +54,7 @@ fn a_client_that_sends_nothing_is_left_after_five_seconds() {
 }
 
 #[test]
-fn each_head_must_come_within_five_seconds_of_its_first_byte() {
+fn each_head_must_arrive_within_five_seconds_of_its_first_byte() {
     with_connection(|mut client, mut stream| async move {
         client.write_all(GET).await.unwrap();
         assert_eq!(read_next(&mut stream).await, (GET.to_vec(), 0));
@@ -84,7 +84,7 @@ fn the_time_of_a_head_begins_with_its_first_byte_on_a_connection_without_credent
 }
 
 #[test]
-fn a_body_must_come_within_ten_seconds() {
+fn a_body_must_arrive_within_ten_seconds() {
     with_connection(|mut client, mut stream| async move {
         client.write_all(POST).await.unwrap();
         assert_eq!(read_next(&mut stream).await, (POST.to_vec(), 0));
@@ -99,7 +99,7 @@ fn a_body_must_come_within_ten_seconds() {
 }
 
 #[test]
-fn a_request_waits_until_the_one_before_it_is_answered() {
+fn a_request_waits_until_the_previous_one_has_its_response() {
     with_connection(|mut client, mut stream| async move {
         client.write_all(&[POST, b"012345678", GET, b"garbage\n"].concat()).await.unwrap();
         assert_eq!(read_next(&mut stream).await.0, POST);
@@ -115,7 +115,7 @@ fn a_request_waits_until_the_one_before_it_is_answered() {
 }
 
 #[test]
-fn an_answer_wakes_a_reader_that_holds_a_request_back() {
+fn a_response_wakes_a_reader_that_holds_back_a_request() {
     with_connection(|mut client, mut stream| async move {
         client.write_all(&[GET, GET].concat()).await.unwrap();
         assert_eq!(read_next(&mut stream).await.0, GET);
@@ -130,7 +130,7 @@ fn an_answer_wakes_a_reader_that_holds_a_request_back() {
 }
 
 #[test]
-fn a_connection_that_nobody_with_credentials_has_used_is_left_after_five_idle_seconds() {
+fn a_connection_never_used_with_valid_credentials_closes_after_five_idle_seconds() {
     with_connection(|mut client, mut stream| async move {
         client.write_all(GET).await.unwrap();
         assert_eq!(read_next(&mut stream).await, (GET.to_vec(), 0));
@@ -142,7 +142,7 @@ fn a_connection_that_nobody_with_credentials_has_used_is_left_after_five_idle_se
 }
 
 #[test]
-fn a_client_that_waits_for_it_is_told_to_go_on_when_somebody_wants_the_body() {
+fn a_client_gets_100_continue_when_the_request_reads_the_body() {
     with_connection(|mut client, mut stream| async move {
         let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
         client.write_all(head).await.unwrap();
@@ -166,7 +166,7 @@ fn a_client_that_waits_for_it_is_told_to_go_on_when_somebody_wants_the_body() {
 }
 
 #[test]
-fn nothing_is_read_behind_the_last_answer() {
+fn nothing_is_read_after_the_last_response() {
     for sent in [&[GET, GET].concat(), &[POST, b"012"].concat()] {
         with_connection(|mut client, mut stream| async move {
             client.write_all(sent).await.unwrap();
@@ -178,7 +178,7 @@ fn nothing_is_read_behind_the_last_answer() {
 }
 
 #[test]
-fn a_refused_body_ends_before_its_end() {
+fn a_refused_body_ends_early_for_the_parser() {
     with_connection(|mut client, mut stream| async move {
         let head = b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
         client.write_all(&[head, &b"g\r\nabc\r\n0\r\n\r\n"[..], GET].concat()).await.unwrap();
@@ -190,7 +190,7 @@ fn a_refused_body_ends_before_its_end() {
 }
 
 #[test]
-fn half_a_request_is_refused_and_none_is_the_end() {
+fn a_partial_request_is_refused_and_an_empty_one_ends_the_stream() {
     for (sent, expected) in
         [(&b""[..], ""), (b"GET / HT", "Incomplete false"), (b"HEAD / HT", "Incomplete true")]
     {
@@ -203,7 +203,7 @@ fn half_a_request_is_refused_and_none_is_the_end() {
 }
 
 #[test]
-fn a_client_that_reads_nothing_is_left_after_thirty_seconds() {
+fn a_client_that_reads_nothing_is_disconnected_after_thirty_seconds() {
     with_connection(|client, mut stream| async move {
         let began = Instant::now();
         let error = stream.write_all(&vec![0; 1 << 20]).await.unwrap_err();
@@ -213,7 +213,7 @@ fn a_client_that_reads_nothing_is_left_after_thirty_seconds() {
 }
 
 #[test]
-fn whoever_reads_slowly_and_steadily_gets_all_and_who_hardly_reads_is_left() {
+fn a_slow_but_steady_reader_gets_everything_and_a_stalled_one_is_disconnected() {
     for (at_a_time, is_served) in [(16 << 10, true), (12 << 10, false)] {
         with_connection(|mut client, mut stream| async move {
             let all = vec![7; 4 << 20];
@@ -239,7 +239,7 @@ fn whoever_reads_slowly_and_steadily_gets_all_and_who_hardly_reads_is_left() {
 }
 
 #[test]
-fn what_follows_a_refused_request_is_taken_for_a_second_at_most() {
+fn bytes_after_a_refused_request_are_drained_for_at_most_a_second() {
     for (more, seconds) in [(&b""[..], 0), (b"garbage\n", 1)] {
         with_connection(|mut client, mut stream| async move {
             client.write_all(&[GET, more].concat()).await.unwrap();
@@ -294,7 +294,7 @@ impl AsyncWrite for UnannouncedEnd {
 }
 
 #[test]
-fn an_end_that_tls_does_not_announce_is_an_end() {
+fn the_end_of_tcp_without_a_tls_close_counts_as_the_end() {
     for (sent, expected) in [(GET.to_vec(), ""), ([GET, b"GET /"].concat(), "Incomplete false")] {
         let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(async {
@@ -315,7 +315,7 @@ fn an_end_that_tls_does_not_announce_is_an_end() {
 }
 
 #[test]
-fn the_end_of_the_stream_is_passed_on_behind_the_response() {
+fn the_end_of_the_stream_is_passed_on_after_the_response() {
     with_connection(|mut client, mut stream| async move {
         client.write_all(&[POST, b"012345678"].concat()).await.unwrap();
         client.shutdown().await.unwrap();
@@ -348,7 +348,7 @@ fn a_body_is_passed_on_as_far_as_the_request_reads_it() {
 }
 
 #[test]
-fn an_interim_response_waits_until_the_response_before_it_is_out() {
+fn an_interim_response_waits_until_the_previous_response_is_written() {
     let runtime = Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     runtime.block_on(async {
         let (mut client, server) = duplex(64);
@@ -379,7 +379,7 @@ fn an_interim_response_waits_until_the_response_before_it_is_out() {
 }
 
 #[test]
-fn a_client_whose_request_is_answered_is_not_told_to_go_on() {
+fn a_client_whose_request_has_its_response_gets_no_100_continue() {
     with_connection(|mut client, mut stream| async move {
         let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
         client.write_all(head).await.unwrap();
@@ -396,7 +396,7 @@ fn a_client_whose_request_is_answered_is_not_told_to_go_on() {
 }
 
 #[test]
-fn a_client_that_sends_the_body_at_once_does_not_wait() {
+fn a_client_that_sends_the_body_immediately_gets_no_100_continue() {
     with_connection(|mut client, mut stream| async move {
         let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
         client.write_all(&[&head[..], b"abc"].concat()).await.unwrap();

@@ -51,7 +51,7 @@ fn a_confirmed_event_is_sent_once() {
 }
 
 #[test]
-fn a_confirmation_ends_the_schedule_wherever_it_comes() {
+fn a_confirmation_ends_the_schedule_at_every_attempt() {
     for confirmed_at in 1..=11 {
         let mut attempts = 0;
         let receiver = move |_, _, _| {
@@ -68,7 +68,7 @@ fn a_confirmation_ends_the_schedule_wherever_it_comes() {
 }
 
 #[test]
-fn a_replay_begins_the_schedule_anew_and_goes_on_counting() {
+fn a_replay_restarts_the_schedule_and_continues_the_attempt_numbers() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (ATTEMPT_DURATION, false)));
     let dispatcher = simulation.add_dispatcher();
     simulation.add_event_at(Duration::ZERO, 1);
@@ -92,7 +92,7 @@ fn a_replay_begins_the_schedule_anew_and_goes_on_counting() {
 }
 
 #[test]
-fn an_event_without_an_address_is_not_attempted() {
+fn an_event_without_a_callback_url_is_not_attempted() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (ATTEMPT_DURATION, true)));
     let dispatcher = simulation.add_dispatcher();
     simulation.add_backlog(1, 100);
@@ -106,7 +106,7 @@ fn an_event_without_an_address_is_not_attempted() {
 }
 
 #[test]
-fn while_the_database_is_away_nothing_is_lost_and_nothing_sent_twice() {
+fn an_unavailable_database_loses_and_duplicates_nothing() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
     simulation.add_dispatcher();
     for event in 0..200 {
@@ -123,7 +123,7 @@ fn while_the_database_is_away_nothing_is_lost_and_nothing_sent_twice() {
 }
 
 #[test]
-fn a_settlement_that_is_never_taken_does_not_hold_up_the_others() {
+fn a_settlement_that_the_store_rejects_does_not_block_others() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
     let dispatcher = simulation.add_dispatcher();
     simulation.add_backlog(1, 500);

@@ -33,7 +33,7 @@ fn add_healthy_events(simulation: &mut Simulation, from: Duration, count: u32) {
 }
 
 #[test]
-fn fifty_hanging_receivers_with_a_backlog_delay_nobody() {
+fn fifty_hanging_receivers_with_a_backlog_delay_no_others() {
     let healthy = provider_id(HEALTHY);
     let receiver = move |provider, _, _| match provider == healthy {
         true => (FAST_RESPONSE, true),
@@ -55,7 +55,7 @@ fn fifty_hanging_receivers_with_a_backlog_delay_nobody() {
 }
 
 #[test]
-fn receivers_that_begin_to_hang_all_at_once_delay_the_others_briefly() {
+fn receivers_that_all_start_to_hang_delay_others_only_briefly() {
     for response_time in [1, 5, 40] {
         let healthy = provider_id(HEALTHY);
         let response_time = Duration::from_millis(response_time);
@@ -80,7 +80,7 @@ fn receivers_that_begin_to_hang_all_at_once_delay_the_others_briefly() {
 }
 
 #[test]
-fn a_receiver_that_hangs_every_other_time_delays_nobody() {
+fn a_receiver_that_hangs_every_other_time_delays_no_others() {
     let healthy = provider_id(HEALTHY);
     let mut calls = 0_u32;
     let receiver = move |provider, _, _| {
@@ -103,7 +103,7 @@ fn a_receiver_that_hangs_every_other_time_delays_nobody() {
 }
 
 #[test]
-fn a_quick_receiver_is_served_as_fast_as_it_answers() {
+fn a_fast_receiver_is_served_as_fast_as_it_responds() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(1), true)));
     simulation.settlement_time = Duration::from_millis(1);
     let dispatcher = simulation.add_dispatcher();

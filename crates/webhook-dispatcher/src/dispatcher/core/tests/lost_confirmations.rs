@@ -55,7 +55,7 @@ fn assert_consistent(simulation: &Simulation, dispatchers: &[usize], seed: u64) 
 }
 
 #[test]
-fn an_answer_that_is_lost_holds_no_place_and_sends_nothing_twice() {
+fn a_lost_confirmation_blocks_no_sender_and_duplicates_nothing() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
     let dispatcher = simulation.add_dispatcher();
     simulation.add_backlog(1, 500);
@@ -69,7 +69,7 @@ fn an_answer_that_is_lost_holds_no_place_and_sends_nothing_twice() {
 
 /// Retries fall due before their earlier attempts are known to be written, so events are claimed again before that.
 #[test]
-fn attempts_count_once_though_answers_are_lost_for_long() {
+fn attempts_count_once_despite_many_lost_confirmations() {
     for seed in 0..8 {
         let mut dice = SplitMix64(seed);
         let receiver =
@@ -107,7 +107,7 @@ fn attempts_count_once_though_answers_are_lost_for_long() {
 }
 
 #[test]
-fn an_event_that_is_replayed_before_its_end_is_known_is_sent_again() {
+fn an_event_replayed_before_its_settlement_is_confirmed_is_sent_again() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
     let dispatcher = simulation.add_dispatcher();
     simulation.add_event_at(Duration::ZERO, 1);
@@ -122,7 +122,7 @@ fn an_event_that_is_replayed_before_its_end_is_known_is_sent_again() {
 }
 
 #[test]
-fn an_event_that_gets_an_address_before_its_end_is_known_is_sent() {
+fn an_event_that_gets_a_callback_url_before_its_settlement_is_confirmed_is_sent() {
     let mut simulation = Simulation::new(Box::new(|_, _, _| (Duration::from_millis(10), true)));
     let dispatcher = simulation.add_dispatcher();
     simulation.add_backlog(1, 1);

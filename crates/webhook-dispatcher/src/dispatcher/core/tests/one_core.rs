@@ -14,7 +14,7 @@ use crate::schedule::RetrySchedule;
 use crate::sender::AttemptOutcome;
 
 #[test]
-fn processes_that_share_an_outbox_share_what_one_receiver_is_sent() {
+fn processes_that_share_an_outbox_share_the_limits_per_receiver() {
     let attempts = |processes: usize| {
         let mut harness = CoreHarness::new();
         harness.core.set_process_count(processes);
@@ -148,7 +148,7 @@ fn an_attempt_is_in_flight_until_its_settlement_is_durable() {
 }
 
 #[test]
-fn whoever_uses_claims_up_quickly_gets_larger_ones() {
+fn a_provider_that_uses_up_its_claims_quickly_gets_larger_ones() {
     let quick = CoreHarness::new().warm_up(1, Duration::from_millis(1));
     assert_eq!(quick, [8, 16, 32, 64, 128, 256, 256, 256, 256, 256]);
     let leisurely = CoreHarness::new().warm_up(1, Duration::from_millis(300));
@@ -156,7 +156,7 @@ fn whoever_uses_claims_up_quickly_gets_larger_ones() {
 }
 
 #[test]
-fn a_failure_takes_the_larger_claims_away() {
+fn a_failure_reduces_the_claims_again() {
     let mut harness = CoreHarness::new();
     harness.warm_up(1, Duration::from_millis(1));
     harness.claim_events(1);
@@ -166,7 +166,7 @@ fn a_failure_takes_the_larger_claims_away() {
 }
 
 #[test]
-fn a_slow_attempt_makes_room_for_a_quick_one() {
+fn a_slow_attempt_makes_room_for_a_fast_one() {
     let mut harness = CoreHarness::new();
     harness.warm_up(1, Duration::from_millis(1));
     harness.warm_up(2, Duration::from_millis(1));
@@ -255,7 +255,7 @@ fn an_event_whose_lease_is_nearly_over_is_released_unsent() {
 }
 
 #[test]
-fn an_event_claimed_anew_while_it_is_held_is_settled_under_the_new_lease() {
+fn an_event_that_is_claimed_again_is_settled_under_the_new_lease() {
     let mut harness = CoreHarness::new();
     let first = harness.plan_claims(1)[0];
     harness.accept_claimed(first, 1..=2, harness.current_time());
@@ -272,7 +272,7 @@ fn an_event_claimed_anew_while_it_is_held_is_settled_under_the_new_lease() {
 }
 
 #[test]
-fn one_that_stops_begins_nothing_and_gives_back_what_waits() {
+fn a_stopping_core_starts_no_attempt_and_releases_waiting_events() {
     let mut harness = CoreHarness::new();
     harness.warm_up(1, Duration::from_millis(1));
     let claim = harness.claim_events(1).unwrap();
@@ -291,7 +291,7 @@ fn one_that_stops_begins_nothing_and_gives_back_what_waits() {
 }
 
 #[test]
-fn an_event_that_is_due_and_claimed_again_before_its_settlement_is_noted_is_sent() {
+fn an_event_claimed_again_before_its_settlement_is_confirmed_is_sent() {
     let mut harness = CoreHarness::new();
     let claim = harness.plan_claims(1)[0];
     harness.accept_claimed(claim, 1..=1, harness.current_time());

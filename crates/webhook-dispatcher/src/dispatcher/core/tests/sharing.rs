@@ -44,7 +44,7 @@ fn two_dispatchers_on_one_store_deliver_nothing_twice() {
 }
 
 #[test]
-fn what_a_dead_dispatcher_held_is_delivered_by_another_once_its_leases_end() {
+fn events_of_a_dead_dispatcher_are_delivered_by_another_once_its_leases_end() {
     for seed in 0..6 {
         let mut simulation = Simulation::new(random_receiver(seed));
         let victim = simulation.add_dispatcher();

@@ -30,7 +30,7 @@ fn random_outages(dice: &mut SplitMix64) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn a_year_of_random_outages_loses_nothing_and_keeps_every_wait() {
+fn a_year_of_random_outages_loses_no_event_and_respects_every_wait() {
     for seed in [1, 2, 3] {
         let mut dice = SplitMix64(seed);
         let outages = random_outages(&mut dice);

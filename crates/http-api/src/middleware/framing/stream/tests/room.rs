@@ -64,7 +64,7 @@ fn with_full_connection<F: Future<Output = ()>>(
 }
 
 #[test]
-fn a_connection_without_room_is_refused_nothing_while_its_request_has_no_response() {
+fn a_connection_without_room_is_not_refused_before_its_request_has_a_response() {
     with_full_connection(GET, |client, mut stream, is_full| async move {
         assert!(timeout(Duration::from_secs(70), read_next(&mut stream)).await.is_err());
         assert!(stream.final_response.is_empty());
@@ -79,7 +79,7 @@ fn a_connection_without_room_is_refused_nothing_while_its_request_has_no_respons
 }
 
 #[test]
-fn right_credentials_make_room_for_the_body_of_their_own_request() {
+fn valid_credentials_make_room_for_the_body_of_their_own_request() {
     with_full_connection(POST, |mut client, mut stream, _| async move {
         client.write_all(b"012345678").await.unwrap();
         assert!(timeout(Duration::from_secs(1), read_next(&mut stream)).await.is_err());
@@ -96,7 +96,7 @@ fn right_credentials_make_room_for_the_body_of_their_own_request() {
 }
 
 #[test]
-fn a_body_without_room_ends_when_it_is_read_without_right_credentials() {
+fn a_body_without_room_is_refused_when_it_is_read_without_valid_credentials() {
     with_full_connection(POST, |mut client, mut stream, _| async move {
         client.write_all(b"012345678").await.unwrap();
         let connection = stream.connection();
