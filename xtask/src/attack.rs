@@ -31,9 +31,9 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Attack a throw-away service and measure the effect on its other clients
 ///
-/// Builds the release binary and starts a service on loopback for each attack, on SQLite and on PostgreSQL. Prints
-/// each result with its bound, and fails if a bound is exceeded. All attacks take about ten minutes. Keep the machine
-/// idle meanwhile.
+/// Builds the release binary and starts a service on loopback for each attack, on SQLite and on PostgreSQL. Prints each
+/// result with its bound, and fails if a bound is exceeded. All attacks take about ten minutes. Keep the machine
+/// otherwise idle.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The attacks [default: all]
@@ -157,7 +157,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             }
         }
     }
-    ensure!(exceeded == 0, "{exceeded} bounds are broken");
+    ensure!(exceeded == 0, "{exceeded} bounds are exceeded");
     Ok(())
 }
 

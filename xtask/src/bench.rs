@@ -37,9 +37,9 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Measure the service on SQLite and on PostgreSQL, and compare it with minimal programs on the same machine
 ///
-/// Builds the release binary, starts throw-away services on loopback, and prints a table. Writes the same as CSV and
-/// as a picture to target/bench/. All cases take a quarter of an hour on two cores, a single one takes one or two
-/// minutes. Keep the machine idle meanwhile. docs/performance.md explains each number.
+/// Builds the release binary, starts throw-away services on loopback, and prints a table. Writes the same as CSV and as
+/// a picture to target/bench/. All cases take a quarter of an hour on two cores, a single one takes one or two minutes.
+/// Keep the machine otherwise idle. docs/performance.md explains each number.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// The cases to measure [default: all]
@@ -48,10 +48,10 @@ pub(crate) struct Arguments {
     /// Measure on this database only
     #[arg(long, value_name = "DATABASE")]
     database: Option<Database>,
-    /// Duration of a round of a case, and of its comparison, in seconds
+    /// Seconds per round, for each case and for each program to compare with
     #[arg(long, value_name = "S", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: u64,
-    /// Number of rounds; the median counts
+    /// Number of rounds; the result is the median
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=25))]
     rounds: u8,
     /// Measure this build of the service instead of building one

@@ -49,9 +49,9 @@ enum Command {
     #[command(subcommand)]
     Migration(migration::Command),
     Dev(dev::Arguments),
-    /// Check the files of `packaging` with the tools that read them, as far as those are installed
+    /// Check the files of `packaging` with the tools that use them, if they are installed
     Packaging,
-    /// Check that the published crates package and build alone, and how many dependencies they have
+    /// Check that each published crate can be packaged and built separately, and limit its dependencies
     Publish,
     PublicApi(public_api::Arguments),
     Openapi(openapi::Arguments),

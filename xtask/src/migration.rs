@@ -10,25 +10,25 @@ use clap::Subcommand;
 use crate::postgres::Cluster;
 use crate::workspace::{Workspace, command_output, guerdon_command, list_subfolders, run_command};
 
-/// Any key will do: nothing that it encrypts outlives the command.
+/// Any key is suitable, because nothing that it encrypts outlives the command.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// The head comment of a new up.sql.
 const SQLITE_UP: &str = "\
 -- guerdon: floor NNNN
--- The floor is the oldest program, by its newest migration, that works beside this schema: lower it where older do.
--- This runs in one transaction with every migration that is missing, and without foreign keys, which are checked at
--- its end.
+-- The floor is the oldest program, by its newest migration, that works with this schema. Lower it if older ones do.
+-- All missing migrations run in one transaction, without foreign keys, which are checked at its end.
 
 ";
 const POSTGRES_UP: &str = "\
 -- guerdon: floor NNNN
--- The floor is the oldest program, by its newest migration, that works beside this schema: lower it where older do.
--- Programs are at work meanwhile. What stands here runs in one transaction, tried again where it cannot have a lock
--- at once: change one big table in it, and nothing that rewrites or reads through the table. For more write steps:
---   `-- guerdon: in a transaction`, as this one;
---   `-- guerdon: outside a transaction`, above one CREATE INDEX CONCURRENTLY or DROP INDEX CONCURRENTLY IF EXISTS;
---   `-- guerdon: in batches of TABLE by KEY`, above one UPDATE … WHERE :batch AND …, run range by range.
+-- The floor is the oldest program, by its newest migration, that works with this schema. Lower it if older ones do.
+-- Other programs use the database during the migration. Without further directives, the file runs in one transaction,
+-- which is retried if a lock is not available: change at most one big table in it, and do not rewrite or scan the table.
+-- To do more, divide the file into steps, each under one of these lines:
+--   `-- guerdon: in a transaction`, the default;
+--   `-- guerdon: outside a transaction`, for one CREATE INDEX CONCURRENTLY or DROP INDEX CONCURRENTLY IF EXISTS;
+--   `-- guerdon: in batches of TABLE by KEY`, for one UPDATE … WHERE :batch AND …, which runs for one range at a time.
 
 ";
 
@@ -114,13 +114,13 @@ fn revert_both(workspace: &Workspace) -> Result<()> {
     let file = folder.path().join("guerdon.db");
     let name =
         apply_and_revert(&migrations.join("sqlite"), &|sql| run_sqlite(&file, sql)).context("on SQLite")?;
-    println!("SQLite: {name} goes there, back and there again");
+    println!("SQLite: applied, reverted and reapplied {name}");
 
     let cluster = Cluster::start(workspace)?;
     let url = cluster.create_database("reverted")?;
     let psql = |sql: &str| cluster.run_sql(&url, if sql.is_empty() { POSTGRES_SCHEMA } else { sql });
     let name = apply_and_revert(&migrations.join("postgres"), &psql).context("on PostgreSQL")?;
-    println!("PostgreSQL: {name} goes there, back and there again");
+    println!("PostgreSQL: applied, reverted and reapplied {name}");
     Ok(())
 }
 
@@ -147,9 +147,9 @@ fn apply_and_revert(folder: &Path, database: &dyn Fn(&str) -> Result<String>) ->
     let there = database("")?;
     apply(newest.join("down.sql"))?;
     let back = database("")?;
-    ensure!(back == before, "down.sql leaves another schema:\nbefore:\n{before}\nafter:\n{back}");
+    ensure!(back == before, "down.sql does not restore the schema:\nbefore:\n{before}\nafter:\n{back}");
     apply(newest.join("up.sql"))?;
-    ensure!(database("")? == there, "up.sql makes another schema the second time");
+    ensure!(database("")? == there, "up.sql creates a different schema the second time");
     Ok(newest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
 }
 

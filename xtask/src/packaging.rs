@@ -7,10 +7,14 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{Workspace, command_output};
 
-/// The program's path in the unit; a placeholder is used while the unit is checked.
+/// The program's path in the units; a placeholder is used while they are checked.
 const PROGRAM: &str = "/usr/local/bin/guerdon";
 const PLACEHOLDER: &str = "/bin/true";
-/// The maximum exposure of the unit, in tenths, as `systemd-analyze security` computes it.
+/// The units in packaging/systemd.
+const UNITS: [&str; 3] = ["guerdon.service", "guerdon-backup.service", "guerdon-backup.timer"];
+/// The drop-in of the backup for PostgreSQL.
+const POSTGRES_DROP_IN: &str = "guerdon-backup-postgres.conf";
+/// The maximum exposure of a service, in tenths, as `systemd-analyze security` computes it.
 const EXPOSURE_MAX: &str = "--threshold=20";
 
 /// Checks each file whose tool is installed. A missing tool is an error in CI; elsewhere its checks are skipped.
@@ -20,8 +24,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         check_alerts(&packaging.join("prometheus")).context("packaging/prometheus")?;
     }
     if require_tool("systemd-analyze", "systemd")? {
-        check_unit(&packaging.join("systemd/guerdon.service"))
-            .context("packaging/systemd/guerdon.service")?;
+        check_units(&packaging.join("systemd")).context("packaging/systemd")?;
     }
     Ok(())
 }
@@ -49,11 +52,33 @@ fn check_alerts(folder: &Path) -> Result<()> {
     command_output(promtool().args(["test", "rules", "alerts_test.yml"])).map(drop)
 }
 
-fn check_unit(file: &Path) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let copy = folder.path().join("guerdon.service");
-    std::fs::write(&copy, std::fs::read_to_string(file)?.replace(PROGRAM, PLACEHOLDER))?;
-    command_output(Command::new("systemd-analyze").arg("verify").arg(&copy))?;
-    let security = ["security", "--no-pager", "--offline=true", EXPOSURE_MAX];
-    command_output(Command::new("systemd-analyze").args(security).arg(&copy)).map(drop)
+/// Checks each unit as it is installed: alone, and with the drop-in for PostgreSQL.
+fn check_units(folder: &Path) -> Result<()> {
+    let installed = tempfile::tempdir()?;
+    for name in UNITS {
+        copy_unit(&folder.join(name), &installed.path().join(name))?;
+    }
+    verify_units(installed.path())?;
+    let drop_ins = installed.path().join("guerdon-backup.service.d");
+    std::fs::create_dir(&drop_ins)?;
+    copy_unit(&folder.join(POSTGRES_DROP_IN), &drop_ins.join("postgres.conf"))?;
+    verify_units(installed.path())
+}
+
+/// Copies a unit or drop-in with a placeholder for the program, which `systemd-analyze` requires to exist.
+fn copy_unit(from: &Path, to: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(from).with_context(|| from.display().to_string())?;
+    Ok(std::fs::write(to, text.replace(PROGRAM, PLACEHOLDER))?)
+}
+
+fn verify_units(folder: &Path) -> Result<()> {
+    for name in UNITS {
+        command_output(Command::new("systemd-analyze").arg("verify").arg(folder.join(name))).context(name)?;
+        if name.ends_with(".service") {
+            let security = ["security", "--no-pager", "--offline=true", EXPOSURE_MAX];
+            let mut analyze = Command::new("systemd-analyze");
+            command_output(analyze.args(security).arg(folder.join(name))).context(name)?;
+        }
+    }
+    Ok(())
 }

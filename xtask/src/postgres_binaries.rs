@@ -26,8 +26,8 @@ impl Binaries {
             if bin.join("initdb").is_file() && bin.join("postgres").is_file() {
                 // `initdb` finds its share files relative to its real path, so links are resolved.
                 let real = bin.join("initdb").canonicalize()?;
-                let bin = real.parent().context("initdb is in no folder")?.to_path_buf();
-                let tree = bin.parent().context("PostgreSQL is in no folder")?.to_path_buf();
+                let bin = real.parent().context("initdb has no parent folder")?.to_path_buf();
+                let tree = bin.parent().context("the folder of initdb has no parent folder")?.to_path_buf();
                 return Ok(Self { bin, tree });
             }
         }

@@ -1,4 +1,4 @@
-//! Checks the published crates: each packages and builds alone, and has few dependencies.
+//! Checks that each published crate can be packaged and built separately, and has few dependencies.
 
 use anyhow::{Context as _, Result, ensure};
 
@@ -8,7 +8,7 @@ use crate::workspace::{Workspace, run_command};
 const PUBLISHED: [&str; 4] =
     ["guerdon-webhooks", "guerdon-client", "guerdon-domain", "guerdon-webhook-dispatcher"];
 
-/// The maximum of packages that a crate with these features depends on, including itself.
+/// The maximum number of packages that a crate with these features depends on, including itself.
 const PACKAGES_MAX: [(&str, &[&str], usize); 3] = [
     ("guerdon-webhooks", &[], 30),
     ("guerdon-client", &[], 60),

@@ -66,5 +66,5 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     for finding in &findings {
         println!("{}: {}\n    fix: {}", finding.place, finding.problem, finding.fix);
     }
-    bail!("tidy found {} things to fix", findings.len())
+    bail!("tidy found {} problems", findings.len())
 }

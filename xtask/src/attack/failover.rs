@@ -76,7 +76,7 @@ pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Resul
         results.push(round);
     }
     for service in &services {
-        service.check_health().context("an instance is not alive any more")?;
+        service.check_health().context("an instance is no longer running")?;
         let log = service.read_log()?;
         ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
     }

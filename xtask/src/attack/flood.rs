@@ -28,7 +28,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         let rate = |counter: AtomicUsize| format!("{:.0}/s", to_f64(counter.into_inner()) / seconds);
         Ok(vec![
             Measurement::without_bound("connections begun", rate(attempted)),
-            Measurement::without_bound("handshakes that were let through", rate(completed)),
+            Measurement::without_bound("handshakes that were admitted", rate(completed)),
         ])
     })
 }

@@ -17,7 +17,7 @@ use super::{AttackContext, Measurement};
 use crate::harness::https::HttpsClient;
 
 const THREADS: u8 = 8;
-/// The maximum of requests in a stream.
+/// The maximum number of requests in a stream.
 const PIPELINED_MAX: u64 = 4;
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(20);
 const STATUSES: [u16; 9] = [200, 201, 204, 400, 401, 403, 404, 405, 503];
@@ -282,7 +282,7 @@ fn parse_responses(mut bytes: &[u8]) -> Result<Vec<ParsedResponse>> {
         bytes = rest;
         if status >= 400 && length > 0 {
             let error: Value = serde_json::from_slice(body)?;
-            ensure!(error.is_object(), "an error that is no object: {error}");
+            ensure!(error.is_object(), "an error that is not an object: {error}");
         }
         responses.push(ParsedResponse { status, closes: value("connection") == Some("close") });
     }

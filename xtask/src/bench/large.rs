@@ -29,7 +29,7 @@ const PEER_DISTRIBUTION: (&str, &str) = ("peer_wallet", "1000");
 /// The distribution that each user then receives several times.
 const USER_DISTRIBUTION: (&str, &str) = ("user_wallet", "1");
 const USER_DISTRIBUTIONS: usize = 8;
-/// The maximum of receivers of a request.
+/// The maximum number of receivers of a request.
 const RECEIVERS_MAX: usize = 10_000;
 /// The number of users of each company that are requested.
 const REQUESTED_USERS: usize = 1_000;

@@ -196,6 +196,6 @@ impl Company {
 pub(crate) fn create_object(connection: &mut HttpsConnection, request: &[u8]) -> Result<String> {
     let body = connection.expect_status(201, request)?;
     let id = first_id(&body).context("a response without an id")?;
-    ensure!(id.len() == 36, "`{id}` is no id");
+    ensure!(id.len() == 36, "`{id}` is not an id");
     Ok(id)
 }

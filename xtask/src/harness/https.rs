@@ -70,7 +70,7 @@ impl HttpsClient {
 
     /// Connects from another local address.
     pub(crate) fn connect_from(&self, address: Ipv4Addr) -> Result<HttpsConnection> {
-        let IpAddr::V4(host) = self.address.ip() else { bail!("only IPv4 has many addresses of loopback") };
+        let IpAddr::V4(host) = self.address.ip() else { bail!("only IPv4 has many loopback addresses") };
         let bound = socket(AddressFamily::INET, SocketType::STREAM, None)?;
         bind(&bound, &SocketAddrV4::new(address, 0))?;
         connect(&bound, &SocketAddrV4::new(host, self.address.port()))?;

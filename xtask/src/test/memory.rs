@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{StatVfsMountFlags, statvfs};
 
-/// Linux's file system in memory.
+/// Linux's in-memory file system.
 const MEMORY: &str = "/dev/shm";
 
 /// The tests fill less than half of this.
 const FREE_BYTES_MIN: u64 = 6 << 30;
 
-/// Returns the folder for files that a run of the tests leaves behind when it ends: one in memory if that has enough
-/// room and may hold programs, else the usual one for temporary files.
+/// Returns the folder for the files of a test run: one in memory if it has enough free space and permits running
+/// programs, otherwise the usual folder for temporary files.
 pub(crate) fn temporary_folder() -> PathBuf {
     let is_fit = statvfs(MEMORY).is_ok_and(|found| {
         let free_bytes = found.f_bavail.saturating_mul(found.f_frsize);

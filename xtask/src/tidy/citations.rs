@@ -47,7 +47,7 @@ fn document_numbers(document: &str) -> (BTreeSet<String>, Vec<Finding>) {
             None => section.clone_from(&number),
             Some((parent, _)) if parent == section => {}
             Some(_) => {
-                let problem = format!("paragraph {number} stands in section {section}");
+                let problem = format!("paragraph {number} is in section {section}");
                 findings.push(Finding::new(
                     format!("{DOCUMENT}:{line_number}"),
                     problem,
@@ -59,7 +59,7 @@ fn document_numbers(document: &str) -> (BTreeSet<String>, Vec<Finding>) {
             let fix = "give the newer one the next number, at the end of its section";
             findings.push(Finding::new(
                 format!("{DOCUMENT}:{line_number}"),
-                format!("{number} is there twice"),
+                format!("{number} occurs twice"),
                 fix,
             ));
         }
@@ -74,11 +74,11 @@ fn check_file(file: &Path, text: &str, numbers: &BTreeSet<String>) -> Vec<Findin
         let unknown = cited_numbers(line).into_iter().filter(|number| !numbers.contains(number));
         findings.extend(unknown.map(|number| {
             let fix = format!("cite a number of {DOCUMENT}, or write the paragraph there");
-            Finding::new(place.as_str(), format!("cites {WORD} {number}, which is not there"), fix)
+            Finding::new(place.as_str(), format!("cites {WORD} {number}, which does not exist"), fix)
         }));
         if line.trim_end().ends_with(&format!("({WORD}")) {
             let fix = format!("keep `({WORD} 5.3)` on one line");
-            findings.push(Finding::new(place.as_str(), "breaks a citation in two", fix));
+            findings.push(Finding::new(place.as_str(), "splits a citation over two lines", fix));
         }
         if let Some(source) = closed_source(line) {
             let fix = format!("cite what a reader can open: `({WORD} 5.3)`, an RFC, a page of docs/");

@@ -23,7 +23,7 @@ fn find_uncommented(manifest: &str) -> Vec<Finding> {
             let fix = "end the line with `# what it is for`";
             findings.push(Finding::new(
                 format!("Cargo.toml:{number}"),
-                "a dependency does not say what for",
+                "a dependency has no comment with its purpose",
                 fix,
             ));
         }

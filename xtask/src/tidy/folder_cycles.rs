@@ -28,7 +28,11 @@ fn compare_cycles(found: &BTreeSet<(String, Vec<String>)>, known: &[(&str, &[&st
         .collect();
     let new = found.difference(&known).map(|(name, cycle)| {
         let problem = format!("the folders {} import each other in a cycle", cycle.join(", "));
-        Finding::new(format!("crate {name}"), problem, "move what both need into a folder below them")
+        Finding::new(
+            format!("crate {name}"),
+            problem,
+            "move the shared code into a folder that both can import",
+        )
     });
     let removed = known.difference(found).map(|(name, cycle)| {
         let problem = format!("the cycle of {} no longer exists", cycle.join(", "));

@@ -36,7 +36,7 @@ pub(super) fn check(crates: &BTreeMap<String, ImportGraph>) -> Vec<Finding> {
             findings.push(Finding::new(
                 format!("crate {name}"),
                 format!("{} import each other in a cycle", cycle.join(", ")),
-                "move what both need into a file below them",
+                "move the shared code into a file that both can import",
             ));
         }
     }

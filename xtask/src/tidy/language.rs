@@ -13,11 +13,11 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         let (now, limit) = (counts.idioms, recorded.get(&area).copied().unwrap_or(0));
         if now > limit {
             let problem = format!("{now} lines with idioms, {limit} recorded");
-            let fix = "find them by `cargo xtask language --lines`, and say it plainly";
+            let fix = "list them with `cargo xtask language --lines`, and rewrite them in plain language";
             findings.push(Finding::new(format!("language of {area}"), problem, fix));
         } else if now < limit {
             let problem = format!("{now} lines with idioms, but {limit} recorded");
-            let fix = "keep the progress by `cargo xtask language --record`";
+            let fix = "record the lower number with `cargo xtask language --record`";
             findings.push(Finding::new(format!("language of {area}"), problem, fix));
         }
     }

@@ -84,7 +84,9 @@ fn broken_rule(package: &str, used: &str, for_tests: bool) -> Option<String> {
         && !(for_tests && used == TEST_SUPPORT)
     {
         let allowed = if allowed.is_empty() { "no package" } else { &allowed.join(" and ") };
-        return Some(format!("it may use {allowed} of ours; let the two meet in the server, or over a port"));
+        return Some(format!(
+            "of our crates it may use {allowed}; connect the two in the server, or through a port"
+        ));
     }
     let (_, owners) = OWNED.iter().find(|(library, _)| *library == used)?;
     (!owners.contains(&package)).then(|| format!("only {} may use it", owners.join(" and ")))

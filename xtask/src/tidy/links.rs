@@ -18,7 +18,7 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
                 findings.push(Finding::new(
                     place,
                     problem,
-                    "name the file, or the heading, as it is called now",
+                    "use the current name of the file or the heading",
                 ));
             }
         }
@@ -60,7 +60,7 @@ fn broken_link(root: &Path, file: &Path, text: &str, target: &str) -> Option<Str
     let (path, anchor) = target.split_once('#').map_or((target, None), |(path, anchor)| (path, Some(anchor)));
     let linked = root.join(file.parent().unwrap_or(Path::new(""))).join(path);
     if !path.is_empty() && !linked.exists() {
-        return Some(format!("links to {path}, which is not there"));
+        return Some(format!("links to {path}, which does not exist"));
     }
     let anchor = anchor?;
     let has_it = if path.is_empty() {
@@ -68,7 +68,7 @@ fn broken_link(root: &Path, file: &Path, text: &str, target: &str) -> Option<Str
     } else {
         std::fs::read_to_string(&linked).is_ok_and(|text| heading_anchors(&text).contains(anchor))
     };
-    (!has_it).then(|| format!("links to {target}, where no heading is called so"))
+    (!has_it).then(|| format!("links to {target}, but no heading has this anchor"))
 }
 
 /// Returns the anchors of the headings, as Markdown hosts create them.

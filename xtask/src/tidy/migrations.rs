@@ -25,8 +25,8 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             let place = format!("migrations/{database}/{name}/up.sql");
             let text = std::fs::read_to_string(workspace.root.join(&place)).unwrap_or_default();
             findings.extend(unnamed_constraints(&text).map(|line| {
-                let fix = "write CONSTRAINT and a name before CHECK: SQLite drops no other when the rule is widened";
-                Finding::new(format!("{place}:{line}"), "bounds a number by a rule without a name", fix)
+                let fix = "write CONSTRAINT and a name before CHECK: SQLite can drop only named constraints";
+                Finding::new(format!("{place}:{line}"), "limits a number by a constraint without a name", fix)
             }));
         }
     }
@@ -57,7 +57,7 @@ fn missing_files(folder: &Path, database: &str, name: &str) -> Vec<Finding> {
         .filter(|file| !folder.join(database).join(name).join(file).is_file())
         .map(|file| {
             let place = format!("migrations/{database}/{name}/{file}");
-            Finding::new(place, "is missing", "write it; `cargo xtask migration new` makes all four files")
+            Finding::new(place, "is missing", "write it; `cargo xtask migration new` creates all four files")
         })
         .collect()
 }

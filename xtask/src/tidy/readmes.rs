@@ -22,10 +22,10 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             findings.push(Finding::new(place(&readme), "is missing or empty", "say what the crate is for"));
         }
         if !includes_readme(&source) {
-            let fix = format!("begin it with `{README_INCLUDE}`, and keep the whole text in the README");
+            let fix = format!("begin it with `{README_INCLUDE}`, and move all other text into the README");
             findings.push(Finding::new(
                 place(&root_file),
-                "is documented by another text than README.md",
+                "has crate documentation other than README.md",
                 fix,
             ));
         }

@@ -55,7 +55,9 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
 
 fn loose_end(line: &str, line_before: &str) -> Option<(String, String)> {
     if line.contains(SLEEP) && !line.contains(SLEEP_REASON) && !line_before.contains(SLEEP_REASON) {
-        let fix = format!("wait for what you wait for, or say why not: `{SLEEP_REASON}reason` on the line");
+        let fix = format!(
+            "wait for a condition instead, or state the reason on the same line: `{SLEEP_REASON}reason`"
+        );
         return Some((format!("{SLEEP} without a reason"), fix));
     }
     let (word, fix) = LOOSE_ENDS.iter().find(|(word, _)| line.contains(word))?;
@@ -67,13 +69,13 @@ fn backend_name(file: &Path, line: &str) -> Option<(String, String)> {
     if file.starts_with("crates/persistence") {
         return None;
     }
-    Some((format!("names {name}"), "only persistence knows the databases; go through the ports".to_owned()))
+    Some((format!("names {name}"), "only persistence may use the databases; go through the ports".to_owned()))
 }
 
 fn machine_path(line: &str) -> Option<(String, String)> {
     let folder = MACHINE_FOLDERS.into_iter().find(|folder| names_folder(line, folder))?;
     Some((
-        format!("holds a path of a machine ({folder})"),
+        format!("contains a path of a developer's machine ({folder})"),
         "use a relative path, or a temporary folder".to_owned(),
     ))
 }

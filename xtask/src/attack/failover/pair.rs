@@ -140,7 +140,7 @@ impl ServerPair {
         let start = Instant::now();
         let query = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
         while self.run_sql("postgres", query)?.trim() != "1" {
-            ensure!(start.elapsed() < READY_TIMEOUT, "the standby does not follow");
+            ensure!(start.elapsed() < READY_TIMEOUT, "the standby does not replicate the primary");
             std::thread::sleep(Duration::from_millis(100));
         }
         Ok(())
