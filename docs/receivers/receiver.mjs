@@ -28,11 +28,11 @@ function refusal(headers, body) {
   const hmac = createHmac("sha256", secret).update(`${url}\n${timestamp}\n${nonce}\n`).update(body);
   const expected = Buffer.from(hmac.digest("hex"));
   if (expected.length !== signature.length || !timingSafeEqual(expected, signature)) {
-    return "the signature does not fit";
+    return "the signature does not match";
   }
   const now = Date.now();
   const signedAt = Date.parse(timestamp);
-  if (Number.isNaN(signedAt)) return "the timestamp is no time";
+  if (Number.isNaN(signedAt)) return "the timestamp is malformed";
   if (!(Math.abs(now - signedAt) <= windowMs)) return "the timestamp is too old or too new";
   for (const [old, at] of seenNonces) if (now - at > 2 * windowMs) seenNonces.delete(old);
   if (seenNonces.has(nonce)) return "the nonce was used before";

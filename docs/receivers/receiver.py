@@ -38,12 +38,12 @@ def refusal(headers, body):
     base = "\n".join([URL, timestamp, nonce, ""]).encode() + body
     expected = hmac.new(SECRET, base, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(expected.encode(), signature.encode()):
-        return "the signature does not fit"
+        return "the signature does not match"
     now = datetime.now(timezone.utc)
     try:
         signed_at = datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=timezone.utc)
     except ValueError:
-        return "the timestamp is no time"
+        return "the timestamp is malformed"
     if abs(now - signed_at) > WINDOW:
         return "the timestamp is too old or too new"
     for old in [it for it, at in seen_nonces.items() if now - at > 2 * WINDOW]:

@@ -1,4 +1,5 @@
-//! When an operation returns an error, in words, from what the operation reads.
+//! Describes in words when an operation returns an error, derived from the parameters and fields that the operation
+//! reads.
 
 use serde_json::Value;
 

@@ -31,7 +31,7 @@ guides! {
     "/docs/guides/repeating", "Errors and retries", "Which requests to retry, and idempotency keys.", "guides/repeating.md";
     "/docs/errors", "Error codes", "Every code, its cause, and what to do.", "guides/errors.md";
     "/docs/guides/webhooks", "Receiving events", "Signatures, retries, and complete receivers.", "receiving-events.md";
-    "/docs/guides/limits", "Limits", "Sizes, rates and times.", "guides/limits.md";
+    "/docs/guides/limits", "Limits", "Maximum sizes, rates and durations.", "guides/limits.md";
     "/docs/guides/versions", "Versions", "What can change, and how it is announced.", "guides/versions.md";
     "/docs/guides/glossary", "Glossary", "The terms of this documentation.", "guides/glossary.md";
     "/docs/guides/rules", "API behaviour", "The complete behaviour of the API in numbered paragraphs.", "specified-behaviour.md";

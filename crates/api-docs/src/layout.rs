@@ -57,7 +57,7 @@ pub(crate) fn render_frame(pages: &[Page], framed: &Framed<'_>) -> Markup {
     }
 }
 
-/// The search field is shown by the script, without which it would do nothing.
+/// The search field stays hidden until the script shows it, because it does nothing without the script.
 fn render_header() -> Markup {
     html! {
         header {

@@ -1,4 +1,4 @@
-//! Writes every page into a folder, to be looked at.
+//! Writes every page into a folder for inspection.
 
 #[path = "../tests/samples/mod.rs"]
 mod samples;

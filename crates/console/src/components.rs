@@ -7,7 +7,7 @@ use crate::model::{EventState, LogPage, ObjectReference, Percentiles, TablePage}
 use crate::numbers;
 use crate::query::Query;
 
-/// How an element is highlighted. Its text always says the same.
+/// How an element is highlighted. The text conveys the same meaning without the colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Plain,

@@ -39,7 +39,7 @@ pub struct ConnectionLimits {
     pub per_address: usize,
 }
 
-/// Where TLS ends (behaviour 2.1).
+/// Where TLS is terminated (behaviour 2.1).
 #[derive(Debug, Clone)]
 pub enum Transport {
     /// This service terminates TLS.
@@ -181,7 +181,7 @@ pub struct Api {
     pub connection_limits: ConnectionLimits,
     /// How long an authenticated connection may be idle.
     pub keep_alive: Duration,
-    /// Where TLS ends.
+    /// Where TLS is terminated.
     pub transport: Transport,
     /// The address of the service in SAML audiences, without a trailing slash.
     pub service_url: Arc<str>,

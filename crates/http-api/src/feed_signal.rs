@@ -98,7 +98,7 @@ impl FeedSubscription {
             .saturating_mul(u32::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX))
     }
 
-    /// The time within a round at which this request reads.
+    /// How long this request waits in a round before it reads.
     fn next_turn(&self) -> Duration {
         let waiting = u64::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u64::MAX).max(1);
         let turn = self.signal.turns.fetch_add(1, Ordering::Relaxed) % waiting;

@@ -1,5 +1,4 @@
-//! The health of the database, derived from recent queries: probes and requests never query it only to learn its
-//! health.
+//! The health of the database, derived from recent queries. Neither probes nor requests send extra queries for it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

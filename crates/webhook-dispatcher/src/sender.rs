@@ -82,5 +82,5 @@ impl fmt::Debug for SharedSecrets {
 
 /// The shared secret cannot be decrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the shared secret cannot be opened with this master key")]
+#[error("the shared secret cannot be decrypted with this master key")]
 pub struct UnreadableSecret;

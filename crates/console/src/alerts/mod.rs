@@ -154,7 +154,7 @@ fn other_alerts(overview: &Overview, frame: &Frame) -> Vec<Alert> {
     let failed = overview.api.as_ref().map_or(0, |api| api.server_errors.total());
     if let Ok(failed @ 1..) = u64::try_from(failed) {
         let text = format!(
-            "{} failed with 5xx: 503 while the service was busy or in maintenance; the log has the reasons for the others.",
+            "{} failed with 5xx. A 503 means that the service was busy or in maintenance; for other statuses, see the log.",
             numbers::count_with_noun(failed, "request", "requests")
         );
         alerts.push(Alert::new(Tone::Bad, text).with_link("#api", "See when"));

@@ -142,7 +142,7 @@ fn server_errors_and_unbalanced_ledger_are_reported() {
             Tone::Bad,
             "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
         ),
-        (Tone::Bad, "2 requests failed with 5xx: 503 while the service was busy or in maintenance; the log has the reasons for the others.".to_owned()),
+        (Tone::Bad, "2 requests failed with 5xx. A 503 means that the service was busy or in maintenance; for other statuses, see the log.".to_owned()),
     ];
     assert_eq!(alert_texts(&overview), expected);
 }

@@ -69,7 +69,7 @@ fn explain_no_response(cause: &str, provider: &Provider) -> Option<String> {
         "the response headers are too long" | "the response is too large" => {
             "The response exceeds the size limit. An empty response with status 200 is enough."
         }
-        "the shared secret cannot be opened with this master key" => {
+        "the shared secret cannot be decrypted with this master key" => {
             return Some(explain_sealed_secret(provider));
         }
         "an error in this service" => {
@@ -82,10 +82,10 @@ fn explain_no_response(cause: &str, provider: &Provider) -> Option<String> {
 
 fn explain_refused_url(cause: &str, provider: &Provider) -> String {
     let advice = if cause.contains("public address") {
-        "Events go to public addresses only. If the receiver stands in a network of your own, and you trust every \
-         provider with it, set `webhooks.allow_private_networks = true`"
+        "Events are sent only to public addresses. If the receiver is on your own network, and you trust every provider \
+         with access to it, set `webhooks.allow_private_networks = true`"
     } else if cause.contains("https") {
-        "Events go to https only. For a trial, set `webhooks.allow_http = true`"
+        "Events are sent only over https. For a trial, set `webhooks.allow_http = true`"
     } else {
         "The callback URL cannot be used"
     };

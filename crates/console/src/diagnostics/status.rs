@@ -18,7 +18,7 @@ pub(super) fn diagnose_status(status: u16, provider: &Provider) -> Option<String
             ));
         }
         401 | 403 => {
-            "The receiver, or a firewall in front of it, rejects the request. Events carry a signature and no other credentials. If the receiver verifies it, its secret or URL may differ: let its owner keep headers and body of an attempt and ask `guerdon webhook verify --url URL --shared-secret SECRET --headers FILE \
+            "The receiver, or a firewall in front of it, rejects the request. Events carry a signature and no other credentials. If the receiver verifies the signature, it may use another secret or URL. Ask its owner to save the headers and body of an attempt and to run `guerdon webhook verify --url URL --shared-secret SECRET --headers FILE \
              --body FILE`, which names the part that is wrong."
         }
         404 | 405 | 410 => {

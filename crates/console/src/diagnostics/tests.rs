@@ -86,7 +86,7 @@ fn a_missing_response_is_explained() {
     check("callback_url must be https (webhooks.allow_http allows plain http)", "https only");
     check("callback_url must have no fragment", "cannot be used");
     check(
-        "the shared secret cannot be opened with this master key",
+        "the shared secret cannot be decrypted with this master key",
         "guerdon provider rotate P --shared-secret",
     );
     check("an error in this service", "log of `serve`");

@@ -51,7 +51,7 @@ pub fn render_page(log: &AuditLog, query: &Query, frame: &Frame) -> String {
         (forms::filter_form(path, query, &PARAMETERS, &filter_fields(log, query)))
         @if !filter.with_recognitions && filter.action.is_none() {
             p.soft {
-                "Without recognitions that were sent. "
+                "Sent recognitions are not listed. "
                 a href=(query.without_parameters(&["before"]).with_parameter("recognitions", "shown").to_link(path)) { "Show them too" }
             }
         }

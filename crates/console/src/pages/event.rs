@@ -108,7 +108,7 @@ fn render_responses(attempts: &[Attempt]) -> Markup {
             section aria-labelledby="responses" {
                 h2 #responses { "Responses" }
                 @for (index, attempt) in responses.iter().enumerate() { (render_response(attempt, index == 0)) }
-                p.soft { "The first bytes of the headers and of the body, 1,024 each. Headers are stored for failed attempts only, without cookies." }
+                p.soft { "At most the first 1,024 bytes of the headers and of the body. Headers are stored only for failed attempts, without the values of cookies." }
             }
         }
     }

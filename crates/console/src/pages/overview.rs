@@ -149,7 +149,7 @@ fn api_plots(api: &ApiStatistics) -> Markup {
             (plot::render_plot(&Plot::of_series("Mean latency by hour", ValueUnit::Micros, PlotKind::Mean, &api.latency)))
         }
         @if let Some(percentiles) = &api.percentiles {
-            p { "Latency, 24 hours: " (components::format_percentiles(percentiles)) ". " span.soft { "Estimated from counts in buckets: exact to a factor of 2.5." } }
+            p { "Latency, 24 hours: " (components::format_percentiles(percentiles)) ". " span.soft { "Estimated from counts in buckets, within a factor of 2.5." } }
         }
         p.soft { (api.coverage) }
     }
@@ -183,7 +183,7 @@ fn delivery_table(overview: &Overview, frame: &Frame) -> Markup {
     html! {
         (components::scrollable_table("Events and mails", &components::column_headings(&["What", "How many#"]), &rows))
         @if let Some(at) = deliveries.oldest_pending_at {
-            p.soft { "The oldest pending event is of " (time_format::render_timestamp_with_age(frame.now, at)) "." }
+            p.soft { "The oldest pending event was created at " (time_format::render_timestamp_with_age(frame.now, at)) "." }
         }
     }
 }

@@ -138,7 +138,7 @@ fn attempt_summary(detail: &ProviderDetail) -> Markup {
     let rows = html! { (row("24 hours", &detail.last_24h)) (row("30 days", &detail.last_30d)) };
     html! {
         (components::scrollable_table("Attempts by period", &head, &rows))
-        p.soft { "Percentiles are estimated from counts in buckets: exact to a factor of 2.5, and at most 15 s." }
+        p.soft { "Percentiles are estimated from counts in buckets, within a factor of 2.5; the maximum is 15 s." }
     }
 }
 

@@ -22,11 +22,9 @@ pub fn render_page(result: &SearchResult, frame: &Frame) -> String {
 
 fn render_outcome(outcome: &SearchOutcome) -> Markup {
     match outcome {
-        SearchOutcome::NoQuery => {
-            components::empty_message("Type what you look for into the field at the top.")
-        }
+        SearchOutcome::NoQuery => components::empty_message("Enter a search term in the field at the top."),
         SearchOutcome::AddressInUrl => components::empty_message(
-            "An e-mail address in a URL is not searched for, because browsers and proxies store it. Type it into the field at the top.",
+            "An e-mail address in a URL is not searched for, because browsers and proxies store it. Enter it in the field at the top.",
         ),
         SearchOutcome::Found(all) if all.is_empty() => {
             components::empty_message("Nothing has this id, domain, name or address.")

@@ -63,7 +63,7 @@ impl IdempotentRequest {
         }
     }
 
-    /// The record of a response. It expires when the retention period, which starts `now`, has passed.
+    /// The record of a response. It expires one retention period after `now`.
     pub fn new_record(&self, status: u16, body: Vec<u8>, now: Timestamp) -> IdempotencyRecord {
         IdempotencyRecord {
             key: self.key.clone(),

@@ -67,7 +67,7 @@ impl Accounts for MemoryTx {
             for account in accounts {
                 let is_of_company = account.kind() >= AccountKind::Reserve;
                 let is_own = account.owner_id() == company.as_uuid();
-                require_rule(is_of_company == is_own, "a company opens accounts of its own")?;
+                require_rule(is_of_company == is_own, "a company opens only its own accounts")?;
                 let is_new = data.book.insert_loaded(*account, Some(AccountState::default()));
                 require_rule(is_new, "an account is opened once")?;
             }

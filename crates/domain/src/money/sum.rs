@@ -35,7 +35,7 @@ pub struct BalanceChange {
     pub rate: PointsPerDollar,
     /// The points in the command.
     pub points: Points,
-    /// The points that the account showed before, and shows afterwards.
+    /// The points that the account shows before and after the command.
     pub before: Points,
     pub after: Points,
 }

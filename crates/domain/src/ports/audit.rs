@@ -25,7 +25,7 @@ pub struct AuditOptions<'a> {
     pub head: Option<[u8; 32]>,
     /// Reads the stored bodies of events.
     pub bodies: &'a dyn EventBodies,
-    /// The current time. A time that records something past must not be later.
+    /// The current time. Recorded times of past events must not be later.
     pub now: Timestamp,
     /// No event may wait longer than this for its next attempt.
     pub longest_wait: Duration,

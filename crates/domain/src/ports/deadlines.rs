@@ -83,7 +83,7 @@ mod tests {
         let limits = Deadlines::REQUEST;
         let check = |limit: std::time::Duration, row: &str| {
             let row = row.replace("{}", &limit.as_secs().to_string());
-            assert!(page.contains(&row), "docs/operating.md does not say: {row}");
+            assert!(page.contains(&row), "docs/operating.md lacks this: {row}");
         };
         check(limits.head, "| head of a request | 32 KiB, within {} s |");
         check(limits.body_part, "| body of a request | 1 MiB, each part within {} s |");

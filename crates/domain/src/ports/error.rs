@@ -5,7 +5,7 @@ use crate::ledger::LedgerError;
 /// Why an operation of the store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Too much contention: a race was lost too often, or too much is already waiting. A retry may succeed.
+    /// Too much contention: the transaction lost too many races, or too many others are waiting. A retry may succeed.
     #[error("the database is busy")]
     Busy,
     /// A read that must not wait would have had to wait; it did not run. The same read may succeed if it is

@@ -28,8 +28,8 @@ pub trait Saml: ReadSaml {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Records that a company's administrators were notified of the end of its certificate; `false` if they
-    /// already were.
+    /// Records that a company's administrators were notified of the expiry of its certificate; `false` if they already
+    /// were.
     fn record_expiry_notice(&mut self, company: CompanyId, expires_at: Timestamp)
     -> Result<bool, StoreError>;
 }

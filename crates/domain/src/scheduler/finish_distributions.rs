@@ -32,8 +32,8 @@ impl UnfinishedDistribution {
 /// The provider under which steps are queued if the journal entry of their distribution is missing.
 const UNKNOWN_PROVIDER: ProviderId = ProviderId::from_uuid(Uuid::nil());
 
-/// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid`
-/// with the number of receivers of each step. Stops when `paid` breaks. Any number of processes may do this
+/// Executes the remaining steps of every unfinished distribution, one transaction per step, and calls `paid` with the
+/// number of receivers of each step. Stops when `paid` returns `Break`. Any number of processes may do this
 /// concurrently.
 ///
 /// Returns the distributions that could not be finished. They do not prevent others from being finished.

@@ -53,7 +53,7 @@ mod tests {
         let check = |input: &str, expected: bool| {
             let date = CalendarDate::parse(input);
             assert_eq!(date.is_ok(), expected, "{input:?}");
-            assert!(date.is_err() || date.unwrap().to_string() == input, "{input:?} is not kept");
+            assert!(date.is_err() || date.unwrap().to_string() == input, "{input:?} is changed");
         };
         check("01/13/2020", true);
         check("02/29/2020", true);

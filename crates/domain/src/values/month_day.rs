@@ -76,7 +76,7 @@ mod tests {
         let check = |input: &str, expected: bool| {
             let day = MonthDay::parse(input);
             assert_eq!(day.is_ok(), expected, "{input:?}");
-            assert!(day.is_err() || day.unwrap().to_string() == input, "{input:?} is not kept");
+            assert!(day.is_err() || day.unwrap().to_string() == input, "{input:?} is changed");
         };
         check("01/01", true);
         check("02/29", true);

@@ -94,7 +94,7 @@ mod tests {
         let check = |input: &str, expected: bool| {
             let line = SingleLine::parse(input);
             assert_eq!(line.is_ok(), expected, "{input:?}");
-            assert!(line.is_err() || line.unwrap().as_str() == input, "{input:?} is not kept");
+            assert!(line.is_err() || line.unwrap().as_str() == input, "{input:?} is changed");
         };
         check("A", true);
         check("  Anniversary  ", true);
@@ -119,7 +119,7 @@ mod tests {
         let check = |input: &str, expected: bool| {
             let message = Message::parse(input);
             assert_eq!(message.is_ok(), expected, "{input:?}");
-            assert!(message.is_err() || message.unwrap().as_str() == input, "{input:?} is not kept");
+            assert!(message.is_err() || message.unwrap().as_str() == input, "{input:?} is changed");
         };
         check("", true);
         check(" \n", true);

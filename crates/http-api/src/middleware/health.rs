@@ -15,7 +15,7 @@ pub(super) fn is_health_check(request: &ServiceRequest) -> bool {
     is_health_path(request.path()) && [Method::GET, Method::HEAD].contains(request.method())
 }
 
-/// Whether a path is that of health checks, which may fail once a second without being failed requests.
+/// Whether a path is that of health checks. These may fail every second, so they are not recorded as failed requests.
 pub(super) fn is_health_path(path: &str) -> bool {
     path == HEALTH_PATH
 }

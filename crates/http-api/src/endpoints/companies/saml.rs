@@ -81,7 +81,7 @@ impl WriteOperation for UpdateSamlSettings {
 fn warn_of_expiry(company: &Company, certificate: &PemCertificate, context: &Context<'_>) {
     let expires_at = certificate.expires_at();
     if expires_at < context.clock.now() {
-        log::warn!(company_id:% = company.id, expires_at:%; "a company set a SAML certificate that has expired");
+        log::warn!(company_id:% = company.id, expires_at:%; "a company set an expired SAML certificate");
     }
 }
 

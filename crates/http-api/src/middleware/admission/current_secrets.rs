@@ -22,7 +22,7 @@ const INTERVAL_MIN: Duration = Duration::from_millis(5);
 /// The interval between the starts of two readings is the duration of the first one times this factor, limited to
 /// [`INTERVAL_MIN`] and [`INTERVAL_MAX`].
 const INTERVAL_FACTOR: u32 = 10;
-/// The longest interval between the starts of two readings that a slow reading causes.
+/// The longest interval between the starts of two readings, however slow a reading is.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The secret of an unknown key is compared with this, so that the comparison takes as long as for a known key.

@@ -57,7 +57,7 @@ impl FramingError {
                 "Transfer-Encoding must be chunked, in HTTP/1.1 only, and must not be sent with Content-Length"
             }
             Self::Chunk => {
-                "a chunk must have a hexadecimal size, optional extensions and as many bytes; a trailer must be a header"
+                "a chunk must have a hexadecimal size, optional extensions and that many bytes; a trailer must be a header"
             }
             Self::Extras => "chunk extensions and trailers must be at most 8 KiB",
             Self::ChunkSize => "the body must be at most 1 MiB",
