@@ -1,4 +1,5 @@
-//! Notes the commit that is built, where there is one: from the environment of a release, or from the work tree.
+//! Passes the commit to the program: from the environment of a release build, or from the work tree; `unknown`
+//! otherwise.
 
 use std::process::Command;
 
@@ -7,11 +8,11 @@ fn main() {
     println!("cargo::rerun-if-changed=../../.git/HEAD");
     println!("cargo::rerun-if-changed=../../.git/logs/HEAD");
     let given = std::env::var("BUILD_COMMIT").ok();
-    let commit = given.or_else(found).unwrap_or_else(|| "unknown".to_owned());
+    let commit = given.or_else(work_tree_commit).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BUILD_COMMIT={}", commit.trim());
 }
 
-fn found() -> Option<String> {
-    let told = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
-    told.status.success().then(|| String::from_utf8(told.stdout).ok()).flatten()
+fn work_tree_commit() -> Option<String> {
+    let output = Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).output().ok()?;
+    output.status.success().then(|| String::from_utf8(output.stdout).ok()).flatten()
 }

@@ -25,7 +25,7 @@ const STATEMENT_COUNTS: [(&str, usize, usize); 10] = [
     ("redemption", 13, 8),
     ("deletion", 11, 12),
     ("get a user", 1, 1),
-    ("get a user, where the request is", 1, 0),
+    ("get a user, on the calling thread", 1, 0),
     ("balances", 1, 1),
     ("transactions", 2, 2),
     ("recognitions received", 3, 3),
@@ -64,7 +64,7 @@ fn each_request_sends_the_expected_number_of_statements() {
                     .or_denied("id")
                     .unwrap();
             }),
-            count("get a user, where the request is", &|| {
+            count("get a user, on the calling thread", &|| {
                 let read = |reads: &mut dyn ReadTx| reads.find_user(fixture.provider, users[0]);
                 let user = fixture.store.read_with(Consistency::PerStatementNoWait, read);
                 assert!(

@@ -48,7 +48,7 @@ impl Sandbox {
         let mut lines = Vec::new();
         while !lines.last().is_some_and(|line: &String| line.contains(part)) {
             let line = self.lines.recv_timeout(RECEIVE_TIMEOUT);
-            lines.push(line.unwrap_or_else(|_| panic!("{part} did not come: {lines:#?}")));
+            lines.push(line.unwrap_or_else(|_| panic!("no line contains {part}: {lines:#?}")));
         }
         lines
     }

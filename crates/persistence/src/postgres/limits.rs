@@ -57,8 +57,8 @@ impl UnitLimits {
     }
 }
 
-/// Sets the remaining time as the limit of the following statements, unless the transaction has disabled
-/// their limit. Returns whether it has.
+/// Limits the following statements to the remaining time, unless the transaction has disabled the statement limit.
+/// Returns whether it is disabled.
 fn limit_statement_time(conn: &mut PgConnection, left: Duration) -> QueryResult<bool> {
     let limit = left.as_millis().max(1).to_string();
     let set = diesel::dsl::sql::<Text>(

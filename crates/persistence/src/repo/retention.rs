@@ -128,8 +128,8 @@ impl Unit<'_> {
         Ok(old.len())
     }
 
-    /// Deletes rows of the oldest day, if it is before `day`: those of the companies in its first `limit`
-    /// rows.
+    /// Deletes rows of the oldest day, if it is before `day`: all rows of the companies that its first `limit` rows
+    /// belong to.
     fn prune_occasion_statistics(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
         let old = occasion_statistics::table
             .filter(occasion_statistics::day.gt(0).and(occasion_statistics::day.lt(day)));

@@ -60,7 +60,7 @@ impl SqliteAggregateFunction<EntryHash> for OrderFreeDigest {
     }
 }
 
-/// One line for each fault. Calls `pause` between two tables, and stops early if it breaks.
+/// One line for each fault. Calls `pause` between two tables, and stops early if that returns `Break`.
 pub(crate) fn check_file(
     conn: &mut SqliteConnection,
     pause: &mut dyn FnMut() -> ControlFlow<()>,

@@ -51,7 +51,7 @@ fn empty_database(database: &TestDatabase) -> DatabaseUrl {
 }
 
 /// Opens the database that `empty_database` created, for inspection.
-fn looked_into(database: TestDatabase) -> TestDatabase {
+fn open_for_inspection(database: TestDatabase) -> TestDatabase {
     if let DatabaseUrl::Sqlite(path) = database.database_url() {
         std::fs::remove_file(&path).unwrap();
         std::fs::rename(path.with_file_name("fresh.db"), path).unwrap();
@@ -69,7 +69,7 @@ fn create_rows_sql(count: u32) -> String {
 /// A database with the schema of `FIRST_MIGRATION` and `count` things.
 fn with_things(database: TestDatabase, count: u32) -> TestDatabase {
     migrate_with(&empty_database(&database), &[FIRST_MIGRATION], SHORT_RETRIES).unwrap();
-    let database = looked_into(database);
+    let database = open_for_inspection(database);
     database.execute_sql(&create_rows_sql(count), &create_rows_sql(count));
     database
 }

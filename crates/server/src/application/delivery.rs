@@ -60,9 +60,9 @@ impl RunningDelivery {
         self.events.in_flight()
     }
 
-    /// Stops both. The future is ready when the attempts in flight have finished, and returns how many have not; they finish
-    /// on a thread of their own, which a second signal does not wait for. Until then, wake-ups go out for what requests
-    /// still queue.
+    /// Stops both. The future completes when the attempts in flight have finished or their time is over, and returns
+    /// how many have not finished. A separate thread waits for them, so the caller can drop the future to stop at once.
+    /// Until then, other processes are still notified of events that requests queue.
     pub(super) fn stop(self) -> impl Future<Output = usize> {
         let Self { events, mails, wakeups } = self;
         let (finished, stopped) = oneshot::channel();

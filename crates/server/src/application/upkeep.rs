@@ -1,5 +1,5 @@
-//! What `serve` does by itself to stay healthy: deletes what is past its retention, and verifies the ledger daily. One
-//! task after the other, on one connection.
+//! Regular tasks of `serve`: deletes records past their retention, and verifies the ledger daily. The tasks run one
+//! after the other, on one connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::maintenance::{DailyVerification, retention};
 use crate::platform::{SystemClock, SystemIds};
 use crate::settings::{Retention, Settings};
 
-/// How often the tasks are checked for whether they are due.
+/// How often to check which tasks are due.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 const FULL_PRUNE_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
@@ -69,7 +69,7 @@ impl Upkeep {
         }
     }
 
-    /// Deletes expired idempotency records, and once a day everything past its retention.
+    /// Deletes expired idempotency records and, once a day, all records past their retention.
     fn prune_expired(&mut self) {
         let store = self.store.as_ref();
         if self.last_full_prune.is_some_and(|at| at.elapsed() < FULL_PRUNE_INTERVAL) {

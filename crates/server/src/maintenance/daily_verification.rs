@@ -1,8 +1,8 @@
 //! Verifies the ledger once a day within `serve`.
 //!
-//! The setting `verify.daily_at` names a time of day. The first process that finds this time passed stores it in the
-//! database, which makes every other process, and the same one after a restart, skip this day. A verification reads
-//! on one thread and one connection, pauses as long as it works, and holds each snapshot for a limited time.
+//! The setting `verify.daily_at` names a time of day. The first process that notices that this time has passed records
+//! it in the database, so that other processes, and the same one after a restart, skip this day. A verification uses
+//! one thread and one connection, pauses for as long as it has worked, and holds each snapshot for a limited time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep; // tidy: lets requests run between two pages
@@ -39,15 +39,15 @@ pub(crate) struct DailyVerification {
     pub(crate) is_stopping: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// The right to verify for one date and time, as it is stored.
+/// The stored claim of a process to verify at one date and time, and the value that it replaced.
 struct Claim {
     previous: Option<String>,
     current: String,
 }
 
 impl DailyVerification {
-    /// Verifies the ledger if the time of day has passed since the last call of any process that verified, and logs
-    /// and stores the result. To be called every minute or so.
+    /// Verifies the ledger, and logs and stores the result, unless a process has already started the latest scheduled
+    /// verification. Must be called about once a minute.
     pub(crate) fn run_if_due(&self) {
         match self.claim_if_due() {
             Ok(Some(claim)) => self.verify_and_log(&claim),
@@ -104,7 +104,7 @@ impl DailyVerification {
         }
     }
 
-    /// Lets the next process that starts, or another one, verify instead.
+    /// Gives up the claim, so that another process, or this one after a restart, verifies instead.
     fn release_claim(&self, claim: &Claim) {
         let previous = claim.previous.as_deref().unwrap_or("0");
         let released = self
@@ -129,9 +129,9 @@ fn latest_occurrence(now: Timestamp, daily_at: Time) -> Timestamp {
     Timestamp::new(latest.into())
 }
 
-/// Returns whether the verification of `scheduled_at` is still to be done. `claimed_at` is the latest one that a
-/// process has started: a later one than `scheduled_at` if the clock was set back, or if the clock of another process
-/// is ahead. If it is more than a day later, it was stored while a clock was wrong, and does not count.
+/// Returns whether the verification scheduled at `scheduled_at` has not been started yet. `claimed_at` is the latest
+/// one that a process has started: a later one than `scheduled_at` if the clock was set back, or if the clock of
+/// another process is ahead. If it is more than a day later, it was stored while a clock was wrong, and does not count.
 fn is_due(scheduled_at: Timestamp, claimed_at: Option<Timestamp>) -> bool {
     claimed_at.is_none_or(|claimed_at| {
         claimed_at < scheduled_at || claimed_at.unix_micros() > (scheduled_at + Span::DAY).unix_micros()
@@ -155,7 +155,7 @@ fn log_report(report: &AuditReport, record: &VerificationRecord) {
     );
 }
 
-/// Pauses an audit as long as it has worked, and ends it if a snapshot is too old or the service stops.
+/// Pauses an audit for as long as it has worked, and ends it if a snapshot is too old or the service stops.
 struct SnapshotPacer<'a> {
     is_stopping: &'a (dyn Fn() -> bool + Send + Sync),
     progress: Mutex<PacerProgress>,

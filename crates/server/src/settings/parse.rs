@@ -259,7 +259,7 @@ fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {
     Ok(Retention {
         events: days("retention.events_days")?,
         mails: days("retention.mails_days")?,
-        idempotency: hours_or_ever(parse_seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
+        idempotency: hours_or_forever(parse_seconds(source, "retention.idempotency_hours", 72, 0..=87_600)?),
     })
 }
 
@@ -283,7 +283,7 @@ fn parse_daily_at(source: &SettingsReader<'_>) -> anyhow::Result<Option<Time>> {
 }
 
 /// Converts a number of hours, which was read as a number of seconds, to a duration. 0 becomes a century.
-fn hours_or_ever(hours: Duration) -> Duration {
+fn hours_or_forever(hours: Duration) -> Duration {
     if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
 }
 

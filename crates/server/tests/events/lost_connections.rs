@@ -66,7 +66,7 @@ fn unacknowledged_commits_lose_and_duplicate_nothing() {
         });
         proxy.set_losing(false);
         let [recording, others] = proxy.count_lost_commits();
-        eprintln!("answers lost: {recording} to commits that record attempts, {others} to others");
+        eprintln!("acknowledgements lost: {recording} to commits that record attempts, {others} to others");
         assert!(recording > 5, "too few faults occurred: {recording}");
         assert_delivered_once(&service, &fixture);
     }
@@ -101,7 +101,7 @@ fn send_under_load(service: &TestService, cause_fault: impl Fn()) -> WebhookFixt
 
 fn assert_delivered_once(service: &TestService, fixture: &WebhookFixture) {
     let count = |what: &str| service.database.count_rows(what);
-    eprintln!("{} events are left when all is well again", count("deliveries WHERE state = 1"));
+    eprintln!("{} events are left after the faults", count("deliveries WHERE state = 1"));
     let started = Instant::now();
     wait_until_none_pending(service);
     let elapsed = started.elapsed();

@@ -52,10 +52,10 @@ fn check_genuine_deliveries(program: &str, script: &str) {
         check_altered_deliveries(&sample, &arrival, &fixture);
         let other =
             ReceiverProcess::start_program(program, script, &fixture.secret, &format!("{}/", fixture.url));
-        other.assert_refuses(&arrival, "the signature does not fit");
+        other.assert_refuses(&arrival, "the signature does not match");
         let other =
             ReceiverProcess::start_program(program, script, &format!("{}x", fixture.secret), &fixture.url);
-        other.assert_refuses(&arrival, "the signature does not fit");
+        other.assert_refuses(&arrival, "the signature does not match");
         assert_eq!(sample.stdout_lines.try_iter().count(), 0);
         let again = sign_again(&arrival, &fixture, "0123456789abcdef0123456789abcdef");
         assert_eq!(forward_request(sample.port, &again), 200); // a retry is confirmed but not handled again
@@ -89,7 +89,7 @@ fn the_samples_report_missing_settings() {
 fn check_unsupported_requests(sample: &ReceiverProcess, arrival: &ReceivedRequest, fixture: &WebhookFixture) {
     let mut timeless = arrival.clone();
     timeless.set_header("X-Service-Timestamp", "now");
-    sample.assert_refuses(&sign_again(&timeless, fixture, &"1".repeat(32)), "the timestamp is no time");
+    sample.assert_refuses(&sign_again(&timeless, fixture, &"1".repeat(32)), "the timestamp is malformed");
     let mut endless = arrival.clone();
     endless.set_header("Content-Length", "+7");
     assert_eq!(forward_request(sample.port, &endless), 400);
@@ -138,7 +138,7 @@ fn check_altered_deliveries(sample: &ReceiverProcess, arrival: &ReceivedRequest,
     let changed = |change: &dyn Fn(&mut ReceivedRequest)| {
         let mut copy = arrival.clone();
         change(&mut copy);
-        sample.assert_refuses(&copy, "the signature does not fit");
+        sample.assert_refuses(&copy, "the signature does not match");
     };
     changed(&|copy| *copy.body.last_mut().unwrap() ^= 1);
     changed(&|copy| copy.set_header("X-Service-Timestamp", "2026-01-01T00:00:00.000Z"));

@@ -111,7 +111,7 @@ fn a_service_that_stops_wakes_the_other() {
         }
         assert_eq!(read_metric_at(&stopping.operator_url, DELIVERED), delivered);
         delays.sort();
-        eprintln!("from the answer by one service to the arrival from the other: {delays:?}");
+        eprintln!("from the response of one service to the arrival from the other: {delays:?}");
         assert!(delays[3] < Duration::from_millis(300), "the median of {delays:?}");
     });
 }

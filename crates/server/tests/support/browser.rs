@@ -27,7 +27,7 @@ const MEASURE: &str = r#"<script>
   for (const it of document.querySelectorAll(".code pre, pre.command, pre.wrapped")) {
     if (it.scrollWidth > it.clientWidth) out.push(`the listing ${it.textContent.slice(0, 40)} is cut off`);
   }
-  for (const it of document.querySelectorAll("table")) if (!it.querySelector("th")) out.push("a table has no heads");
+  for (const it of document.querySelectorAll("table")) if (!it.querySelector("th")) out.push("a table has no header cells");
   const luminance = (css) => {
     const parts = css.match(/[\d.]+/g).slice(0, 3).map((it) => it / 255);
     const [r, g, b] = parts.map((it) => (it <= 0.03928 ? it / 12.92 : ((it + 0.055) / 1.055) ** 2.4));

@@ -1,5 +1,5 @@
-//! `guerdon verify` recomputes the ledger. Each part uses one snapshot, and memory that does not grow with
-//! the ledger.
+//! `guerdon verify` recomputes the ledger. Each part reads from one snapshot, and its memory does not grow with the
+//! ledger.
 //!
 //! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`
 //! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;

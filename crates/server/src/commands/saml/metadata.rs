@@ -73,8 +73,8 @@ fn parse_metadata(text: &str) -> Result<Metadata, String> {
     }
     let MetadataParser { metadata: mut found, idp_count: entities, .. } = parser;
     match (entities, found.sign_on_url.is_empty(), found.certificates.is_empty()) {
-        (0, _, _) => Err("describes no identity provider".to_owned()),
-        (2.., _, _) => Err("describes several identity providers: keep one".to_owned()),
+        (0, _, _) => Err("does not describe an identity provider".to_owned()),
+        (2.., _, _) => Err("describes several identity providers: keep only one".to_owned()),
         (_, true, _) => Err("has no sign-on URL (SingleSignOnService)".to_owned()),
         (_, _, true) => Err("has no signing certificate (X509Certificate)".to_owned()),
         _ => {
