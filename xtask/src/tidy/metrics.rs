@@ -1,4 +1,4 @@
-//! Alerts and dashboards use only existing metrics.
+//! Alerts and dashboards use only existing metrics, and every metric is documented.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,8 @@ use super::{Finding, read_sources};
 use crate::workspace::Workspace;
 
 const METRIC_USERS: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
+/// Where every metric is documented.
+const REFERENCE: &str = "docs/delivery.md";
 const PREFIX: &str = "guerdon_";
 /// The suffixes that Prometheus adds to the name of a histogram.
 const HISTOGRAM_SUFFIXES: [&str; 3] = ["_bucket", "_sum", "_count"];
@@ -22,7 +24,20 @@ pub(super) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
             findings.push(Finding::new(place, problem, "name a metric of crates/*/src"));
         }
     }
+    let reference = std::fs::read_to_string(workspace.root.join(REFERENCE)).context(REFERENCE)?;
+    for name in undocumented_metrics(&sources, &reference) {
+        let problem = format!("does not document {name}");
+        findings.push(Finding::new(REFERENCE, problem, "add a row to the table of metrics"));
+    }
     Ok(findings)
+}
+
+/// Returns the metrics that code records and the text does not contain.
+fn undocumented_metrics<'a>(sources: &'a str, reference: &str) -> BTreeSet<&'a str> {
+    let documented = metric_names(reference);
+    let quoted = sources.split('"').filter(|part| part.starts_with(PREFIX));
+    let recorded = quoted.filter(|part| metric_names(part).contains(part));
+    recorded.filter(|name| !documented.contains(name)).collect()
 }
 
 /// Returns the names of metrics in a string.
@@ -51,5 +66,12 @@ mod tests {
         assert!(
             is_measured(sources, "guerdon_requests_seconds_bucket") && !is_measured(sources, "guerdon_made")
         );
+    }
+
+    #[test]
+    fn every_recorded_metric_must_be_documented() {
+        let sources = "gauge!(\"guerdon_made\"); counter!(\"guerdon_lost\"); path(\"guerdon_data/file\")";
+        let missing = undocumented_metrics(sources, "| `guerdon_made{kind}` | made |");
+        assert_eq!(missing.into_iter().collect::<Vec<_>>(), ["guerdon_lost"]);
     }
 }
