@@ -228,6 +228,42 @@ CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
 
+-- The rules of a journal entry and of a transfer are functions: PostgreSQL reads the text of a CHECK again for every
+-- statement, which takes longer than writing a batch of rows, but compiles a function once for each session. They use
+-- built-in functions only, so they need no search_path of their own, which PostgreSQL would set for each row.
+
+CREATE FUNCTION journal_entry_is_valid(
+  kind smallint, actor smallint, reference text, idempotency_key text, points_per_dollar integer, points bigint,
+  legs integer, wallet smallint, subject_id uuid, occasion_id uuid, due_on text, share boolean, message text
+) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+  BEGIN
+    RETURN CASE kind
+        WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
+        WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
+        WHEN 3 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL
+        WHEN 4 THEN legs >= 1 AND legs <= 10000 AND points >= 0 AND subject_id IS NOT NULL AND message IS NOT NULL
+          AND share IS NOT NULL
+        WHEN 5 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL AND (share IS NOT NULL OR message IS NOT NULL)
+        WHEN 6 THEN legs = 1 AND points > 0 AND subject_id IS NULL
+        WHEN 7 THEN legs >= 1 AND points > 0 AND wallet IS NOT NULL AND (subject_id IS NULL) = (due_on IS NULL)
+        WHEN 8 THEN legs = 1 AND points > 0 AND subject_id IS NOT NULL
+        WHEN 9 THEN legs = 1 AND points >= 0 AND subject_id IS NOT NULL
+        WHEN 10 THEN legs = 1 AND points >= 0 AND subject_id IS NOT NULL AND wallet IS NOT NULL
+        WHEN 11 THEN legs >= 0 AND legs <= 3 AND points = 0 AND subject_id IS NOT NULL
+        WHEN 12 THEN legs = 1 AND points > 0 AND subject_id IS NULL
+        ELSE false
+      END
+      AND actor BETWEEN 1 AND 3
+      AND (reference IS NULL OR length(reference) BETWEEN 1 AND 255)
+      AND (idempotency_key IS NULL OR length(idempotency_key) BETWEEN 1 AND 255)
+      AND points_per_dollar BETWEEN 1 AND 10000
+      AND (kind = 4) = (occasion_id IS NOT NULL)
+      AND (kind IN (4, 5) OR (share IS NULL AND message IS NULL))
+      AND (message IS NULL OR length(message) <= 10000)
+      AND (wallet IS NULL OR (kind IN (7, 10) AND wallet BETWEEN 1 AND 3))
+      AND (due_on IS NULL OR (kind = 7 AND length(due_on) = 10));
+  END $$;
+
 -- Journal entries: a row for each requested operation that moved points or changed a company or a recognition.
 -- kind: 1 company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition,
 -- 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal.
@@ -242,41 +278,25 @@ CREATE TABLE journal_entries (
   company_id uuid NOT NULL,
   provider_id uuid NOT NULL,
   kind smallint NOT NULL,
-  actor smallint NOT NULL CONSTRAINT known_actor CHECK (actor BETWEEN 1 AND 3),
-  reference text CHECK (length(reference) BETWEEN 1 AND 255),
-  idempotency_key text CHECK (length(idempotency_key) BETWEEN 1 AND 255),
-  points_per_dollar integer NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
-  points bigint NOT NULL CHECK (points >= 0),
-  legs integer NOT NULL CHECK (legs >= 0),
-  wallet smallint CONSTRAINT known_wallet CHECK (wallet BETWEEN 1 AND 3),
+  actor smallint NOT NULL,
+  reference text,
+  idempotency_key text,
+  points_per_dollar integer NOT NULL,
+  points bigint NOT NULL,
+  legs integer NOT NULL,
+  wallet smallint,
   subject_id uuid,
   occasion_id uuid,
-  due_on text CHECK (length(due_on) = 10),
+  due_on text,
   share boolean,
-  message text CHECK (length(message) <= 10000),
+  message text,
   created_at timestamptz NOT NULL,
-  CONSTRAINT columns_match_kind CHECK (
-    CASE kind
-      WHEN 1 THEN legs = 0 AND points = 0 AND subject_id IS NULL
-      WHEN 2 THEN legs = 0 AND points = 0 AND subject_id IS NULL
-      WHEN 3 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL
-      WHEN 4 THEN legs >= 1 AND legs <= 10000 AND subject_id IS NOT NULL AND message IS NOT NULL
-      WHEN 5 THEN legs = 0 AND points = 0 AND subject_id IS NOT NULL AND (share IS NOT NULL OR message IS NOT NULL)
-      WHEN 6 THEN legs = 1 AND points > 0 AND subject_id IS NULL
-      WHEN 7 THEN legs >= 1 AND points > 0 AND wallet IS NOT NULL AND (subject_id IS NULL) = (due_on IS NULL)
-      WHEN 8 THEN legs = 1 AND points > 0 AND subject_id IS NOT NULL
-      WHEN 9 THEN legs = 1 AND subject_id IS NOT NULL
-      WHEN 10 THEN legs = 1 AND subject_id IS NOT NULL AND wallet IS NOT NULL
-      WHEN 11 THEN legs >= 0 AND legs <= 3 AND points = 0 AND subject_id IS NOT NULL
-      WHEN 12 THEN legs = 1 AND points > 0 AND subject_id IS NULL
-      ELSE false
-    END
-  ),
-  CONSTRAINT only_a_sending_has_an_occasion CHECK ((kind = 4) = (occasion_id IS NOT NULL)),
-  CONSTRAINT only_recognitions_are_shared CHECK (kind IN (4, 5) OR (share IS NULL AND message IS NULL)),
-  CONSTRAINT sending_has_share CHECK (kind <> 4 OR share IS NOT NULL),
-  CONSTRAINT wallet_of_distribution_or_override CHECK (kind IN (7, 10) OR wallet IS NULL),
-  CONSTRAINT only_schedules_have_dates CHECK (kind = 7 OR due_on IS NULL)
+  CONSTRAINT entry_is_valid CHECK (
+    journal_entry_is_valid(
+      kind, actor, reference, idempotency_key, points_per_dollar, points, legs, wallet, subject_id, occasion_id, due_on,
+      share, message
+    )
+  )
 );
 CREATE UNIQUE INDEX journal_entries_position ON journal_entries (position, id);
 CREATE UNIQUE INDEX journal_entries_unique_subject ON journal_entries (subject_id) WHERE kind IN (9, 11);
@@ -339,55 +359,67 @@ CREATE TABLE accounts (
 CREATE TRIGGER accounts_immutable BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
+-- The amount tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
+-- transfer into transit, or of the remainder from there, is the sum of the amounts for many receivers.
+CREATE FUNCTION transfer_is_valid(
+  leg integer, company_id uuid, debit_owner uuid, debit_kind smallint, debit_sequence bigint, credit_owner uuid,
+  credit_kind smallint, credit_sequence bigint, amount bigint, points bigint, points_per_dollar integer, reason smallint
+) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+  BEGIN
+    RETURN CASE reason
+        WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
+        WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
+        WHEN 3 THEN (debit_kind IN (4, 5) AND credit_kind IN (1, 2, 3)) OR (debit_kind = 4 AND credit_kind = 5)
+          OR (debit_kind = 5 AND credit_kind = 4)
+        WHEN 4 THEN debit_kind IN (1, 2, 3) AND credit_kind = 4
+        WHEN 5 THEN debit_kind = 7 AND credit_kind = 1
+        WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
+        WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
+        WHEN 8 THEN debit_kind = 8 AND credit_kind <= 4
+        WHEN 9 THEN debit_kind = 4 AND credit_kind = 6
+        ELSE false
+      END
+      AND (debit_kind >= 4) = (debit_owner = company_id)
+      AND (credit_kind >= 4) = (credit_owner = company_id)
+      AND debit_sequence >= 1 AND credit_sequence >= 1
+      AND leg >= 0 AND (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1)
+      AND (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
+      AND amount > 0 AND points >= 0
+      AND points_per_dollar BETWEEN 1 AND 10000
+      AND (
+        reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4)
+        OR CASE
+          WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
+          ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
+            + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
+        END
+      );
+  END $$;
+
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
 -- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
 -- the two entries in the histories of their accounts.
 CREATE TABLE transfers (
   journal_entry_id uuid NOT NULL,
-  leg integer NOT NULL CHECK (leg >= 0),
+  leg integer NOT NULL,
   company_id uuid NOT NULL,
   debit_owner uuid NOT NULL,
   debit_kind smallint NOT NULL,
-  debit_sequence bigint NOT NULL CHECK (debit_sequence >= 1),
+  debit_sequence bigint NOT NULL,
   credit_owner uuid NOT NULL,
   credit_kind smallint NOT NULL,
-  credit_sequence bigint NOT NULL CHECK (credit_sequence >= 1),
-  amount bigint NOT NULL CHECK (amount > 0),
-  points bigint NOT NULL CHECK (points >= 0),
-  points_per_dollar integer NOT NULL CONSTRAINT rate_within_bounds CHECK (points_per_dollar BETWEEN 1 AND 10000),
+  credit_sequence bigint NOT NULL,
+  amount bigint NOT NULL,
+  points bigint NOT NULL,
+  points_per_dollar integer NOT NULL,
   reason smallint NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (journal_entry_id, leg),
-  CONSTRAINT accounts_match_reason CHECK (
-    CASE reason
-      WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
-      WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
-      WHEN 3 THEN (debit_kind IN (4, 5) AND credit_kind IN (1, 2, 3)) OR (debit_kind = 4 AND credit_kind = 5)
-        OR (debit_kind = 5 AND credit_kind = 4)
-      WHEN 4 THEN debit_kind IN (1, 2, 3) AND credit_kind = 4
-      WHEN 5 THEN debit_kind = 7 AND credit_kind = 1
-      WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
-      WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
-      WHEN 8 THEN debit_kind = 8 AND credit_kind <= 4
-      WHEN 9 THEN debit_kind = 4 AND credit_kind = 6
-      ELSE false
-    END
-  ),
-  CONSTRAINT company_accounts_belong_to_company CHECK (
-    (debit_kind >= 4) = (debit_owner = company_id) AND (credit_kind >= 4) = (credit_owner = company_id)
-  ),
-  CONSTRAINT rounding_is_leg_zero CHECK (
-    (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
-  ),
-  CONSTRAINT reason_has_one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
-  -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A transfer
-  -- into transit, or of the remainder from there, is the sum of the amounts for many receivers.
-  CONSTRAINT amount_matches_points CHECK (
-    reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
-      WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN false
-      ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
-        + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
-    END
+  CONSTRAINT transfer_is_valid CHECK (
+    transfer_is_valid(
+      leg, company_id, debit_owner, debit_kind, debit_sequence, credit_owner, credit_kind, credit_sequence, amount, points,
+      points_per_dollar, reason
+    )
   )
 );
 CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_sequence);
