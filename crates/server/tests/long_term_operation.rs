@@ -330,6 +330,8 @@ fn mails_are_listed_and_tested_and_the_service_reports_its_status() {
             "certificate_expires_at",
             "database",
             "events_pending",
+            "last_backup_at",
+            "last_verification",
             "listen",
             "mails_waiting",
             "maintenance",
