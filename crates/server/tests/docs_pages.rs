@@ -1,18 +1,13 @@
-//! The pages for integrators need no credentials, every curl command in them works, and browsers display them
-//! correctly.
+//! The pages for integrators need no credentials, every example in them works, and browsers display them correctly.
 
 mod clients;
 mod errors;
-
-use std::process::Command;
-use std::sync::PoisonError;
+mod snippets;
 
 use base64::Engine as _;
 use guerdon_persistence::testing::create_databases;
-use guerdon_test_support::require_program;
 use serde_json::Value;
 
-use crate::sandbox::{SANDBOX_LOCK, Sandbox};
 use crate::support::browser::Browser;
 use crate::support::for_each_database;
 use crate::support::service::TestService;
@@ -38,15 +33,6 @@ fn fetch_all_pages(service: &TestService) -> Vec<(String, String)> {
     }
     assert!(paths.len() > 19, "{paths:?}");
     paths.into_iter().map(|path| (path.clone(), fetch_page(service, &path))).collect()
-}
-
-/// The code blocks of a page that begin with this HTML, as a reader copies them.
-fn code_blocks(page: &str, opening: &str) -> Vec<String> {
-    let blocks = page.split(opening).skip(1).filter_map(|block| block.split("</code>").next());
-    let unescape = |text: &str| {
-        text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
-    };
-    blocks.map(unescape).collect()
 }
 
 #[test]
@@ -162,71 +148,6 @@ fn every_page_is_also_served_as_markdown_and_listed_in_the_index() {
     let search = service.running.send_request("GET", "/docs/search.json", &[], None);
     let entries: Vec<[String; 4]> = serde_json::from_str(&search.body).unwrap();
     assert!(entries.iter().any(|[url, ..]| url == "/docs/reference/users#createUser"), "{}", entries.len());
-}
-
-#[test]
-fn every_curl_example_works_in_the_sandbox_in_page_order() {
-    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    let pages = serve_all_pages();
-    for database in create_databases() {
-        let sandbox = Sandbox::start(&["--database", &database.url]);
-        let exports = sandbox.wait_for_exports();
-        let mut count = 0;
-        for (path, page) in &pages {
-            let commands =
-                ["curl", "sh"].map(|class| code_blocks(page, &format!("<code class=\"{class}\">")));
-            for line in commands.concat() {
-                let printed = run_in_shell(&exports, &line);
-                assert!(printed.starts_with('2'), "{path}: {printed} for\n{line}");
-                count += 1;
-            }
-        }
-        assert!(count > 40, "{count}");
-    }
-}
-
-#[test]
-fn every_python_and_javascript_example_works_in_the_sandbox_in_page_order() {
-    let languages = [("python", "python3", "example.py"), ("javascript", "node", "example.mjs")];
-    let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    let pages = serve_all_pages();
-    for (language, program, file) in languages {
-        let Some(program) = require_program(program) else { continue };
-        let folder = tempfile::tempdir().unwrap();
-        for client in ["client.py", "client.mjs"] {
-            let path = format!("{}/../../docs/clients/{client}", env!("CARGO_MANIFEST_DIR"));
-            std::fs::copy(path, folder.path().join(client)).unwrap();
-        }
-        let sandbox = Sandbox::start(&[]);
-        let exports = sandbox.wait_for_exports();
-        let opening = format!("data-language=\"{language}\"><pre tabindex=\"0\"><code class=\"{language}\">");
-        let mut count = 0;
-        for (path, page) in &pages {
-            for example in code_blocks(page, &opening) {
-                std::fs::write(folder.path().join(file), &example).unwrap();
-                let line = format!("{exports}exec {} {file}", program.display());
-                let output =
-                    Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
-                let errors = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{path}: {errors} for\n{example}");
-                count += 1;
-            }
-        }
-        assert!(count > 40, "{language}: {count}");
-    }
-}
-
-/// Every documentation page. Starts a service and stops it.
-fn serve_all_pages() -> Vec<(String, String)> {
-    let database = create_databases().into_iter().next().unwrap();
-    fetch_all_pages(&TestService::start(database, &[]))
-}
-
-/// Runs an example in a shell with the sandbox's exports. Returns the status of the response.
-fn run_in_shell(exports: &str, line: &str) -> String {
-    let line = line.replace("curl ", "curl -sS -o /dev/null -w '%{http_code}' ");
-    let output = Command::new("sh").args(["-c", &format!("{exports}{line}")]).output().unwrap();
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 #[test]
