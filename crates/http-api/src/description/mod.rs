@@ -12,8 +12,6 @@ mod tests;
 mod value_examples;
 mod webhook;
 
-pub(crate) use operation_errors::find_invalid_body;
-pub(crate) use operation_object::OperationSpec;
 use schemars::JsonSchema as _;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};

@@ -1,21 +1,17 @@
 //! Lists the errors that an operation can return because of its path, its parameters and its rules. Errors that every
 //! operation can return are in the general responses.
 
-use guerdon_api_types::body::Fields;
 use guerdon_api_types::parameter::Parameter;
 use guerdon_domain::occasions::ChangeOccasionError;
 use guerdon_domain::ports::Denied;
 use guerdon_domain::users::DeleteUserError;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::OperationSpec;
 use super::error_examples::example_error;
 use crate::endpoints::{Route, noun_of};
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
-
-/// Fields of an update that must not change.
-pub(super) const IMMUTABLE_FIELDS: [&str; 2] = ["domain", "company_id"];
+use crate::operation::operation_spec::OperationSpec;
 
 /// Lists an example of each error with status 400, 403 or 404.
 pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<ApiError> {
@@ -88,21 +84,4 @@ fn find_id_parameter(spec: &OperationSpec) -> Option<&'static str> {
     let mut parameters = spec.query_parameters.iter().chain(spec.body_parameters.iter().flatten());
     let parameter = parameters.find(|parameter| names.contains(&&*parameter.name))?;
     names.into_iter().find(|name| *name == parameter.name)
-}
-
-/// Returns the error that `parse` reports for an example of an invalid body. Tries a body without fields, then a value
-/// of the wrong type, then a body that is not an object.
-pub(crate) fn find_invalid_body<T>(
-    parameters: &[Parameter],
-    parse: impl Fn(&mut Fields<'_>) -> Option<T>,
-) -> Option<ApiError> {
-    let changeable = parameters.iter().find(|parameter| !IMMUTABLE_FIELDS.contains(&&*parameter.name));
-    let with_wrong_type = changeable.map_or_else(|| json!([]), |parameter| json!({&parameter.name: []}));
-    ["{}", &with_wrong_type.to_string(), "[]"].iter().find_map(|body| {
-        let parsed = Fields::parse(body.as_bytes()).and_then(|mut fields| {
-            let command = parse(&mut fields);
-            fields.check_faults(command).map(drop)
-        });
-        parsed.err().map(ApiError::from)
-    })
 }

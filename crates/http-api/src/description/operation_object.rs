@@ -1,43 +1,15 @@
 //! The operation object of one route.
 
-use std::borrow::Cow;
-
-use schemars::Schema;
 use serde_json::{Map, Value, json};
 
 use super::error_examples::render_examples;
-use super::operation_errors::{IMMUTABLE_FIELDS, list_operation_errors};
+use super::operation_errors::list_operation_errors;
 use super::statuses::{ERROR_STATUSES, error_response, header_references};
 use super::value_examples::compose_example;
 use crate::endpoints::{Route, noun_of, tag_of};
-use guerdon_api_types::docs::FieldDocs;
+use crate::operation::operation_spec::{IMMUTABLE_FIELDS, OperationSpec};
 use guerdon_api_types::docs::{self, DocComment};
 use guerdon_api_types::parameter::Parameter;
-
-use crate::operation::error::ApiError;
-
-/// What the OpenAPI document says about a route's operation.
-pub(crate) struct OperationSpec {
-    pub(crate) name: &'static str,
-    pub(crate) summary: &'static str,
-    pub(crate) description: &'static str,
-    /// Whether the path accepts a domain instead of the id.
-    pub(crate) accepts_domain: bool,
-    /// The status of a successful response.
-    pub(crate) success_status: u16,
-    pub(crate) query_parameters: Vec<Parameter>,
-    /// The fields of the body; `None` if the operation reads no body.
-    pub(crate) body_parameters: Option<Vec<Parameter>>,
-    /// The error of an invalid body; `None` if the operation reads no body.
-    pub(crate) invalid_body: Option<ApiError>,
-    /// Whether the operation accepts an idempotency key.
-    pub(crate) accepts_idempotency_key: bool,
-    /// The schema of the response; null if it has no body.
-    pub(crate) response_schema: Schema,
-    /// The component that describes those fields of the request that `field_docs` does not describe.
-    pub(crate) documented_by: Cow<'static, str>,
-    pub(crate) field_docs: FieldDocs,
-}
 
 /// The schemas to which a description refers.
 pub(super) struct Schemas<'a> {

@@ -11,9 +11,9 @@ use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
 use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
-use crate::description::{OperationSpec, find_invalid_body};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
+use crate::operation::operation_spec::{OperationSpec, find_invalid_body};
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 use crate::operation::{LongPoll, OperationDocs, ReadOperation, ReadWithBody, WriteOperation};

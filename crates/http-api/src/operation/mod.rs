@@ -6,7 +6,7 @@
 //!   `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory;
 //!   `commit_decision` decides between a commit and a 503.
 //! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code`, `failure_reason` and
-//!   `problem`. `operation_docs` documents operations for the API description.
+//!   `problem`. `operation_docs` and `operation_spec` document operations for the API description.
 
 pub(crate) mod body;
 mod body_parser;
@@ -23,6 +23,7 @@ pub(crate) mod list;
 mod long_poll;
 pub(crate) mod memory_budget;
 mod operation_docs;
+pub(crate) mod operation_spec;
 pub(crate) mod problem;
 pub(crate) mod query;
 mod read;
