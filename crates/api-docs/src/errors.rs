@@ -52,7 +52,7 @@ pub(crate) fn write_errors(operation: &Operation<'_>, id: &str, description: &Va
     text
 }
 
-/// The order in which errors are preferred as the example of an operation: those of its own rules come first.
+/// The order in which errors are preferred as the example of an operation: errors of the operation's rules come first.
 fn example_order(code: &str) -> u8 {
     match code {
         "not_found" => 1,

@@ -48,7 +48,7 @@ fn tick_interval(span: i128) -> i128 {
     }
 }
 
-#[expect(clippy::as_conversions, reason = "a place in a picture needs no more than 53 bits of a number")]
+#[expect(clippy::as_conversions, reason = "a position in a picture needs at most 53 bits of precision")]
 pub(super) fn i64_to_f64(value: i64) -> f64 {
     value as f64
 }

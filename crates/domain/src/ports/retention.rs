@@ -18,7 +18,7 @@ pub trait Retention {
     /// Deletes up to `limit` sent mails that were created before a time. Returns the number of deleted mails.
     fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
-    /// Deletes some of the statistics that are too old to be shown: all rows of the oldest hour, and at least `limit`
-    /// rows of the oldest day, if it has so many. Returns the number of deleted rows; 0 means that none are left.
+    /// Deletes some of the statistics that are too old to be shown: all rows of the oldest hour, and about `limit` rows
+    /// of the oldest day. Returns the number of deleted rows; 0 means that none are left.
     fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError>;
 }
