@@ -4,10 +4,9 @@ use super::{StoreError, Timestamp};
 use crate::values::EventId;
 
 pub trait Retention {
-    /// Deletes delivered events that were created before a time, with their attempts. Examines at most
-    /// `limit` events with ids greater than the given one. Returns the number of deleted events and the id to
-    /// continue after, which is `None` at the end. The last event is kept if the positions of future events
-    /// depend on it.
+    /// Deletes delivered events that were created before a time, with their attempts. Examines at most `limit` events
+    /// with ids greater than the given one. Returns the number of deleted events and the id to continue after; `None`
+    /// at the end. The last event is kept if the positions of future events depend on it.
     fn prune_events(
         &mut self,
         before: Timestamp,

@@ -41,7 +41,7 @@ impl Shell {
         Self { child, input, lines, folder: folder.to_owned() }
     }
 
-    /// Runs an example and returns what it prints. Fails if a command fails, if curl receives a status that does not match
+    /// Runs an example and returns its output. Fails if a command fails, if curl receives a status that does not match
     /// the pattern, or if the example takes longer than the timeout.
     pub fn run(&mut self, text: &str, expected_status: &str, timeout: Duration) -> Result<String, String> {
         std::fs::write(self.folder.join("example.sh"), text).unwrap();
@@ -103,7 +103,7 @@ impl Drop for Background {
     }
 }
 
-/// A shell in a process group of its own, whose programs store their files in the folder.
+/// A shell in a separate process group, whose programs store their files in the folder.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new("sh");
     command.current_dir(folder).env("HOME", folder).env_remove("XDG_STATE_HOME");
