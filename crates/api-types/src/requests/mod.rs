@@ -1,7 +1,10 @@
-//! The readers of request bodies that are also used outside the API, for imports.
+//! The readers of the bodies that create and change companies and users. Each pair stands in one file, because the
+//! bodies share most fields. Imports also use the readers of users.
 
+mod company;
 mod import;
 mod user;
 
+pub use company::{read_company_changes, read_new_company};
 pub use import::{importable_user_fields, parse_imported_changes, parse_imported_profile};
 pub use user::{NewUser, read_new_user, read_user_changes};

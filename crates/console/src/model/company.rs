@@ -47,8 +47,9 @@ pub struct Company {
     pub domain: String,
     pub provider: ObjectReference,
     pub created_at: OffsetDateTime,
-    pub points_per_dollar: u32,
     pub allow_zero_points: bool,
+    /// The settings, each with its label.
+    pub facts: Vec<(&'static str, String)>,
     /// Users that are not deleted.
     pub users: u64,
     pub recognitions_30d: u64,

@@ -147,27 +147,14 @@ fn occasion_table(company: &Company) -> Markup {
 }
 
 fn company_facts(company: &Company, frame: &Frame) -> Markup {
-    let alert = company.reserve.alert_below.map_or("never".to_owned(), |threshold| {
-        format!(
-            "when the reserve falls below {}",
-            numbers::count_with_noun(threshold.unsigned_abs(), "point", "points")
-        )
-    });
-    components::fact_list(&[
+    let mut facts = vec![
         ("Id", html! { code { (company.id) } }),
         ("Domain", html! { (company.domain) }),
         ("Provider", components::provider_link(&company.provider)),
-        (
-            "Rate",
-            html! { (numbers::format_integer(i64::from(company.points_per_dollar))) " points per dollar" },
-        ),
-        ("Administrators are told", html! { (alert) }),
-        (
-            "Recognitions of 0 points",
-            html! { (if company.allow_zero_points { "allowed" } else { "not allowed" }) },
-        ),
-        ("Made", time_format::render_timestamp_with_age(frame.now, company.created_at)),
-    ])
+    ];
+    facts.extend(company.facts.iter().map(|(label, value)| (*label, html! { (value) })));
+    facts.push(("Made", time_format::render_timestamp_with_age(frame.now, company.created_at)));
+    components::fact_list(&facts)
 }
 
 fn company_commands(company: &Company) -> Markup {

@@ -1,6 +1,7 @@
 //! The changes that can be made to a company.
 
 use super::owner_name::OwnerName;
+use crate::model::Company;
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Denied, StoreError};
 use crate::values::{DomainName, EmailAddress, InvalidValue, SingleLine, Update, WebUrl};
@@ -22,6 +23,26 @@ pub struct UpdateCompany {
     pub reserve_alert: Update<Points>,
     /// An additional recipient of the alert.
     pub reserve_bcc: Update<EmailAddress>,
+}
+
+impl UpdateCompany {
+    /// Changes the company's own fields. The owner and the domain do not change here.
+    pub(super) fn apply(&self, company: &mut Company) {
+        if let Some(name) = &self.name {
+            company.name = name.clone();
+        }
+        if let Some(logo_url) = &self.logo_url {
+            company.logo_url = logo_url.clone();
+        }
+        if let Some(rate) = self.rate {
+            company.rate = rate;
+        }
+        company.reserve_alert = self.reserve_alert.apply(company.reserve_alert);
+        let reserve_bcc = self.reserve_bcc.clone().apply(company.reserve_bcc.clone());
+        if reserve_bcc != company.reserve_bcc {
+            company.reserve_bcc = reserve_bcc; // an address that differs only in case is equal, and is not changed
+        }
+    }
 }
 
 /// Why a company was not changed.

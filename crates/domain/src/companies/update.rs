@@ -2,7 +2,7 @@
 
 use super::change::{UpdateCompany, UpdateCompanyError};
 use super::ownership;
-use crate::model::{Company, CompanyWithOwner, EntryKind};
+use crate::model::{CompanyWithOwner, EntryKind};
 use crate::ports::{Accounts, Companies, Context, JournalEntries, LockableRow, Locks, MailOutbox, Users};
 use crate::reserve;
 use crate::values::{CompanyId, ProviderId};
@@ -27,7 +27,7 @@ where
     let before = found.company.clone();
     let mut changed = ownership::update_owner(tx, found, command, context)?;
     let company = &mut changed.company;
-    apply_update(command, company);
+    command.apply(company);
     if *company != before {
         company.updated_at = now;
         tx.update_company(company)?;
@@ -39,21 +39,4 @@ where
         }
     }
     Ok(changed)
-}
-
-fn apply_update(command: &UpdateCompany, company: &mut Company) {
-    if let Some(name) = &command.name {
-        company.name = name.clone();
-    }
-    if let Some(logo_url) = &command.logo_url {
-        company.logo_url = logo_url.clone();
-    }
-    if let Some(rate) = command.rate {
-        company.rate = rate;
-    }
-    company.reserve_alert = command.reserve_alert.apply(company.reserve_alert);
-    let reserve_bcc = command.reserve_bcc.clone().apply(company.reserve_bcc.clone());
-    if reserve_bcc != company.reserve_bcc {
-        company.reserve_bcc = reserve_bcc; // an address that differs only in case is equal, and is not changed
-    }
 }

@@ -45,6 +45,7 @@ use crate::terminal::Progress;
 pub(crate) use arguments::points_argument::format_dollars;
 pub(crate) use arguments::time::parse_time;
 pub(crate) use command_tree::{Command, ImportCommand};
+pub(crate) use company::list_company_facts;
 pub(crate) use error::CommandError;
 pub(crate) use event::send_example::SendExample;
 pub(crate) use ledger::seal::{Seal, SealView};

@@ -73,10 +73,11 @@ pub(crate) fn format_count(count: usize, one: &str, many: &str) -> String {
     numbers::count_with_noun(u64::try_from(count).unwrap_or(u64::MAX), one, many)
 }
 
-/// Formats names and values in two columns.
+/// Formats names, in lower case, and values in two columns.
 pub(crate) fn format_fields(rows: &[(&str, &str)]) -> String {
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:width$}  {value}")).collect();
+    let lines: Vec<String> =
+        rows.iter().map(|(name, value)| format!("{:width$}  {value}", name.to_lowercase())).collect();
     lines.join("\n")
 }
 

@@ -17,7 +17,7 @@ use guerdon_domain::values::{CompanyId, ProviderId};
 use guerdon_domain::wallets::Account;
 
 use super::{PageContext, audit, provider_reference, start_of_day, to_count, to_utc};
-use crate::commands::format_dollars;
+use crate::commands::{format_dollars, list_company_facts};
 
 const RESERVE_CHART_DAYS: u16 = 90;
 const RECENT_DAYS: i32 = 30;
@@ -79,12 +79,12 @@ pub(super) fn load_company(mut context: PageContext<'_>, id: &str) -> Result<Opt
         domain: company.domain.as_str().to_owned(),
         provider: provider_reference(&names, company.provider_id),
         created_at: to_utc(company.created_at),
-        points_per_dollar: u32::try_from(company.rate.get()).unwrap_or(0),
         allow_zero_points: company.allow_zero_points,
         users: to_count(context.reads.count_active_users(id)?),
         recognitions_30d: to_count(
             days.iter().filter(|day| day.day >= recent).map(|day| day.recognitions).sum(),
         ),
+        facts: list_company_facts(&company),
         reserve: to_reserve(balance, company.rate, company.reserve_alert),
         reserve_by_day: reserve_history(&context, &company, &days, balance),
         circulation: build_circulation(&company, &days),

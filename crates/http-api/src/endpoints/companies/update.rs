@@ -11,6 +11,7 @@ use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
+use guerdon_api_types::requests::read_company_changes;
 use guerdon_api_types::views::{ChangedCompany, CompanyView};
 
 pub(crate) struct Update;
@@ -35,16 +36,7 @@ impl WriteOperation for Update {
     }
 
     fn parse_command(fields: &mut Fields) -> Option<UpdateCompany> {
-        Some(UpdateCompany {
-            domain: fields.read_change("domain"),
-            name: fields.read_change("company_name"),
-            owner_email: fields.read_change("owner_email"),
-            owner_name: fields.read_change("owner_name"),
-            logo_url: fields.read_change("logo_url"),
-            rate: fields.read_integer_change("points_per_dollar"),
-            reserve_alert: fields.read_integer_update("reserve_alert"),
-            reserve_bcc: fields.read_update("reserve_bcc"),
-        })
+        Some(read_company_changes(fields))
     }
 
     fn execute_command(

@@ -1,9 +1,12 @@
 //! `guerdon company`.
 
+mod facts;
 mod list;
 mod options;
 mod show;
 mod transfer;
+
+pub(crate) use facts::list_company_facts;
 
 use crate::commands::group_macro::command_group;
 

@@ -5,6 +5,7 @@ use guerdon_console::numbers;
 use guerdon_domain::ports::{Lookup, StoreExt};
 use serde::{Deserialize, Serialize};
 
+use super::list_company_facts;
 use crate::commands::arguments::identifiers::CompanyArgument;
 use crate::commands::output::format_fields;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
@@ -33,22 +34,21 @@ impl RunnableCommand for Show {
             let Lookup::Own(found) = reads.find_company(scope, id)? else { return Err(absent()) };
             let users = reads.count_active_users(id)?;
             let json = serde_json::to_string(&CompanyView::for_fetch(&found, users))?;
-            let (company, owner) = (&found.company, found.owner_name());
-            let rate = numbers::format_integer(company.rate.get());
-            let count = numbers::format_integer(users);
-            let alert = company.reserve_alert.map_or_else(|| "-".to_owned(), |alert| alert.to_text());
-            let text = format_fields(&[
-                ("id", &id.to_string()),
-                ("provider", &scope.to_string()),
-                ("domain", company.domain.as_str()),
-                ("name", company.name.as_str()),
-                ("owner", &format!("{owner} <{}>", found.owner_email.as_str())),
-                ("users", &count),
-                ("points per dollar", &rate),
-                ("reserve alert", &alert),
-                ("0 points", if company.allow_zero_points { "allowed" } else { "not allowed" }),
-                ("created", &company.created_at.to_string()),
-            ]);
+            let company = &found.company;
+            let owner = format!("{} <{}>", found.owner_name(), found.owner_email.as_str());
+            let mut rows = vec![
+                ("id", id.to_string()),
+                ("provider", scope.to_string()),
+                ("domain", company.domain.as_str().to_owned()),
+                ("name", company.name.as_str().to_owned()),
+                ("owner", owner),
+                ("users", numbers::format_integer(users)),
+            ];
+            rows.extend(list_company_facts(company));
+            rows.push(("created", company.created_at.to_string()));
+            let rows: Vec<(&str, &str)> =
+                rows.iter().map(|(label, value)| (*label, value.as_str())).collect();
+            let text = format_fields(&rows);
             Ok(CommandOutput { text, json, ..CommandOutput::default() })
         })
     }
