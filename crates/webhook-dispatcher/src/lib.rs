@@ -10,7 +10,7 @@ mod sender;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use bodies::{Bodies, body_schema};
+pub use bodies::{Bodies, body_schema, render_example};
 pub use dispatcher::{
     AttemptResult, ClaimResult, DeliveryStore, Dispatcher, DispatcherLimits, DispatcherObserver, NoObserver,
     PersistentDeliveryStore, RunningDispatcher, StopResult,

@@ -35,7 +35,7 @@ pub struct PlainBodies;
 
 impl EventBodies for PlainBodies {
     fn render_event(&self, event: &Event<'_>) -> Result<Vec<u8>, RenderError> {
-        Ok(EventFacts::from_event(event).to_string().into())
+        Ok(event.facts().to_string().into())
     }
 
     fn parse_facts(&self, body: &[u8]) -> Option<EventFacts> {

@@ -1,6 +1,6 @@
 //! Events: their kinds, contents and states.
 
-use super::{Person, Recognition};
+use super::{Action, EventFacts, Person, Recognition};
 use crate::money::Points;
 use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored_enum};
 
@@ -10,6 +10,47 @@ stored_enum! {
         RecognitionReceived => 1, "recognition.received";
         RecognitionUpdated => 2, "recognition.updated";
         RedemptionCreated => 3, "redemption.created";
+    }
+}
+
+/// What an event reports. Its id, and the facts in its body that `verify` compares with the journal, come from
+/// there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventSubject {
+    /// One of the recognitions of a journal entry. Each has an event with the id of the recognition.
+    SentRecognition,
+    /// The recognition that a journal entry changed. The event has the id of the entry.
+    ChangedRecognition,
+    /// The journal entry itself, which is about a user. The event has the id of the entry.
+    JournalEntry,
+}
+
+impl EventKind {
+    /// What happened, in one line, for integrators.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::RecognitionReceived => "A user received a recognition",
+            Self::RecognitionUpdated => "The operator changed a recognition",
+            Self::RedemptionCreated => "A user spent points on a reward",
+        }
+    }
+
+    /// The action whose journal entry an event of this kind belongs to.
+    pub fn action(self) -> Action {
+        match self {
+            Self::RecognitionReceived => Action::RecognitionSent,
+            Self::RecognitionUpdated => Action::RecognitionUpdated,
+            Self::RedemptionCreated => Action::Redeemed,
+        }
+    }
+
+    /// What an event of this kind reports.
+    pub fn subject(self) -> EventSubject {
+        match self {
+            Self::RecognitionReceived => EventSubject::SentRecognition,
+            Self::RecognitionUpdated => EventSubject::ChangedRecognition,
+            Self::RedemptionCreated => EventSubject::JournalEntry,
+        }
     }
 }
 
@@ -51,6 +92,29 @@ impl Event<'_> {
             Self::RecognitionReceived(event) => event.recognition.id.as_uuid(),
             Self::RecognitionUpdated(_) | Self::RedemptionCreated(_) => entry_id.as_uuid(),
         })
+    }
+
+    /// The facts that the body must contain.
+    pub fn facts(&self) -> EventFacts {
+        let kind = self.kind();
+        match self {
+            Self::RecognitionReceived(event) | Self::RecognitionUpdated(event) => EventFacts {
+                kind,
+                subject: event.recognition.id.as_uuid(),
+                company: event.recognition.company_id.as_uuid(),
+                sender: Some(event.recognition.sender.id()),
+                receiver: Some(event.recognition.receiver_id.as_uuid()),
+                points: event.recognition.points.get(),
+            },
+            Self::RedemptionCreated(event) => EventFacts {
+                kind,
+                subject: event.user.id.as_uuid(),
+                company: event.user.company_id.as_uuid(),
+                sender: None,
+                receiver: None,
+                points: event.points.get(),
+            },
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-use super::{Event, EventKind};
+use super::EventKind;
 
 /// What an event's body says about the ledger: enough to compare a stored body with its journal entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,31 +20,6 @@ pub struct EventFacts {
     pub receiver: Option<Uuid>,
     /// Points of the recognition or the redemption.
     pub points: i64,
-}
-
-impl EventFacts {
-    /// The facts that the body of an event must contain.
-    pub fn from_event(event: &Event<'_>) -> Self {
-        let kind = event.kind();
-        match event {
-            Event::RecognitionReceived(event) | Event::RecognitionUpdated(event) => Self {
-                kind,
-                subject: event.recognition.id.as_uuid(),
-                company: event.recognition.company_id.as_uuid(),
-                sender: Some(event.recognition.sender.id()),
-                receiver: Some(event.recognition.receiver_id.as_uuid()),
-                points: event.recognition.points.get(),
-            },
-            Event::RedemptionCreated(event) => Self {
-                kind,
-                subject: event.user.id.as_uuid(),
-                company: event.user.company_id.as_uuid(),
-                sender: None,
-                receiver: None,
-                points: event.points.get(),
-            },
-        }
-    }
 }
 
 /// One line, for renderers whose bodies contain nothing else.

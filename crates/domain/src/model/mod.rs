@@ -27,7 +27,9 @@ pub use audit_report::{AuditPart, AuditReport, CheckedRows, Findings, Violation}
 pub use company::{Company, CompanyWithOwner};
 pub use corporation::Corporation;
 pub use details::{Details, UpdateDetails};
-pub use event::{Event, EventKind, EventState, NewEvent, RecognitionEvent, RedemptionEvent, SenderName};
+pub use event::{
+    Event, EventKind, EventState, EventSubject, NewEvent, RecognitionEvent, RedemptionEvent, SenderName,
+};
 pub use event_facts::EventFacts;
 pub use idempotency::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
 pub use journal_entry::{EntryKind, JournalEntry, ScheduledDate, Sending};

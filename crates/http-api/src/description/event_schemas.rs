@@ -1,50 +1,11 @@
 //! The schemas of events as components, so that generated clients have a type for each kind of event. The event feed and
 //! the webhooks share them.
 
-use guerdon_api_types::docs::{self, FieldDocs};
-use guerdon_api_types::field_docs;
 use guerdon_api_types::views::WEBHOOK_EVENT;
 use serde_json::{Map, Value, json};
 
-const EVENT: FieldDocs = field_docs! {
-    /// The version of the body's format. Example: `"1.0"`
-    version,
-    /// The data of the event.
-    data,
-};
-
-/// The fields of the data that a recognition of the API does not have.
-const RECOGNITION_DATA: FieldDocs = field_docs! {
-    /// The name of the user or company that sent it. Example: `"Ada Lovelace"`
-    sender_name,
-    /// The sender's email; null for a company. Example: `"ada@acme.example"`
-    sender_email,
-    /// The receiver's first and last name. Example: `"Grace Hopper"`
-    receiver_name,
-    /// The receiver's email. Example: `"grace@acme.example"`
-    receiver_email,
-    /// The occasion's name. Example: `"Thank you"`
-    occasion_name,
-    /// The message; null for a private recognition. Example: `"You made my day."`
-    message,
-};
-
-const REDEMPTION_DATA: FieldDocs = field_docs! {
-    /// The user who redeemed points. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
-    user_id,
-    /// The user's email. Example: `"grace@acme.example"`
-    user_email,
-    /// The points of this redemption. Example: `20`
-    points,
-    /// All points ever spent from the wallet, at the current rate. Example: `40`
-    cumulative_points_spent,
-    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
-    company_id,
-};
-
-/// Adds a component for each kind of event, for its data, and for the union of all kinds. `components` must still
-/// contain the doc comments of a recognition, which also describe the fields of events with the same names. `bodies` are the
-/// kinds of events, such as `redemption.created`, with the JSON Schema of the body.
+/// Adds a component for each kind of event, for its data, and for the union of all kinds. `bodies` are the kinds of
+/// events, such as `redemption.created`, with the JSON Schema of the body.
 pub(super) fn add_event_schemas<'a>(
     bodies: impl Iterator<Item = (&'static str, &'a Value)>,
     components: &mut Map<String, Value>,
@@ -54,9 +15,7 @@ pub(super) fn add_event_schemas<'a>(
         let mut event = body.clone();
         if let Some(properties) = event.get_mut("properties").and_then(Value::as_object_mut) {
             extract_data(properties, components);
-            describe_type(properties, kind);
         }
-        docs::add_docs(event.get_mut("properties"), EVENT, &[]);
         let name = event_schema_name(kind);
         mapping.insert(kind.to_owned(), schema_reference(&name).into());
         components.insert(name, event);
@@ -86,22 +45,9 @@ pub(super) fn schema_reference(name: &str) -> String {
 fn extract_data(properties: &mut Map<String, Value>, components: &mut Map<String, Value>) {
     let Some(Value::Object(mut data)) = properties.remove("data") else { return };
     let Some(Value::String(name)) = data.remove("title") else { return };
-    let (docs, object) = match name.as_str() {
-        "RedemptionData" => (REDEMPTION_DATA, None),
-        _ => (RECOGNITION_DATA, components.get("Recognition")),
-    };
-    docs::add_docs(data.get_mut("properties"), docs, object.as_slice());
-    properties.insert("data".to_owned(), json!({"$ref": schema_reference(&name)}));
+    let reference = json!({"$ref": schema_reference(&name), "description": "The data of the event."});
+    properties.insert("data".to_owned(), reference);
     components.insert(name, Value::Object(data));
-}
-
-/// Describes the property that distinguishes the kinds. [`field_docs!`] cannot describe it, because its name is a
-/// keyword.
-fn describe_type(properties: &mut Map<String, Value>, kind: &str) {
-    if let Some(Value::Object(property)) = properties.get_mut("type") {
-        property.insert("description".to_owned(), "The kind of event.".into());
-        property.insert("examples".to_owned(), json!([kind]));
-    }
 }
 
 #[cfg(test)]
@@ -134,7 +80,6 @@ mod tests {
         assert_eq!(components[WEBHOOK_EVENT], union);
         let data = &components["RedemptionCreatedEvent"]["properties"]["data"];
         assert_eq!(data["$ref"], "#/components/schemas/RedemptionData");
-        let points = &components["RedemptionData"]["properties"]["points"];
-        assert!(points["description"].as_str().unwrap().contains("Example: `20`"));
+        assert_eq!(components["RedemptionData"]["properties"]["points"]["type"], "integer");
     }
 }

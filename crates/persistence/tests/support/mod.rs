@@ -75,7 +75,7 @@ const ERASURE_MARK: &str = " without ";
 
 impl EventBodies for TestBodies {
     fn render_event(&self, event: &Event<'_>) -> Result<Vec<u8>, RenderError> {
-        Ok(EventFacts::from_event(event).to_string().into_bytes())
+        Ok(event.facts().to_string().into_bytes())
     }
 
     fn parse_facts(&self, body: &[u8]) -> Option<EventFacts> {

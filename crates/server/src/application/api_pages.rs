@@ -39,12 +39,8 @@ fn compress_page(path: String, content_type: &'static str, body: Vec<u8>) -> Pub
 }
 
 fn describe_webhook(kind: EventKind) -> Webhook {
-    let summary = match kind {
-        EventKind::RecognitionReceived => "A user received a recognition",
-        EventKind::RecognitionUpdated => "The operator changed a recognition",
-        EventKind::RedemptionCreated => "A user spent points on a reward",
-    };
-    Webhook { name: kind.name(), summary, body: guerdon_webhook_dispatcher::body_schema(kind).to_value() }
+    let body = guerdon_webhook_dispatcher::body_schema(kind).to_value();
+    Webhook { name: kind.name(), summary: kind.summary(), body }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ struct Envelope<T> {
     data: T,
 }
 
-/// Returns the JSON Schema of the body of an event of this kind.
+/// Returns the JSON Schema of the body of an event of this kind. The descriptions are the doc comments of `T`.
 pub(super) fn envelope_schema<T: JsonSchema>(kind: EventKind) -> Schema {
     let data = SchemaSettings::draft2020_12()
         .with(|settings| {
@@ -27,8 +27,16 @@ pub(super) fn envelope_schema<T: JsonSchema>(kind: EventKind) -> Schema {
     json_schema!({
         "type": "object",
         "properties": {
-            "type": {"type": "string", "const": kind.name()},
-            "version": {"type": "string", "const": VERSION},
+            "type": {
+                "type": "string",
+                "const": kind.name(),
+                "description": format!("The kind of event. Example: `\"{}\"`", kind.name()),
+            },
+            "version": {
+                "type": "string",
+                "const": VERSION,
+                "description": format!("The version of the body's format. Example: `\"{VERSION}\"`"),
+            },
             "data": data,
         },
         "required": ["type", "version", "data"],

@@ -1,38 +1,60 @@
 //! `recognition.received` and `recognition.updated`.
 
-use guerdon_domain::events::RecognitionEvent;
+use guerdon_domain::events::{EventFacts, EventKind, RecognitionEvent, SenderName};
+use guerdon_domain::ports::{IdGenerator, RenderError, Timestamp};
+use guerdon_domain::recognitions::{Recognition, Sender};
+use guerdon_domain::values::{Message, OccasionId, RecognitionId, UserId};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-/// The data of an event about a recognition. The order of the fields is the order in the body (behaviour 23.3).
+use super::envelope::render_envelope;
+use super::sample_values::{sample_points, sample_receiver};
+
+/// The data of an event about a recognition. The order of the fields is the order in the body (behaviour 23.3). The
+/// doc comments of the fields are the API's description of them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RecognitionData")]
 pub(super) struct Data<'a> {
+    /// The recognition's id. Example: `"019a9c3e-5d75-7177-be60-6d5e4f3a2b77"`
     #[schemars(extend("format" = "uuid"))]
     id: String,
+    /// Whether a user or the company sends it. Example: `"user"`
     #[schemars(extend("enum" = ["user", "company"]))]
     sender_type: &'static str,
+    /// The id of the user or of the company. Example: `"019a9c3e-5d71-7a10-8a52-1f0e9d3c4b22"`
     #[schemars(extend("format" = "uuid"))]
     sender_id: String,
+    /// The name of the user or company that sent it. Example: `"Ada Lovelace"`
     sender_name: &'a str,
+    /// The sender's email; null for a company. Example: `"ada@acme.example"`
     #[schemars(extend("format" = "email"))]
     sender_email: Option<&'a str>,
+    /// The receiver. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
     #[schemars(extend("format" = "uuid"))]
     receiver_id: String,
+    /// The receiver's first and last name. Example: `"Grace Hopper"`
     receiver_name: String,
+    /// The receiver's email. Example: `"grace@acme.example"`
     #[schemars(extend("format" = "email"))]
     receiver_email: &'a str,
+    /// The occasion: one of the sender's company, or a global one. Example: `"019a9c3e-5d73-7f55-8c6e-4b3c2d1e0f55"`
     #[schemars(extend("format" = "uuid"))]
     occasion_id: String,
+    /// The occasion's name. Example: `"Thank you"`
     occasion_name: &'a str,
+    /// The points that the receiver got. Example: `10`
     #[schemars(range(min = 0))]
     points: i64,
+    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     #[schemars(extend("format" = "uuid"))]
     company_id: String,
-    /// Null for a private recognition.
+    /// The message; null for a private recognition. Example: `"You made my day."`
     message: Option<&'a str>,
+    /// When it was created, in UTC with milliseconds. Example: `"2026-11-20T20:01:02.345Z"`
     #[schemars(extend("format" = "date-time"))]
     created_at: String,
+    /// True for a public recognition, false for a private one; true by default. Example: `true`
     share: bool,
 }
 
@@ -57,6 +79,57 @@ impl<'a> Data<'a> {
             share: recognition.share,
         }
     }
+}
+
+/// The fields that `guerdon verify` compares with the ledger.
+#[derive(Deserialize)]
+struct FactFields {
+    id: Uuid,
+    sender_id: Uuid,
+    receiver_id: Uuid,
+    company_id: Uuid,
+    points: i64,
+}
+
+/// Reads the facts of the ledger from the data of an event; `None` if it cannot be parsed.
+pub(super) fn parse_facts(kind: EventKind, data: &str) -> Option<EventFacts> {
+    let FactFields { id, sender_id, receiver_id, company_id, points } = serde_json::from_str(data).ok()?;
+    Some(EventFacts {
+        kind,
+        subject: id,
+        company: company_id,
+        sender: Some(sender_id),
+        receiver: Some(receiver_id),
+        points,
+    })
+}
+
+/// Renders an event with sample data.
+pub(super) fn render_example(
+    kind: EventKind,
+    ids: &dyn IdGenerator,
+    created_at: Timestamp,
+) -> Result<Vec<u8>, RenderError> {
+    let receiver = sample_receiver(ids)?;
+    let recognition = Recognition {
+        id: RecognitionId::from_uuid(ids.next_id()),
+        receiver_id: receiver.id,
+        sender: Sender::User(UserId::from_uuid(ids.next_id())),
+        message: Message::parse("This is an example.").map_err(|error| RenderError(error.to_string()))?,
+        points: sample_points(),
+        share: true,
+        occasion_id: OccasionId::from_uuid(ids.next_id()),
+        company_id: receiver.company_id,
+        created_at,
+    };
+    let sender = SenderName { name: "Ada Lovelace", email: Some("ada@example.com") };
+    let event = RecognitionEvent {
+        recognition: &recognition,
+        sender: &sender,
+        receiver: &receiver,
+        occasion_name: "An example",
+    };
+    render_envelope(kind, Data::from_event(&event))
 }
 
 #[cfg(test)]

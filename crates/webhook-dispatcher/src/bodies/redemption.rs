@@ -1,21 +1,32 @@
 //! `redemption.created`.
 
-use guerdon_domain::events::RedemptionEvent;
+use guerdon_domain::events::{EventFacts, EventKind, RedemptionEvent};
+use guerdon_domain::ports::{IdGenerator, RenderError};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
-/// The data of an event about a redemption. The order of the fields is the order in the body (behaviour 23.3).
+use super::envelope::render_envelope;
+use super::sample_values::{sample_points, sample_receiver};
+
+/// The data of an event about a redemption. The order of the fields is the order in the body (behaviour 23.3). The
+/// doc comments of the fields are the API's description of them.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "RedemptionData")]
 pub(super) struct Data<'a> {
+    /// The user who redeemed points. Example: `"019a9c3e-5d72-7e44-9b7d-3a2b1c0d9e44"`
     #[schemars(extend("format" = "uuid"))]
     user_id: String,
+    /// The user's email. Example: `"grace@acme.example"`
     #[schemars(extend("format" = "email"))]
     user_email: &'a str,
+    /// The points of this redemption. Example: `20`
     #[schemars(range(min = 0))]
     points: i64,
+    /// All points ever spent from the wallet, at the current rate. Example: `40`
     #[schemars(range(min = 0))]
     cumulative_points_spent: i64,
+    /// The company. Example: `"019a9c3e-5d70-7c41-9d0c-6a1c0f7e2b11"`
     #[schemars(extend("format" = "uuid"))]
     company_id: String,
 }
@@ -32,6 +43,28 @@ impl<'a> Data<'a> {
     }
 }
 
+/// The fields that `guerdon verify` compares with the ledger.
+#[derive(Deserialize)]
+struct FactFields {
+    user_id: Uuid,
+    points: i64,
+    company_id: Uuid,
+}
+
+/// Reads the facts of the ledger from the data of an event; `None` if it cannot be parsed.
+pub(super) fn parse_facts(kind: EventKind, data: &str) -> Option<EventFacts> {
+    let FactFields { user_id, points, company_id } = serde_json::from_str(data).ok()?;
+    Some(EventFacts { kind, subject: user_id, company: company_id, sender: None, receiver: None, points })
+}
+
+/// Renders an event with sample data.
+pub(super) fn render_example(kind: EventKind, ids: &dyn IdGenerator) -> Result<Vec<u8>, RenderError> {
+    let user = sample_receiver(ids)?;
+    let points = sample_points();
+    let event = RedemptionEvent { user: &user, points, cumulative_points_spent: points };
+    render_envelope(kind, Data::from_event(&event))
+}
+
 #[cfg(test)]
 mod tests {
     use guerdon_domain::events::Event;
@@ -39,7 +72,6 @@ mod tests {
     use guerdon_domain::ports::EventBodies;
     use guerdon_domain::users::Person;
     use guerdon_domain::values::{CompanyId, EmailAddress, SingleLine, UserId};
-    use uuid::Uuid;
 
     use super::*;
     use crate::Bodies;

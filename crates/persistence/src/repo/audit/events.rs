@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use diesel::prelude::*;
 use guerdon_domain::audit::Findings;
-use guerdon_domain::events::{EventFacts, EventKind};
+use guerdon_domain::events::{EventFacts, EventKind, EventSubject};
 use guerdon_domain::ports::{EventBodies, StoreError};
 use guerdon_domain::values::{EventId, RecognitionId};
 use uuid::Uuid;
@@ -48,11 +48,10 @@ impl EventDigests {
 
 /// The kind of the event that has the same id as its journal entry.
 fn event_kind_of_entry(entry: i16) -> Option<EventKind> {
-    match entry {
-        kind::AMENDMENT => Some(EventKind::RecognitionUpdated),
-        kind::REDEMPTION => Some(EventKind::RedemptionCreated),
-        _ => None,
-    }
+    EventKind::ALL.iter().copied().find(|event_kind| {
+        let reports_entry = event_kind.subject() != EventSubject::SentRecognition;
+        reports_entry && kind::from_action(event_kind.action()) == Some(entry)
+    })
 }
 
 /// The chain over the events of a range of the journal.
@@ -131,15 +130,15 @@ impl Unit<'_> {
             let sent = recognitions.of_entry(entry.id);
             for event in events.of_entry(entry, sent) {
                 let subject = entry.subject_id.map_or(Uuid::nil(), |id| id.0);
-                let expected = match EventKind::from_code(event.kind) {
-                    Some(kind @ EventKind::RecognitionReceived) => sent
+                let expected = EventKind::from_code(event.kind).and_then(|kind| match kind.subject() {
+                    EventSubject::SentRecognition => sent
                         .iter()
                         .find(|recognition| recognition.id.0.as_uuid() == event.id.0.as_uuid())
                         .map(|recognition| facts_of(kind, recognition, entry.points)),
-                    Some(kind @ EventKind::RecognitionUpdated) => amended
+                    EventSubject::ChangedRecognition => amended
                         .get(&subject)
                         .map(|(recognition, points)| facts_of(kind, recognition, *points)),
-                    Some(kind @ EventKind::RedemptionCreated) => Some(EventFacts {
+                    EventSubject::JournalEntry => Some(EventFacts {
                         kind,
                         subject,
                         company,
@@ -147,8 +146,7 @@ impl Unit<'_> {
                         receiver: None,
                         points: entry.points,
                     }),
-                    None => None,
-                };
+                });
                 let matches = expected.is_some() && event.facts == expected;
                 findings.require(matches, "event's body", || {
                     format!("the body of event {} differs from the journal", event.id.0)

@@ -1,15 +1,10 @@
 //! `guerdon webhook send-example`: sends a signed event with sample data to test a receiver.
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::events::{Event, EventKind, RecognitionEvent, RedemptionEvent, SenderName};
-use guerdon_domain::money::Points;
-use guerdon_domain::ports::{Clock as _, EventBodies as _, IdGenerator as _, StoreError, StoreExt as _};
-use guerdon_domain::recognitions::{Recognition, Sender};
-use guerdon_domain::users::Person;
-use guerdon_domain::values::{
-    CompanyId, EmailAddress, EventId, InvalidValue, Message, OccasionId, RecognitionId, SingleLine, UserId,
-};
-use guerdon_webhook_dispatcher::{Bodies, DeliveryRequest, EventSender as _};
+use guerdon_domain::events::EventKind;
+use guerdon_domain::ports::{Clock as _, IdGenerator as _, StoreError, StoreExt as _};
+use guerdon_domain::values::EventId;
+use guerdon_webhook_dispatcher::{DeliveryRequest, EventSender as _, render_example};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -26,8 +21,7 @@ pub(crate) struct SendExample {
     /// The provider: an id or a name
     #[arg(value_name = "PROVIDER")]
     provider_id: ProviderArgument,
-    /// Event type: recognition.received, recognition.updated or redemption.created
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", help = format!("Event type: {}", EventKind::list_names()))]
     r#type: String,
 }
 
@@ -63,18 +57,16 @@ impl CommandView for ExampleView {
 
 impl RunnableCommand for SendExample {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        let kind = EventKind::from_name(&self.r#type).ok_or_else(|| {
-            CommandError::refused(
-                "--type must be recognition.received, recognition.updated or redemption.created",
-            )
-        })?;
+        let kind = EventKind::from_name(&self.r#type)
+            .ok_or_else(|| CommandError::refused(format!("--type must be {}", EventKind::list_names())))?;
         let id = self.provider_id.find_id(environment)?;
         let found =
             environment.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.find_provider(id) })?;
         let provider = found.ok_or_else(|| CommandError::refused("no provider has this id"))?;
         let url = provider.callback_url.clone();
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
-        let body = render_example(kind).map_err(CommandError::refused)?;
+        let body = render_example(kind, &SystemIds, SystemClock.now())
+            .map_err(|cause| CommandError::refused(cause.to_string()))?;
         let sender = build_event_sender(&environment.settings, &environment.keys)
             .map_err(|error| CommandError::from_anyhow(&error))?;
         let event = EventId::from_uuid(SystemIds.next_id());
@@ -97,48 +89,4 @@ impl RunnableCommand for SendExample {
         };
         Ok(CommandOutput { status: u8::from(!confirmed), ..outcome_view.to_output()? })
     }
-}
-
-/// Renders the body of an event with sample users and new ids.
-fn render_example(kind: EventKind) -> Result<Vec<u8>, String> {
-    let describe = |error: InvalidValue| error.to_string();
-    let company_id = CompanyId::from_uuid(SystemIds.next_id());
-    let receiver = Person {
-        id: UserId::from_uuid(SystemIds.next_id()),
-        company_id,
-        first_name: SingleLine::parse("Grace").map_err(describe)?,
-        last_name: Some(SingleLine::parse("Hopper").map_err(describe)?),
-        email: EmailAddress::parse("grace@example.com").map_err(describe)?,
-        manager: false,
-        active: true,
-    };
-    let points = Points::new(10).unwrap_or_default();
-    let recognition = Recognition {
-        id: RecognitionId::from_uuid(SystemIds.next_id()),
-        receiver_id: receiver.id,
-        sender: Sender::User(UserId::from_uuid(SystemIds.next_id())),
-        message: Message::parse("This is an example.").map_err(describe)?,
-        points,
-        share: true,
-        occasion_id: OccasionId::from_uuid(SystemIds.next_id()),
-        company_id,
-        created_at: SystemClock.now(),
-    };
-    let sender = SenderName { name: "Ada Lovelace", email: Some("ada@example.com") };
-    let recognised = RecognitionEvent {
-        recognition: &recognition,
-        sender: &sender,
-        receiver: &receiver,
-        occasion_name: "An example",
-    };
-    let event = match kind {
-        EventKind::RecognitionReceived => Event::RecognitionReceived(recognised),
-        EventKind::RecognitionUpdated => Event::RecognitionUpdated(recognised),
-        EventKind::RedemptionCreated => Event::RedemptionCreated(RedemptionEvent {
-            user: &receiver,
-            points,
-            cumulative_points_spent: points,
-        }),
-    };
-    Bodies.render_event(&event).map_err(|error| error.to_string())
 }
