@@ -7,12 +7,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use guerdon_domain::ports::{FAILED_REQUESTS_PER_PROVIDER_MAX, FailedRequest};
 use guerdon_domain::values::ProviderId;
 
+use crate::log_throttle::LogThrottle;
+
 /// The maximum number of requests with a status of 4xx that wait to be stored, and of requests with 5xx.
 const REQUESTS_MAX: usize = 5_000;
 
 /// Failed requests that wait to be stored. Those with a status of 4xx never displace those with 5xx.
 #[derive(Debug, Default)]
-pub struct FailedRequestBuffer(Mutex<Buffered>);
+pub struct FailedRequestBuffer {
+    buffered: Mutex<Buffered>,
+    /// Limits the log lines of requests with 5xx, by status and reason.
+    pub(crate) log_throttle: LogThrottle<(u16, String)>,
+}
 
 #[derive(Debug, Default)]
 struct Buffered {
@@ -52,7 +58,7 @@ impl FailedRequestBuffer {
     }
 
     fn lock(&self) -> MutexGuard<'_, Buffered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.buffered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,6 +11,7 @@ const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 const SUBJECTS_MAX: usize = 1_000;
 
 /// When the next line of each subject may be logged, and how many events were not logged since its last one.
+#[derive(Debug)]
 pub(crate) struct LogThrottle<K> {
     interval: Duration,
     subjects: Mutex<HashMap<K, (Instant, u64)>>,

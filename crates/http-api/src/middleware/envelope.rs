@@ -108,7 +108,7 @@ fn log_response(
         method: method_name(method),
         pattern: request.match_pattern(),
         status,
-        failure: request_log::failure_reason(response.response(), request.path()),
+        failure: request_log::find_failure(response.response(), request.path()),
         duration: (started_at + waited).elapsed(),
     };
     handled.log_and_record(api);
@@ -180,7 +180,7 @@ pub(super) fn render_framing_error(
         method: request_log::method_of_head(received),
         pattern: None,
         status: response.status(),
-        failure: request_log::failure_reason(&response, ""),
+        failure: request_log::find_failure(&response, ""),
         duration: started_at.elapsed(),
     };
     handled.log_and_record(&state.api);

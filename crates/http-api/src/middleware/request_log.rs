@@ -2,7 +2,7 @@
 //! the route instead of the path, because a path may contain personal data.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::HttpResponse;
 use actix_web::http::{Method, StatusCode};
@@ -24,68 +24,114 @@ pub(super) struct HandledRequest<'a> {
     /// The pattern of the request's route.
     pub(super) pattern: Option<String>,
     pub(super) status: StatusCode,
-    /// Why the request failed; see [`failure_reason`].
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<Failure>,
     pub(super) duration: Duration,
 }
 
+/// Why a request failed.
+pub(super) struct Failure {
+    /// Without personal data.
+    reason: String,
+    /// The cause of an internal error, which is logged but not stored.
+    internal_cause: Option<String>,
+    /// Whether the store failed.
+    is_of_store: bool,
+}
+
 /// Why a request failed; `None` if it succeeded, or is a health check.
-pub(super) fn failure_reason(response: &HttpResponse, path: &str) -> Option<String> {
+pub(super) fn find_failure(response: &HttpResponse, path: &str) -> Option<Failure> {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() || health::is_health_path(path) {
         return None;
     }
     let details = response.extensions();
-    let reason = details.get::<ErrorDetails>().map(ErrorDetails::failure_reason);
-    Some(reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().to_owned()))
+    let details = details.get::<ErrorDetails>();
+    let reason = details.map(ErrorDetails::failure_reason);
+    let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().to_owned());
+    let internal_cause = details.and_then(|details| details.internal_cause.clone());
+    let is_of_store = details.is_some_and(|details| details.failure_kind.is_some());
+    Some(Failure { reason, internal_cause, is_of_store })
 }
 
 impl HandledRequest<'_> {
     /// Writes the log line, counts the response, and records the request if it failed.
     pub(super) fn log_and_record(self, api: &Api) {
-        let Self { id, provider, method, pattern, status, failure, duration } = self;
-        let status = status.as_u16();
-        api.request_statistics.record_response(status, duration);
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let level = api.request_log_level;
-        let is_logged = log::log_enabled!(level);
-        let shown_pattern = pattern.as_deref().filter(|_| is_logged || failure.is_some());
-        let route = shown_pattern.map(|pattern| pattern.replace("{id}", ":id"));
-        if is_logged {
-            let provider_id = &*provider.map_or_else(|| "-".to_owned(), |id| id.to_string());
-            let route = route.as_deref().unwrap_or("-");
-            match failure.as_deref() {
-                None => log::log!(
+        let (status, level) = (self.status.as_u16(), api.request_log_level);
+        api.request_statistics.record_response(status, self.duration);
+        let duration_ms = u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX);
+        let shown_route = || self.pattern.as_deref().map(|pattern| pattern.replace("{id}", ":id"));
+        match &self.failure {
+            None if log::log_enabled!(level) => {
+                let (provider_id, route) = (self.provider_text(), shown_route());
+                let (provider_id, route) = (provider_id.as_str(), route.as_deref().unwrap_or("-"));
+                log::log!(
                     level,
-                    request_id = id, provider_id, method, route, status, duration_ms;
+                    request_id = self.id, provider_id, method = self.method, route, status, duration_ms;
                     "handled a request"
-                ),
-                Some(reason) => log::log!(
-                    level,
-                    request_id = id, provider_id, method, route, status, duration_ms, reason;
-                    "a request failed"
-                ),
+                );
+            }
+            None => {}
+            Some(failure) => {
+                let route = shown_route();
+                self.log_failure(api, failure, route.as_deref().unwrap_or("-"), duration_ms);
+                api.failed_requests.add_request(FailedRequest {
+                    id: api.ids.next_id(),
+                    request_id: self.id.to_owned(),
+                    at: api.clock.now(),
+                    provider_id: self.provider,
+                    method: Cow::Borrowed(self.method),
+                    route,
+                    status,
+                    duration_ms,
+                    reason: failure.reason.clone(),
+                });
             }
         }
-        if let Some(reason) = failure {
-            api.failed_requests.add_request(FailedRequest {
-                id: api.ids.next_id(),
-                request_id: id.to_owned(),
-                at: api.clock.now(),
-                provider_id: provider,
-                method: Cow::Borrowed(method),
-                route,
-                status,
-                duration_ms,
-                reason,
-            });
-        }
         let labels = [
-            ("method", Cow::Borrowed(method)),
-            ("route", pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
+            ("method", Cow::Borrowed(self.method)),
+            ("route", self.pattern.map_or(Cow::Borrowed("none"), Cow::Owned)),
             ("status", Cow::Owned(status.to_string())),
         ];
-        metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(duration);
+        metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(self.duration);
+    }
+
+    fn provider_text(&self) -> String {
+        self.provider.map_or_else(|| "-".to_owned(), |id| id.to_string())
+    }
+
+    /// Logs a failed request: an internal error with its cause, and any other 5xx as a warning, once a minute for each
+    /// reason. Failures of the store are logged with their causes by `log_store_failure`.
+    fn log_failure(&self, api: &Api, failure: &Failure, route: &str, duration_ms: u64) {
+        let (status, reason) = (self.status.as_u16(), failure.reason.as_str());
+        let level = api.request_log_level;
+        let (is_warning, requests) = if self.status.is_server_error() && !failure.is_of_store {
+            let subject = (status, reason.to_owned());
+            let requests = api.failed_requests.log_throttle.count_event(subject, Instant::now());
+            (requests.is_some(), requests.unwrap_or_default())
+        } else {
+            (false, 0)
+        };
+        if !is_warning && failure.internal_cause.is_none() && !log::log_enabled!(level) {
+            return;
+        }
+        let (request_id, provider_id, method) = (self.id, &*self.provider_text(), self.method);
+        if let Some(cause) = &failure.internal_cause {
+            log::error!(
+                request_id, provider_id, method, route, status, duration_ms, reason, cause:%;
+                "a request failed"
+            );
+        } else if is_warning {
+            log::warn!(
+                request_id, provider_id, method, route, status, duration_ms, reason, requests;
+                "a request failed (logged once a minute for each reason)"
+            );
+        } else {
+            log::log!(
+                level,
+                request_id, provider_id, method, route, status, duration_ms, reason;
+                "a request failed"
+            );
+        }
     }
 }
 
@@ -127,7 +173,8 @@ mod tests {
     #[test]
     fn a_failed_response_has_a_reason_unless_it_is_a_health_check() {
         let check = |response: &HttpResponse, path: &str, expected: Option<&str>| {
-            assert_eq!(failure_reason(response, path).as_deref(), expected, "{path}");
+            let failure = find_failure(response, path);
+            assert_eq!(failure.map(|failure| failure.reason).as_deref(), expected, "{path}");
         };
         check(&HttpResponse::Ok().finish(), "/v1/users", None);
         check(&HttpResponse::SeeOther().finish(), "/", None);

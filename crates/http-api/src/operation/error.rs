@@ -53,6 +53,8 @@ pub(crate) struct ErrorDetails {
     pub(crate) faults: Vec<FieldFault>,
     /// The kind of the store's failure, for the operator only.
     pub(crate) failure_kind: Option<&'static str>,
+    /// The cause of an internal error, for the log only.
+    pub(crate) internal_cause: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -84,7 +86,8 @@ impl ApiError {
     }
 
     fn with_faults(code: ErrorCode, message: impl Into<Cow<'static, str>>, faults: Vec<FieldFault>) -> Self {
-        let details = ErrorDetails { code, message: message.into(), faults, failure_kind: None };
+        let details =
+            ErrorDetails { code, message: message.into(), faults, failure_kind: None, internal_cause: None };
         Self { details: Box::new(details), header: None, closes_connection: false, cause: None }
     }
 
@@ -236,16 +239,11 @@ impl ApiError {
         self
     }
 
-    /// Renders the response, and logs the cause with the id of the request.
+    /// Renders the response. Logs a failure of the store with the id of the request; the cause of an internal error is
+    /// attached to the response, and logged with the request.
     pub(crate) fn log_and_respond(&self, request_id: &str) -> HttpResponse {
-        match &self.cause {
-            Some(FailureCause::Store(cause)) => {
-                log::debug!(request_id, cause:%; "a request failed")
-            }
-            Some(FailureCause::Internal(cause)) => {
-                log::error!(request_id, cause:%; "a request failed")
-            }
-            None => {}
+        if let Some(cause) = self.store_failure() {
+            log::debug!(request_id, cause:%; "a request failed because of the store");
         }
         self.to_http_response()
     }
@@ -261,7 +259,11 @@ impl ApiError {
         if self.closes_connection {
             builder.force_close();
         }
-        builder.extensions_mut().insert(self.details().clone());
+        let internal_cause = match &self.cause {
+            Some(FailureCause::Internal(cause)) => Some(cause.clone()),
+            Some(FailureCause::Store(_)) | None => None,
+        };
+        builder.extensions_mut().insert(ErrorDetails { internal_cause, ..self.details().clone() });
         builder.json(self.body())
     }
 
