@@ -88,7 +88,9 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
     }
     alerts.extend(overview.service.last_backup_at.filter(|at| now - *at > BACKUP_AGE_MAX).map(|at| {
         let text = format!("The last recorded backup was made {}.", time_format::format_age(now, at));
-        Alert::new(Tone::Warn, text)
+        let is_embedded = !overview.service.database.starts_with("postgres");
+        let command = if is_embedded { "guerdon backup FILE" } else { "guerdon backup --record" };
+        Alert::new(Tone::Warn, text).with_command(command)
     }));
     alerts
 }
@@ -157,7 +159,7 @@ fn other_alerts(overview: &Overview, frame: &Frame) -> Vec<Alert> {
             "{} failed with 5xx. A 503 means that the service was busy or in maintenance; for other statuses, see the log.",
             numbers::count_with_noun(failed, "request", "requests")
         );
-        alerts.push(Alert::new(Tone::Bad, text).with_link("#api", "See when"));
+        alerts.push(Alert::new(Tone::Bad, text).with_link("/requests?status=5xx", "See which"));
     }
     if troubles.low_reserves > 0 {
         let text = format!(

@@ -116,8 +116,7 @@ fn event_list_commands(filter: &EventFilter) -> Markup {
         list.push_str(&format!(" --state {}", state.name()));
     }
     let mut all = vec![("List these on the command line", format!("{list} --since 7d"))];
-    let kept = filter.state.filter(|state| matches!(state, EventState::Exhausted | EventState::Unaddressed));
-    if let Some(state) = kept {
+    if let Some(state) = filter.state.filter(|state| *state != EventState::Delivered) {
         let provider = provider.unwrap_or("PROVIDER_ID");
         let replay = format!("guerdon event replay --provider {provider} --state {}", state.name());
         all.push(("Replay all events of a provider", replay));

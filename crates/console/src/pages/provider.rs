@@ -191,15 +191,13 @@ fn provider_commands(detail: &ProviderDetail) -> Markup {
     let mut all = vec![("Send an example event to its receiver", {
         format!("guerdon webhook send-example {id} --type recognition.received")
     })];
-    for (count, state) in [(waiting.exhausted, "exhausted"), (waiting.unaddressed, "unaddressed")] {
-        if !count.is_zero() {
-            let what = if state == "exhausted" {
-                "Replay exhausted events"
-            } else {
-                "Send events that had no callback URL"
-            };
-            all.push((what, format!("guerdon event replay --provider {id} --state {state}")));
-        }
+    let replays = [
+        (waiting.pending, "pending", "Send pending events now, after a repair of its receiver"),
+        (waiting.exhausted, "exhausted", "Replay exhausted events"),
+        (waiting.unaddressed, "unaddressed", "Send events that had no callback URL"),
+    ];
+    for (_, state, what) in replays.into_iter().filter(|(count, ..)| !count.is_zero()) {
+        all.push((what, format!("guerdon event replay --provider {id} --state {state}")));
     }
     let (suspend, suspended) =
         if provider.is_suspended { ("Resume it", false) } else { ("Suspend it", true) };

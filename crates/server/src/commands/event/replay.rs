@@ -20,17 +20,17 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 #[command(after_help = r"Examples:
   guerdon event replay EVENT_ID
   guerdon event replay --provider Acme --state exhausted
-  guerdon event replay --provider Acme --state pending")]
+  guerdon event replay --provider Acme --state pending --state exhausted")]
 pub(crate) struct Replay {
     /// The ids of the events.
-    #[arg(value_name = "EVENT_ID", value_parser = parse_id, required_unless_present = "provider", conflicts_with_all = ["provider", "state"])]
+    #[arg(value_name = "EVENT_ID", value_parser = parse_id, required_unless_present = "provider", conflicts_with_all = ["provider", "states"])]
     ids: Vec<Uuid>,
-    /// Replay all events of this provider (an id or a name) in the given state
-    #[arg(long, value_name = "PROVIDER", requires = "state")]
+    /// Replay all events of this provider (an id or a name) in the given states
+    #[arg(long, value_name = "PROVIDER", requires = "states")]
     provider: Option<ProviderArgument>,
-    /// The state of the events to replay.
-    #[arg(long, value_parser = parse_replayable_state, value_name = "pending|exhausted|unaddressed", requires = "provider")]
-    state: Option<StateName>,
+    /// The state of the events to replay. Can be repeated
+    #[arg(long = "state", value_parser = parse_replayable_state, value_name = "pending|exhausted|unaddressed", requires = "provider")]
+    states: Vec<StateName>,
 }
 
 fn parse_replayable_state(text: &str) -> Result<StateName, String> {
@@ -53,6 +53,15 @@ impl CommandView for ReplayView {
     }
 }
 
+impl Replay {
+    /// The states without repetitions. Pending comes first, because events of the other states become pending: none may
+    /// be counted twice.
+    fn states_in_order(&self) -> impl Iterator<Item = StateName> {
+        let order = [StateName::Pending, StateName::Exhausted, StateName::Unaddressed];
+        order.into_iter().filter(|state| self.states.contains(state))
+    }
+}
+
 impl RunnableCommand for Replay {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let context = environment.context();
@@ -60,12 +69,15 @@ impl RunnableCommand for Replay {
         let provider = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
         let replayed = environment.store.transaction(|tx| -> Result<_, CommandError> {
             let entry = context.new_audit_entry(Action::EventsReplayed);
-            let (entry, replayed) = match (provider, self.state) {
-                (Some(provider), Some(state)) => {
-                    let replayed = replay_all(tx, provider, state.into(), &context)?;
+            let (entry, replayed) = match provider {
+                Some(provider) => {
+                    let mut replayed = 0;
+                    for state in self.states_in_order() {
+                        replayed += replay_all(tx, provider, state.into(), &context)?;
+                    }
                     (entry.with_provider(provider), replayed)
                 }
-                _ => (entry, replay_by_ids(tx, &ids, &context)?),
+                None => (entry, replay_by_ids(tx, &ids, &context)?),
             };
             let entry = if let [one] = ids.as_slice() { entry.with_object(one.as_uuid()) } else { entry };
             tx.record_audit_entry(&entry.with_detail(format_count(replayed, "event", "events")))?;

@@ -10,7 +10,7 @@ use crate::commands::arguments::identifiers::parse_id;
 use crate::commands::output::{format_fields, format_table};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// How many characters of a response the text shows. The JSON output contains everything that is stored.
+/// How many characters of a response the table shows. The latest response follows in full.
 const RESPONSE_CHARACTERS_MAX: usize = 80;
 
 /// Show an event with its body, its delivery attempts, and the receiver's responses.
@@ -105,8 +105,27 @@ impl CommandView for EventView {
             [] => "no attempts yet".to_owned(),
             rows => format_table(&["attempt", "started", "status", "took", "cause", "response"], rows),
         };
-        format!("{field_text}\n\n{}\n\n{attempts}", self.body)
+        let response = self.attempts.iter().rev().find_map(AttemptView::to_response_text).unwrap_or_default();
+        format!("{field_text}\n\n{}\n\n{attempts}{response}", self.body)
     }
+}
+
+impl AttemptView {
+    /// The stored headers and body of the response, as a block of text. `None` if there was no response.
+    fn to_response_text(&self) -> Option<String> {
+        let status = self.status?;
+        let headers = self.response_headers.as_deref().unwrap_or_default();
+        let body = self.response_body.as_deref().unwrap_or_default();
+        let parts = [headers, body].map(|part| indent_lines(part.trim_end()));
+        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let content = if parts.is_empty() { "  (empty)\n".to_owned() } else { parts.join("\n") };
+        let title = format!("response to attempt {}, status {status}:", self.number);
+        Some(format!("\n\n{title}\n{}", content.trim_end_matches('\n')))
+    }
+}
+
+fn indent_lines(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
 }
 
 impl RunnableCommand for Show {
@@ -123,5 +142,35 @@ impl RunnableCommand for Show {
         let (event, attempts) =
             found.ok_or_else(|| CommandError::refused(format!("no event has the id {id}")))?;
         EventView::from_event(&event, attempts)?.to_output()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_response_has_headers_and_body() {
+        let check = |headers: Option<&str>, body: Option<&str>, expected: Option<&str>| {
+            let attempt = AttemptView {
+                number: 3,
+                started_at: String::new(),
+                status: body.map(|_| 503),
+                cause: None,
+                duration_ms: 1,
+                response_headers: headers.map(str::to_owned),
+                response_body: body.map(str::to_owned),
+            };
+            let expected = expected.map(|text| format!("\n\nresponse to attempt 3, status 503:\n{text}"));
+            assert_eq!(attempt.to_response_text(), expected);
+        };
+        check(
+            Some("retry-after: 30\nserver: x\n"),
+            Some("down\nfor now"),
+            Some("  retry-after: 30\n  server: x\n\n  down\n  for now"),
+        );
+        check(None, Some("down"), Some("  down"));
+        check(None, Some(""), Some("  (empty)"));
+        check(None, None, None);
     }
 }
