@@ -124,8 +124,10 @@ impl Application {
             RunningDelivery::start(settings, &background, &keys, &notifiers, &counters, wrap_transport)?;
         let upkeep = Upkeep::new(settings, &background, &keys, &observed.service_state);
         let scheme = if certificate.is_some() { "https" } else { "http" };
-        let (listening, health, database) = (api.address, operator.address, settings.masked_database_url());
-        log::info!("listening on {scheme}://{listening} (database {database}), health on http://{health}");
+        let (api_url, health_url) =
+            (format!("{scheme}://{}", api.address), format!("http://{}", operator.address));
+        let database = settings.masked_database_url();
+        log::info!(api_url:%, health_url:%, database:%; "listening");
         let ObservedState { service_state, database_health, request_statistics: requests, .. } = observed;
         let statistics = Statistics { store: Arc::clone(&background), requests, deliveries: counters };
         Ok(Self {

@@ -10,10 +10,8 @@ pub(super) fn log_next_step(store: &dyn Store, config_file: Option<&Path>) {
         .read_snapshot(|reads| -> Result<_, StoreError> { Ok(!reads.list_providers()?.is_empty()) })
         .unwrap_or(true);
     if !has_providers {
-        log::info!(
-            "no provider exists yet: create one, which prints its API credentials, with `{}`",
-            provider_command(config_file)
-        );
+        let command = provider_command(config_file);
+        log::info!(command:%; "no provider exists yet: this command creates one and prints its API credentials");
     }
 }
 

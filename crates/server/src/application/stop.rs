@@ -8,8 +8,6 @@ use actix_web::dev::ServerHandle;
 use guerdon_http_api::ServiceState;
 use tokio::time::sleep;
 
-use crate::commands::format_count;
-
 /// How long a new connection has to send its request after the listener stops accepting. Without this time, the server
 /// would close the connection as idle while its request is on the way.
 const NEW_CONNECTION_GRACE: Duration = Duration::from_millis(500);
@@ -38,16 +36,14 @@ impl StopReport {
     pub(crate) fn log_stopped(&self) {
         let Self { began_at, deliveries, commands } = *self;
         let duration_ms = u64::try_from(began_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let abandoned = if deliveries + commands == 0 {
-            "nothing was left in flight".to_owned()
+        if deliveries + commands == 0 {
+            log::info!(duration_ms; "stopped");
         } else {
-            let deliveries = format_count(deliveries, "delivery", "deliveries");
-            let commands = format_count(commands, "command", "commands");
-            format!(
-                "{deliveries} and {commands} were left in flight; deliveries are retried after the next start"
-            )
-        };
-        log::info!(duration_ms, deliveries, commands; "stopped after {duration_ms} ms; {abandoned}");
+            log::warn!(
+                duration_ms, deliveries, commands;
+                "stopped with work in flight; deliveries are retried after the next start"
+            );
+        }
     }
 }
 
@@ -62,12 +58,7 @@ pub(super) async fn stop_in_order<F: Future<Output = ()>>(
     stop_now: &mut impl FnMut() -> F,
 ) -> usize {
     let InFlight { connections, deliveries } = *in_flight;
-    log::info!(
-        connections, deliveries;
-        "stopping: finishing requests and deliveries in flight ({}, {})",
-        format_count(connections, "open connection", "open connections"),
-        format_count(deliveries, "delivery", "deliveries")
-    );
+    log::info!(connections, deliveries; "stopping: finishing requests and deliveries in flight");
     service_state.set_draining(true);
     let graceful = async {
         sleep(drain).await;

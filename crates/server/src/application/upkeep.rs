@@ -95,3 +95,39 @@ impl Upkeep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::ports::StoreExt as _;
+    use guerdon_persistence::testing::create_databases;
+    use guerdon_persistence::{Access, DatabaseUrl, open_with_notifiers};
+
+    use super::*;
+    use crate::maintenance::VerificationRecord;
+    use crate::settings::MasterKey;
+
+    #[test]
+    fn the_second_check_after_the_start_verifies_the_ledger_unless_it_is_off() {
+        for database in create_databases() {
+            let url = DatabaseUrl::parse(&database.url).unwrap();
+            let opened = open_with_notifiers(&url, Access::Command, Default::default()).unwrap();
+            let keys = Arc::new(Keys::derive(&MasterKey::parse(&"01".repeat(32)).unwrap()).unwrap());
+            let upkeep_with = |daily_at: &str| {
+                let variables = [("GUERDON_VERIFY__DAILY_AT".into(), daily_at.into())];
+                let settings = Settings::from_sources(None, variables.into_iter()).unwrap();
+                Upkeep::new(&settings, &opened.background, &keys, &ServiceState::new())
+            };
+            let is_verified = || {
+                opened.background.read_snapshot(|reads| VerificationRecord::load(reads)).unwrap().is_some()
+            };
+            let mut never = upkeep_with("off");
+            (0..3).for_each(|_| never.run_due_tasks());
+            assert!(!is_verified());
+            let mut daily = upkeep_with("03:00");
+            daily.run_due_tasks();
+            assert!(!is_verified(), "requests come first");
+            daily.run_due_tasks();
+            assert!(is_verified());
+        }
+    }
+}
