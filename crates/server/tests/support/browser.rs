@@ -76,7 +76,7 @@ impl Browser {
 
     /// Fails if the browser finds a fault in one of the pages (name and content) after the style is applied.
     pub fn assert_pages_render(&self, pages: &[(&str, &str)], style: &str) {
-        for (width, is_dark) in [(1280, false), (390, true)] {
+        for (width, is_dark) in [(1280, false), (1280, true), (390, false), (390, true)] {
             let faults = self.measure_faults(pages, style, width, is_dark);
             assert_eq!(faults.len(), pages.len());
             for ((name, _), faults) in pages.iter().zip(faults) {
