@@ -153,7 +153,7 @@ fn company_facts(company: &Company, frame: &Frame) -> Markup {
         ("Provider", components::provider_link(&company.provider)),
     ];
     facts.extend(company.facts.iter().map(|(label, value)| (*label, html! { (value) })));
-    facts.push(("Made", time_format::render_timestamp_with_age(frame.now, company.created_at)));
+    facts.push(("Created", time_format::render_timestamp_with_age(frame.now, company.created_at)));
     components::fact_list(&facts)
 }
 

@@ -100,7 +100,7 @@ fn overview_tiles(overview: &Overview, frame: &Frame) -> Markup {
             html! { (errors) },
         ),
         (
-            "Events that wait",
+            "Pending events",
             html! { (deliveries.pending) },
             html! {
                 @match oldest {
@@ -137,8 +137,8 @@ fn activity_plots(activity: &Activity) -> Markup {
 
 fn api_plots(api: &ApiStatistics) -> Markup {
     let layers = vec![
-        Layer { name: "answered 4xx", tone: Tone::Warn, series: &api.client_errors },
-        Layer { name: "answered 5xx", tone: Tone::Bad, series: &api.server_errors },
+        Layer { name: "with 4xx", tone: Tone::Warn, series: &api.client_errors },
+        Layer { name: "with 5xx", tone: Tone::Bad, series: &api.server_errors },
     ];
     let (title, unit) = ("Errors by hour", ValueUnit::Count("error", "errors"));
     let errors = Plot { title, unit, kind: PlotKind::Bars, layers, threshold: None, size: PlotSize::Third };

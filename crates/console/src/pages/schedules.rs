@@ -51,7 +51,7 @@ impl Column for ScheduleColumn {
             Self::Points => "Points for each",
             Self::Every => "Every",
             Self::Failing => "Failing",
-            Self::Missed => "Left out",
+            Self::Missed => "Skipped",
         }
     }
 
