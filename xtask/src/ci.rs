@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::workspace::{Workspace, run_command};
 use crate::{client_generation, client_packages};
-use crate::{dev, migration, openapi, packaging, public_api, publish, schemathesis, test, tidy};
+use crate::{dev, migration, openapi, packaging, pages, public_api, publish, schemathesis, test, tidy};
 
 type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -33,7 +33,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
     let clients = || client_packages::run(workspace, &client_packages::Arguments {});
     let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
-    let steps: [CiStep<'_>; 16] = [
+    let pages = || pages::run(workspace, &pages::Arguments::default());
+    let steps: [CiStep<'_>; 17] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -47,6 +48,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("sandbox", &sandbox),
         ("clients", &clients),
         ("client-generation", &client_generation),
+        ("pages", &pages),
         ("schemathesis", &schemathesis),
         ("encryption", &encryption),
         ("tests", &tests),

@@ -13,6 +13,7 @@ mod migration;
 mod npm;
 mod openapi;
 mod packaging;
+mod pages;
 mod postgres;
 mod postgres_binaries;
 mod process_guard;
@@ -60,6 +61,7 @@ enum Command {
     Schemathesis(schemathesis::Arguments),
     ClientGeneration(client_generation::Arguments),
     Clients(client_packages::Arguments),
+    Pages(pages::Arguments),
     InstructionCount(instruction_count::Arguments),
     /// Count idioms in comments and documents, one-word names and closures over `it`
     Language(language::Arguments),
@@ -90,6 +92,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
         Command::ClientGeneration(arguments) => client_generation::run(&workspace, &arguments),
         Command::Clients(arguments) => client_packages::run(&workspace, &arguments),
+        Command::Pages(arguments) => pages::run(&workspace, &arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
         Command::Attack(arguments) => attack::run(&workspace, &arguments),
         Command::InstructionCount(arguments) => instruction_count::run(&workspace, &arguments),
