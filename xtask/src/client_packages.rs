@@ -11,16 +11,17 @@ use anyhow::Result;
 
 use self::readme_examples::check_readme_examples;
 use self::standard_webhooks::check_standard_webhooks;
-use crate::harness::service::RunningService;
+use crate::harness::service::{Database, RunningService};
 use crate::npm::install_packages;
+use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command, string_field};
 
 /// What the package for Python needs, and its tests.
 const PYTHON: [&str; 3] = ["httpx==0.28.1", "mypy==2.4.1", "pytest==9.2.0"];
 
-/// Check the client packages of clients/python and clients/typescript, run the scenario of each on a throw-away service
-/// and the examples of its README in the sandbox; verify deliveries with the Standard Webhooks libraries
+/// Check the client packages of clients/python and clients/typescript, run the scenario of each on both databases and the
+/// examples of its README in the sandbox; verify deliveries with the Standard Webhooks libraries
 ///
 /// The first run installs the tools that the packages need from PyPI and npm. Needs Python 3.11 and Node 20 with npm.
 #[derive(clap::Args)]
@@ -28,45 +29,67 @@ pub(crate) struct Arguments {}
 
 pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
     let program = workspace.build_guerdon()?;
-    let data = tempfile::Builder::new().prefix("guerdon-clients-").tempdir()?;
-    let service = RunningService::start_with(&program, data.path(), None, &[])?;
     println!("clients/python");
-    check_python(workspace, &service)?;
+    check_python(workspace)?;
     println!("clients/typescript");
-    check_typescript(workspace, &service)?;
-    println!("Standard Webhooks");
-    check_standard_webhooks(workspace, &service)?;
+    check_typescript(workspace)?;
+    let cluster = Cluster::start_durable(workspace)?;
+    for database in Database::one_or_all(None) {
+        let data = tempfile::Builder::new().prefix("guerdon-clients-").tempdir()?;
+        let url = match database {
+            Database::Sqlite => None,
+            Database::Postgres => Some((cluster.create_database("clients")?, cluster.process_id())),
+        };
+        let service = RunningService::start_with(&program, data.path(), url, &[])?;
+        println!("scenarios on {}", database.name());
+        run_python_scenario(workspace, &service)?;
+        run_typescript_scenario(workspace, &service)?;
+        println!("Standard Webhooks on {}", database.name());
+        check_standard_webhooks(workspace, &service)?;
+    }
     println!("examples of the READMEs");
     check_readme_examples(workspace, &program)
 }
 
-fn check_python(workspace: &Workspace, service: &RunningService) -> Result<()> {
-    let package = package(workspace, "python");
+/// Checks types and runs the unit tests.
+fn check_python(workspace: &Workspace) -> Result<()> {
     let tools = prepare_environment(workspace, "pytest", &PYTHON)?;
-    let tool = |name: &str| {
-        let mut command = Command::new(tools.join("bin").join(name));
-        command
-            .current_dir(&package)
-            .env("PYTHONPATH", package.join("src"))
-            .env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    };
-    run_command(tool("mypy").arg(format!("--cache-dir={}", tools.join("mypy").display())))?;
-    run_command(tool("pytest").args(["--quiet", "-p", "no:cacheprovider"]))?;
-    let scenario = package.join("tests").join("scenario.py");
-    run_command(tool("python").arg(scenario).envs(scenario_environment(service, "python")?))
+    let mypy = tools.join("mypy").display().to_string();
+    run_command(python_tool(workspace, "mypy")?.arg(format!("--cache-dir={mypy}")))?;
+    run_command(python_tool(workspace, "pytest")?.args(["--quiet", "-p", "no:cacheprovider"]))
 }
 
-fn check_typescript(workspace: &Workspace, service: &RunningService) -> Result<()> {
-    let package = package(workspace, "typescript");
-    let npm = |words: &[&str]| {
-        let mut command = Command::new("npm");
-        command.args(words).arg("--silent").current_dir(&package);
-        command
-    };
-    install_packages(&package)?;
-    run_command(&mut npm(&["test"]))?;
-    run_command(npm(&["run", "scenario"]).envs(scenario_environment(service, "typescript")?))
+fn run_python_scenario(workspace: &Workspace, service: &RunningService) -> Result<()> {
+    let scenario = package(workspace, "python").join("tests").join("scenario.py");
+    run_command(
+        python_tool(workspace, "python")?.arg(scenario).envs(scenario_environment(service, "python")?),
+    )
+}
+
+/// A program of the environment in which the package is tested.
+fn python_tool(workspace: &Workspace, name: &str) -> Result<Command> {
+    let package = package(workspace, "python");
+    let tools = prepare_environment(workspace, "pytest", &PYTHON)?;
+    let mut command = Command::new(tools.join("bin").join(name));
+    command.current_dir(&package).env("PYTHONPATH", package.join("src")).env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(command)
+}
+
+/// Checks types and runs the unit tests.
+fn check_typescript(workspace: &Workspace) -> Result<()> {
+    install_packages(&package(workspace, "typescript"))?;
+    run_command(&mut npm(workspace, &["test"]))
+}
+
+fn run_typescript_scenario(workspace: &Workspace, service: &RunningService) -> Result<()> {
+    let variables = scenario_environment(service, "typescript")?;
+    run_command(npm(workspace, &["run", "scenario"]).envs(variables))
+}
+
+fn npm(workspace: &Workspace, words: &[&str]) -> Command {
+    let mut command = Command::new("npm");
+    command.args(words).arg("--silent").current_dir(package(workspace, "typescript"));
+    command
 }
 
 fn package(workspace: &Workspace, name: &str) -> PathBuf {
