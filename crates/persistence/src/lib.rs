@@ -4,6 +4,7 @@
 mod access;
 mod connect;
 mod engine;
+mod failpoint;
 mod migrations;
 mod open;
 mod pool;

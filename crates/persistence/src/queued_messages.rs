@@ -5,6 +5,8 @@ use std::ops::BitOrAssign;
 use guerdon_domain::ports::{CommittedEvents, NewEvent, Notifiers};
 use guerdon_domain::values::ProviderId;
 
+use crate::failpoint::pass_failpoint;
+
 /// What a committed unit of work queued for sending.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueuedMessages {
@@ -32,6 +34,7 @@ impl QueuedMessages {
 
     /// Notifies the senders and the event feed. Call it after the commit.
     pub(crate) fn notify_senders(self, notifiers: &Notifiers) {
+        pass_failpoint("outbox.notify");
         let has_new_events = !self.event_owners.is_empty();
         let whom = [
             (self.events, &notifiers.events),

@@ -26,6 +26,11 @@ use crate::postgres::open as postgres_open;
 use crate::postgres::pooled_store::StoreLimits;
 use crate::url::DatabaseUrl;
 
+#[cfg(feature = "failpoints")]
+pub use crate::failpoint::{
+    Database, FAILPOINTS, Failpoint, Fault, HARMLESS_MUTANT, InjectedError, MUTANTS, Mutant, Place,
+    clear_all, hit_counts, inject, start_mutant,
+};
 pub use crate::migrations::{LockRetryPolicy, Migration};
 pub use deliveries::StoredDelivery;
 
@@ -44,8 +49,14 @@ pub struct TestDatabase {
 }
 
 enum Location {
-    Folder { _kept: TempDir },
-    Server { name: String },
+    Folder {
+        _kept: TempDir,
+    },
+    Server {
+        name: String,
+    },
+    /// Another process created it and deletes it.
+    OfAnotherProcess,
 }
 
 /// Whether this run covers SQLite: `TEST_ONLY` is not `postgres`.
@@ -132,6 +143,11 @@ pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenErro
 }
 
 impl TestDatabase {
+    /// A database that another process created and deletes.
+    pub fn of_another_process(url: String) -> Self {
+        Self { url, home: Location::OfAnotherProcess }
+    }
+
     /// A copy of the database. No connection to this one may be open.
     pub fn duplicate(&self) -> Self {
         match &self.home {
@@ -147,6 +163,7 @@ impl TestDatabase {
                 execute_on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
                 Self { url: server_url(&name), home: Location::Server { name } }
             }
+            Location::OfAnotherProcess => panic!("the process that created the database copies it"),
         }
     }
 
@@ -181,24 +198,32 @@ impl TestDatabase {
 
     /// Whether it is an embedded database.
     pub fn is_embedded(&self) -> bool {
-        matches!(self.home, Location::Folder { .. })
+        matches!(self.database_url(), DatabaseUrl::Sqlite(_))
     }
 
     /// The number of rows that a FROM clause selects, such as `events WHERE state = 1`.
     pub fn count_rows(&self, from: &str) -> i64 {
-        let counted =
-            diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM ").sql(from).sql(")");
-        let counted = match self.database_url() {
+        self.count_each(&[from]).into_iter().sum()
+    }
+
+    /// The numbers of rows that several FROM clauses select.
+    pub fn count_each(&self, from: &[&str]) -> Vec<i64> {
+        let select = |from: &str| {
+            diesel::select(
+                diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM ").sql(from).sql(")"),
+            )
+        };
+        let counted: QueryResult<Vec<i64>> = match self.database_url() {
             DatabaseUrl::Sqlite(path) => {
                 let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
-                diesel::select(counted).get_result(&mut conn)
+                from.iter().map(|from| select(from).get_result(&mut conn)).collect()
             }
             DatabaseUrl::Postgres(url) => {
                 let mut conn = PgConnection::establish(&url).expect("the database");
-                diesel::select(counted).get_result(&mut conn)
+                from.iter().map(|from| select(from).get_result(&mut conn)).collect()
             }
         };
-        counted.unwrap_or_else(|e| panic!("{from}: {e}"))
+        counted.unwrap_or_else(|e| panic!("{from:?}: {e}"))
     }
 
     /// The query plan of a statement, one line per step. The plan does not depend on the values of the

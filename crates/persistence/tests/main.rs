@@ -11,6 +11,7 @@ mod deliveries;
 #[cfg(feature = "postgres-tls")]
 mod encryption;
 mod failed_requests;
+mod failpoints;
 mod fairness;
 mod feed;
 mod journal;

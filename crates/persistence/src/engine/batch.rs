@@ -17,6 +17,7 @@ use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use super::queue::Job;
 use super::{Backend, BatchError, Locking};
+use crate::failpoint::{failpoint, is_mutant};
 
 /// What happened to one command of a batch.
 pub(super) enum CommandResult {
@@ -69,13 +70,14 @@ fn decide_all(
     let mut needs = Needs::default();
     jobs.iter().for_each(|job| needs.extend(&job.needs));
     let mut batch = CommandBatch::default();
+    failpoint("engine.load")?;
     batch.load_facts(tx, &needs)?;
     for job in jobs {
         let result = match catch_unwind(AssertUnwindSafe(|| decide_job(tx, &mut batch, job, may_load_more))) {
             Ok(result) => result?,
             Err(panic) => CommandResult::Panicked(panic_error(&*panic)),
         };
-        if !matches!(result, CommandResult::Ended(Outcome::Done(_))) {
+        if !matches!(result, CommandResult::Ended(Outcome::Done(_))) && !is_mutant("keep_refused_changes") {
             batch.discard_decision();
         }
         results.push(result);
@@ -83,6 +85,7 @@ fn decide_all(
     if batch.changes().is_empty() {
         return Ok(Verdict::Rollback);
     }
+    failpoint("engine.write")?;
     batch.write_changes(tx)?;
     Ok(Verdict::Commit)
 }
@@ -97,6 +100,7 @@ fn decide_job(
 ) -> Result<CommandResult, StoreError> {
     let Submission { command, provider, requester, context_sources, idempotent_request, outcome_receiver } =
         &mut job.submission;
+    failpoint("engine.decide")?;
     let context = context_sources.context_for(requester);
     let now = context.clock.now();
     if let Some(idempotent_request) = idempotent_request {
@@ -139,6 +143,7 @@ pub(super) fn final_outcome(committed: &Result<(), BatchError>, result: CommandR
     let failed = |cause: &StoreError| Outcome::Refused(Refusal::Store(cause.clone()));
     match (committed, result) {
         (_, CommandResult::Panicked(cause)) => Some(failed(&cause)),
+        (Err(BatchError::Unavailable(_)), _) if is_mutant("retry_unknown_commit") => None,
         (Ok(()), CommandResult::Ended(outcome)) => Some(outcome),
         (Ok(()), CommandResult::NotLoaded) | (Err(BatchError::Contended), _) => None,
         (Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)), _) => Some(failed(cause)),

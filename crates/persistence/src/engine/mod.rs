@@ -29,6 +29,7 @@ use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
 use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
+use crate::failpoint::pass_failpoint;
 
 /// The number of retries after which a command fails because the database is busy.
 const TRIES_MAX: u32 = 6;
@@ -211,6 +212,7 @@ impl EngineState {
     fn execute_batch<B: Backend>(&self, backend: &B, batch: JobBatch, worker: Worker) {
         let JobBatch { jobs, accounts } = batch;
         let busy = BusyAccountsGuard { state: self, worker, accounts: &accounts };
+        pass_failpoint("engine.take");
         let mut finished = Vec::with_capacity(jobs.len());
         let mut retried = Vec::new();
         let mut batches = vec![jobs];
@@ -239,6 +241,7 @@ impl EngineState {
         }
         self.lock_queue().push_for_retry(retried);
         drop(busy); // other workers may continue before the responses are sent
+        pass_failpoint("engine.respond");
         for (job, outcome) in finished {
             job.complete_with(outcome);
         }

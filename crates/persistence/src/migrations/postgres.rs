@@ -18,6 +18,7 @@ use crate::access::{Access, OpenError};
 use crate::connect::postgres::{connect_timeout_seconds, connection_error, require_english};
 use crate::connect::server_list::ServerList;
 use crate::connect::session_check::require_own_sessions;
+use crate::failpoint::failpoint;
 use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
@@ -125,15 +126,16 @@ impl MigrationRunner {
             let done = match step {
                 MigrationStep::Transaction(sql) => self.run_with_lock_timeout(name, |conn| {
                     run_each(conn, sql)?;
-                    conn.batch_execute(&note)
+                    record_step(conn, &note)
                 }),
-                MigrationStep::ConcurrentIndex(index) => {
-                    self.build_index_concurrently(name, index).and_then(|()| self.conn.batch_execute(&note))
-                }
+                MigrationStep::ConcurrentIndex(index) => self
+                    .build_index_concurrently(name, index)
+                    .and_then(|()| record_step(&mut self.conn, &note)),
                 MigrationStep::Batches(batches) => {
                     // Only the first remaining step can have been interrupted.
                     let reached = pending.reached.clone().filter(|_| number == pending.steps_done + 1);
-                    self.run_in_batches(name, batches, reached).and_then(|()| self.conn.batch_execute(&note))
+                    self.run_in_batches(name, batches, reached)
+                        .and_then(|()| record_step(&mut self.conn, &note))
                 }
             };
             done.map_err(|e| self.explain_failure(pending.migration, &e))?;
@@ -160,6 +162,7 @@ impl MigrationRunner {
             let done = self.run_with_lock_timeout(name, |conn| {
                 begun = Instant::now();
                 conn.batch_execute(SET_BATCH_TIMEOUT)?;
+                failpoint("postgres.migrate.batch")?;
                 conn.batch_execute(&statement)?;
                 diesel::sql_query("UPDATE schema_migrations SET reached = $1 WHERE name = $2")
                     .bind::<Text, _>(&end)
@@ -246,6 +249,7 @@ impl MigrationRunner {
             None => {}
         }
         self.retry_lost_locks(name, |conn| {
+            failpoint("postgres.migrate.index")?;
             let created = conn.batch_execute(&index.statement);
             if created.is_err() {
                 conn.batch_execute(&format!("DROP INDEX CONCURRENTLY IF EXISTS {index_name}"))?; // an invalid index slows down writes
@@ -289,6 +293,12 @@ impl MigrationRunner {
         );
         diesel::select(query).get_result(&mut self.conn).unwrap_or_default()
     }
+}
+
+/// Records that a step is done.
+fn record_step(conn: &mut Conn, note: &str) -> QueryResult<()> {
+    failpoint("postgres.migrate.record")?;
+    conn.batch_execute(note)
 }
 
 /// Whether a statement failed because of concurrency. diesel has no kind for this; the server's messages are

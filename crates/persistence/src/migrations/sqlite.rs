@@ -15,6 +15,7 @@ use crate::access::OpenError;
 use crate::connect::sqlite::{
     assert_version, connect_to_file, lock_database, open_lock_file, prepare_writer,
 };
+use crate::failpoint::failpoint;
 use diesel::SqliteConnection as Conn;
 
 /// Applies the missing migrations. Fails if another process uses the database, because a migration may
@@ -35,7 +36,7 @@ pub(super) fn migrate_sqlite(path: &Path, known: &[Migration]) -> Result<Vec<Str
     // table.
     conn.batch_execute("PRAGMA foreign_keys = OFF; BEGIN EXCLUSIVE").map_err(|e| migration_error(&e))?;
     let done = run_migrations(&mut conn, &pending); // an error leaves the transaction open; closing the connection rolls it back
-    done.and_then(|names| conn.batch_execute("COMMIT").map(|()| names).map_err(|e| migration_error(&e)))
+    done.and_then(|names| commit_migrations(&mut conn).map(|()| names).map_err(|e| migration_error(&e)))
 }
 
 fn migration_error(cause: &dyn std::fmt::Display) -> OpenError {
@@ -60,8 +61,7 @@ fn run_migrations(conn: &mut Conn, pending: &[PendingMigration<'_>]) -> Result<V
         for step in &migration.script.steps {
             run_step(conn, step).map_err(|e| migration.migration.failed_because(&e))?;
         }
-        conn.batch_execute(&migration.record_statement(migration.script.steps.len()))
-            .map_err(|e| migration_error(&e))?;
+        record_migration(conn, migration).map_err(|e| migration_error(&e))?;
     }
     check_foreign_keys(conn)?;
     Ok(pending.iter().map(|pending| pending.migration.name.to_owned()).collect())
@@ -69,13 +69,29 @@ fn run_migrations(conn: &mut Conn, pending: &[PendingMigration<'_>]) -> Result<V
 
 fn run_step(conn: &mut Conn, step: &MigrationStep) -> Result<(), String> {
     let done = match step {
-        MigrationStep::Transaction(sql) => conn.batch_execute(sql),
-        MigrationStep::Batches(batches) => conn.batch_execute(&batches.for_range("TRUE")), // one batch: no other process is waiting for the lock
+        MigrationStep::Transaction(sql) => run_script(conn, sql),
+        MigrationStep::Batches(batches) => run_script(conn, &batches.for_range("TRUE")), // one batch: no other process is waiting for the lock
         MigrationStep::ConcurrentIndex(_) => {
             return Err("SQLite does not support steps outside a transaction".into());
         }
     };
     done.map_err(|e| e.to_string())
+}
+
+fn run_script(conn: &mut Conn, sql: &str) -> QueryResult<()> {
+    failpoint("sqlite.migrate.step")?;
+    conn.batch_execute(sql)
+}
+
+fn record_migration(conn: &mut Conn, migration: &PendingMigration<'_>) -> QueryResult<()> {
+    failpoint("sqlite.migrate.record")?;
+    conn.batch_execute(&migration.record_statement(migration.script.steps.len()))
+}
+
+fn commit_migrations(conn: &mut Conn) -> QueryResult<()> {
+    failpoint("sqlite.migrate.commit")?;
+    conn.batch_execute("COMMIT")?;
+    failpoint("sqlite.migrate.committed").map_err(Into::into)
 }
 
 fn check_foreign_keys(conn: &mut Conn) -> Result<(), OpenError> {

@@ -8,9 +8,14 @@
 use diesel::connection::SimpleConnection as _;
 use diesel::{PgConnection, QueryResult};
 
+use crate::failpoint::failpoint;
+
 /// Sends the statements of a script one by one.
 pub(super) fn run_each(conn: &mut PgConnection, script: &str) -> QueryResult<()> {
-    split_statements(script).into_iter().try_for_each(|statement| conn.batch_execute(statement))
+    split_statements(script).into_iter().try_for_each(|statement| {
+        failpoint("postgres.migrate.statement")?;
+        conn.batch_execute(statement)
+    })
 }
 
 /// The statements of a script in order, each with its semicolon and the comments before it. A part without

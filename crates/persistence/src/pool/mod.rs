@@ -11,19 +11,26 @@ use wait_metrics::PoolWaitRecorder;
 pub(crate) type Pool<C> = r2d2::Pool<ConnectionManager<C>>;
 pub(crate) type PoolGuard<C> = r2d2::PooledConnection<ConnectionManager<C>>;
 
-/// A connection, and whether its state is unknown after a failure.
+/// A connection, and whether it has a transaction that has not ended.
 pub(crate) struct PoolConnection<C> {
     pub(crate) conn: C,
-    broken: bool,
+    has_open_transaction: bool,
 }
 
 impl<C: SimpleConnection> PoolConnection<C> {
-    /// Starts or ends a transaction. If that fails, the state of the connection is unknown, and the pool does
-    /// not reuse it.
-    pub(crate) fn run_control(&mut self, sql: &str) -> QueryResult<()> {
-        let done = self.conn.batch_execute(sql);
-        self.broken |= done.is_err();
-        done
+    /// Starts a transaction. The pool does not reuse the connection unless [`end`](Self::end) succeeds.
+    pub(crate) fn begin(&mut self, sql: &str) -> QueryResult<()> {
+        self.has_open_transaction = true;
+        self.conn.batch_execute(sql)
+    }
+
+    /// Ends a transaction. If that fails, the state of the connection is unknown, and the pool does not reuse
+    /// it.
+    pub(crate) fn end(&mut self, sql: &str) -> QueryResult<()> {
+        self.has_open_transaction = true;
+        self.conn.batch_execute(sql)?;
+        self.has_open_transaction = false;
+        Ok(())
     }
 }
 
@@ -37,7 +44,7 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
     type Error = ConnectionError;
 
     fn connect(&self) -> ConnectionResult<PoolConnection<C>> {
-        (self.connect)().map(|conn| PoolConnection { conn, broken: false })
+        (self.connect)().map(|conn| PoolConnection { conn, has_open_transaction: false })
     }
 
     fn is_valid(&self, _link: &mut PoolConnection<C>) -> ConnectionResult<()> {
@@ -45,7 +52,7 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
     }
 
     fn has_broken(&self, connection: &mut PoolConnection<C>) -> bool {
-        connection.broken
+        connection.has_open_transaction
     }
 }
 
@@ -70,11 +77,28 @@ mod tests {
     #[test]
     fn connections_leave_the_pool_after_a_failed_rollback() {
         let pool = create_pool(1, || SqliteConnection::establish(":memory:")).unwrap();
-        pool.get().unwrap().run_control("CREATE TABLE mark (id INTEGER)").unwrap();
+        pool.get().unwrap().conn.batch_execute("CREATE TABLE mark (id INTEGER)").unwrap();
         let is_the_same = || pool.get().unwrap().conn.batch_execute("INSERT INTO mark VALUES (1)").is_ok();
-        pool.get().unwrap().run_control("BEGIN; ROLLBACK").unwrap();
+        let mut connection = pool.get().unwrap();
+        connection.begin("BEGIN").unwrap();
+        connection.end("ROLLBACK").unwrap();
+        drop(connection);
         assert!(is_the_same());
-        pool.get().unwrap().run_control("ROLLBACK").unwrap_err(); // nothing is open
+        pool.get().unwrap().end("ROLLBACK").unwrap_err(); // nothing is open
         assert!(!is_the_same());
+    }
+
+    #[test]
+    fn connections_leave_the_pool_if_their_transaction_did_not_end() {
+        let pool = create_pool(1, || SqliteConnection::establish(":memory:")).unwrap();
+        pool.get().unwrap().conn.batch_execute("CREATE TABLE mark (id INTEGER)").unwrap();
+        let panics = || {
+            let mut connection = pool.get().unwrap();
+            connection.begin("BEGIN").unwrap();
+            std::panic::resume_unwind(Box::new("before the commit"));
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).unwrap_err();
+        pool.get().unwrap().begin("BEGIN").unwrap();
+        pool.get().unwrap().conn.batch_execute("INSERT INTO mark VALUES (1)").unwrap_err();
     }
 }

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use diesel::connection::SimpleConnection as _;
 use diesel::dsl::AsSelect;
 use diesel::pg::Pg;
 use diesel::pg::sql_types::Array;
@@ -14,6 +15,7 @@ use guerdon_domain::wallets::Account;
 
 use super::{Conn, Db};
 use crate::engine::Locking;
+use crate::failpoint::is_mutant;
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{AccountStateRow, DeclaredRow};
 use crate::statement::statement;
@@ -57,7 +59,10 @@ pub(crate) fn load_accounts(
             Locking::Wait => LockAccounts { owners, kinds }.get_results(conn)?,
             Locking::Skip => LockFreeAccounts { owners, kinds }.get_results(conn)?,
         };
-        let is_complete = locking == Locking::Wait;
+        if is_mutant("release_account_locks") {
+            conn.batch_execute("COMMIT; BEGIN")?;
+        }
+        let is_complete = locking == Locking::Wait || is_mutant("treat_locked_as_absent");
         for (account, state) in
             match_accounts(chunk, rows).filter(|(_, state)| is_complete || state.is_some())
         {

@@ -10,6 +10,7 @@ use guerdon_domain::ports::NewEvent;
 use super::Conn;
 use super::accounts::UpdateAccounts;
 use super::insert_rows::InsertRows;
+use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::schema::{idempotency_records, mails, users};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{
@@ -66,9 +67,12 @@ fn event_rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
 /// Writes the changes, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
     for key in &changes.expired_keys {
+        failpoint("postgres.delete.idempotency_records")?;
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
     }
-    let accounts: Vec<AccountStateRow> = book.changed_accounts().map(AccountStateRow::from_state).collect();
+    let forgotten = usize::from(is_mutant("forget_account"));
+    let accounts: Vec<AccountStateRow> =
+        book.changed_accounts().skip(forgotten).map(AccountStateRow::from_state).collect();
     let journal_entries: Vec<JournalEntryRow<'_>> =
         changes.journal_entries.iter().map(JournalEntryRow::from_entry).collect();
     let recognitions = &changes.recognitions;
@@ -92,18 +96,23 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
         deliveries: InsertRows::from_rows(&deliveries),
         records: InsertRows::from_rows(&records),
     };
+    failpoint("postgres.write.batch")?;
     write.execute(conn)?;
+    failpoint("postgres.write.batch_done")?;
     for slice in split_into_statements(large_events, large_events.len(), |event| event.body.len()) {
         let (rows, deliveries) = event_rows(slice);
+        failpoint("postgres.insert.large_events")?;
         InsertRows::from_rows(&rows).execute(conn)?;
         InsertRows::from_rows(&deliveries).execute(conn)?;
     }
     for (user, at) in &changes.deleted_users {
+        failpoint("postgres.update.users")?;
         diesel::update(users::table.find(Id(*user)))
             .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
             .execute(conn)?;
     }
     if !changes.mails.is_empty() {
+        failpoint("postgres.insert.mails")?;
         let rows: Vec<MailRow<'_>> = changes.mails.iter().map(MailRow::from_new_mail).collect();
         diesel::insert_into(mails::table).values(&rows).execute(conn)?;
     }

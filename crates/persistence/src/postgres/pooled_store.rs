@@ -16,6 +16,7 @@ use super::transaction::{
 };
 use super::{retry_pause, schema_check};
 use crate::engine::{Backend, BatchError, Locking};
+use crate::failpoint::is_mutant;
 use crate::pool::Pool;
 
 /// The numbers of the service's connections, and the time limit of its requests.
@@ -133,6 +134,9 @@ impl Store for PooledStore {
     ) -> Result<(), StoreError> {
         let mut limits = UnitLimits::new(self.time_limit);
         let mut connection = match consistency {
+            Consistency::Snapshot if is_mutant("mix_snapshots") => {
+                begin_transaction(&self.reads, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY", &limits)?
+            }
             Consistency::Snapshot => {
                 begin_transaction(&self.reads, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &limits)?
             }

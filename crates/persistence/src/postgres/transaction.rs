@@ -5,6 +5,7 @@ use guerdon_domain::ports::{Deadlines, StoreError};
 
 use super::classify_error;
 use super::limits::UnitLimits;
+use crate::failpoint::{failpoint, is_mutant};
 use crate::pool::{self, Pool};
 
 pub(super) type PooledConnection = pool::PoolGuard<PgConnection>;
@@ -39,7 +40,7 @@ pub(super) fn begin_transaction(
     let mut last = StoreError::Busy;
     for _ in 0..=pool.max_size() {
         let mut connection = take_connection(pool, limits)?;
-        match connection.run_control(sql) {
+        match failpoint("postgres.begin").map_err(Into::into).and_then(|()| connection.begin(sql)) {
             Ok(()) => return Ok(connection),
             Err(e) => last = classify_error(&e),
         }
@@ -48,7 +49,11 @@ pub(super) fn begin_transaction(
 }
 
 pub(super) fn commit_transaction(connection: &mut PooledConnection) -> UnitOutcome {
-    match connection.run_control("COMMIT").map_err(|e| classify_error(&e)) {
+    let committed = failpoint("postgres.commit")
+        .map_err(Into::into)
+        .and_then(|()| connection.end(if is_mutant("lose_commit") { "ROLLBACK" } else { "COMMIT" }))
+        .and_then(|()| failpoint("postgres.committed").map_err(Into::into));
+    match committed.map_err(|e| classify_error(&e)) {
         Ok(()) => UnitOutcome::Done,
         Err(StoreError::Busy) => UnitOutcome::LostRace,
         // The acknowledgement was lost, and the commit may have happened: do not run it again.
@@ -59,5 +64,6 @@ pub(super) fn commit_transaction(connection: &mut PooledConnection) -> UnitOutco
 /// Rolls back. Returns whether the connection can be used again. If not, the server rolls back when it
 /// notices that the connection was lost.
 pub(super) fn rollback_transaction(connection: &mut PooledConnection) -> bool {
-    connection.run_control("ROLLBACK").is_ok()
+    failpoint("postgres.rollback").is_ok()
+        && connection.end(if is_mutant("commit_aborted") { "COMMIT" } else { "ROLLBACK" }).is_ok()
 }

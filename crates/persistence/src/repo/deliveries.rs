@@ -12,6 +12,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 
 use super::super::{SKIP_LOCKED, placeholder, write_settlements};
 use super::Unit;
+use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::ClaimedEventRow;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::{deliveries, mails};
@@ -53,16 +54,19 @@ impl Deliveries for Unit<'_> {
         else {
             return Ok(None);
         };
+        let is_due = if is_mutant("claim_leased_events") { "IS DISTINCT FROM" } else { "<=" };
+        let lock = if is_mutant("claim_without_lock") { "" } else { SKIP_LOCKED };
         let query = format!(
             "SELECT event_id AS id, deliveries.company_id AS company_id, body, attempts, attempts_before_replay \
              FROM deliveries JOIN events ON id = event_id \
-             WHERE deliveries.provider_id = {} AND {PENDING} AND next_attempt_at <= {} \
-             ORDER BY next_attempt_at, event_id LIMIT {}{SKIP_LOCKED}",
+             WHERE deliveries.provider_id = {} AND {PENDING} AND next_attempt_at {is_due} {} \
+             ORDER BY next_attempt_at, event_id LIMIT {}{lock}",
             placeholder(1),
             placeholder(2),
             placeholder(3)
         );
         let rows: Vec<ClaimedEventRow> = self.query(|conn| {
+            failpoint("lease.select")?;
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(claim.provider))
                 .bind::<SqlTimestamp, _>(DbTimestamp(claim.now))
@@ -72,6 +76,7 @@ impl Deliveries for Unit<'_> {
         for slice in rows.chunks(EVENTS_PER_STATEMENT) {
             let ids: Vec<Id<EventId>> = slice.iter().map(|event| event.id).collect();
             self.query(|conn| {
+                failpoint("lease.update")?;
                 diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(&ids)))
                     .set((
                         deliveries::lease_id.eq(Some(Id(claim.lease))),
@@ -86,7 +91,11 @@ impl Deliveries for Unit<'_> {
 
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
         for slice in settlements.chunks(EVENTS_PER_STATEMENT) {
-            self.query(|conn| write_settlements(conn, slice))?;
+            self.query(|conn| {
+                failpoint("settlement.write")?;
+                write_settlements(conn, slice)?;
+                failpoint("settlement.written").map_err(Into::into)
+            })?;
         }
         Ok(())
     }

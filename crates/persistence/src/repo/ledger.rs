@@ -16,6 +16,7 @@ use super::super::{
     write_changes,
 };
 use super::Unit;
+use crate::failpoint::alter_changes;
 use crate::rows::schema::{companies, occasions, providers, users};
 use crate::rows::types::Id;
 use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, PersonRow};
@@ -92,6 +93,7 @@ impl LedgerAccess for Unit<'_> {
     }
 
     fn write_changes(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
+        let changes: &Changes = &alter_changes(changes);
         self.queued.add_events(&changes.events);
         self.queued.mails |= !changes.mails.is_empty();
         self.query(|conn| write_changes(conn, changes, book))?;

@@ -35,6 +35,7 @@ use diesel::result::QueryResult;
 use guerdon_domain::ports::{LedgerTx, ReadTx, StoreError, Tx};
 
 use super::{Conn, UnitLimits};
+use crate::failpoint::failpoint;
 use crate::queued_messages::QueuedMessages;
 
 /// One unit of work on one connection. It stores the first failure of the database, so that an error that the
@@ -68,7 +69,8 @@ impl<'a> Unit<'a> {
     /// Runs a query, and stores its failure.
     fn query<T>(&mut self, query: impl FnOnce(&mut Conn) -> QueryResult<T>) -> Result<T, StoreError> {
         self.ensure_active()?;
-        let result = query(self.conn).map_err(|e| super::classify_error(&e));
+        let result = failpoint("unit.query").map_err(Into::into).and_then(|()| query(self.conn));
+        let result = result.map_err(|e| super::classify_error(&e));
         self.record_failure(result)
     }
 

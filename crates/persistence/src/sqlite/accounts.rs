@@ -9,6 +9,7 @@ use guerdon_domain::wallets::Account;
 
 use super::{Conn, Db};
 use crate::engine::Locking;
+use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::schema::{accounts as table, transfers};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 use crate::rows::{AccountStateRow, TransferRow};
@@ -46,7 +47,8 @@ pub(crate) fn load_accounts(
 
 /// Writes the changed accounts, and the transfers.
 pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()> {
-    for row in book.changed_accounts().map(AccountStateRow::from_state) {
+    let forgotten = usize::from(is_mutant("forget_account"));
+    for row in book.changed_accounts().skip(forgotten).map(AccountStateRow::from_state) {
         let update = UpdateAccount {
             balance: row.balance,
             spent: row.spent,
@@ -56,9 +58,11 @@ pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()>
             owner: row.owner_id,
             kind: row.kind,
         };
+        failpoint("sqlite.update.accounts")?;
         update.execute(conn)?;
     }
     for transfer in book.transfers() {
+        failpoint("sqlite.insert.transfers")?;
         diesel::insert_into(transfers::table).values(&TransferRow::from_transfer(transfer)).execute(conn)?;
     }
     Ok(())

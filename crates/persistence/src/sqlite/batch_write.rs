@@ -8,6 +8,7 @@ use guerdon_domain::values::CompanyId;
 use super::Conn;
 use super::accounts::write_book;
 use crate::engine::Locking;
+use crate::failpoint::failpoint;
 use crate::rows::schema::{
     deliveries, events, idempotency_records, journal_entries, mails, recognitions, users,
 };
@@ -34,10 +35,11 @@ pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryRes
     Ok(rows)
 }
 
-/// Inserts rows one by one: the statement for one row stays prepared.
+/// Inserts rows one by one: the statement for one row stays prepared. The failpoint precedes each of them.
 macro_rules! insert {
-    ($conn:expr, $table:path, $rows:expr) => {
+    ($conn:expr, $failpoint:expr, $table:path, $rows:expr) => {
         for row in $rows {
+            $failpoint?;
             diesel::insert_into($table).values(&row).execute($conn)?;
         }
     };
@@ -45,27 +47,30 @@ macro_rules! insert {
 
 /// Writes the changes, and the accounts and transfers of the book.
 pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
-    insert!(conn, journal_entries::table, changes.journal_entries.iter().map(JournalEntryRow::from_entry));
+    let rows = changes.journal_entries.iter().map(JournalEntryRow::from_entry);
+    insert!(conn, failpoint("sqlite.insert.journal_entries"), journal_entries::table, rows);
     let rows = changes.recognitions.iter().map(|(entry_id, leg, recognition)| {
         NewRecognitionRow::from_recognition(*entry_id, *leg, recognition)
     });
-    insert!(conn, recognitions::table, rows);
-    insert!(conn, events::table, changes.events.iter().map(EventRow::from_event));
-    insert!(conn, deliveries::table, changes.events.iter().map(DeliveryRow::for_new_event));
+    insert!(conn, failpoint("sqlite.insert.recognitions"), recognitions::table, rows);
+    let rows = changes.events.iter().map(EventRow::from_event);
+    insert!(conn, failpoint("sqlite.insert.events"), events::table, rows);
+    let rows = changes.events.iter().map(DeliveryRow::for_new_event);
+    insert!(conn, failpoint("sqlite.insert.deliveries"), deliveries::table, rows);
     write_book(conn, book)?;
     for (user, at) in &changes.deleted_users {
+        failpoint("sqlite.update.users")?;
         diesel::update(users::table.find(Id(*user)))
             .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
             .execute(conn)?;
     }
     for key in &changes.expired_keys {
+        failpoint("sqlite.delete.idempotency_records")?;
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
     }
-    insert!(
-        conn,
-        idempotency_records::table,
-        changes.idempotency_records.iter().map(IdempotencyRow::from_record)
-    );
-    insert!(conn, mails::table, changes.mails.iter().map(MailRow::from_new_mail));
+    let rows = changes.idempotency_records.iter().map(IdempotencyRow::from_record);
+    insert!(conn, failpoint("sqlite.insert.idempotency_records"), idempotency_records::table, rows);
+    let rows = changes.mails.iter().map(MailRow::from_new_mail);
+    insert!(conn, failpoint("sqlite.insert.mails"), mails::table, rows);
     Ok(())
 }

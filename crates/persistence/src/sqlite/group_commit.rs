@@ -11,7 +11,7 @@
 //! The engine's worker runs a batch of commands as one unit, under the same rules.
 
 use std::fs::File;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -27,8 +27,12 @@ use super::schema_check;
 use super::writer::{UnitEnd, Writer};
 use super::{UnitLimits, lock_mutex};
 use crate::engine::{Backend, BatchError, Locking};
+use crate::failpoint::{is_mutant, pass_failpoint};
 use crate::pool::Pool;
 use crate::pool::wait_metrics::record_wait;
+
+/// A panic outside the work of a unit. The savepoint of the unit may be lost.
+const PANICKED: &str = "a unit of work panicked";
 
 /// One writer, a few readers, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
@@ -72,9 +76,10 @@ impl GroupCommit {
 
     fn lock_writer(&self) -> MutexGuard<'_, Writer> {
         let since = Instant::now();
-        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let waiting = WaitingUnit::add_to(&self.waiting);
+        pass_failpoint("sqlite.wait");
         let writer = lock_mutex(&self.writer);
-        self.waiting.fetch_sub(1, Ordering::SeqCst);
+        drop(waiting);
         record_wait(since.elapsed());
         writer
     }
@@ -92,7 +97,12 @@ impl GroupCommit {
             writer.commit_group(); // the small units of the group do not wait for this one
         }
         let group_result = writer.join_group(is_large)?;
-        let ended = writer.run_unit(&mut limits, work);
+        let ended = catch_unwind(AssertUnwindSafe(|| writer.run_unit(&mut limits, work)));
+        let ended =
+            ended.unwrap_or_else(|_panic| UnitEnd::GroupLost(StoreError::Broken(PANICKED.to_owned())));
+        if is_mutant("respond_before_commit") {
+            return Ok(()); // the next unit commits this one
+        }
         if let UnitEnd::GroupLost(cause) = &ended {
             writer.abandon_group(cause);
         } else if self.waiting.load(Ordering::SeqCst) == 0 || is_large || writer.is_full() {
@@ -105,6 +115,22 @@ impl GroupCommit {
             UnitEnd::Finished(result) => committed.and(result),
             UnitEnd::GroupLost(cause) => Err(cause),
         }
+    }
+}
+
+/// Counts as a waiting unit until it is dropped.
+struct WaitingUnit<'a>(&'a AtomicUsize);
+
+impl<'a> WaitingUnit<'a> {
+    fn add_to(waiting: &'a AtomicUsize) -> Self {
+        waiting.fetch_add(1, Ordering::SeqCst);
+        Self(waiting)
+    }
+}
+
+impl Drop for WaitingUnit<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

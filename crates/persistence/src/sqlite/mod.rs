@@ -9,6 +9,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::ports::Settlement;
 use guerdon_domain::values::{CompanyId, EventId, UserId};
 
+use crate::failpoint::failpoint;
 use crate::rows::schema::{attempts, events};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 use crate::rows::{AttemptRow, SettlementRow};
@@ -168,6 +169,7 @@ statement! {
 /// attempts that are already recorded.
 pub(crate) fn write_settlements(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult<()> {
     for settlement in settlements {
+        failpoint("sqlite.settle.attempt")?;
         let settled = SettlementRow::from_settlement(settlement);
         let attempt_row =
             settlement.attempt.as_ref().map(|attempt| AttemptRow::from_attempt(settlement.event, attempt));
@@ -181,6 +183,7 @@ pub(crate) fn write_settlements(conn: &mut Conn, settlements: &[Settlement]) -> 
             Some(true) | None => (settled.state, settled.due),
         };
         let new_attempts = i16::from(is_new == Some(true));
+        failpoint("sqlite.settle.delivery")?;
         SettleDelivery { state, new_attempts, due, event: settled.event_id, lease: settled.lease_id }
             .execute(conn)?;
     }

@@ -7,6 +7,7 @@ use guerdon_domain::ports::{Consistency, ReadTx, StoreError};
 
 use super::repo::Unit;
 use super::{UnitLimits, classify_error};
+use crate::failpoint::is_mutant;
 use crate::pool::Pool;
 
 /// Runs `work` on one of these readers. Each statement outside a transaction has a separate snapshot.
@@ -21,16 +22,15 @@ pub(super) fn read_on(
             readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?
         }
     };
-    let is_snapshot = consistency == Consistency::Snapshot;
+    let is_snapshot = consistency == Consistency::Snapshot && !is_mutant("mix_snapshots");
     if is_snapshot {
-        connection.run_control("BEGIN").map_err(|e| classify_error(&e))?;
+        connection.begin("BEGIN").map_err(|e| classify_error(&e))?;
     }
     let mut limits = UnitLimits::new(None);
     let mut unit = Unit::new(&mut connection.conn, &mut limits);
     let done = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
     let (failure, _) = unit.into_outcome();
-    let ended =
-        if is_snapshot { connection.run_control("ROLLBACK").map_err(|e| classify_error(&e)) } else { Ok(()) };
+    let ended = if is_snapshot { connection.end("ROLLBACK").map_err(|e| classify_error(&e)) } else { Ok(()) };
     match done {
         Err(panic) => resume_unwind(panic),
         Ok(()) => failure.map_or(ended, Err),

@@ -13,6 +13,7 @@ use guerdon_domain::ports::{Notifiers, StoreError, Tx, Verdict};
 use super::checkpoint_thread::{CHECKPOINT, CheckpointRequest};
 use super::repo::Unit;
 use super::{Conn, Db, UnitLimits, classify_error, lock_mutex};
+use crate::failpoint::{failpoint, is_mutant};
 use crate::queued_messages::QueuedMessages;
 use crate::statement::statement;
 
@@ -110,6 +111,7 @@ impl Writer {
             self.execute_sql(undo)?;
             self.undo = undo;
         }
+        failpoint("sqlite.begin")?;
         self.execute_sql("BEGIN IMMEDIATE")?;
         let result = Arc::new(GroupResult::default());
         self.group = Some(OpenGroup {
@@ -128,7 +130,7 @@ impl Writer {
     ) -> UnitEnd {
         // The first unit of a group needs no savepoint, which would copy each page that it changes.
         let is_first = self.group.as_ref().is_none_or(|group| group.units <= 1);
-        if !is_first && let Err(e) = (Savepoint {}).execute(&mut self.conn) {
+        if !is_first && let Err(e) = self.set_savepoint() {
             return UnitEnd::GroupLost(classify_error(&e));
         }
         let mut unit = Unit::new(&mut self.conn, limits);
@@ -140,9 +142,9 @@ impl Writer {
         }
         let end = match (keep, is_first) {
             (true, true) => Ok(()),
-            (true, false) => (Release {}).execute(&mut self.conn).map(drop).map_err(|e| classify_error(&e)),
-            (false, true) => self.execute_sql("ROLLBACK; BEGIN IMMEDIATE"),
-            (false, false) => self.execute_sql("ROLLBACK TO unit; RELEASE unit"),
+            (true, false) => self.release_savepoint().map_err(|e| classify_error(&e)),
+            (false, true) => self.roll_back_unit("ROLLBACK; BEGIN IMMEDIATE"),
+            (false, false) => self.roll_back_unit("ROLLBACK TO unit; RELEASE unit"),
         };
         match (end, verdict) {
             // A full disk rolls back the whole transaction, and the savepoint with it.
@@ -152,9 +154,32 @@ impl Writer {
         }
     }
 
+    fn set_savepoint(&mut self) -> QueryResult<()> {
+        failpoint("sqlite.savepoint")?;
+        (Savepoint {}).execute(&mut self.conn).map(drop)
+    }
+
+    fn release_savepoint(&mut self) -> QueryResult<()> {
+        failpoint("sqlite.release")?;
+        (Release {}).execute(&mut self.conn).map(drop)
+    }
+
+    fn roll_back_unit(&mut self, sql: &str) -> Result<(), StoreError> {
+        failpoint("sqlite.rollback")?;
+        self.execute_sql(if is_mutant("commit_aborted") { "SELECT 1" } else { sql })
+    }
+
+    fn commit_transaction(&mut self) -> Result<(), StoreError> {
+        failpoint("sqlite.commit")?;
+        self.execute_sql(if is_mutant("lose_commit") { "ROLLBACK" } else { "COMMIT" })?;
+        failpoint("sqlite.committed").map_err(Into::into)
+    }
+
     pub(super) fn commit_group(&mut self) {
         let Some(group) = self.group.take() else { return };
-        let result = self.execute_sql("COMMIT");
+        let result = catch_unwind(AssertUnwindSafe(|| self.commit_transaction())).unwrap_or_else(|_panic| {
+            Err(StoreError::OutcomeUnknown("the commit panicked".to_owned())) // the other units of the group wait for a result
+        });
         if result.is_err() {
             self.execute_sql("ROLLBACK").unwrap_or_default(); // fails if the failed commit has already rolled back
         }

@@ -89,6 +89,18 @@ impl EventBodies for TestBodies {
     }
 }
 
+/// The time at which the clock of a fixture starts, in microseconds.
+const CLOCK_START: i64 = 1_795_000_000_000_000;
+
+/// The ids with which another process can open the database of a fixture.
+#[derive(Debug, Clone, Copy)]
+pub struct FixtureIds {
+    pub provider: ProviderId,
+    pub company: CompanyId,
+    pub owner: UserId,
+    pub occasion: OccasionId,
+}
+
 pub struct LedgerFixture {
     pub database: TestDatabase,
     pub store: Arc<dyn Store>,
@@ -142,7 +154,7 @@ impl LedgerFixture {
 
     pub fn with_rate(database: TestDatabase, rate: i64) -> Self {
         let OpenDatabase { requests: store, commands, background } = database.open_for_service();
-        let clock = Arc::new(TestClock(AtomicI64::new(1_795_000_000_000_000)));
+        let clock = Arc::new(TestClock(AtomicI64::new(CLOCK_START)));
         let ids = Arc::new(TestIds(AtomicU64::new(1)));
         let provider = ProviderId::from_uuid(ids.next_id());
         let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, origin: ORIGIN };
@@ -163,6 +175,21 @@ impl LedgerFixture {
             })
             .unwrap();
         Self { database, store, commands, background, clock, ids, provider, company, owner, occasion }
+    }
+
+    /// Opens a database that another process has filled. Each generation of processes has its own ids and times.
+    pub fn reopen(database: TestDatabase, ids: &FixtureIds, generation: u32) -> Self {
+        let OpenDatabase { requests: store, commands, background } = database.open_for_service();
+        let clock = TestClock(AtomicI64::new(CLOCK_START + i64::from(generation) * 1_000_000_000));
+        let generated = TestIds(AtomicU64::new(1 + u64::from(generation) * 1_000_000));
+        let FixtureIds { provider, company, owner, occasion } = *ids;
+        let (clock, ids) = (Arc::new(clock), Arc::new(generated));
+        Self { database, store, commands, background, clock, ids, provider, company, owner, occasion }
+    }
+
+    pub fn fixture_ids(&self) -> FixtureIds {
+        let Self { provider, company, owner, occasion, .. } = *self;
+        FixtureIds { provider, company, owner, occasion }
     }
 
     pub fn context(&self) -> Context<'_> {

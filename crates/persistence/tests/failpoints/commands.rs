@@ -1,0 +1,95 @@
+//! Errors and panics at each step of a command.
+
+use std::cell::Cell;
+
+use guerdon_persistence::testing::{
+    Failpoint, Fault, InjectedError, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
+};
+
+use super::child::{received_task, run_passing_child};
+use super::run::{Acknowledged, Run};
+use super::test_command::{Mix, Size, Users};
+use super::{failpoints_at, survivable_faults};
+use crate::support::LedgerFixture;
+
+pub const PLACES_ON_SQLITE: [Place; 2] = [Place::Command, Place::CommandOnSqlite];
+pub const PLACES_ON_POSTGRES: [Place; 2] = [Place::Command, Place::CommandOnPostgres];
+
+/// Injects a fault while commands are executed, and checks what it leaves. Returns whether it was hit.
+fn check_fault(
+    (fixture, users, tag): (&LedgerFixture, &Users, &str),
+    failpoint: &str,
+    fault: Fault,
+    size: Size,
+) -> bool {
+    let run = Run::prepare(fixture, users, tag, size, Mix::for_failpoint(failpoint, size));
+    let mut acknowledged = Acknowledged::new();
+    let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
+    let hits_before = Cell::new(0);
+    let start = || {
+        hits_before.set(hits());
+        inject(failpoint, fault).unwrap();
+    };
+    run.execute(&start, &mut |key, body| {
+        acknowledged.insert(key.to_owned(), body.to_owned());
+    });
+    let hits = hits() - hits_before.get();
+    clear_all();
+    run.retry_and_check(&acknowledged);
+    match fault {
+        Fault::FailsAfter { passes, .. } => hits > passes,
+        _ => hits > 0,
+    }
+}
+
+fn check_failpoint(failpoint: &Failpoint, is_embedded: bool) -> usize {
+    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let users = Users::create(&fixture, "all");
+    let mut cases = 0;
+    for fault in survivable_faults(failpoint) {
+        // In a full batch, one kind of error stands for all.
+        let is_typical =
+            matches!(fault, Fault::Panics | Fault::FailsAfter { error: InjectedError::Broken, .. });
+        for size in Size::ALL.into_iter().filter(|size| is_typical || *size == Size::OneCommand) {
+            let tag = format!("{cases}");
+            let users = users.with_new_leaver(&fixture, &tag);
+            let is_hit = check_fault((&fixture, &users, &tag), failpoint.name, fault, size);
+            assert!(is_hit, "{} was not passed: {fault:?}, {size:?}", failpoint.name);
+            cases += 1;
+        }
+    }
+    cases
+}
+
+/// Lets one statement after the other fail, until a run has fewer statements. Returns the number of statements.
+fn check_each_statement(is_embedded: bool) -> usize {
+    let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+    let users = Users::create(&fixture, "all");
+    let check = |passes: usize| {
+        let tag = format!("statement-{passes}");
+        let users = users.with_new_leaver(&fixture, &tag);
+        let fault = Fault::FailsAfter { passes, error: InjectedError::Broken };
+        check_fault((&fixture, &users, &tag), "unit.query", fault, Size::OneCommand)
+    };
+    (0..).take_while(|passes| check(*passes)).count()
+}
+
+#[test]
+fn child_checks_errors_and_panics_of_commands() {
+    let Some(task) = received_task() else { return };
+    let is_embedded = task["database"] == "sqlite";
+    let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };
+    let failpoints = failpoints_at(&places);
+    let cases: usize = failpoints.iter().map(|failpoint| check_failpoint(failpoint, is_embedded)).sum();
+    let statements = check_each_statement(is_embedded);
+    assert!(statements > 30, "{statements}");
+    println!("{} failpoints, {cases} cases, {statements} statements", failpoints.len());
+}
+
+#[test]
+fn an_error_or_panic_at_any_step_of_a_command_loses_and_doubles_nothing() {
+    for database in super::databases() {
+        let test = "failpoints::commands::child_checks_errors_and_panics_of_commands";
+        run_passing_child(test, &[("database", database)]);
+    }
+}

@@ -1,0 +1,162 @@
+//! Faults while events are claimed and settled: no event is lost, none is claimed twice under one lease, and each
+//! attempt counts once.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use guerdon_domain::ports::{
+    ClaimRequest, ClaimedEvent, DeliveryOutcome, Settlement, StoreError, StoreExt as _,
+};
+use guerdon_persistence::testing::{
+    Fault, Place, clear_all, create_postgres, create_sqlite, hit_counts, inject,
+};
+use uuid::Uuid;
+
+use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
+use super::kill::{ids_to_text, open_fixture};
+use super::{failpoints_at, survivable_faults};
+use crate::deliveries::{cause_events, current_time, new_settlement};
+use crate::support::LedgerFixture;
+
+/// The test that the killed child processes run.
+const KILLED_CHILD: &str = "failpoints::delivery::child_is_killed_while_it_delivers";
+const LEASE: Duration = Duration::from_secs(60);
+/// The numbers of events that are delivered together.
+const COUNTS: [usize; 2] = [1, 32];
+
+fn places(is_embedded: bool) -> Vec<Place> {
+    let sqlite = is_embedded.then_some(Place::DeliveryOnSqlite);
+    sqlite.into_iter().chain([Place::Delivery]).collect()
+}
+
+fn try_claim(fixture: &LedgerFixture, number: u64) -> Result<Vec<ClaimedEvent>, StoreError> {
+    let now = current_time(fixture);
+    let claim = ClaimRequest {
+        provider: fixture.provider,
+        limit: 1_000,
+        now,
+        lease_until: now + LEASE,
+        lease: Uuid::from_u64_pair(7, number),
+    };
+    fixture.store.transaction(|tx| tx.claim_events(&claim)).map(|claimed| claimed.unwrap().events)
+}
+
+fn settlements_for(fixture: &LedgerFixture, claimed: &[ClaimedEvent], number: u64) -> Vec<Settlement> {
+    let at = current_time(fixture);
+    let settlement = |event| new_settlement(fixture, event, number, DeliveryOutcome::Delivered, at);
+    claimed.iter().map(settlement).collect()
+}
+
+fn try_settle(fixture: &LedgerFixture, settlements: &[Settlement]) -> Result<(), StoreError> {
+    fixture.store.transaction(|tx| tx.settle_events(settlements))
+}
+
+/// Runs a unit of work that may fail or panic. `None` if it did.
+fn attempt<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(work)).ok().and_then(Result::ok)
+}
+
+fn count(fixture: &LedgerFixture, from: &str) -> usize {
+    usize::try_from(fixture.database.count_rows(from)).unwrap()
+}
+
+/// Claims and settles new events while a fault is injected, and then again without.
+fn check_fault(fixture: &LedgerFixture, events: usize, lease: u64, failpoint: &str, fault: Fault) {
+    cause_events(fixture, events);
+    let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
+    let hits_before = hits();
+    inject(failpoint, fault).unwrap();
+    let claimed = attempt(|| try_claim(fixture, lease));
+    if claimed.is_none() {
+        assert_eq!(
+            count(fixture, "deliveries WHERE lease_id IS NOT NULL"),
+            0,
+            "{failpoint}: a partial claim"
+        );
+    }
+    clear_all();
+    // A failed claim holds no lease, so the events can be claimed again immediately.
+    let claimed = claimed.unwrap_or_else(|| try_claim(fixture, lease).unwrap());
+    let distinct: BTreeSet<_> = claimed.iter().map(|event| event.id).collect();
+    assert_eq!((claimed.len(), distinct.len()), (events, events), "{failpoint}");
+    let settlements = settlements_for(fixture, &claimed, lease);
+    inject(failpoint, fault).unwrap();
+    let settled = attempt(|| try_settle(fixture, &settlements));
+    let recorded = count(fixture, "attempts");
+    assert!(recorded == if settled.is_some() { events } else { 0 }, "{failpoint}: a partial settlement");
+    clear_all();
+    assert!(hits() > hits_before, "{failpoint} was not passed");
+    try_settle(fixture, &settlements).unwrap(); // the dispatcher repeats a settlement until it succeeds
+    assert_eq!(count(fixture, "attempts"), events, "{failpoint}: each attempt counts once");
+    assert_eq!(count(fixture, "deliveries WHERE state <> 2 OR attempts <> 1"), 0, "{failpoint}");
+    assert_eq!(fixture.audit_ledger(), []);
+}
+
+#[test]
+fn child_checks_errors_and_panics_of_deliveries() {
+    let Some(task) = received_task() else { return };
+    let is_embedded = task["database"] == "sqlite";
+    let mut lease = 0;
+    for failpoint in failpoints_at(&places(is_embedded)) {
+        for fault in survivable_faults(failpoint) {
+            for events in COUNTS {
+                let fixture =
+                    LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+                lease += 1;
+                check_fault(&fixture, events, lease, failpoint.name, fault);
+            }
+        }
+    }
+    println!("{lease} cases");
+}
+
+#[test]
+fn an_error_or_panic_while_delivering_loses_and_doubles_no_event() {
+    for database in super::databases() {
+        let test = "failpoints::delivery::child_checks_errors_and_panics_of_deliveries";
+        run_passing_child(test, &[("database", database)]);
+    }
+}
+
+#[test]
+fn child_is_killed_while_it_delivers() {
+    let Some(task) = received_task() else { return };
+    let fixture = open_fixture(&task["url"], &task["ids"], &task["generation"]);
+    inject(&task["failpoint"], Fault::Kills { passes: 0, kill: kill_this_process }).unwrap();
+    let lease = task["generation"].parse().unwrap();
+    let claimed = try_claim(&fixture, lease).unwrap();
+    try_settle(&fixture, &settlements_for(&fixture, &claimed, lease)).unwrap();
+    panic!("not killed");
+}
+
+#[test]
+fn a_kill_while_delivering_loses_and_doubles_no_event() {
+    for database in super::databases() {
+        let is_embedded = database == "sqlite";
+        let mut generation = 0;
+        for failpoint in failpoints_at(&places(is_embedded)) {
+            for events in COUNTS {
+                let fixture =
+                    LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
+                cause_events(&fixture, events);
+                let ids = ids_to_text(&fixture.fixture_ids());
+                let LedgerFixture { database, store, commands, background, .. } = fixture;
+                drop((store, commands, background)); // the child process opens the database
+                generation += 2;
+                let (of_child, of_parent) = (generation.to_string(), (generation + 1).to_string());
+                let task = [("url", database.url.as_str()), ("ids", &ids), ("generation", &of_child)];
+                let task = [&task[..], &[("failpoint", failpoint.name)]].concat();
+                run_killed_child(KILLED_CHILD, &task);
+                // The next generation starts after the leases of the killed process have ended.
+                let reopened = open_fixture(&database.url, &ids, &of_parent);
+                let claimed = try_claim(&reopened, generation).unwrap();
+                assert_eq!(claimed.len(), events, "{}", failpoint.name);
+                try_settle(&reopened, &settlements_for(&reopened, &claimed, generation)).unwrap();
+                assert_eq!(count(&reopened, "attempts"), events, "{}", failpoint.name);
+                assert_eq!(count(&reopened, "deliveries WHERE state <> 2 OR attempts <> 1"), 0);
+                assert_eq!(reopened.audit_ledger(), []);
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Faults at each step of a migration: a migration that is run again completes the schema.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use guerdon_persistence::testing::{
+    Fault, InjectedError, LockRetryPolicy, Migration, Place, TestDatabase, clear_all, create_postgres,
+    create_sqlite, execute_on_file, hit_counts, inject, migrate_with,
+};
+use guerdon_persistence::{Access, DatabaseUrl, OpenError, migrate, open};
+
+use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
+use super::{failpoints_at, survivable_faults};
+
+/// The test that the killed child processes run.
+const KILLED_CHILD: &str = "failpoints::migration::child_is_killed_while_it_migrates";
+const RETRIES: LockRetryPolicy = LockRetryPolicy {
+    lock_timeout: Duration::from_millis(500),
+    initial_pause: Duration::from_millis(1),
+    total_time: Duration::from_secs(60),
+};
+const TABLE: Migration = Migration::new(
+    "0001_table",
+    "CREATE TABLE things (id bigint NOT NULL PRIMARY KEY, half bigint); \
+     INSERT INTO things (id) VALUES (1), (2), (3), (4);",
+);
+/// A migration with every kind of step that the database has.
+const STEPS_ON_POSTGRES: Migration = Migration::new(
+    "0002_steps",
+    "-- guerdon: in a transaction\nALTER TABLE things ADD COLUMN name text;\n\
+     -- guerdon: in batches of things by id\n\
+     UPDATE things SET half = coalesce(half, 0) + id / 2 WHERE :batch;\n\
+     -- guerdon: outside a transaction\nCREATE INDEX CONCURRENTLY things_half ON things (half);",
+);
+const STEPS_ON_SQLITE: Migration = Migration::new(
+    "0002_steps",
+    "-- guerdon: in a transaction\nALTER TABLE things ADD COLUMN name text;\n\
+     -- guerdon: in batches of things by id\n\
+     UPDATE things SET half = coalesce(half, 0) + id / 2 WHERE :batch;",
+);
+/// The rows after both migrations.
+const COMPLETE: &str = "things WHERE half = id / 2 AND name IS NULL";
+
+/// An empty database.
+fn empty(is_embedded: bool) -> TestDatabase {
+    let database = if is_embedded { create_sqlite() } else { create_postgres() };
+    match database.database_url() {
+        DatabaseUrl::Sqlite(path) => {
+            std::fs::remove_file(&path).unwrap();
+            execute_on_file(&path, "PRAGMA user_version = 1");
+        }
+        DatabaseUrl::Postgres(_) => {
+            database.execute_sql("", "DROP SCHEMA public CASCADE; CREATE SCHEMA public;");
+        }
+    }
+    database
+}
+
+fn steps(is_embedded: bool) -> [Migration; 2] {
+    [TABLE, if is_embedded { STEPS_ON_SQLITE } else { STEPS_ON_POSTGRES }]
+}
+
+fn places(is_embedded: bool) -> [Place; 1] {
+    [if is_embedded { Place::MigrationOfSqlite } else { Place::MigrationOfPostgres }]
+}
+
+/// Runs a migration that may fail or panic. Returns whether it succeeded.
+fn attempt(migrate: impl FnOnce() -> Result<Vec<String>, OpenError>) -> bool {
+    catch_unwind(AssertUnwindSafe(migrate)).is_ok_and(|migrated| migrated.is_ok())
+}
+
+fn assert_complete_schema(database: &TestDatabase) {
+    let store = open(&database.database_url(), Access::Command).unwrap();
+    assert_eq!(store.check_schema().unwrap(), [""; 0]);
+}
+
+/// Injects faults into migrations of a small table with every kind of step.
+fn check_steps(is_embedded: bool) -> usize {
+    let known = steps(is_embedded);
+    let mut cases = 0;
+    for failpoint in failpoints_at(&places(is_embedded)) {
+        let later = |passes| Fault::FailsAfter { passes, error: InjectedError::Broken };
+        for fault in survivable_faults(failpoint).into_iter().chain([later(1), later(2)]) {
+            let database = empty(is_embedded);
+            let url = database.database_url();
+            let hits = || hit_counts().get(failpoint.name).copied().unwrap_or_default();
+            let hits_before = hits();
+            inject(failpoint.name, fault).unwrap();
+            attempt(|| migrate_with(&url, &known, RETRIES));
+            clear_all();
+            assert!(hits() > hits_before, "{} was not passed", failpoint.name);
+            migrate_with(&url, &known, RETRIES).unwrap();
+            assert_eq!(database.count_rows(COMPLETE), 4, "{}: {fault:?}", failpoint.name);
+            assert_eq!(migrate_with(&url, &known, RETRIES).unwrap(), [""; 0]);
+            cases += 1;
+        }
+    }
+    cases
+}
+
+/// Lets one statement after the other of the program's migrations fail. Returns the number of statements.
+fn check_each_statement(failpoint: &str, is_embedded: bool) -> usize {
+    let database = empty(is_embedded);
+    let url = database.database_url();
+    let fails = |passes: usize| {
+        inject(failpoint, Fault::FailsAfter { passes, error: InjectedError::Broken }).unwrap();
+        let is_done = attempt(|| migrate(&url));
+        clear_all();
+        !is_done
+    };
+    let statements = (0..).take_while(|passes| fails(*passes)).count();
+    assert_complete_schema(&database);
+    statements
+}
+
+#[test]
+fn child_checks_errors_and_panics_of_migrations() {
+    let Some(task) = received_task() else { return };
+    let is_embedded = task["database"] == "sqlite";
+    let cases = check_steps(is_embedded);
+    let failpoint = if is_embedded { "sqlite.migrate.step" } else { "postgres.migrate.statement" };
+    let statements = check_each_statement(failpoint, is_embedded);
+    println!("{cases} cases, {statements} statements");
+}
+
+#[test]
+fn an_error_or_panic_at_any_step_of_a_migration_can_be_retried() {
+    for database in super::databases() {
+        let test = "failpoints::migration::child_checks_errors_and_panics_of_migrations";
+        run_passing_child(test, &[("database", database)]);
+    }
+}
+
+#[test]
+fn child_is_killed_while_it_migrates() {
+    let Some(task) = received_task() else { return };
+    let database = TestDatabase::of_another_process(task["url"].clone());
+    let passes = task["passes"].parse().unwrap();
+    inject(&task["failpoint"], Fault::Kills { passes, kill: kill_this_process }).unwrap();
+    if task["migrations"] == "steps" {
+        migrate_with(&database.database_url(), &steps(database.is_embedded()), RETRIES).unwrap();
+    } else {
+        migrate(&database.database_url()).unwrap();
+    }
+    panic!("not killed");
+}
+
+#[test]
+fn a_kill_at_any_step_of_a_migration_can_be_retried() {
+    for kind in super::databases() {
+        let is_embedded = kind == "sqlite";
+        for failpoint in failpoints_at(&places(is_embedded)) {
+            let database = empty(is_embedded);
+            let task = [("url", database.url.as_str()), ("failpoint", failpoint.name), ("passes", "0")];
+            run_killed_child(KILLED_CHILD, &[&task[..], &[("migrations", "steps")]].concat());
+            migrate_with(&database.database_url(), &steps(is_embedded), RETRIES).unwrap();
+            assert_eq!(database.count_rows(COMPLETE), 4, "{}", failpoint.name);
+        }
+        let (failpoint, all_passes) = if is_embedded {
+            ("sqlite.migrate.step", &["0"][..])
+        } else {
+            ("postgres.migrate.statement", &["0", "7", "50"][..])
+        };
+        for passes in all_passes {
+            let database = empty(is_embedded);
+            let task = [("url", database.url.as_str()), ("failpoint", failpoint), ("passes", passes)];
+            run_killed_child(KILLED_CHILD, &[&task[..], &[("migrations", "all")]].concat());
+            migrate(&database.database_url()).unwrap();
+            assert_complete_schema(&database);
+        }
+    }
+}

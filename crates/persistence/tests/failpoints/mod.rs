@@ -1,0 +1,87 @@
+//! Faults at every step of a transaction: an error, a panic, or the end of the process.
+//!
+//! Failpoints are global to a process, so the cases run in child processes: this test program, started again with one
+//! test and a task in its environment.
+
+#![expect(clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod child;
+mod commands;
+mod delivery;
+mod kill;
+mod migration;
+mod run;
+mod shared_commit;
+mod test_command;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use guerdon_persistence::testing::{
+    FAILPOINTS, Failpoint, Fault, HARMLESS_MUTANT, InjectedError, MUTANTS, Place, covers_postgres,
+    covers_sqlite,
+};
+
+/// The faults of a failpoint that do not end the process.
+fn survivable_faults(failpoint: &Failpoint) -> Vec<Fault> {
+    if !failpoint.has_error {
+        return vec![Fault::Panics];
+    }
+    let mut faults = vec![
+        Fault::Panics,
+        Fault::EachFails(InjectedError::Broken),
+        Fault::FailsAfter { passes: 0, error: InjectedError::Broken },
+        Fault::FailsAfter { passes: 0, error: InjectedError::Unavailable },
+    ];
+    // These write a row for each receiver.
+    if ["recognitions", "events", "deliveries", "accounts", "transfers"]
+        .iter()
+        .any(|table| failpoint.name.starts_with("sqlite.") && failpoint.name.ends_with(table))
+    {
+        faults.push(Fault::FailsAfter { passes: 1, error: InjectedError::Broken });
+    }
+    // After a successful commit, no server reports a lost race.
+    if !failpoint.name.ends_with(".committed") {
+        faults.push(Fault::FailsAfter { passes: 0, error: InjectedError::Busy });
+    }
+    faults
+}
+
+fn failpoints_at(places: &[Place]) -> Vec<&'static Failpoint> {
+    FAILPOINTS.iter().filter(|failpoint| places.contains(&failpoint.place)).collect()
+}
+
+/// The databases of this run.
+fn databases() -> Vec<&'static str> {
+    let sqlite = covers_sqlite().then_some("sqlite");
+    sqlite.into_iter().chain(covers_postgres().then_some("postgres")).collect()
+}
+
+/// The names in calls such as `failpoint("name")` in a folder of sources.
+fn names_in_calls(folder: &Path, call: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            names.extend(names_in_calls(&path, call));
+        } else {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let call = format!("{call}(\"");
+            let calls = text.split(&call).skip(1);
+            names.extend(calls.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
+        }
+    }
+    names
+}
+
+#[test]
+fn the_lists_name_every_failpoint_and_mutant_of_the_sources() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let listed: BTreeSet<String> = FAILPOINTS.iter().map(|failpoint| failpoint.name.to_owned()).collect();
+    assert_eq!(listed.len(), FAILPOINTS.len(), "a name is listed twice");
+    // `pass_failpoint("name")` contains `failpoint("name")`.
+    assert_eq!(names_in_calls(&sources, "failpoint"), listed);
+    let mut mutants: BTreeSet<String> = MUTANTS.iter().map(|mutant| mutant.name.to_owned()).collect();
+    mutants.insert(HARMLESS_MUTANT.name.to_owned());
+    assert_eq!(names_in_calls(&sources, "is_mutant"), mutants);
+}

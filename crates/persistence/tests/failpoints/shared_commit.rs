@@ -1,0 +1,89 @@
+//! Faults between units of work that share a commit on SQLite: either both take effect, or none.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
+use guerdon_domain::users::{self, Profile};
+use guerdon_domain::values::{EmailAddress, SingleLine};
+use guerdon_persistence::testing::{
+    Fault, Place, clear_all, covers_sqlite, create_sqlite, hit_counts, inject,
+};
+
+use super::child::{received_task, run_passing_child};
+use super::{failpoints_at, survivable_faults};
+use crate::support::LedgerFixture;
+
+fn create_user(fixture: &LedgerFixture, tx: &mut dyn Tx, name: &str) -> Result<(), StoreError> {
+    let email = EmailAddress::parse(&format!("{name}@example.com")).unwrap();
+    let profile = Profile::with_name(email, SingleLine::parse(name).unwrap(), None);
+    let created = users::create(tx, fixture.provider, fixture.company, &profile, &fixture.context());
+    created.map(drop).map_err(|cause| StoreError::Broken(cause.to_string()))
+}
+
+fn waits() -> usize {
+    hit_counts().get("sqlite.wait").copied().unwrap_or_default()
+}
+
+/// Runs two units of work in one commit. The first one waits until the second one waits for the writer. Returns
+/// whether each succeeded.
+fn run_two_units(fixture: &LedgerFixture, tag: &str, start_fault: &dyn Fn()) -> (bool, bool) {
+    let create = |name: &str, before: &mut dyn FnMut()| {
+        let work = |tx: &mut dyn Tx| {
+            before();
+            create_user(fixture, tx, &format!("{name}-{tag}"))
+        };
+        catch_unwind(AssertUnwindSafe(|| fixture.store.transaction(work))).is_ok_and(|result| result.is_ok())
+    };
+    std::thread::scope(|scope| {
+        let mut second = None;
+        let first = create("first", &mut || {
+            start_fault();
+            let waits_before = waits();
+            second = Some(scope.spawn(|| create("second", &mut || {})));
+            while waits() == waits_before {
+                std::thread::yield_now();
+            }
+        });
+        (first, second.unwrap().join().unwrap())
+    })
+}
+
+/// Injects a fault while two units of work share a commit. Returns `None` if they did not, because the first one took
+/// too long.
+fn check_fault(fixture: &LedgerFixture, tag: &str, failpoint: &str, fault: Fault) -> Option<()> {
+    let before = fixture.database.count_rows("users");
+    let hits = || hit_counts().get(failpoint).copied().unwrap_or_default();
+    let hits_before = hits();
+    let ended = run_two_units(fixture, tag, &|| inject(failpoint, fault).unwrap());
+    clear_all();
+    if hits() == hits_before {
+        return None;
+    }
+    let added = fixture.database.count_rows("users") - before;
+    assert_eq!((ended, added), ((false, false), 0), "{failpoint}: {fault:?}");
+    let ended = run_two_units(fixture, tag, &|| ());
+    assert_eq!(ended, (true, true), "{failpoint}: {fault:?}");
+    assert_eq!(fixture.database.count_rows("users") - before, 2);
+    Some(())
+}
+
+#[test]
+fn child_checks_shared_commits() {
+    let Some(_task) = received_task() else { return };
+    let fixture = LedgerFixture::new(create_sqlite());
+    for failpoint in failpoints_at(&[Place::SharedCommit]) {
+        for (number, fault) in survivable_faults(failpoint).into_iter().enumerate() {
+            let mut tries = 0..100;
+            let mut next_tag = || Some(format!("{}-{number}-{}", failpoint.name, tries.next()?));
+            while check_fault(&fixture, &next_tag().unwrap(), failpoint.name, fault).is_none() {}
+        }
+    }
+    assert_eq!(fixture.audit_ledger(), []);
+}
+
+#[test]
+fn a_fault_in_a_shared_commit_undoes_all_of_its_units() {
+    if covers_sqlite() {
+        run_passing_child("failpoints::shared_commit::child_checks_shared_commits", &[]);
+    }
+}
