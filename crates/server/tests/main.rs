@@ -23,6 +23,7 @@ mod docs_pages;
 mod error_examples;
 mod events;
 mod examples;
+mod exposure;
 mod extensions;
 mod external_projects;
 mod failed_requests;
