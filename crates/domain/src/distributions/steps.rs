@@ -19,7 +19,7 @@ use crate::ports::StoreError;
 use crate::values::{JournalEntryId, UserId, checked_cast};
 use crate::wallets::Account;
 
-/// The number of receivers that one step pays.
+/// The number of receivers that one step pays. It is fixed: all steps are stored when the distribution starts.
 pub(super) const RECEIVERS_PER_STEP: usize = 1_000;
 
 /// The stored progress of a new distribution.

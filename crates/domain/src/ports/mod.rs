@@ -71,7 +71,7 @@ pub use locks::{LockableRow, Locks};
 pub use mails::{MailOutbox, MailRetries, MailState, RETRIED_MAIL_DUE, ReadMails, StoredMail};
 pub use notifier::{CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};
-pub use pacer::{Pacer, run_step};
+pub use pacer::{AdaptiveSize, Pacer, run_step};
 pub use providers::{ProviderChange, Providers, ReadProviders};
 pub use recognitions::{ReadRecognitions, Recognitions, Role};
 pub use retention::Retention;

@@ -6,6 +6,7 @@ use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::result::Error;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
+use guerdon_domain::ports::AdaptiveSize;
 
 use super::journal_positions;
 use super::migration::{LockRetryPolicy, Migration};
@@ -24,8 +25,8 @@ use diesel::PgConnection as Conn;
 /// The advisory lock of migrations: "guerdon" in ASCII.
 const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;
 /// The number of rows of the first batch. Later batches have as many as fit into `BATCH_DURATION_TARGET`.
-const FIRST_BATCH_ROWS: u32 = 1_000;
-const BATCH_ROWS_MAX: u32 = 20_000;
+const FIRST_BATCH_ROWS: i64 = 1_000;
+const BATCH_ROWS_MAX: i64 = 20_000;
 /// The target duration of a batch. Transactions that need a row of the batch wait until it ends.
 const BATCH_DURATION_TARGET: Duration = Duration::from_millis(100);
 /// A batch that takes longer than one second is rolled back, and a smaller one is tried.
@@ -152,11 +153,12 @@ impl MigrationRunner {
         mut reached: Option<String>,
     ) -> QueryResult<()> {
         let key = &batches.key;
-        let mut rows = FIRST_BATCH_ROWS;
+        let durations = BATCH_DURATION_TARGET..=BATCH_DURATION_TARGET;
+        let mut rows = AdaptiveSize::new(FIRST_BATCH_ROWS, 1..=BATCH_ROWS_MAX, durations);
         loop {
             let after =
                 reached.as_ref().map_or_else(|| "TRUE".to_owned(), |reached| format!("{key} > {reached}"));
-            let Some(end) = self.batch_end_key(batches, &after, rows)? else { return Ok(()) };
+            let Some(end) = self.batch_end_key(batches, &after, rows.get())? else { return Ok(()) };
             let statement = batches.for_range(&format!("{after} AND {key} <= {end}"));
             let mut begun = Instant::now();
             let done = self.run_with_lock_timeout(name, |conn| {
@@ -172,11 +174,10 @@ impl MigrationRunner {
             });
             match done {
                 Ok(()) => reached = Some(end),
-                Err(e) if rows > 1 && message_contains(&e, &["statement timeout"]) => {}
+                Err(e) if rows.get() > 1 && message_contains(&e, &["statement timeout"]) => {}
                 Err(e) => return Err(e),
             }
-            let is_slow = begun.elapsed() > BATCH_DURATION_TARGET;
-            rows = if is_slow { (rows / 2).max(1) } else { (rows * 2).min(BATCH_ROWS_MAX) };
+            rows.record_step(begun.elapsed());
         }
     }
 
@@ -185,7 +186,7 @@ impl MigrationRunner {
         &mut self,
         batches: &BatchedUpdate,
         after: &str,
-        rows: u32,
+        rows: i64,
     ) -> QueryResult<Option<String>> {
         #[derive(QueryableByName)]
         struct BatchKey {

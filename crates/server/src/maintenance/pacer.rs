@@ -4,17 +4,17 @@ use std::ops::RangeInclusive;
 use std::thread::sleep; // tidy: lets requests run between two steps
 use std::time::{Duration, Instant};
 
-use guerdon_domain::ports::Pacer;
+use guerdon_domain::ports::{AdaptiveSize, Pacer};
 
+/// If a step takes longer, the next one is smaller.
 const STEP_TIME_MAX: Duration = Duration::from_millis(20);
 /// If a step takes less, the next one is larger.
 const STEP_TIME_MIN: Duration = Duration::from_millis(5);
 
-/// Doubles the size of the steps while they are short, and halves it after a step that took too long.
+/// Paces a job whose steps have an [`AdaptiveSize`].
 pub(crate) struct AdaptivePacer {
-    first_size: i64,
-    size: i64,
-    sizes: RangeInclusive<i64>,
+    first_size: AdaptiveSize,
+    size: AdaptiveSize,
     step_started_at: Instant,
     longest_step_time: Duration,
 }
@@ -22,10 +22,10 @@ pub(crate) struct AdaptivePacer {
 impl AdaptivePacer {
     /// Creates a pacer. The first step of each phase has `first_size` rows, later steps have a number within `sizes`.
     pub(crate) fn new(first_size: i64, sizes: RangeInclusive<i64>) -> Self {
+        let first_size = AdaptiveSize::new(first_size, sizes, STEP_TIME_MIN..=STEP_TIME_MAX);
         Self {
+            size: first_size.clone(),
             first_size,
-            size: first_size,
-            sizes,
             step_started_at: Instant::now(),
             longest_step_time: Duration::ZERO,
         }
@@ -35,20 +35,11 @@ impl AdaptivePacer {
     pub(crate) fn longest_step(&self) -> Duration {
         self.longest_step_time
     }
-
-    fn next_size(&self, took: Duration) -> i64 {
-        let next = match took {
-            took if took > STEP_TIME_MAX => self.size / 2,
-            took if took < STEP_TIME_MIN => self.size * 2,
-            _ => self.size,
-        };
-        next.clamp(*self.sizes.start(), *self.sizes.end())
-    }
 }
 
 impl Pacer for AdaptivePacer {
     fn rows_max(&self) -> i64 {
-        self.size
+        self.size.get()
     }
 
     fn begin_step(&mut self) {
@@ -58,23 +49,11 @@ impl Pacer for AdaptivePacer {
     fn end_step(&mut self) {
         let took = self.step_started_at.elapsed();
         self.longest_step_time = self.longest_step_time.max(took);
-        self.size = self.next_size(took);
+        self.size.record_step(took);
         sleep(took.min(STEP_TIME_MAX));
     }
 
     fn begin_phase(&mut self) {
-        self.size = self.first_size;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_steps_are_followed_by_smaller_ones_and_short_steps_by_larger_ones() {
-        let after = |size, ms| AdaptivePacer::new(size, 20..=500).next_size(Duration::from_millis(ms));
-        assert_eq!((after(50, 1), after(50, 10), after(50, 25)), (100, 50, 25));
-        assert_eq!((after(500, 0), after(20, 5_000)), (500, 20));
+        self.size = self.first_size.clone();
     }
 }

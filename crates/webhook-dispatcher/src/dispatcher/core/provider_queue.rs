@@ -45,6 +45,7 @@ pub(super) struct ProviderQueue {
     pub(super) has_more: bool,
     latency: Latency,
     fast_responses: u32,
+    /// How many events the provider may hold. Not an `AdaptiveSize`: it also falls to its minimum after a failed attempt.
     claim_window: usize,
     /// When the provider last received as many events as it may hold; cleared when half of them are done.
     filled_at: Option<Duration>,

@@ -40,6 +40,7 @@ impl Core {
         now: ClockReading,
     ) -> bool {
         self.settling_count -= batch.len();
+        // Not an `AdaptiveSize`: the size follows from failures, not from durations.
         self.settlement_batch_max =
             self.settlement_batch_max.saturating_mul(2).min(self.limits.settled_per_transaction);
         let mut needs_claim = false;
