@@ -9,7 +9,7 @@ mod signature;
 mod standard_signature;
 
 pub use diagnosis::{Diagnosis, diagnose};
-pub use event::{Event, EventData, RecognitionData, RedemptionData, SenderType};
+pub use event::*;
 pub use receiver::{ReceiveError, Received, Receiver};
 pub use seen_nonces::{MAX_SEEN_NONCES, SeenNonces};
 pub use signature::{Delivery, REPLAY_WINDOW, VerifyError, sign, verify, verify_now, verify_within};

@@ -4,6 +4,5 @@ mod replay;
 
 pub use replay::{ReplayError, ReplaySelection, replay_all, replay_by_ids, replay_own};
 
-pub use crate::model::{
-    Event, EventFacts, EventKind, EventState, EventSubject, RecognitionEvent, RedemptionEvent, SenderName,
-};
+pub use crate::model::EventFacts;
+pub use crate::model::event::*;

@@ -6,7 +6,7 @@ mod audit_report;
 mod company;
 mod corporation;
 mod details;
-mod event;
+pub(crate) mod event;
 mod event_facts;
 mod idempotency;
 mod journal_entry;
@@ -27,9 +27,7 @@ pub use audit_report::{AuditPart, AuditReport, CheckedRows, Findings, Violation}
 pub use company::{Company, CompanyWithOwner};
 pub use corporation::Corporation;
 pub use details::{Details, UpdateDetails};
-pub use event::{
-    Event, EventKind, EventState, EventSubject, NewEvent, RecognitionEvent, RedemptionEvent, SenderName,
-};
+pub use event::*;
 pub use event_facts::EventFacts;
 pub use idempotency::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
 pub use journal_entry::{EntryKind, JournalEntry, ScheduledDate, Sending};
