@@ -1,4 +1,4 @@
-//! Retention: deletes delivered events, sent mails and expired idempotency records after their retention
+//! Retention: deletes delivered events, sent notifications and expired idempotency records after their retention
 //! period.
 //!
 //! Deletion runs in steps of a bounded number of rows, each in a separate transaction, so that other writers
@@ -15,8 +15,8 @@ use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timesta
 pub struct RetentionPeriods {
     /// Delivered events with their attempts.
     pub events: Option<Duration>,
-    /// Sent mails.
-    pub mails: Option<Duration>,
+    /// Sent notifications.
+    pub notifications: Option<Duration>,
 }
 
 /// The number of records that a run deleted.
@@ -24,8 +24,8 @@ pub struct RetentionPeriods {
 pub struct Pruned {
     /// Delivered events, each with its attempts.
     pub events: usize,
-    /// Sent mails.
-    pub mails: usize,
+    /// Sent notifications.
+    pub notifications: usize,
     /// Idempotency records that had expired.
     pub idempotency_records: usize,
 }
@@ -54,13 +54,15 @@ pub fn prune_expired(
     if let Some(period) = periods.events {
         pruned.events = prune_events(store, now - period, pacer)?;
     }
-    if let Some(before) = periods.mails.map(|period| now - period) {
-        pruned.mails = prune_all(pacer, |limit| store.transaction(|tx| tx.prune_mails(before, limit)))?;
+    if let Some(before) = periods.notifications.map(|period| now - period) {
+        pruned.notifications =
+            prune_all(pacer, |limit| store.transaction(|tx| tx.prune_notifications(before, limit)))?;
     }
     prune_all(pacer, |limit| store.transaction(|tx| tx.prune_statistics(now, limit)))?;
     if !pruned.is_empty() {
-        let Pruned { events, mails, idempotency_records } = pruned;
-        let summary = format!("{events} events, {mails} mails, {idempotency_records} idempotency records");
+        let Pruned { events, notifications, idempotency_records } = pruned;
+        let summary =
+            format!("{events} events, {notifications} mails, {idempotency_records} idempotency records");
         store.transaction(|tx| {
             tx.record_audit_entry(&context.new_audit_entry(Action::Pruned).with_detail(summary.clone()))
         })?;

@@ -36,8 +36,8 @@ impl StoreUnderTest for EmptyMemoryStore {
         self.0.queued_events().iter().filter(|event| event.kind == kind).count()
     }
 
-    fn count_mails(&self, recipient: &str) -> usize {
-        self.0.queued_mails().iter().filter(|mail| mail.recipient.as_str() == recipient).count()
+    fn count_notifications(&self, recipient: &str) -> usize {
+        self.0.queued_notifications().iter().filter(|new| new.recipient.address() == recipient).count()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::SystemTime;
 
-use guerdon_domain::ports::ClaimedMail;
 use lettre::Message;
 use lettre::address::{Address, Envelope};
 use lettre::message::header::{
@@ -12,6 +11,7 @@ use lettre::message::{Body, Mailbox};
 
 use crate::failure::SendFailure;
 use crate::from_address::{FromAddress, to_smtp_address};
+use crate::mail::Mail;
 
 /// The longest line that a mail server must accept, without its CRLF (RFC 5322).
 const LINE_LENGTH_MAX: usize = 998;
@@ -28,7 +28,7 @@ impl EncodedMessage {
     /// Encodes a mail. Fails with [`FailureKind::Unsendable`](crate::FailureKind::Unsendable) if the recipient or the subject contains
     /// control characters, or if a mail server could misread the result: lettre up to 0.11.23 lets a lone line break end
     /// the message (RUSTSEC-2026-0561).
-    pub fn encode_mail(mail: &ClaimedMail, sender: &FromAddress) -> Result<Self, SendFailure> {
+    pub fn encode_mail(mail: &Mail, sender: &FromAddress) -> Result<Self, SendFailure> {
         let to = to_smtp_address(&mail.recipient)
             .ok_or_else(|| SendFailure::unsendable("the recipient is not an email address"))?;
         if mail.subject.chars().any(char::is_control) {
@@ -50,7 +50,7 @@ impl EncodedMessage {
     }
 }
 
-fn build_message(mail: &ClaimedMail, sender: &FromAddress, to: &Address) -> Option<Message> {
+fn build_message(mail: &Mail, sender: &FromAddress, to: &Address) -> Option<Message> {
     let from = sender.mailbox();
     let id = format!("<{}@{}>", mail.id, from.email.domain());
     let text = mail.body.replace("\r\n", "\n").replace('\r', "\n");

@@ -1,7 +1,9 @@
 //! The interface of the outbox that the mailer reads.
 
-use guerdon_domain::ports::{ClaimedMail, MailOutcome, StoreError, Timestamp};
+use guerdon_domain::ports::{NotificationOutcome, StoreError, Timestamp};
 use uuid::Uuid;
+
+use crate::mail::Mail;
 
 /// The outbox of mails. Each call is one durable transaction.
 pub trait MailStore: Send + Sync {
@@ -12,10 +14,10 @@ pub trait MailStore: Send + Sync {
         until: Timestamp,
         lease: Uuid,
         limit: u16,
-    ) -> Result<Vec<ClaimedMail>, StoreError>;
+    ) -> Result<Vec<Mail>, StoreError>;
 
     /// Stores the outcome of a mail if its lease is still `lease`. A repeated call changes nothing.
-    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError>;
+    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError>;
 
     /// When the next mail is due. A claimed mail is due at the end of its claim.
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::ports::{ClaimedMail, MailOutcome, Store, StoreError, StoreExt, Timestamp};
+use guerdon_domain::notifications::Channel;
+use guerdon_domain::ports::{NotificationClaim, NotificationOutcome, Store, StoreError, StoreExt, Timestamp};
 use uuid::Uuid;
 
+use crate::mail::Mail;
 use crate::mail_store::MailStore;
 
 /// The outbox of mails in a store.
@@ -24,15 +26,17 @@ impl MailStore for PersistentMailStore {
         until: Timestamp,
         lease: Uuid,
         limit: u16,
-    ) -> Result<Vec<ClaimedMail>, StoreError> {
-        self.0.transaction(|tx| tx.claim_mails(now, until, lease, limit))
+    ) -> Result<Vec<Mail>, StoreError> {
+        let claim = NotificationClaim { channel: Channel::Mail, limit, now, lease_until: until, lease };
+        let claimed = self.0.transaction(|tx| tx.claim_notifications(&claim))?;
+        Ok(claimed.into_iter().map(Mail::from_notification).collect())
     }
 
-    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError> {
-        self.0.transaction(|tx| tx.settle_mail(id, lease, outcome))
+    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError> {
+        self.0.transaction(|tx| tx.settle_notification(id, lease, outcome))
     }
 
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
-        self.0.transaction(|tx| tx.next_mail_due())
+        self.0.transaction(|tx| tx.next_notification_due(Channel::Mail))
     }
 }

@@ -3,8 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use guerdon_domain::ports::ClaimedMail;
-use guerdon_mailer::MailTransport;
+use guerdon_mailer::{Mail, MailTransport};
 use guerdon_test_support::require_condition;
 use serde_json::{Value, json};
 
@@ -41,7 +40,7 @@ fn an_independent_server_reads_the_mail_as_intended() {
     let port = lines.next().unwrap();
 
     let mut transport = smtp_transport(&format!("smtp://127.0.0.1:{port}"));
-    let long = ClaimedMail { subject: "Grüße ".repeat(40).trim().into(), ..new_mail(2) };
+    let long = Mail { subject: "Grüße ".repeat(40).trim().into(), ..new_mail(2) };
     transport.send_mail(&new_mail(1)).unwrap();
     transport.send_mail(&long).unwrap();
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::ports::{MailOutcome, StoreError};
+use guerdon_domain::ports::{NotificationOutcome, StoreError};
 use guerdon_mailer::{NextBatch, SendFailure};
 use time::Duration;
 
@@ -34,7 +34,9 @@ fn no_mail_is_started_if_the_lease_may_end_before_it_is_sent() {
     assert_eq!(harness.attempt_seconds(), [0, 30, 60, 90]);
     let released = harness.store.settlements().split_off(4);
     assert!(
-        released.iter().all(|(_, outcome)| *outcome == MailOutcome::RetryAt(START + Duration::minutes(2)))
+        released
+            .iter()
+            .all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(START + Duration::minutes(2)))
     );
     harness.run_for(Duration::minutes(30));
     assert_eq!((harness.store.count_in_state(MailState::Sent), harness.attempted_mails().len()), (16, 16));
@@ -70,7 +72,10 @@ fn a_server_that_fails_several_mails_in_a_row_is_paused_briefly() {
     let rest = START + Duration::seconds(15);
     assert_eq!(harness.mailer.process_batch(), NextBatch::At(rest));
     let outcomes = harness.store.settlements();
-    assert!(outcomes[3..].iter().all(|(_, outcome)| *outcome == MailOutcome::RetryAt(rest)), "{outcomes:?}");
+    assert!(
+        outcomes[3..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(rest)),
+        "{outcomes:?}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use guerdon_domain::ports::{MailOutcome, Notifier};
+use guerdon_domain::ports::{NotificationOutcome, Notifier};
 use guerdon_mailer::SendFailure;
 
 use crate::support::memory_store::{MailState, MemoryMailStore};
@@ -43,7 +43,7 @@ fn stopping_finishes_the_current_mail_and_releases_the_rest() {
     release.send(()).unwrap();
     assert_eq!(started.recv_timeout(TIMEOUT), Err(RecvTimeoutError::Disconnected), "the mailer has ended");
     let settlements = store.settlements();
-    assert_eq!(settlements[0], (mail_id(1), MailOutcome::Sent));
+    assert_eq!(settlements[0], (mail_id(1), NotificationOutcome::Sent));
     assert_eq!(settlements.len(), 16);
-    assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == MailOutcome::RetryAt(START)));
+    assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(START)));
 }

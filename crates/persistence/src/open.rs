@@ -28,7 +28,7 @@ pub fn open(url: &DatabaseUrl, access: Access) -> Result<Arc<dyn Store>, OpenErr
 }
 
 /// Opens a migrated database for requests, commands and background jobs. `notifiers` is notified of queued events
-/// and mails.
+/// and notifications.
 pub fn open_with_notifiers(
     url: &DatabaseUrl,
     access: Access,

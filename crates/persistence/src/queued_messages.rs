@@ -12,7 +12,7 @@ use crate::failpoint::pass_failpoint;
 pub(crate) struct QueuedMessages {
     /// Whether due events were queued.
     pub(crate) events: bool,
-    pub(crate) mails: bool,
+    pub(crate) notifications: bool,
     /// The providers that have new events, due or not.
     event_owners: Vec<ProviderId>,
 }
@@ -38,10 +38,12 @@ impl QueuedMessages {
         let has_new_events = !self.event_owners.is_empty();
         let whom = [
             (self.events, &notifiers.events),
-            (self.mails, &notifiers.mails),
-            (self.events || self.mails || has_new_events, &notifiers.other_processes),
+            (self.events || self.notifications || has_new_events, &notifiers.other_processes),
         ];
         whom.into_iter().filter(|(is_due, _)| *is_due).for_each(|(_, wake)| wake.notify_one());
+        if self.notifications {
+            notifiers.notifications.notify_all();
+        }
         if has_new_events {
             notifiers.event_feed.notify(CommittedEvents::OfProviders(&self.event_owners));
         }
@@ -51,7 +53,7 @@ impl QueuedMessages {
 impl BitOrAssign for QueuedMessages {
     fn bitor_assign(&mut self, other: Self) {
         self.events |= other.events;
-        self.mails |= other.mails;
+        self.notifications |= other.notifications;
         other.event_owners.into_iter().for_each(|provider| self.add_event_owner(provider));
     }
 }

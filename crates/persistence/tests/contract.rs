@@ -25,8 +25,8 @@ impl StoreUnderTest for Kept {
         self.count_rows(&format!("events WHERE kind = {}", kind.code()))
     }
 
-    fn count_mails(&self, recipient: &str) -> usize {
-        self.count_rows(&format!("mails WHERE recipient = '{recipient}'"))
+    fn count_notifications(&self, recipient: &str) -> usize {
+        self.count_rows(&format!("notifications WHERE recipient = '{recipient}'"))
     }
 
     fn audit_violations(&self) -> Vec<String> {

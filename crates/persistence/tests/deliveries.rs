@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use guerdon_domain::events::EventState;
-use guerdon_domain::notifications::{Notification, NotifiedCompany};
+use guerdon_domain::notifications::{Channel, Notification, NotifiedCompany, Recipient};
 use guerdon_domain::ports::{
-    Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, MailOutcome, NewMail, RETRIED_MAIL_DUE, Settlement,
-    StoreError, StoreExt as _, Timestamp, Tx,
+    Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, NewNotification, NotificationClaim,
+    NotificationOutcome, RETRIED_NOTIFICATION_DUE, Settlement, StoreError, StoreExt as _, Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::{CompanyId, EmailAddress, ProviderId};
@@ -281,45 +281,61 @@ fn reserve_notification(id: CompanyId) -> Notification {
     Notification::CertificateExpiring { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true }
 }
 
+fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit: u16) -> NotificationClaim {
+    NotificationClaim { channel: Channel::Mail, limit, now, lease_until, lease: lease_id(number) }
+}
+
 #[test]
 fn a_mail_is_claimed_once_and_settled_by_its_holder() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
-        let mail = |number| NewMail {
+        let mail = |number| NewNotification {
             id: lease_id(number),
             company_id: fixture.company,
-            recipient: EmailAddress::parse("a@example.com").unwrap(),
+            recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
             notification: reserve_notification(fixture.company),
             created_at: at,
         };
         let mails = [mail(1), mail(2), mail(3)];
-        fixture.store.transaction(|tx| tx.queue_mails(&mails)).unwrap();
+        fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
         let until = at + Duration::from_secs(120);
         let claim = |at, number| {
-            fixture.store.transaction(|tx| tx.claim_mails(at, until, lease_id(number), 16)).unwrap()
+            fixture
+                .store
+                .transaction(|tx| tx.claim_notifications(&claim_of_mails(at, until, number, 16)))
+                .unwrap()
         };
         assert_eq!(claim(at, 10).len(), 3);
         assert_eq!(claim(at, 11).len(), 0);
         let settle = |id, number, outcome| {
-            fixture.store.transaction(|tx| tx.settle_mail(lease_id(id), lease_id(number), outcome)).unwrap();
+            fixture
+                .store
+                .transaction(|tx| tx.settle_notification(lease_id(id), lease_id(number), outcome))
+                .unwrap();
         };
-        settle(1, 10, MailOutcome::Sent);
-        settle(2, 10, MailOutcome::GivenUp);
-        settle(3, 11, MailOutcome::Sent); // does not hold the lease
-        assert_eq!(fixture.store.transaction(|tx| tx.next_mail_due()).unwrap(), Some(until));
+        settle(1, 10, NotificationOutcome::Sent);
+        settle(2, 10, NotificationOutcome::GivenUp);
+        settle(3, 11, NotificationOutcome::Sent); // does not hold the lease
+        assert_eq!(
+            fixture.store.transaction(|tx| tx.next_notification_due(Channel::Mail)).unwrap(),
+            Some(until)
+        );
         let left = claim(until, 12);
         assert_eq!((left.len(), left[0].id), (1, lease_id(3)));
-        settle(3, 12, MailOutcome::RetryAt(until + Duration::from_secs(15)));
+        settle(3, 12, NotificationOutcome::RetryAt(until + Duration::from_secs(15)));
         assert_eq!(claim(until + Duration::from_secs(15), 13)[0].attempts, 1);
         // A second settlement, as after a commit whose response was lost, changes neither ended deliveries nor
         // deliveries that were claimed again.
-        settle(1, 10, MailOutcome::Sent);
-        settle(2, 10, MailOutcome::GivenUp);
-        settle(3, 12, MailOutcome::RetryAt(until + Duration::from_secs(15)));
-        assert_eq!(fixture.database.count_rows("mails WHERE attempts = 1"), 3);
-        assert_eq!(fixture.database.count_rows("mails WHERE state = 2"), 1);
-        assert_eq!(fixture.database.count_rows("mails WHERE state = 3 AND next_attempt_at IS NULL"), 1);
-        assert_eq!(fixture.database.count_rows("mails WHERE state = 1 AND lease_id IS NOT NULL"), 1);
+        settle(1, 10, NotificationOutcome::Sent);
+        settle(2, 10, NotificationOutcome::GivenUp);
+        settle(3, 12, NotificationOutcome::RetryAt(until + Duration::from_secs(15)));
+        assert_eq!(fixture.database.count_rows("notifications WHERE attempts = 1"), 3);
+        assert_eq!(fixture.database.count_rows("notifications WHERE state = 2"), 1);
+        assert_eq!(
+            fixture.database.count_rows("notifications WHERE state = 3 AND next_attempt_at IS NULL"),
+            1
+        );
+        assert_eq!(fixture.database.count_rows("notifications WHERE state = 1 AND lease_id IS NOT NULL"), 1);
     });
 }
 
@@ -327,10 +343,10 @@ fn a_mail_is_claimed_once_and_settled_by_its_holder() {
 fn a_mail_that_is_retried_is_due_before_all_others() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
-        let mail = |number| NewMail {
+        let mail = |number| NewNotification {
             id: lease_id(number),
             company_id: fixture.company,
-            recipient: EmailAddress::parse("a@example.com").unwrap(),
+            recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
             notification: reserve_notification(fixture.company),
             created_at: at,
         };
@@ -338,17 +354,22 @@ fn a_mail_that_is_retried_is_due_before_all_others() {
         let lease_end = at + Duration::from_secs(120);
         let run =
             |work: &dyn Fn(&mut dyn Tx) -> Result<(), StoreError>| fixture.store.transaction(work).unwrap();
-        run(&|tx| tx.queue_mails(&[mail(1), mail(2), mail(3)]));
-        run(&|tx| tx.claim_mails(at, lease_end, lease_id(10), 2).map(drop));
-        let retry = |number| fixture.store.transaction(|tx| tx.retry_mail(lease_id(number))).unwrap();
+        run(&|tx| tx.queue_notifications(&[mail(1), mail(2), mail(3)]));
+        run(&|tx| tx.claim_notifications(&claim_of_mails(at, lease_end, 10, 2)).map(drop));
+        let retry = |number| {
+            fixture.store.transaction(|tx| tx.retry_notification(Channel::Mail, lease_id(number))).unwrap()
+        };
         assert!(!retry(1), "in flight");
-        run(&|tx| tx.settle_mail(lease_id(1), lease_id(10), MailOutcome::RetryAt(later)));
-        run(&|tx| tx.settle_mail(lease_id(2), lease_id(10), MailOutcome::GivenUp));
-        let next = || fixture.store.transaction(|tx| tx.next_mail_due()).unwrap();
+        run(&|tx| tx.settle_notification(lease_id(1), lease_id(10), NotificationOutcome::RetryAt(later)));
+        run(&|tx| tx.settle_notification(lease_id(2), lease_id(10), NotificationOutcome::GivenUp));
+        let next = || fixture.store.transaction(|tx| tx.next_notification_due(Channel::Mail)).unwrap();
         assert_eq!(next(), Some(at));
         assert!(retry(1) && retry(2) && !retry(4));
-        assert_eq!(next(), Some(RETRIED_MAIL_DUE));
-        let claimed = fixture.store.transaction(|tx| tx.claim_mails(at, lease_end, lease_id(11), 2)).unwrap();
+        assert_eq!(next(), Some(RETRIED_NOTIFICATION_DUE));
+        let claimed = fixture
+            .store
+            .transaction(|tx| tx.claim_notifications(&claim_of_mails(at, lease_end, 11, 2)))
+            .unwrap();
         let mut claimed: Vec<_> = claimed.iter().map(|mail| (mail.id, mail.attempts)).collect();
         claimed.sort();
         assert_eq!(claimed, [(lease_id(1), 1), (lease_id(2), 0)]);

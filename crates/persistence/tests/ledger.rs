@@ -107,12 +107,12 @@ fn the_reserve_alert_is_sent_once_per_crossing_to_each_administrator_and_the_bcc
         };
         fixture.update_company(&alert).unwrap();
         assert_eq!(
-            fixture.database.count_rows("mails"),
+            fixture.database.count_rows("notifications"),
             2,
             "setting a first threshold above the reserve is a crossing"
         );
         fixture.deposit_points(50);
-        let swept = "DELETE FROM mails";
+        let swept = "DELETE FROM notifications";
         fixture.database.execute_sql(swept, swept);
         let ann = fixture.create_user("ann");
         fixture.create_user_with("boss", |profile| profile.company_admin = true);
@@ -123,19 +123,23 @@ fn the_reserve_alert_is_sent_once_per_crossing_to_each_administrator_and_the_bcc
             |points: i64| fixture.send_recognition(Sender::Company(fixture.company), &[ann], points).unwrap();
         fixture.deposit_points(50);
         give(50);
-        assert_eq!(fixture.database.count_rows("mails"), 0, "50 is not below 50");
+        assert_eq!(fixture.database.count_rows("notifications"), 0, "50 is not below 50");
         give(1);
-        assert_eq!(fixture.database.count_rows("mails"), 3, "the owner, the other administrator, the bcc");
+        assert_eq!(
+            fixture.database.count_rows("notifications"),
+            3,
+            "the owner, the other administrator, the bcc"
+        );
         give(1);
-        assert_eq!(fixture.database.count_rows("mails"), 3, "already below");
+        assert_eq!(fixture.database.count_rows("notifications"), 3, "already below");
         fixture.deposit_points(2);
         give(1);
-        assert_eq!(fixture.database.count_rows("mails"), 6, "a separate crossing");
-        assert_eq!(fixture.database.count_rows("mails WHERE recipient = 'bcc@example.com'"), 2);
+        assert_eq!(fixture.database.count_rows("notifications"), 6, "a separate crossing");
+        assert_eq!(fixture.database.count_rows("notifications WHERE recipient = 'bcc@example.com'"), 2);
         fixture.deposit_points(51);
         let rate = PointsPerDollar::new(10).unwrap();
         fixture.change_rate(rate);
-        assert_eq!(fixture.database.count_rows("mails"), 9, "low at the new rate");
+        assert_eq!(fixture.database.count_rows("notifications"), 9, "low at the new rate");
     });
 }
 

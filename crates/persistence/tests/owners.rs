@@ -116,14 +116,14 @@ fn a_new_threshold_above_the_reserve_sends_an_alert() {
         let threshold = |points| UpdateCompany { reserve_alert: points, ..UpdateCompany::default() };
         let at = |points| threshold(Update::Set(Points::new(points).unwrap()));
         fixture.update_company(&at(100)).unwrap();
-        assert_eq!(fixture.database.count_rows("mails"), 0, "not below");
+        assert_eq!(fixture.database.count_rows("notifications"), 0, "not below");
         fixture.update_company(&at(101)).unwrap();
-        assert_eq!(fixture.database.count_rows("mails"), 1, "no threshold counts as above");
+        assert_eq!(fixture.database.count_rows("notifications"), 1, "no threshold counts as above");
         fixture.update_company(&at(200)).unwrap();
-        assert_eq!(fixture.database.count_rows("mails"), 1, "already below");
+        assert_eq!(fixture.database.count_rows("notifications"), 1, "already below");
         fixture.update_company(&threshold(Update::Clear)).unwrap();
         fixture.update_company(&at(200)).unwrap();
-        assert_eq!(fixture.database.count_rows("mails"), 2);
+        assert_eq!(fixture.database.count_rows("notifications"), 2);
     });
 }
 

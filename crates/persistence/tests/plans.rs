@@ -10,10 +10,11 @@ use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::journal::Actor;
 use guerdon_domain::money::PointsPerDollar;
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, Role, StoreError, StoreExt as _,
-    Timestamp, Tx, UserQuery,
+    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NotificationClaim, Role,
+    StoreError, StoreExt as _, Timestamp, Tx, UserQuery,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
@@ -44,7 +45,7 @@ const LARGE_TABLES: [&str; 12] = [
     "deliveries",
     "events",
     "idempotency_records",
-    "mails",
+    "notifications",
     "occasions",
     "recognitions",
     "transfers",
@@ -93,8 +94,8 @@ const ROWS: &str = "
       SELECT ID, THEIRS, THEIRS, 2, ID, BODY, AT FROM n WHERE i <= 100000;
     INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay)
       SELECT ID, THEIRS, THEIRS, 2, 1, 0 FROM n WHERE i <= 100000;
-    INSERT INTO mails (id, company_id, recipient, notification, state, attempts, next_attempt_at, created_at)
-      SELECT ID, THEIRS, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 20000;
+    INSERT INTO notifications (id, company_id, channel, recipient, notification, state, attempts, next_attempt_at, created_at)
+      SELECT ID, THEIRS, 1, 'a@b.example', '{}', 2, 1, NULL, AT FROM n WHERE i <= 20000;
     INSERT INTO idempotency_records (scope, idempotency_key, request_hash, status, body, created_at, expires_at)
       SELECT ID, i, HASH, 201, BYTES, AT, LATER FROM n WHERE i <= 20000;
 ";
@@ -203,10 +204,13 @@ fn run_changes(fixture: &LedgerFixture, ann: UserId) {
         tx.providers_with_due_events(now)?;
         tx.next_event_due()?;
         tx.claim_events(&claim)?;
-        tx.claim_mails(now, now, lease, 8)?;
-        tx.next_mail_due()?;
+        let channel = Channel::Mail;
+        let claim = NotificationClaim { channel, limit: 8, now, lease_until: now, lease };
+        tx.claim_notifications(&claim)?;
+        tx.next_notification_due(channel)?;
         let deleted = tx.prune_events(far_future, None, 500)?.0;
-        let deleted = [deleted, tx.prune_mails(far_future, 500)?, tx.prune_idempotency_records(now, 500)?];
+        let deleted =
+            [deleted, tx.prune_notifications(far_future, 500)?, tx.prune_idempotency_records(now, 500)?];
         assert!(deleted.iter().all(|count| *count > 400), "{deleted:?} of 500 each");
         Ok(())
     };
@@ -335,7 +339,7 @@ fn read_all_pages(fixture: &LedgerFixture) {
         reads.latest_attempts_of_events(&one.map_or_else(Vec::new, |event| vec![event; 50]))?;
         reads.list_provider_attempts()?;
         reads.duration_hours(DurationSubject::Deliveries(fixture.provider), 1)?;
-        reads.count_sent_mails(10_000)?;
+        reads.count_sent_notifications(Channel::Mail, 10_000)?;
         reads.last_failed_attempt(fixture.provider).map(drop)
     });
 }

@@ -137,7 +137,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         assert_eq!((again_at - first).whole_minutes(), 60);
         let failing = load_schedule(fixture, id).failed_tries.unwrap();
         assert_eq!((failing.reason.as_str(), (failing.since - first).whole_seconds()), (expected, 0));
-        assert_eq!(fixture.database.count_rows("mails"), 2, "to each administrator");
+        assert_eq!(fixture.database.count_rows("notifications"), 2, "to each administrator");
         assert_eq!(fixture.database.count_rows("journal_entries WHERE kind = 7"), 0);
         assert_eq!(process_due_date(fixture), None, "not before an hour has passed");
         for hour in 1_i32..24 {
@@ -150,7 +150,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         }
         fixture.clock.set_time(first + time::Duration::hours(25));
         assert!(matches!(process_due_date(fixture).unwrap().outcome, DateOutcome::GivenUp { .. }));
-        assert_eq!(fixture.database.count_rows("mails"), 2, "once per date");
+        assert_eq!(fixture.database.count_rows("notifications"), 2, "once per date");
         let missed = fixture.read_snapshot(|reads| reads.list_missed_dates(fixture.company));
         let missed: Vec<_> =
             missed.iter().map(|date| (date.due_on.to_string(), date.reason.as_str())).collect();
@@ -160,7 +160,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         assert_eq!(process_due_date(fixture), None);
         fixture.clock.set_time(start_of_date("2026-11-27"));
         assert!(matches!(process_due_date(fixture).unwrap().outcome, DateOutcome::Refused { .. }));
-        assert_eq!(fixture.database.count_rows("mails"), 4, "another date");
+        assert_eq!(fixture.database.count_rows("notifications"), 4, "another date");
         fixture.deposit_points(10);
         fixture.clock.set_time(start_of_date("2026-11-27") + time::Duration::hours(2));
         assert_eq!(process_due_date(fixture).unwrap().outcome, DateOutcome::Paid { users: 2 });

@@ -114,9 +114,9 @@ fn schema_changes_are_found_in_any_schema() {
         );
         let found = differences(
             "ALTER FUNCTION count_new_user() SET search_path = cell_7, pg_temp; \
-             ALTER TABLE cell_7.mails ADD COLUMN n integer; DROP INDEX cell_7.mails_due",
+             ALTER TABLE cell_7.notifications ADD COLUMN n integer; DROP INDEX cell_7.notifications_due",
         );
-        assert_eq!(found, ["index mails_due is missing"]);
+        assert_eq!(found, ["index notifications_due is missing"]);
     });
 }
 

@@ -162,7 +162,7 @@ fn an_uncovered_date_is_reported_and_paid_later() {
         let refused = "Insufficient funds: 20 points needed, but the reserve holds 0 points";
         wait_until("the refusal is recorded", || (list()["failure"] == refused).then_some(()));
         assert!(list()["failing_since"].is_string());
-        assert_eq!(service.database.count_rows("mails"), 1);
+        assert_eq!(service.database.count_rows("notifications"), 1);
         sample.deposit_points(service, 20);
         let due = "UPDATE schedules SET due_at = created_at";
         service.database.execute_sql(due, due); // simulates that an hour has passed

@@ -159,9 +159,9 @@ fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [
     let path = format!("/v1/companies/{}", sample.company);
     assert_eq!(service.put(&sample.provider, &path, &alert).status, 200);
     wait_until("mails should be sent", || {
-        (service.database.count_rows("mails WHERE state = 2") > 1).then_some(())
+        (service.database.count_rows("notifications WHERE state = 2") > 1).then_some(())
     });
-    let given_up = "UPDATE mails SET state = 3 WHERE state = 2";
+    let given_up = "UPDATE notifications SET state = 3 WHERE state = 2";
     service.running.kill();
     service.database.execute_sql(given_up, given_up);
     service.restart();

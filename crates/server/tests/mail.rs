@@ -69,7 +69,7 @@ fn without_a_mail_server_each_mail_is_written_to_a_file() {
             assert_eq!(service.put(&sample.provider, &path, &alert).status, 200); // a new threshold can cross it too
         }
         assert_eq!(wait_for_mail_files(&folder, 9).len(), 3);
-        assert_eq!(service.database.count_rows("mails"), 9);
+        assert_eq!(service.database.count_rows("notifications"), 9);
     });
 }
 
@@ -127,9 +127,9 @@ fn alerts_wait_while_the_mail_server_is_unavailable() {
         wait_until("the mail should have a failed attempt", || {
             (count_failed_mails(service) > 0).then_some(())
         });
-        assert_eq!(service.database.count_rows("mails WHERE state = 1"), 12);
+        assert_eq!(service.database.count_rows("notifications WHERE state = 1"), 12);
         service.running.kill();
-        let due = "UPDATE mails SET next_attempt_at = created_at WHERE state = 1";
+        let due = "UPDATE notifications SET next_attempt_at = created_at WHERE state = 1";
         service.database.execute_sql(due, due); // simulates that the delay has passed
         let server = MailServer::start(port);
         service.restart();
@@ -144,21 +144,21 @@ fn alerts_wait_while_the_mail_server_is_unavailable() {
         }
         assert_eq!(mails_by_recipient, RECIPIENTS.map(|recipient| (recipient.to_owned(), 4)).into());
         wait_until("all mails should be sent", || {
-            (service.database.count_rows("mails WHERE state = 2") == 12).then_some(())
+            (service.database.count_rows("notifications WHERE state = 2") == 12).then_some(())
         });
         send_points(service, &sample, 51); // later mails are new ones
         for _ in 0..3 {
             assert!(RECIPIENTS.contains(&server.next().to.as_str()));
         }
         wait_until("all mails should be sent", || {
-            (service.database.count_rows("mails WHERE state = 2") == 15).then_some(())
+            (service.database.count_rows("notifications WHERE state = 2") == 15).then_some(())
         });
         assert_eq!(server.count_unread_mails(), 0);
     });
 }
 
 fn count_failed_mails(service: &TestService) -> i64 {
-    service.database.count_rows("mails WHERE attempts > 0")
+    service.database.count_rows("notifications WHERE attempts > 0")
 }
 
 #[test]
@@ -178,9 +178,9 @@ fn administrators_are_notified_once_of_an_expired_certificate() {
             });
             // A killed process may have been sending the mail, so wait until its lease ends.
             wait_until("the mail should be sent", || {
-                (service.database.count_rows("mails WHERE state = 2") == 1).then_some(())
+                (service.database.count_rows("notifications WHERE state = 2") == 1).then_some(())
             });
-            assert_eq!(service.database.count_rows("mails"), 1);
+            assert_eq!(service.database.count_rows("notifications"), 1);
             let mails = wait_for_mail_files(&service.data_dir.path().join("mail"), 1);
             let mail = &mails["olive@example.com"][0];
             assert!(mail.contains("the single sign-on certificate has expired"), "{mail}");

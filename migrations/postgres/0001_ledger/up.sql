@@ -513,12 +513,13 @@ CREATE TABLE attempts (
   PRIMARY KEY (event_id, id)
 );
 
--- notification: a JSON object with a kind and its data, from which the mail is rendered. state: 1 waiting, 2 sent,
--- 3 given up.
-CREATE TABLE mails (
+-- channel: 1 mail. recipient: an address of the channel. notification: a JSON object with a kind and its data, from
+-- which the channel renders a message. state: 1 waiting, 2 sent, 3 given up.
+CREATE TABLE notifications (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
-  recipient text NOT NULL CHECK (length(recipient) <= 254),
+  channel smallint NOT NULL CHECK (channel >= 1),
+  recipient text NOT NULL CHECK (length(recipient) <= 2048),
   notification text NOT NULL,
   state smallint NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 3),
   attempts smallint NOT NULL CHECK (attempts >= 0),
@@ -528,9 +529,9 @@ CREATE TABLE mails (
   CONSTRAINT waiting_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_waiting_is_leased CHECK (lease_id IS NULL OR state = 1)
 );
-CREATE INDEX mails_due ON mails (next_attempt_at, id) WHERE state = 1;
-CREATE INDEX mails_given_up ON mails (id) WHERE state = 3;
-CREATE INDEX mails_sent ON mails (id) WHERE state = 2;
+CREATE INDEX notifications_due ON notifications (channel, next_attempt_at, id) WHERE state = 1;
+CREATE INDEX notifications_given_up ON notifications (id, channel) WHERE state = 3;
+CREATE INDEX notifications_sent ON notifications (id, channel) WHERE state = 2;
 
 CREATE TABLE idempotency_records (
   scope uuid NOT NULL,

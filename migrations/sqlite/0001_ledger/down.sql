@@ -7,7 +7,7 @@ DROP TABLE company_statistics;
 DROP TABLE failed_requests;
 DROP TABLE audit_entries;
 DROP TABLE idempotency_records;
-DROP TABLE mails;
+DROP TABLE notifications;
 DROP TABLE attempts;
 DROP TABLE deliveries;
 DROP TABLE events;

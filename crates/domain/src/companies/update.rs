@@ -3,7 +3,9 @@
 use super::change::{UpdateCompany, UpdateCompanyError};
 use super::ownership;
 use crate::model::{CompanyWithOwner, EntryKind};
-use crate::ports::{Accounts, Companies, Context, JournalEntries, LockableRow, Locks, MailOutbox, Users};
+use crate::ports::{
+    Accounts, Companies, Context, JournalEntries, LockableRow, Locks, NotificationOutbox, Users,
+};
 use crate::reserve;
 use crate::values::{CompanyId, ProviderId};
 
@@ -16,7 +18,7 @@ pub fn update<T>(
     context: &Context<'_>,
 ) -> Result<CompanyWithOwner, UpdateCompanyError>
 where
-    T: Accounts + JournalEntries + Companies + Locks + MailOutbox + Users + ?Sized,
+    T: Accounts + JournalEntries + Companies + Locks + NotificationOutbox + Users + ?Sized,
 {
     tx.lock_row(LockableRow::Company(id))?;
     let found = tx.find_company(scope, id)?.or_denied("id")?;

@@ -1,7 +1,7 @@
 //! What a decision writes in addition to the accounts and the transfers.
 
 use crate::model::{
-    IdempotencyKey, IdempotencyRecord, JournalEntry, NewEvent, NewMail, Recognition, Schedule,
+    IdempotencyKey, IdempotencyRecord, JournalEntry, NewEvent, NewNotification, Recognition, Schedule,
 };
 use crate::values::{JournalEntryId, Timestamp, UserId};
 
@@ -15,7 +15,7 @@ pub struct Changes {
     /// starting at 1.
     pub recognitions: Vec<(JournalEntryId, i32, Recognition)>,
     pub events: Vec<NewEvent>,
-    pub mails: Vec<NewMail>,
+    pub notifications: Vec<NewNotification>,
     /// Users to mark as deleted, and the time of their deletion.
     pub deleted_users: Vec<(UserId, Timestamp)>,
     pub distributions: Vec<DistributionProgress>,
@@ -63,7 +63,7 @@ impl Changes {
         self.journal_entries.append(&mut other.journal_entries);
         self.recognitions.append(&mut other.recognitions);
         self.events.append(&mut other.events);
-        self.mails.append(&mut other.mails);
+        self.notifications.append(&mut other.notifications);
         self.deleted_users.append(&mut other.deleted_users);
         self.distributions.append(&mut other.distributions);
         self.schedules.append(&mut other.schedules);

@@ -7,7 +7,7 @@ use crate::model::{
     AuditEntry, Company, Corporation, IdempotencyKey, IdempotencyRecord, JournalEntry, Occasion, Provider,
     Recognition, User,
 };
-use crate::ports::{NewEvent, NewMail, Timestamp};
+use crate::ports::{NewEvent, NewNotification, Timestamp};
 use crate::values::{
     CompanyId, CorporationId, JournalEntryId, OccasionId, Page, ProviderId, RecognitionId, UserId,
     checked_cast,
@@ -26,7 +26,7 @@ pub(super) struct StoreData {
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
     pub(super) book: AccountBook,
     pub(super) events: Vec<NewEvent>,
-    pub(super) mails: Vec<NewMail>,
+    pub(super) notifications: Vec<NewNotification>,
     pub(super) audit_entries: Vec<AuditEntry>,
     /// Distributions in steps: the remaining steps by their first legs, and the number of unpaid receivers.
     pub(super) distributions: BTreeMap<JournalEntryId, (BTreeMap<u32, Vec<UserId>>, u32)>,

@@ -7,8 +7,8 @@ use crate::ledger::{
     AccountBook, Changes, CompanyFacts, DistributionProgress, DistributionStep, Facts, Needs,
 };
 use crate::ports::{
-    JournalEntries as _, LedgerAccess, MailOutbox as _, Outbox as _, ReadJournalEntries as _, ReadUsers as _,
-    StoreError,
+    JournalEntries as _, LedgerAccess, NotificationOutbox as _, Outbox as _, ReadJournalEntries as _,
+    ReadUsers as _, StoreError,
 };
 use crate::values::{JournalEntryId, checked_cast};
 use crate::wallets::Account;
@@ -77,7 +77,7 @@ impl LedgerAccess for MemoryTx {
             data.insert_recognitions(changes.recognitions.iter().map(|(_, _, recognition)| recognition))
         })?;
         self.queue_events(&changes.events)?;
-        self.queue_mails(&changes.mails)?;
+        self.queue_notifications(&changes.notifications)?;
         self.execute(|data| {
             let changed: Vec<(Account, _)> =
                 book.changed_accounts().map(|(account, state)| (account, state.clone())).collect();

@@ -26,7 +26,7 @@ mod users;
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::ports::{LedgerTx, NewEvent, NewMail, StoreError};
+use crate::ports::{LedgerTx, NewEvent, NewNotification, StoreError};
 use data::StoreData;
 
 pub use context_parts::{FixedClock, PlainBodies, SequentialIds};
@@ -70,9 +70,9 @@ impl MemoryStore {
         self.data.lock().unwrap_or_else(PoisonError::into_inner).events.clone()
     }
 
-    /// The queued mails, in their order.
-    pub fn queued_mails(&self) -> Vec<NewMail> {
-        self.data.lock().unwrap_or_else(PoisonError::into_inner).mails.clone()
+    /// The queued notifications, in their order.
+    pub fn queued_notifications(&self) -> Vec<NewNotification> {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner).notifications.clone()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::MemoryTx;
 use crate::ledger::require_rule;
 use crate::model::{AuditEntry, EventKind};
-use crate::ports::{AuditLog, MailOutbox, NewEvent, NewMail, Outbox, StoreError};
+use crate::ports::{AuditLog, NewEvent, NewNotification, NotificationOutbox, Outbox, StoreError};
 
 impl Outbox for MemoryTx {
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
@@ -21,12 +21,13 @@ impl Outbox for MemoryTx {
     }
 }
 
-impl MailOutbox for MemoryTx {
-    fn queue_mails(&mut self, mails: &[NewMail]) -> Result<(), StoreError> {
+impl NotificationOutbox for MemoryTx {
+    fn queue_notifications(&mut self, new: &[NewNotification]) -> Result<(), StoreError> {
         self.execute(|data| {
-            for mail in mails {
-                require_rule(data.mails.iter().all(|other| other.id != mail.id), "a mail has this id")?;
-                data.mails.push(mail.clone());
+            for notification in new {
+                let is_new = data.notifications.iter().all(|other| other.id != notification.id);
+                require_rule(is_new, "a notification has this id")?;
+                data.notifications.push(notification.clone());
             }
             Ok(())
         })

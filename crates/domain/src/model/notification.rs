@@ -1,10 +1,53 @@
-//! Notifications.
+//! Notifications. They are queued in the transaction that causes them, and sent by the channel of their recipient.
+
+use uuid::Uuid;
 
 use crate::money::Points;
-use crate::values::{CompanyId, IsoDate, Timestamp};
+use crate::values::{CompanyId, EmailAddress, IsoDate, Timestamp, stored_enum};
 use crate::wallets::WalletType;
 
 use super::Company;
+
+stored_enum! {
+    /// A way to send notifications. Each has its own sender.
+    enum Channel {
+        Mail => 1, "mail";
+    }
+}
+
+/// Who receives a notification. The variant determines the channel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recipient {
+    Mail(EmailAddress),
+}
+
+impl Recipient {
+    /// The channel that sends to this recipient.
+    pub fn channel(&self) -> Channel {
+        match self {
+            Self::Mail(_) => Channel::Mail,
+        }
+    }
+
+    /// The address in the form of the channel.
+    pub fn address(&self) -> &str {
+        match self {
+            Self::Mail(address) => address.as_str(),
+        }
+    }
+}
+
+/// A notification to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewNotification {
+    pub id: Uuid,
+    /// The company that it is about.
+    pub company_id: CompanyId,
+    pub recipient: Recipient,
+    pub notification: Notification,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
 
 /// The company that a notification is about, with its data at that time.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,19 +1,15 @@
 //! Notifications to the administrators of a company: the reserve is low, a scheduled distribution was
 //! refused, or a certificate expires soon.
 //!
-//! The outbox stores what has happened, not the message. Each channel renders it: [`Notification::to_mail`]
-//! does so for mail.
-
-mod mail;
+//! The outbox stores what has happened, not the message, and a row for each recipient. The sender of the recipient's
+//! [`Channel`] claims the row and renders the message.
 
 use std::collections::BTreeMap;
 
-pub use mail::MailText;
+pub use crate::model::{Channel, Notification, NotifiedCompany, Recipient};
 
-pub use crate::model::{Notification, NotifiedCompany};
-
-use crate::model::{Company, NewMail};
-use crate::ports::{Context, MailOutbox, ReadUsers, StoreError};
+use crate::model::{Company, NewNotification};
+use crate::ports::{Context, NotificationOutbox, ReadUsers, StoreError};
 use crate::values::EmailAddress;
 
 /// Queues a notification for each active administrator of a company and for `others`, once for each address.
@@ -21,7 +17,7 @@ use crate::values::EmailAddress;
 /// # Errors
 ///
 /// If the store fails.
-pub fn notify_administrators<T: MailOutbox + ReadUsers + ?Sized>(
+pub fn notify_administrators<T: NotificationOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
     company: &Company,
     others: impl IntoIterator<Item = EmailAddress>,
@@ -29,25 +25,25 @@ pub fn notify_administrators<T: MailOutbox + ReadUsers + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
     let recipients = tx.list_admin_emails(company.id)?.into_iter().chain(others);
-    tx.queue_mails(&build_mails(company, recipients, notification, context))
+    tx.queue_notifications(&build_notifications(company, recipients, notification, context))
 }
 
 /// The notification for each recipient, once for each address.
-pub(crate) fn build_mails(
+pub(crate) fn build_notifications(
     company: &Company,
     recipients: impl Iterator<Item = EmailAddress>,
     notification: &Notification,
     context: &Context<'_>,
-) -> Vec<NewMail> {
+) -> Vec<NewNotification> {
     let distinct: BTreeMap<String, EmailAddress> =
         recipients.map(|address| (address.folded().to_owned(), address)).collect();
     let created_at = context.clock.now();
-    let mail = |recipient| NewMail {
+    let to_recipient = |address| NewNotification {
         id: context.ids.next_id(),
         company_id: company.id,
-        recipient,
+        recipient: Recipient::Mail(address),
         notification: notification.clone(),
         created_at,
     };
-    distinct.into_values().map(mail).collect()
+    distinct.into_values().map(to_recipient).collect()
 }

@@ -1,4 +1,4 @@
-//! Erases a deleted user's personal data from events and mails.
+//! Erases a deleted user's personal data from events and notifications.
 
 use super::StoreError;
 use crate::values::{CompanyId, EmailAddress, EventId, Timestamp, UserId};
@@ -20,9 +20,9 @@ pub trait Erasure {
     /// Replaces the body of an event, and clears the stored responses of its receivers.
     fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
 
-    /// Deletes a company's mails to an address that were queued up to a time. Returns the number of deleted
-    /// mails.
-    fn delete_mails_to(
+    /// Deletes a company's notifications to an address that were queued up to a time. Returns the number of deleted
+    /// notifications.
+    fn delete_notifications_to(
         &mut self,
         company: CompanyId,
         recipient: &EmailAddress,

@@ -21,7 +21,7 @@ mod journal_entries;
 mod latest_attempts;
 mod ledger;
 mod locks;
-mod mails;
+mod notifications;
 mod notifier;
 mod occasions;
 mod pacer;
@@ -36,7 +36,7 @@ mod statistics;
 mod store;
 mod users;
 
-pub use crate::model::{Denied, Lookup, NewEvent, NewMail};
+pub use crate::model::{Denied, Lookup, NewEvent, NewNotification};
 pub use account_entries::{AccountEntry, ReadAccountEntries};
 pub use accounts::{Accounts, BalanceGroup, Balances, ReadAccounts};
 pub use audit::{
@@ -48,8 +48,8 @@ pub use companies::{Companies, ReadCompanies};
 pub use corporations::{Corporations, ReadCorporations};
 pub use deadlines::Deadlines;
 pub use deliveries::{
-    Attempt, CLOCK_TOLERANCE, ClaimRequest, ClaimedBatch, ClaimedEvent, ClaimedMail, Deliveries,
-    DeliveryOutcome, MailDeliveries, MailOutcome, Settlement,
+    Attempt, CLOCK_TOLERANCE, ClaimRequest, ClaimedBatch, ClaimedEvent, Deliveries, DeliveryOutcome,
+    Settlement,
 };
 pub use distributions::{DistributionsInTransit, ReadDistributions};
 pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKETS, DurationCounts};
@@ -68,8 +68,12 @@ pub use journal_entries::{JournalEntries, ReadJournalEntries};
 pub use latest_attempts::{LATEST_ATTEMPTS_MAX, LatestAttempts};
 pub use ledger::LedgerAccess;
 pub use locks::{LockableRow, Locks};
-pub use mails::{MailOutbox, MailRetries, MailState, RETRIED_MAIL_DUE, ReadMails, StoredMail};
-pub use notifier::{CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
+pub use notifications::{
+    ClaimedNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox, NotificationOutcome,
+    NotificationQuery, NotificationRetries, NotificationState, RETRIED_NOTIFICATION_DUE, ReadNotifications,
+    StoredNotification,
+};
+pub use notifier::{ChannelNotifiers, CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};
 pub use pacer::{AdaptiveSize, Pacer, run_step};
 pub use providers::{ProviderChange, Providers, ReadProviders};

@@ -14,8 +14,9 @@ pub trait Retention {
         limit: i64,
     ) -> Result<(usize, Option<EventId>), StoreError>;
 
-    /// Deletes up to `limit` sent mails that were created before a time. Returns the number of deleted mails.
-    fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
+    /// Deletes up to `limit` sent notifications that were created before a time. Returns the number of deleted
+    /// notifications.
+    fn prune_notifications(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError>;
 
     /// Deletes some of the statistics that are too old to be shown: all rows of the oldest hour, and about `limit` rows
     /// of the oldest day. Returns the number of deleted rows; 0 means that none are left.

@@ -1,8 +1,10 @@
-//! Statistics for the operator's console. They are updated alongside the work; no rule depends on them.
+//! Statistics for the operator's console. They are updated alongside the work; no rule depends on them. Both ports belong
+//! to [`ReadTx`](super::ReadTx) and [`Tx`](super::Tx), because a page reads statistics and ledger from one snapshot.
 
 use std::collections::HashMap;
 
 use super::{DurationCounts, LatestAttempts, RecordedAttempt, StoreError, Timestamp};
+use crate::model::Channel;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, EventId, OccasionId, ProviderId};
 
@@ -145,8 +147,8 @@ pub trait ReadStatistics {
         count_max: i64,
     ) -> Result<UndeliveredCounts, StoreError>;
 
-    /// The number of sent mails that are still stored. Counting stops at `count_max`.
-    fn count_sent_mails(&mut self, count_max: i64) -> Result<i64, StoreError>;
+    /// The number of sent notifications of a channel that are still stored. Counting stops at `count_max`.
+    fn count_sent_notifications(&mut self, channel: Channel, count_max: i64) -> Result<i64, StoreError>;
 
     /// The number of companies whose reserve is below its alert threshold.
     fn count_low_reserves(&mut self) -> Result<i64, StoreError>;

@@ -2,12 +2,12 @@
 
 use super::{
     Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, FailedRequests, Idempotency,
-    JournalEntries, LedgerAccess, Locks, MailDeliveries, MailOutbox, MailRetries, Occasions, Outbox,
-    Providers, ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCorporations,
-    ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries, ReadMails, ReadOccasions,
-    ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSearch, ReadSettings,
-    ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings,
-    Statistics, StoreError, Users,
+    JournalEntries, LedgerAccess, Locks, NotificationDeliveries, NotificationOutbox, NotificationRetries,
+    Occasions, Outbox, Providers, ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies,
+    ReadCorporations, ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries,
+    ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules,
+    ReadSearch, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules,
+    Seals, Settings, Statistics, StoreError, Users,
 };
 
 /// Everything that can be read from one snapshot.
@@ -20,7 +20,7 @@ pub trait ReadTx:
     + ReadErasure
     + ReadFailedRequests
     + ReadStatistics
-    + ReadMails
+    + ReadNotifications
     + ReadAccountEntries
     + ReadOccasions
     + ReadOutbox
@@ -46,7 +46,7 @@ pub trait LedgerTx:
     + Corporations
     + LedgerAccess
     + Locks
-    + MailOutbox
+    + NotificationOutbox
     + Occasions
     + Outbox
     + Providers
@@ -65,8 +65,8 @@ pub trait Tx:
     + FailedRequests
     + Statistics
     + Idempotency
-    + MailDeliveries
-    + MailRetries
+    + NotificationDeliveries
+    + NotificationRetries
     + Replays
     + Retention
     + Saml

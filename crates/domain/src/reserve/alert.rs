@@ -2,16 +2,16 @@
 //! threshold.
 
 use crate::ledger::{Changes, Facts, LedgerError};
-use crate::model::{Company, NewMail, Notification};
+use crate::model::{Company, NewNotification, Notification};
 use crate::money::{Amount, Points};
 use crate::notifications;
-use crate::ports::{Accounts, Context, MailOutbox, ReadUsers, StoreError};
+use crate::ports::{Accounts, Context, NotificationOutbox, ReadUsers, StoreError};
 use crate::values::EmailAddress;
 
 /// Sets the amount below which payments trigger the reserve alert: the company's threshold at its rate.
 /// Alerts immediately if a new rate or threshold makes the reserve low, that is, if the reserve was not low
 /// with the settings of `before`.
-pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
+pub fn set_alert<T: Accounts + NotificationOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
     before: &Company,
     after: &Company,
@@ -22,7 +22,7 @@ pub fn set_alert<T: Accounts + MailOutbox + ReadUsers + ?Sized>(
     let is_low = alert_threshold(after).is_some_and(|threshold| balance < threshold);
     let Some(threshold) = after.reserve_alert.filter(|_| is_low && !was_low) else { return Ok(()) };
     let admins = tx.list_admin_emails(after.id)?.into_iter();
-    tx.queue_mails(&alert_mails(after, threshold, balance, admins, context))
+    tx.queue_notifications(&alert_notifications(after, threshold, balance, admins, context))
 }
 
 /// The smallest reserve balance that is not low; `None` if the company has no threshold.
@@ -42,19 +42,30 @@ pub fn alert_if_low(
 ) -> Result<(), LedgerError> {
     if let Some((balance_below_alert, threshold)) = balance_below_alert.zip(company.reserve_alert) {
         let admins = facts.administrator_addresses(company.id)?.iter().cloned();
-        changes.mails.extend(alert_mails(company, threshold, balance_below_alert, admins, context));
+        changes.notifications.extend(alert_notifications(
+            company,
+            threshold,
+            balance_below_alert,
+            admins,
+            context,
+        ));
     }
     Ok(())
 }
 
-fn alert_mails(
+fn alert_notifications(
     company: &Company,
     threshold: Points,
     balance: Amount,
     admins: impl Iterator<Item = EmailAddress>,
     context: &Context<'_>,
-) -> Vec<NewMail> {
+) -> Vec<NewNotification> {
     let balance = company.rate.shown_points(balance);
     let notification = Notification::ReserveLow { company: company.into(), threshold, balance };
-    notifications::build_mails(company, admins.chain(company.reserve_bcc.clone()), &notification, context)
+    notifications::build_notifications(
+        company,
+        admins.chain(company.reserve_bcc.clone()),
+        &notification,
+        context,
+    )
 }

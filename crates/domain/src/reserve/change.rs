@@ -194,9 +194,9 @@ mod tests {
         assert_eq!(needed, LedgerError::FactNotLoaded("list of administrators"));
         fixture.add_administrator("ada@example.com");
         withdraw_points(&mut fixture, 50).unwrap();
-        assert_eq!(fixture.changes.mails.len(), 0);
+        assert_eq!(fixture.changes.notifications.len(), 0);
         withdraw_points(&mut fixture, 1).unwrap();
-        assert_eq!(fixture.changes.mails.len(), 1);
+        assert_eq!(fixture.changes.notifications.len(), 1);
     }
 
     #[test]

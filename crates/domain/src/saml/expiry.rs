@@ -5,7 +5,9 @@ use std::time::Duration;
 use crate::any_provider;
 use crate::model::{Notification, SamlSettings};
 use crate::notifications::notify_administrators;
-use crate::ports::{Context, LockableRow, Locks, MailOutbox, ReadCompanies, ReadUsers, Saml, StoreError};
+use crate::ports::{
+    Context, LockableRow, Locks, NotificationOutbox, ReadCompanies, ReadUsers, Saml, StoreError,
+};
 use crate::values::{CompanyId, Timestamp};
 
 /// How long before the certificate expires the administrators are notified.
@@ -26,7 +28,7 @@ pub fn notify_of_expiry<T>(
     context: &Context<'_>,
 ) -> Result<Option<Timestamp>, StoreError>
 where
-    T: Locks + MailOutbox + ReadCompanies + ReadUsers + Saml + ?Sized,
+    T: Locks + NotificationOutbox + ReadCompanies + ReadUsers + Saml + ?Sized,
 {
     tx.lock_row(LockableRow::Company(id))?;
     let settings = tx.saml_settings(id)?;

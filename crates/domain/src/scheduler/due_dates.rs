@@ -11,8 +11,8 @@ use crate::model::{Actor, FailedTries, MissedDate, Notification, Requester, Sche
 use crate::money::Sum;
 use crate::notifications::notify_administrators;
 use crate::ports::{
-    Context, LockableRow, Locks, MailOutbox, ReadCompanies, ReadSchedules, ReadUsers, Schedules, Store,
-    StoreError, StoreExt, Timestamp,
+    Context, LockableRow, Locks, NotificationOutbox, ReadCompanies, ReadSchedules, ReadUsers, Schedules,
+    Store, StoreError, StoreExt, Timestamp,
 };
 use crate::values::{IsoDate, ScheduleId};
 
@@ -125,7 +125,7 @@ fn record_refusal<T>(
     context: &Context<'_>,
 ) -> Result<ProcessedDate, StoreError>
 where
-    T: Locks + MailOutbox + ReadCompanies + ReadUsers + Schedules + ?Sized,
+    T: Locks + NotificationOutbox + ReadCompanies + ReadUsers + Schedules + ?Sized,
 {
     let now = context.clock.now();
     let mut updated = schedule.clone();

@@ -28,8 +28,8 @@ pub trait StoreUnderTest {
     /// The number of queued events of a kind.
     fn count_events(&self, kind: EventKind) -> usize;
 
-    /// The number of mails that were queued to an address.
-    fn count_mails(&self, recipient: &str) -> usize;
+    /// The number of notifications that were queued to an address.
+    fn count_notifications(&self, recipient: &str) -> usize;
 
     /// The violations that the store's audit finds after a case; empty if the store has no audit.
     fn audit_violations(&self) -> Vec<String> {

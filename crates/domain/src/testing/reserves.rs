@@ -53,7 +53,7 @@ pub(super) fn each_crossing_of_the_threshold_alerts_every_administrator_once(env
     let check = |give: i64, mails: usize, why: &str| {
         env.send_points(Sender::Company(env.company), &[ann], give).unwrap();
         for recipient in [OWNER, "boss@example.com", "bcc@example.com"] {
-            assert_eq!(env.store.count_mails(recipient), mails, "{why}: {recipient}");
+            assert_eq!(env.store.count_notifications(recipient), mails, "{why}: {recipient}");
         }
     };
     check(50, 0, "50 is not below 50");
@@ -61,7 +61,11 @@ pub(super) fn each_crossing_of_the_threshold_alerts_every_administrator_once(env
     check(1, 1, "already below");
     env.deposit(2).unwrap();
     check(1, 2, "a second crossing");
-    assert_eq!(env.store.count_mails("former@example.com") + env.store.count_mails("ann@example.com"), 0);
+    assert_eq!(
+        env.store.count_notifications("former@example.com")
+            + env.store.count_notifications("ann@example.com"),
+        0
+    );
     // A refused recognition queues no alert.
     env.deposit(51).unwrap();
     let refused = env.send_points(Sender::Company(env.company), &[ann], 101);
@@ -73,7 +77,7 @@ pub(super) fn a_new_threshold_or_rate_alerts_if_the_reserve_is_below(env: &TestE
     env.deposit(100).unwrap();
     let check = |command: &UpdateCompany, mails: usize, why: &str| {
         env.update_company(command).unwrap();
-        assert_eq!(env.store.count_mails(OWNER), mails, "{why}");
+        assert_eq!(env.store.count_notifications(OWNER), mails, "{why}");
     };
     check(&with_alert_threshold(100), 0, "not below");
     check(&with_alert_threshold(101), 1, "without a threshold, the reserve was not low");
@@ -81,14 +85,18 @@ pub(super) fn a_new_threshold_or_rate_alerts_if_the_reserve_is_below(env: &TestE
     check(&UpdateCompany { reserve_alert: Update::Clear, ..UpdateCompany::default() }, 1, "none");
     check(&with_alert_threshold(100), 1, "not below");
     env.set_rate(25);
-    assert_eq!(env.store.count_mails(OWNER), 2, "a new rate can take the reserve below the threshold");
+    assert_eq!(
+        env.store.count_notifications(OWNER),
+        2,
+        "a new rate can take the reserve below the threshold"
+    );
 }
 
 pub(super) fn every_reserve_is_below_a_threshold_above_every_amount(env: &TestEnv<'_>) {
     let ann = env.create_user("ann");
     env.deposit(100).unwrap();
     env.update_company(&with_alert_threshold(i64::MAX)).unwrap();
-    assert_eq!(env.store.count_mails(OWNER), 1);
+    assert_eq!(env.store.count_notifications(OWNER), 1);
     env.send_points(Sender::Company(env.company), &[ann], 100).unwrap();
-    assert_eq!(env.store.count_mails(OWNER), 1);
+    assert_eq!(env.store.count_notifications(OWNER), 1);
 }

@@ -1,5 +1,5 @@
 //! Erasing the personal data of a deleted user (behaviour 13.5). The journal refers to users only by their
-//! ids, so it does not change: the profile, the mails and the bodies of events are erased.
+//! ids, so it does not change: the profile, the notifications and the bodies of events are erased.
 
 use crate::model::{Action, Profile};
 use crate::ports::{AuditLog, Context, Denied, Erasure, LockableRow, Locks, RenderError, StoreError, Users};
@@ -33,7 +33,7 @@ fn erased_identity(id: UserId) -> Result<(EmailAddress, SingleLine), StoreError>
     found.ok_or_else(|| StoreError::Broken("the address without a user is not an address".into()))
 }
 
-/// Erases the profile of a deleted user and the mails to its address. The user's points and messages are part
+/// Erases the profile of a deleted user and the notifications to its address. The user's points and messages are part
 /// of the ledger and are kept. Erasing again changes only the audit log.
 pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     tx: &mut T,
@@ -45,7 +45,7 @@ pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     tx.lock_row(LockableRow::Company(company))?;
     let mut user = tx.find_user(scope, id)?.or_denied("id")?;
     let Some(deleted_at) = user.deleted_at else { return Err(EraseUserError::Active) };
-    tx.delete_mails_to(company, &user.profile.email, deleted_at)?;
+    tx.delete_notifications_to(company, &user.profile.email, deleted_at)?;
     let (email, name) = erased_identity(id)?;
     let old_profile = &user.profile;
     user.profile = Profile {

@@ -12,11 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    ClaimedMail, Clock, IdGenerator, MailOutcome, Notifier, RETRIED_MAIL_DUE, StoreError, Timestamp,
+    Clock, IdGenerator, NotificationOutcome, Notifier, RETRIED_NOTIFICATION_DUE, StoreError, Timestamp,
 };
 use uuid::Uuid;
 
 use crate::failure::{FailureKind, SendFailure};
+use crate::mail::Mail;
 use crate::mail_store::MailStore;
 use crate::observer::{MailerObserver, NoObserver};
 use crate::transport::{MAX_SENDING_TIME, MailTransport};
@@ -50,10 +51,11 @@ pub struct Mailer {
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
-    unrecorded: HashMap<Uuid, (Uuid, MailOutcome)>,
+    unrecorded: HashMap<Uuid, (Uuid, NotificationOutcome)>,
     /// How often the server refused each mail.
     refusals: HashMap<Uuid, u8>,
-    /// Whether the last access to the outbox failed. If so, the rest of the batch does not access it again.
+    /// Whether the last access to the outbox failed. If so, the rest of the batch does not access it again, and further
+    /// failures are not logged.
     store_fails: bool,
 }
 
@@ -135,7 +137,7 @@ impl Mailer {
     fn try_process_batch(&mut self, now: Timestamp) -> Result<NextBatch, StoreError> {
         self.record_unrecorded()?;
         if let Some(until) = self.server.unavailable_until(now) {
-            if self.store.next_due()? != Some(RETRIED_MAIL_DUE) {
+            if self.store.next_due()? != Some(RETRIED_NOTIFICATION_DUE) {
                 return Ok(NextBatch::At(until));
             }
             self.server.set_available(); // assumed, because an operator asked for a new attempt
@@ -155,7 +157,7 @@ impl Mailer {
         Ok(if self.store_fails { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
     }
 
-    fn send_batch(&mut self, mails: &[ClaimedMail], batch: &mut MailBatch) {
+    fn send_batch(&mut self, mails: &[Mail], batch: &mut MailBatch) {
         for mail in mails {
             let now = self.clock.now();
             let outcome = if let Some(outcome) = self.unrecorded_outcome(mail.id) {
@@ -163,7 +165,7 @@ impl Mailer {
             } else if let Some(until) = self.server.unavailable_until(now) {
                 schedule::after_outage(mail, now, until)
             } else if self.must_end_batch(batch, now) {
-                MailOutcome::RetryAt(now)
+                NotificationOutcome::RetryAt(now)
             } else {
                 self.attempt_mail(mail, batch)
             };
@@ -172,16 +174,16 @@ impl Mailer {
     }
 
     /// The final outcome of a mail, if it could not be stored yet. Such a mail must not be sent again.
-    fn unrecorded_outcome(&self, id: Uuid) -> Option<MailOutcome> {
+    fn unrecorded_outcome(&self, id: Uuid) -> Option<NotificationOutcome> {
         let (_, outcome) = self.unrecorded.get(&id)?;
-        (!matches!(outcome, MailOutcome::RetryAt(_))).then_some(*outcome)
+        (!matches!(outcome, NotificationOutcome::RetryAt(_))).then_some(*outcome)
     }
 
     fn must_end_batch(&self, batch: &MailBatch, now: Timestamp) -> bool {
         self.is_stopped() || self.store_fails || now + MAX_SENDING_TIME > batch.until
     }
 
-    fn attempt_mail(&mut self, mail: &ClaimedMail, batch: &mut MailBatch) -> MailOutcome {
+    fn attempt_mail(&mut self, mail: &Mail, batch: &mut MailBatch) -> NotificationOutcome {
         // A panic in a library concerns one mail and must not delay the others.
         let sending = catch_unwind(AssertUnwindSafe(|| self.transport.send_mail(mail)));
         let result = sending.unwrap_or_else(|_| Err(SendFailure::refused("the mailer failed internally")));
@@ -192,18 +194,18 @@ impl Mailer {
                 self.observer.mail_sent();
                 self.refusals.remove(&mail.id);
                 batch.consecutive_failures = 0;
-                return MailOutcome::Sent;
+                return NotificationOutcome::Sent;
             }
             Err(failure) => failure,
         };
         let outcome = self.outcome_after(mail, &failure, batch);
         match outcome {
-            MailOutcome::GivenUp => {
+            NotificationOutcome::GivenUp => {
                 log::error!(mail_id:% = mail.id, failure:%; "a mail failed permanently");
                 self.refusals.remove(&mail.id);
                 self.observer.mail_given_up();
             }
-            MailOutcome::Sent | MailOutcome::RetryAt(_) => {
+            NotificationOutcome::Sent | NotificationOutcome::RetryAt(_) => {
                 log::warn!(mail_id:% = mail.id, failure:%; "cannot send a mail, retrying");
                 self.observer.attempt_failed();
             }
@@ -213,10 +215,10 @@ impl Mailer {
 
     fn outcome_after(
         &mut self,
-        mail: &ClaimedMail,
+        mail: &Mail,
         failure: &SendFailure,
         batch: &mut MailBatch,
-    ) -> MailOutcome {
+    ) -> NotificationOutcome {
         let now = self.clock.now();
         match failure.kind() {
             FailureKind::Server => {
@@ -242,11 +244,11 @@ impl Mailer {
                 *count += 1;
                 schedule::after_refusal(mail, now, *count)
             }
-            FailureKind::Unsendable => MailOutcome::GivenUp,
+            FailureKind::Unsendable => NotificationOutcome::GivenUp,
         }
     }
 
-    fn record_outcome(&mut self, id: Uuid, lease: Uuid, outcome: MailOutcome) {
+    fn record_outcome(&mut self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) {
         if self.store_fails {
             self.unrecorded.insert(id, (lease, outcome));
             return;

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use guerdon_domain::ports::{ClaimedMail, MailOutcome, Timestamp};
+use guerdon_domain::ports::{NotificationOutcome, Timestamp};
+
+use crate::mail::Mail;
 
 /// The wait after the first failure.
 pub(super) const RETRY_WAIT_MIN: Duration = Duration::from_secs(15);
@@ -24,30 +26,30 @@ pub(super) fn retry_wait(earlier_failures: u32) -> Duration {
 }
 
 /// The outcome of a failure that concerns only this mail.
-pub(super) fn outcome_after_failure(mail: &ClaimedMail, now: Timestamp) -> MailOutcome {
+pub(super) fn outcome_after_failure(mail: &Mail, now: Timestamp) -> NotificationOutcome {
     retry_after(mail, now, retry_wait(u32::from(mail.attempts)))
 }
 
 /// The outcome of a refusal. `count` is the number of refusals, including this one.
-pub(super) fn after_refusal(mail: &ClaimedMail, now: Timestamp, count: u8) -> MailOutcome {
-    if count >= REFUSALS_MAX { MailOutcome::GivenUp } else { retry_after(mail, now, REFUSAL_WAIT) }
+pub(super) fn after_refusal(mail: &Mail, now: Timestamp, count: u8) -> NotificationOutcome {
+    if count >= REFUSALS_MAX { NotificationOutcome::GivenUp } else { retry_after(mail, now, REFUSAL_WAIT) }
 }
 
 /// The outcome of a failure that concerns all mails; none is tried before `until`.
-pub(super) fn after_outage(mail: &ClaimedMail, now: Timestamp, until: Timestamp) -> MailOutcome {
-    if must_give_up(mail, now) { MailOutcome::GivenUp } else { MailOutcome::RetryAt(until) }
+pub(super) fn after_outage(mail: &Mail, now: Timestamp, until: Timestamp) -> NotificationOutcome {
+    if must_give_up(mail, now) { NotificationOutcome::GivenUp } else { NotificationOutcome::RetryAt(until) }
 }
 
 /// Retries after `wait`, but makes the last attempt at the end of the retry period.
-fn retry_after(mail: &ClaimedMail, now: Timestamp, wait: Duration) -> MailOutcome {
+fn retry_after(mail: &Mail, now: Timestamp, wait: Duration) -> NotificationOutcome {
     if must_give_up(mail, now) {
-        return MailOutcome::GivenUp;
+        return NotificationOutcome::GivenUp;
     }
     let (next, end) = (now + wait, mail.created_at + RETRY_PERIOD);
-    MailOutcome::RetryAt(if now < end { next.min(end) } else { next })
+    NotificationOutcome::RetryAt(if now < end { next.min(end) } else { next })
 }
 
-fn must_give_up(mail: &ClaimedMail, now: Timestamp) -> bool {
+fn must_give_up(mail: &Mail, now: Timestamp) -> bool {
     now >= mail.created_at + RETRY_PERIOD && mail.attempts.saturating_add(1) >= ATTEMPTS_MIN
 }
 

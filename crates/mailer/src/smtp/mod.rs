@@ -6,13 +6,13 @@ mod url;
 
 use std::time::Duration;
 
-use guerdon_domain::ports::ClaimedMail;
 use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use lettre::transport::smtp::extension::ClientId;
 
 use crate::encoded_message::EncodedMessage;
 use crate::failure::SendFailure;
 use crate::from_address::FromAddress;
+use crate::mail::Mail;
 use crate::transport::{MAX_SENDING_TIME, MailTransport};
 use connection::ServerSettings;
 use session::SmtpSession;
@@ -61,7 +61,7 @@ impl SmtpTransport {
 }
 
 impl MailTransport for SmtpTransport {
-    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+    fn send_mail(&mut self, mail: &Mail) -> Result<(), SendFailure> {
         let message = EncodedMessage::encode_mail(mail, &self.sender)?;
         let mut session = self.session.take().map_or_else(SmtpSession::new, Ok)?;
         let result = session.send_message(&self.server, &message, self.time_limit);

@@ -5,12 +5,13 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use guerdon_domain::ports::{ClaimedMail, Timestamp};
+use guerdon_domain::ports::Timestamp;
 
 use super::MailTransport;
 use crate::encoded_message::EncodedMessage;
 use crate::failure::SendFailure;
 use crate::from_address::FromAddress;
+use crate::mail::Mail;
 
 /// The prefix of a file that is being written.
 const UNFINISHED_PREFIX: &str = ".unfinished-";
@@ -52,7 +53,7 @@ impl FolderTransport {
 }
 
 impl MailTransport for FolderTransport {
-    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+    fn send_mail(&mut self, mail: &Mail) -> Result<(), SendFailure> {
         let message = EncodedMessage::encode_mail(mail, &self.sender)?;
         let name = format!("{}-{}.eml", file_timestamp(mail.created_at), mail.id);
         let written = self.write_file(&name, message.as_bytes());

@@ -4,9 +4,8 @@ mod folder;
 
 use std::time::Duration;
 
-use guerdon_domain::ports::ClaimedMail;
-
 use crate::failure::SendFailure;
+use crate::mail::Mail;
 
 pub use folder::FolderTransport;
 
@@ -16,7 +15,7 @@ pub(crate) const MAX_SENDING_TIME: Duration = Duration::from_secs(30);
 /// A way to send mails.
 pub trait MailTransport: Send {
     /// Sends one mail within 30 seconds. `Ok` means that the receiving side has confirmed it.
-    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure>;
+    fn send_mail(&mut self, mail: &Mail) -> Result<(), SendFailure>;
 
     /// Checks whether mails can be sent, as far as that is possible without sending one.
     fn check_connection(&mut self) -> Result<(), SendFailure> {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
-use guerdon_domain::ports::{ClaimedMail, MailOutcome, RETRIED_MAIL_DUE, StoreError, Timestamp};
-use guerdon_mailer::MailStore;
+use guerdon_domain::ports::{NotificationOutcome, RETRIED_NOTIFICATION_DUE, StoreError, Timestamp};
+use guerdon_mailer::{Mail, MailStore};
 use uuid::Uuid;
 
 /// The state of a mail.
@@ -16,7 +16,7 @@ pub enum MailState {
 }
 
 struct MailRow {
-    mail: ClaimedMail,
+    mail: Mail,
     state: MailState,
     due: Timestamp,
     lease: Option<Uuid>,
@@ -25,7 +25,7 @@ struct MailRow {
 #[derive(Default)]
 struct StoreData {
     rows: BTreeMap<Uuid, MailRow>,
-    settlements: Vec<(Uuid, MailOutcome)>,
+    settlements: Vec<(Uuid, NotificationOutcome)>,
     failures_of_settling: VecDeque<StoreError>,
 }
 
@@ -33,20 +33,20 @@ struct StoreData {
 pub struct MemoryMailStore(Arc<Mutex<StoreData>>);
 
 impl MemoryMailStore {
-    pub fn with_mails(mails: impl IntoIterator<Item = ClaimedMail>) -> Self {
+    pub fn with_mails(mails: impl IntoIterator<Item = Mail>) -> Self {
         let store = Self::default();
         mails.into_iter().for_each(|mail| store.queue_mail(mail));
         store
     }
 
-    pub fn queue_mail(&self, mail: ClaimedMail) {
+    pub fn queue_mail(&self, mail: Mail) {
         let row = MailRow { state: MailState::Pending, due: mail.created_at, lease: None, mail };
         self.0.lock().unwrap().rows.insert(row.mail.id, row);
     }
 
     /// Does what `guerdon mail retry` does.
     pub fn retry_mail(&self, id: Uuid) {
-        self.0.lock().unwrap().rows.get_mut(&id).unwrap().due = RETRIED_MAIL_DUE;
+        self.0.lock().unwrap().rows.get_mut(&id).unwrap().due = RETRIED_NOTIFICATION_DUE;
     }
 
     /// Makes the next settlements fail with these errors.
@@ -62,7 +62,7 @@ impl MemoryMailStore {
         self.0.lock().unwrap().rows.values().filter(|row| row.state == state).count()
     }
 
-    pub fn settlements(&self) -> Vec<(Uuid, MailOutcome)> {
+    pub fn settlements(&self) -> Vec<(Uuid, NotificationOutcome)> {
         self.0.lock().unwrap().settlements.clone()
     }
 }
@@ -74,7 +74,7 @@ impl MailStore for MemoryMailStore {
         until: Timestamp,
         lease: Uuid,
         limit: u16,
-    ) -> Result<Vec<ClaimedMail>, StoreError> {
+    ) -> Result<Vec<Mail>, StoreError> {
         let mut inner = self.0.lock().unwrap();
         let due = |row: &&mut MailRow| row.state == MailState::Pending && row.due <= now;
         let mut rows: Vec<&mut MailRow> = inner.rows.values_mut().filter(due).collect();
@@ -87,7 +87,7 @@ impl MailStore for MemoryMailStore {
         Ok(claimed.collect())
     }
 
-    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: MailOutcome) -> Result<(), StoreError> {
+    fn record_outcome(&self, id: Uuid, lease: Uuid, outcome: NotificationOutcome) -> Result<(), StoreError> {
         let mut inner = self.0.lock().unwrap();
         if let Some(failure) = inner.failures_of_settling.pop_front() {
             return Err(failure);
@@ -99,9 +99,9 @@ impl MailStore for MemoryMailStore {
         row.lease = None;
         row.mail.attempts += 1;
         match outcome {
-            MailOutcome::Sent => row.state = MailState::Sent,
-            MailOutcome::GivenUp => row.state = MailState::GivenUp,
-            MailOutcome::RetryAt(at) => row.due = at,
+            NotificationOutcome::Sent => row.state = MailState::Sent,
+            NotificationOutcome::GivenUp => row.state = MailState::GivenUp,
+            NotificationOutcome::RetryAt(at) => row.due = at,
         }
         inner.settlements.push((id, outcome));
         Ok(())

@@ -6,8 +6,8 @@ pub mod server;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use guerdon_domain::ports::{ClaimedMail, Clock, IdGenerator, Timestamp};
-use guerdon_mailer::{FromAddress, MailTransport, Mailer, NextBatch, SendFailure};
+use guerdon_domain::ports::{Clock, IdGenerator, Timestamp};
+use guerdon_mailer::{FromAddress, Mail, MailTransport, Mailer, NextBatch, SendFailure};
 use time::macros::datetime;
 use uuid::Uuid;
 
@@ -54,8 +54,8 @@ pub fn mail_id(number: u64) -> Uuid {
 }
 
 /// The mail with this number, queued at `START`.
-pub fn new_mail(number: u64) -> ClaimedMail {
-    ClaimedMail {
+pub fn new_mail(number: u64) -> Mail {
+    Mail {
         id: mail_id(number),
         recipient: format!("ada+{number}@example.com"),
         subject: "The points reserve of Bücher & Söhne is low".into(),
@@ -69,7 +69,7 @@ pub fn from_address() -> FromAddress {
     FromAddress::parse("Guerdon <points@example.com>").unwrap()
 }
 
-type Script = Box<dyn FnMut(&ClaimedMail) -> Result<(), SendFailure> + Send>;
+type Script = Box<dyn FnMut(&Mail) -> Result<(), SendFailure> + Send>;
 
 /// A transport that runs a script and records every attempt.
 pub struct ScriptedTransport {
@@ -82,7 +82,7 @@ pub struct ScriptedTransport {
 pub type Attempts = Arc<Mutex<Vec<(Timestamp, Uuid)>>>;
 
 impl MailTransport for ScriptedTransport {
-    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+    fn send_mail(&mut self, mail: &Mail) -> Result<(), SendFailure> {
         self.attempts.lock().unwrap().push((self.clock.now(), mail.id));
         (self.script)(mail)
     }
@@ -98,8 +98,8 @@ pub struct MailerHarness {
 
 impl MailerHarness {
     pub fn new(
-        mails: impl IntoIterator<Item = ClaimedMail>,
-        script: impl FnMut(&ClaimedMail) -> Result<(), SendFailure> + Send + 'static,
+        mails: impl IntoIterator<Item = Mail>,
+        script: impl FnMut(&Mail) -> Result<(), SendFailure> + Send + 'static,
     ) -> Self {
         let clock = SettableClock::start_at(START);
         Self::with_clock(clock, mails, script)
@@ -107,8 +107,8 @@ impl MailerHarness {
 
     pub fn with_clock(
         clock: Arc<SettableClock>,
-        mails: impl IntoIterator<Item = ClaimedMail>,
-        script: impl FnMut(&ClaimedMail) -> Result<(), SendFailure> + Send + 'static,
+        mails: impl IntoIterator<Item = Mail>,
+        script: impl FnMut(&Mail) -> Result<(), SendFailure> + Send + 'static,
     ) -> Self {
         Self::with_store(clock, MemoryMailStore::with_mails(mails), script)
     }
@@ -116,7 +116,7 @@ impl MailerHarness {
     pub fn with_store(
         clock: Arc<SettableClock>,
         store: MemoryMailStore,
-        script: impl FnMut(&ClaimedMail) -> Result<(), SendFailure> + Send + 'static,
+        script: impl FnMut(&Mail) -> Result<(), SendFailure> + Send + 'static,
     ) -> Self {
         let attempts = Attempts::default();
         let transport = ScriptedTransport {

@@ -11,11 +11,11 @@ use super::Conn;
 use super::accounts::UpdateAccounts;
 use super::insert_rows::InsertRows;
 use crate::failpoint::{failpoint, is_mutant};
-use crate::rows::schema::{idempotency_records, mails, users};
+use crate::rows::schema::{idempotency_records, notifications, users};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{
-    AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, MailRow, NewRecognitionRow,
-    TransferRow,
+    AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow,
+    NotificationRow, TransferRow,
 };
 use crate::statement_chunks::{STATEMENT_BYTES, split_into_statements};
 
@@ -111,10 +111,11 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
             .set((users::deleted_at.eq(Some(DbTimestamp(*at))), users::updated_at.eq(DbTimestamp(*at))))
             .execute(conn)?;
     }
-    if !changes.mails.is_empty() {
-        failpoint("postgres.insert.mails")?;
-        let rows: Vec<MailRow<'_>> = changes.mails.iter().map(MailRow::from_new_mail).collect();
-        diesel::insert_into(mails::table).values(&rows).execute(conn)?;
+    if !changes.notifications.is_empty() {
+        failpoint("postgres.insert.notifications")?;
+        let rows: Vec<NotificationRow<'_>> =
+            changes.notifications.iter().map(NotificationRow::from_new_notification).collect();
+        diesel::insert_into(notifications::table).values(&rows).execute(conn)?;
     }
     Ok(())
 }

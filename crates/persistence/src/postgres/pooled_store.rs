@@ -24,7 +24,7 @@ pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
     /// One connection for each background job, so that no job waits for another: the health check, claiming
-    /// events, settling them, sending mails, two for metrics, pruning, and due distributions.
+    /// events, settling them, sending notifications, two for metrics, pruning, and due distributions.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
 }

@@ -15,7 +15,7 @@ use super::Unit;
 use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::ClaimedEventRow;
 use crate::rows::conditions::PENDING;
-use crate::rows::schema::{deliveries, mails};
+use crate::rows::schema::{deliveries, notifications};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
 /// The maximum number of events of one statement.
@@ -147,9 +147,11 @@ impl Deliveries for Unit<'_> {
             .execute(conn)
         })?;
         self.query(|conn| {
-            diesel::update(mails::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))))
-                .set((mails::lease_id.eq(None::<Id>), mails::next_attempt_at.eq(due)))
-                .execute(conn)
+            diesel::update(
+                notifications::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))),
+            )
+            .set((notifications::lease_id.eq(None::<Id>), notifications::next_attempt_at.eq(due)))
+            .execute(conn)
         })?;
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Erases a deleted user's personal data from events and mails.
+//! Erases a deleted user's personal data from events and notifications.
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
@@ -10,7 +10,7 @@ use ring::digest::{SHA256, digest};
 use super::super::placeholder;
 use super::Unit;
 use crate::rows::conditions::IS_AMENDMENT;
-use crate::rows::schema::{attempts, events, mails};
+use crate::rows::schema::{attempts, events, notifications};
 use crate::rows::types::{DbTimestamp, Id, Identifier};
 
 #[derive(QueryableByName)]
@@ -93,16 +93,20 @@ impl Erasure for Unit<'_> {
         Ok(())
     }
 
-    fn delete_mails_to(
+    fn delete_notifications_to(
         &mut self,
         company: CompanyId,
         recipient: &EmailAddress,
         until: Timestamp,
     ) -> Result<usize, StoreError> {
         let to: Vec<(Id, String)> = self.query(|conn| {
-            mails::table
-                .filter(mails::company_id.eq(Id(company)).and(mails::created_at.le(DbTimestamp(until))))
-                .select((mails::id, mails::recipient))
+            notifications::table
+                .filter(
+                    notifications::company_id
+                        .eq(Id(company))
+                        .and(notifications::created_at.le(DbTimestamp(until))),
+                )
+                .select((notifications::id, notifications::recipient))
                 .get_results(conn)
         })?;
         let to = to
@@ -110,6 +114,8 @@ impl Erasure for Unit<'_> {
             .filter(|(_, address)| address.to_lowercase() == recipient.folded())
             .map(|(id, _)| id);
         let to: Vec<Id> = to.collect();
-        self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&to))).execute(conn))
+        self.query(|conn| {
+            diesel::delete(notifications::table.filter(notifications::id.eq_any(&to))).execute(conn)
+        })
     }
 }

@@ -6,6 +6,7 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::{EventKind, EventState};
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     EventQuery, EventWithBody, Feed, FeedQuery, Lookup, NewEvent, Outbox, QueueDepth, QueuedEvent,
     ReadOutbox, RecordedAttempt, Replays, StoreError, Timestamp,
@@ -115,9 +116,10 @@ impl ReadOutbox for Unit<'_> {
 
     fn queue_depth(&mut self) -> Result<QueueDepth, StoreError> {
         self.query(super::super::disable_statement_timeout)?; // after a long outage there are many
+        let mail = Channel::Mail.code();
         let query = format!(
-            "SELECT pending, created_at AS oldest, (SELECT count(*) FROM mails WHERE {PENDING}) AS mails_waiting, \
-             (SELECT count(*) FROM mails WHERE {GIVEN_UP}) AS mails_given_up, \
+            "SELECT pending, created_at AS oldest, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}) AS mails_waiting, \
+             (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) AS mails_given_up, \
              {FEED_HELD_MICROS} AS feed_held_micros FROM \
              (SELECT count(*) AS pending, {OLDEST_EVENT_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
              LEFT JOIN events ON id = oldest"

@@ -95,7 +95,7 @@ impl LedgerAccess for Unit<'_> {
     fn write_changes(&mut self, changes: &Changes, book: &AccountBook) -> Result<(), StoreError> {
         let changes: &Changes = &alter_changes(changes);
         self.queued.add_events(&changes.events);
-        self.queued.mails |= !changes.mails.is_empty();
+        self.queued.notifications |= !changes.notifications.is_empty();
         self.query(|conn| write_changes(conn, changes, book))?;
         changes.distributions.iter().try_for_each(|distribution| self.record_progress(distribution))?;
         changes.schedules.iter().try_for_each(|schedule| self.update_schedule(schedule))

@@ -19,7 +19,7 @@ mod idempotency;
 mod journal_entries;
 mod ledger;
 mod locks;
-mod mails;
+mod notifications;
 mod occasions;
 mod providers;
 mod recognitions;
@@ -52,7 +52,7 @@ impl<'a> Unit<'a> {
         Self { conn, limits, failure: None, queued: QueuedMessages::default() }
     }
 
-    /// The first failure, if any, and the queued events and mails.
+    /// The first failure, if any, and the queued events and notifications.
     pub(crate) fn into_outcome(self) -> (Option<StoreError>, QueuedMessages) {
         (self.failure, self.queued)
     }

@@ -7,10 +7,10 @@ use guerdon_domain::values::{CompanyId, EventId};
 
 use super::Unit;
 use super::events::first_id_since;
-use crate::rows::mail_state;
+use crate::rows::notification_state;
 use crate::rows::schema::{
-    attempts, deliveries, duration_statistics, events, mails, occasion_statistics, provider_statistics,
-    service_statistics,
+    attempts, deliveries, duration_statistics, events, notifications, occasion_statistics,
+    provider_statistics, service_statistics,
 };
 use crate::rows::types::{DbTimestamp, Id};
 
@@ -44,20 +44,26 @@ impl Retention for Unit<'_> {
         Ok((deleted, seen.last().map(|(id, _)| id.0)))
     }
 
-    fn prune_mails(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
+    fn prune_notifications(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
         let old: Vec<Id> = self.query(|conn| {
-            mails::table
-                .filter(mails::state.eq(mail_state::SENT).and(mails::created_at.lt(DbTimestamp(before))))
-                .filter(mails::id.lt(Id(first_id_since(before)))) // ids increase with time
-                .order(mails::id)
+            notifications::table
+                .filter(
+                    notifications::state
+                        .eq(notification_state::SENT)
+                        .and(notifications::created_at.lt(DbTimestamp(before))),
+                )
+                .filter(notifications::id.lt(Id(first_id_since(before)))) // ids increase with time
+                .order(notifications::id)
                 .limit(limit)
-                .select(mails::id)
+                .select(notifications::id)
                 .get_results(conn)
         })?;
         if old.is_empty() {
             return Ok(0);
         }
-        self.query(|conn| diesel::delete(mails::table.filter(mails::id.eq_any(&old))).execute(conn))
+        self.query(|conn| {
+            diesel::delete(notifications::table.filter(notifications::id.eq_any(&old))).execute(conn)
+        })
     }
 
     fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {

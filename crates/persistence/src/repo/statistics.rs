@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer};
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::ReadOutbox as _;
 use guerdon_domain::ports::{
     CompanyDay, CompanySummary, DurationCounts, DurationSubject, OccasionUsage, ProviderAttempts,
@@ -167,8 +168,9 @@ impl ReadStatistics for Unit<'_> {
         Ok(UndeliveredCounts { pending, exhausted, unaddressed })
     }
 
-    fn count_sent_mails(&mut self, count_max: i64) -> Result<i64, StoreError> {
-        let count = bounded_count(&format!("mails WHERE {SENT}"), count_max);
+    fn count_sent_notifications(&mut self, channel: Channel, count_max: i64) -> Result<i64, StoreError> {
+        let count =
+            bounded_count(&format!("notifications WHERE {SENT} AND channel = {}", channel.code()), count_max);
         self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn))
     }
 

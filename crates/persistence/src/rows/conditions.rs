@@ -1,15 +1,15 @@
 //! Named conditions. They are part of a statement's SQL and not bound: only then can the partial indexes over
 //! them be used. Each starts with its column, so that an alias can precede it.
 
-/// Deliveries and mails that wait for an attempt (`deliveries_due`, `mails_due`).
+/// Deliveries and notifications that wait for an attempt (`deliveries_due`, `notifications_due`).
 pub(crate) const PENDING: &str = "state = 1";
 /// Deliveries whose last attempt failed (`deliveries_exhausted`, `deliveries_exhausted_by_provider`).
 pub(crate) const EXHAUSTED: &str = "state = 3";
 /// Deliveries without a destination (`deliveries_unaddressed`, `deliveries_unaddressed_by_provider`).
 pub(crate) const UNADDRESSED: &str = "state = 4";
-/// Mails that were sent (`mails_sent`).
+/// Notifications that were sent (`notifications_sent`).
 pub(crate) const SENT: &str = "state = 2";
-/// Mails that were given up (`mails_given_up`).
+/// Notifications that were given up (`notifications_given_up`).
 pub(crate) const GIVEN_UP: &str = "state = 3";
 
 /// Journal entries that change a company itself: its creation, its rate, its provider (`journal_entries_company_changes`).
@@ -36,16 +36,16 @@ mod tests {
     use guerdon_domain::journal::Actor;
     use guerdon_domain::wallets::AccountKind;
 
-    use super::super::{kind, mail_state};
+    use super::super::{kind, notification_state};
     use super::*;
 
     #[test]
     fn conditions_match_the_stored_codes() {
         let state = |code: i16| format!("state = {code}");
         assert_eq!(PENDING, state(EventState::Pending.code()));
-        assert_eq!(PENDING, state(mail_state::WAITING));
-        assert_eq!(GIVEN_UP, state(mail_state::GIVEN_UP));
-        assert_eq!(SENT, state(mail_state::SENT));
+        assert_eq!(PENDING, state(notification_state::WAITING));
+        assert_eq!(GIVEN_UP, state(notification_state::GIVEN_UP));
+        assert_eq!(SENT, state(notification_state::SENT));
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!(

@@ -19,7 +19,7 @@ mod events;
 mod failed_requests;
 mod idempotency;
 mod journal_entries;
-mod mails;
+mod notification_json;
 mod notifications;
 mod occasions;
 mod providers;
@@ -50,7 +50,9 @@ pub(crate) use events::{EventRow, QueuedEventRow, StoredEventRow};
 pub(crate) use failed_requests::{FailedRequestRow, status_class};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use journal_entries::{JournalEntryRow, kind};
-pub(crate) use mails::{ClaimedMailRow, MailRow, StoredMailRow, mail_state};
+pub(crate) use notifications::{
+    ClaimedNotificationRow, NotificationRow, StoredNotificationRow, notification_state,
+};
 pub(crate) use occasions::OccasionRow;
 pub(crate) use providers::ProviderRow;
 pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SendingRow};

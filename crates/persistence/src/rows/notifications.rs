@@ -1,132 +1,116 @@
-//! Notifications as the outbox stores them: a JSON object with the kind and its data.
+//! Notifications in the outbox.
 
-use std::borrow::Cow;
+use diesel::prelude::*;
+use guerdon_domain::ports::{
+    ClaimedNotification, NewNotification, NotificationState, StoreError, StoredNotification,
+};
+use guerdon_domain::values::CompanyId;
 
-use guerdon_domain::money::Points;
-use guerdon_domain::notifications::{Notification, NotifiedCompany};
-use guerdon_domain::ports::Timestamp;
-use guerdon_domain::values::{CompanyId, IsoDate};
-use guerdon_domain::wallets::{AccountKind, WalletType};
-use serde::{Deserialize, Serialize};
+use super::RowReader;
+use super::columns::declare_row;
+use super::notification_json::{from_json, to_json};
+use super::schema::notifications;
+use super::types::{DbTimestamp, Id};
 
-#[derive(Serialize, Deserialize)]
-struct StoredNotification<'a> {
-    company_name: Cow<'a, str>,
-    company_domain: Cow<'a, str>,
-    #[serde(flatten)]
-    data: NotificationData<'a>,
+/// The states of notifications.
+pub(crate) mod notification_state {
+    pub(crate) const WAITING: i16 = 1;
+    pub(crate) const SENT: i16 = 2;
+    pub(crate) const GIVEN_UP: i16 = 3;
+
+    pub(crate) fn state_code(state: super::NotificationState) -> i16 {
+        match state {
+            super::NotificationState::Waiting => WAITING,
+            super::NotificationState::Sent => SENT,
+            super::NotificationState::GivenUp => GIVEN_UP,
+        }
+    }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum NotificationData<'a> {
-    ReserveLow {
-        threshold: i64,
-        balance: i64,
-    },
-    DistributionRefused {
-        due_on: Cow<'a, str>,
-        points: i64,
-        /// The code of the wallet's account kind.
-        wallet: i16,
-        reason: Cow<'a, str>,
-    },
-    CertificateEnding {
-        ends_at_micros: i64,
-        has_ended: bool,
-    },
+declare_row! {
+    #[derive(Insertable)]
+    struct NotificationRow<'a> in notifications {
+        id: Id,
+        company_id: Id<CompanyId>,
+        channel: i16,
+        recipient: &'a str,
+        notification: String,
+        state: i16,
+        attempts: i16,
+        next_attempt_at: Option<DbTimestamp>,
+        created_at: DbTimestamp,
+    }
 }
 
-/// Converts a notification to JSON.
-pub(super) fn to_json(notification: &Notification) -> String {
-    let (company, data) = match notification {
-        Notification::ReserveLow { company, threshold, balance } => {
-            (company, NotificationData::ReserveLow { threshold: threshold.get(), balance: balance.get() })
+impl<'a> NotificationRow<'a> {
+    pub(crate) fn from_new_notification(new: &'a NewNotification) -> Self {
+        Self {
+            id: Id(new.id),
+            company_id: Id(new.company_id),
+            channel: new.recipient.channel().code(),
+            recipient: new.recipient.address(),
+            notification: to_json(&new.notification),
+            state: notification_state::WAITING,
+            attempts: 0,
+            next_attempt_at: Some(DbTimestamp(new.created_at)),
+            created_at: DbTimestamp(new.created_at),
         }
-        Notification::DistributionRefused { company, due_on, points, wallet, reason } => {
-            let data = NotificationData::DistributionRefused {
-                due_on: due_on.to_string().into(),
-                points: points.get(),
-                wallet: wallet.account_kind().code(),
-                reason: reason.into(),
-            };
-            (company, data)
-        }
-        Notification::CertificateExpiring { company, ends_at, has_ended } => {
-            let data = NotificationData::CertificateEnding {
-                ends_at_micros: ends_at.unix_micros(),
-                has_ended: *has_ended,
-            };
-            (company, data)
-        }
-    };
-    let stored = StoredNotification {
-        company_name: (&company.name).into(),
-        company_domain: (&company.domain).into(),
-        data,
-    };
-    serde_json::to_string(&stored).unwrap_or_default() // strings and numbers can always be serialized
+    }
 }
 
-/// Parses the JSON of a row; `None` if [`to_json`] does not write such JSON.
-pub(super) fn from_json(id: CompanyId, json: &str) -> Option<Notification> {
-    let StoredNotification { company_name, company_domain, data } = serde_json::from_str(json).ok()?;
-    let company =
-        NotifiedCompany { id, name: company_name.into_owned(), domain: company_domain.into_owned() };
-    Some(match data {
-        NotificationData::ReserveLow { threshold, balance } => Notification::ReserveLow {
-            company,
-            threshold: Points::new(threshold)?,
-            balance: Points::new(balance)?,
-        },
-        NotificationData::DistributionRefused { due_on, points, wallet, reason } => {
-            Notification::DistributionRefused {
-                company,
-                due_on: IsoDate::parse(&due_on).ok()?,
-                points: Points::new(points)?,
-                wallet: AccountKind::from_code(wallet).and_then(WalletType::from_kind)?,
-                reason: reason.into_owned(),
-            }
-        }
-        NotificationData::CertificateEnding { ends_at_micros, has_ended } => {
-            Notification::CertificateExpiring {
-                company,
-                ends_at: Timestamp::from_unix_micros(ends_at_micros)?,
-                has_ended,
-            }
-        }
-    })
+declare_row! {
+    /// A notification that was just claimed.
+    #[derive(QueryableByName)]
+    struct ClaimedNotificationRow in notifications {
+        id: Id,
+        company_id: Id<CompanyId>,
+        recipient: String,
+        notification: String,
+        attempts: i16,
+        created_at: DbTimestamp,
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+impl ClaimedNotificationRow {
+    pub(crate) fn into_claimed_notification(self) -> Result<ClaimedNotification, StoreError> {
+        let reader = RowReader { table: "notifications", id: &self.id.0 };
+        let notification = from_json(self.company_id.0, &self.notification);
+        Ok(ClaimedNotification {
+            id: self.id.0,
+            recipient: self.recipient,
+            notification: reader.require_valid("notification", notification)?,
+            attempts: reader.require_valid("attempts", u16::try_from(self.attempts).ok())?,
+            created_at: self.created_at.0,
+        })
+    }
+}
 
-    #[test]
-    fn notifications_round_trip() {
-        let id = CompanyId::from_uuid(uuid::Uuid::from_u128(7));
-        let company = NotifiedCompany { id, name: "Bücher \"&\" Söhne".into(), domain: "b.example".into() };
-        let points = |count| Points::new(count).unwrap();
-        let (low, refused, ending) = (
-            Notification::ReserveLow { company: company.clone(), threshold: points(90), balance: points(85) },
-            Notification::DistributionRefused {
-                company: company.clone(),
-                due_on: IsoDate::parse("2026-11-23").unwrap(),
-                points: points(5),
-                wallet: WalletType::Peer,
-                reason: "Insufficient funds".into(),
-            },
-            Notification::CertificateExpiring { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true },
-        );
-        for notification in [low, refused, ending] {
-            assert_eq!(from_json(id, &to_json(&notification)), Some(notification));
-        }
-        for json in [
-            "",
-            "{}",
-            r#"{"company_name":"a","company_domain":"b","kind":"reserve_low","threshold":-1,"balance":0}"#,
-        ] {
-            assert_eq!(from_json(id, json), None, "{json}");
-        }
+/// A notification as an operator sees it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = notifications)]
+pub(crate) struct StoredNotificationRow {
+    id: Id,
+    company_id: Id<CompanyId>,
+    recipient: String,
+    notification: String,
+    state: i16,
+    attempts: i16,
+    created_at: DbTimestamp,
+}
+
+impl StoredNotificationRow {
+    pub(crate) fn into_stored_notification(self) -> Result<StoredNotification, StoreError> {
+        let reader = RowReader { table: "notifications", id: &self.id.0 };
+        let states = [NotificationState::Waiting, NotificationState::Sent, NotificationState::GivenUp];
+        let notification = from_json(self.company_id.0, &self.notification);
+        let state = states.into_iter().find(|state| notification_state::state_code(*state) == self.state);
+        Ok(StoredNotification {
+            id: self.id.0,
+            recipient: self.recipient,
+            notification: reader.require_valid("notification", notification)?,
+            state: reader.require_valid("state", state)?,
+            attempts: reader.require_valid("attempts", u16::try_from(self.attempts).ok())?,
+            created_at: self.created_at.0,
+        })
     }
 }

@@ -231,9 +231,10 @@ tables! {
         response_headers -> Nullable<Text>,
         response -> Binary,
     }
-    mails (id) {
+    notifications (id) {
         id -> Identifier,
         company_id -> Identifier,
+        channel -> SmallInt,
         recipient -> Text,
         notification -> Text,
         state -> SmallInt,

@@ -10,10 +10,12 @@ use super::accounts::write_book;
 use crate::engine::Locking;
 use crate::failpoint::failpoint;
 use crate::rows::schema::{
-    deliveries, events, idempotency_records, journal_entries, mails, recognitions, users,
+    deliveries, events, idempotency_records, journal_entries, notifications, recognitions, users,
 };
 use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, MailRow, NewRecognitionRow};
+use crate::rows::{
+    DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow, NotificationRow,
+};
 
 /// With a single writer no other transaction changes a company's provider or holds a key.
 pub(crate) fn lock_companies_and_claim_keys(
@@ -70,7 +72,7 @@ pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBo
     }
     let rows = changes.idempotency_records.iter().map(IdempotencyRow::from_record);
     insert!(conn, failpoint("sqlite.insert.idempotency_records"), idempotency_records::table, rows);
-    let rows = changes.mails.iter().map(MailRow::from_new_mail);
-    insert!(conn, failpoint("sqlite.insert.mails"), mails::table, rows);
+    let rows = changes.notifications.iter().map(NotificationRow::from_new_notification);
+    insert!(conn, failpoint("sqlite.insert.notifications"), notifications::table, rows);
     Ok(())
 }

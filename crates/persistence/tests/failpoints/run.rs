@@ -16,7 +16,7 @@ use crate::support::{LedgerFixture, ORIGIN};
 const OUTCOME_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The numbers of rows that commands add.
-const COUNTED: [&str; 5] = ["journal_entries", "recognitions", "events", "deliveries", "mails"];
+const COUNTED: [&str; 5] = ["journal_entries", "recognitions", "events", "deliveries", "notifications"];
 
 /// Sends the outcome of a command, and the body of its response.
 struct IndexedReceiver {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{Clock, Notifiers, Store, StoreError, StoreExt};
 use guerdon_mailer::{MailTransport, Mailer, PersistentMailStore, RunningMailer};
 use guerdon_persistence::CrossProcessNotifier;
@@ -44,7 +45,8 @@ impl RunningDelivery {
             store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
         }
         let transport = wrap_transport(build_mail_transport(settings)?);
-        let mailer = build_mailer(transport, store, delivery_counters).with_wake(notifiers.mails.clone());
+        let mailer = build_mailer(transport, store, delivery_counters)
+            .with_wake(notifiers.notifications.of_channel(Channel::Mail));
         log::info!("{}", describe_mail_destination(settings));
         let mails = mailer.start().context("cannot create a thread")?;
         let events = build_dispatcher(settings, store, keys, notifiers, delivery_counters)?

@@ -86,7 +86,7 @@ impl Upkeep {
                 if !pruned.is_empty() {
                     let longest_step_ms = u64::try_from(longest_step.as_millis()).unwrap_or(u64::MAX);
                     log::info!(
-                        events = pruned.events, mails = pruned.mails, longest_step_ms;
+                        events = pruned.events, mails = pruned.notifications, longest_step_ms;
                         "deleted delivered events and sent mails past their retention"
                     );
                 }

@@ -7,6 +7,7 @@ use guerdon_console::model::{
     Activity, ApiStatistics, BucketSize, Certificate, DeliveryCounts, LatestResults, LedgerStatus,
     MailCounts, ObjectReference, Overview, Percentiles, Problems, Seal, Series, ServiceStatus, Verification,
 };
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{DurationSubject, ServiceHour, StoreError};
 use guerdon_domain::providers::Provider;
 
@@ -38,7 +39,7 @@ pub(super) fn load_overview(mut context: PageContext<'_>) -> Result<Overview, St
         },
         mails: MailCounts {
             waiting: capped_count(depth.mails_waiting),
-            sent: capped_count(context.reads.count_sent_mails(COUNT_MAX)?),
+            sent: capped_count(context.reads.count_sent_notifications(Channel::Mail, COUNT_MAX)?),
             given_up: capped_count(depth.mails_given_up),
         },
         ledger: LedgerStatus {

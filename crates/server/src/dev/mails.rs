@@ -1,7 +1,6 @@
 //! Prints each mail of the sandbox when it is sent.
 
-use guerdon_domain::ports::ClaimedMail;
-use guerdon_mailer::{MailTransport, SendFailure};
+use guerdon_mailer::{Mail, MailTransport, SendFailure};
 
 use super::style::success_line;
 use crate::terminal::{print_line, printable};
@@ -17,7 +16,7 @@ pub(super) fn print_sent_mails(transport: Box<dyn MailTransport>) -> Box<dyn Mai
 struct PrintingTransport(Box<dyn MailTransport>);
 
 impl MailTransport for PrintingTransport {
-    fn send_mail(&mut self, mail: &ClaimedMail) -> Result<(), SendFailure> {
+    fn send_mail(&mut self, mail: &Mail) -> Result<(), SendFailure> {
         self.0.send_mail(mail)?;
         print_line(success_line("mail", &format!("to {}: {}", mail.recipient, mail.subject)));
         for line in mail.body.lines().filter(|line| !line.trim().is_empty()).take(PRINTED_LINES_MAX) {

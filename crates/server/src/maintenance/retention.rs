@@ -16,7 +16,7 @@ pub(crate) fn prune(
     context: &Context<'_>,
 ) -> Result<(Pruned, Duration), StoreError> {
     let mut pacer = new_pacer();
-    let periods = RetentionPeriods { events: settings.events, mails: settings.mails };
+    let periods = RetentionPeriods { events: settings.events, notifications: settings.mails };
     let pruned = retention::prune_expired(store, periods, &mut pacer, context)?;
     Ok((pruned, pacer.longest_step()))
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::fixture::{
     COMPANY, Fixture, OCCASION, PROVIDER, expect_not_loaded, expect_refusal, points, user_id,
 };
+use crate::model::Notification;
 use crate::money::{Amount, PointsPerDollar};
 
 fn send_command(sender: Sender, receivers: &[UserId], points: i64) -> SendRecognition {
@@ -53,7 +54,7 @@ fn a_recognition_moves_points_and_records_an_entry_and_an_event() {
     assert_eq!(fixture.shown_points(wallet_of(WalletType::Peer, sender)), 6);
     assert_eq!(fixture.shown_points(wallet_of(WalletType::User, receiver)), 4);
     let changes = &fixture.changes;
-    assert_eq!((changes.journal_entries.len(), changes.events.len(), changes.mails.len()), (1, 1, 0));
+    assert_eq!((changes.journal_entries.len(), changes.events.len(), changes.notifications.len()), (1, 1, 0));
     assert_eq!(changes.recognitions, [(changes.journal_entries[0].id, 1, sent[0].clone())]);
     assert!(changes.events[0].addressed);
     assert_eq!(fixture.book.transfers().len(), 1);
@@ -185,7 +186,7 @@ fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
     let five = send_command(Sender::Company(COMPANY), &[receiver], 5);
     send_recognition(&mut fixture, &five).unwrap();
     send_recognition(&mut fixture, &five).unwrap(); // at the threshold
-    assert_eq!(fixture.changes.mails, []);
+    assert_eq!(fixture.changes.notifications, []);
     assert_eq!(
         expect_not_loaded(send_recognition(&mut fixture, &five)),
         LedgerError::FactNotLoaded("list of administrators")
@@ -196,11 +197,14 @@ fn the_reserve_alerts_once_when_it_falls_below_its_threshold() {
     fixture.company_mut().reserve_bcc = Some(crate::values::EmailAddress::parse("pay@example.com").unwrap());
     send_recognition(&mut fixture, &five).unwrap();
     let recipients: Vec<_> =
-        fixture.changes.mails.iter().map(|mail| mail.recipient.folded().to_owned()).collect();
+        fixture.changes.notifications.iter().map(|new| new.recipient.address().to_lowercase()).collect();
     assert_eq!(recipients, ["ada@example.com", "pay@example.com"]);
-    assert!(fixture.changes.mails[0].notification.to_mail().subject.contains("85 points"));
+    let Notification::ReserveLow { balance, .. } = &fixture.changes.notifications[0].notification else {
+        panic!("the reserve is low");
+    };
+    assert_eq!(*balance, points(85));
     send_recognition(&mut fixture, &five).unwrap();
-    assert_eq!(fixture.changes.mails.len(), 2);
+    assert_eq!(fixture.changes.notifications.len(), 2);
 }
 
 #[test]

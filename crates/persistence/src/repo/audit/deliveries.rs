@@ -39,12 +39,12 @@ pub(super) fn delivery_checks() -> Vec<Check> {
             ),
         ),
         (
-            "mail",
+            "notification",
             format!(
-                "SELECT 'mail ' || {} || ' is in state ' || m.state || ', which contradicts its due time or lease' AS detail \
-                 FROM mails AS m WHERE (m.{PENDING}) <> (m.next_attempt_at IS NOT NULL) \
-                 OR (NOT m.{PENDING} AND m.lease_id IS NOT NULL)",
-                id_as_text("m.id")
+                "SELECT 'notification ' || {} || ' is in state ' || n.state || ', which contradicts its due time or lease' AS detail \
+                 FROM notifications AS n WHERE (n.{PENDING}) <> (n.next_attempt_at IS NOT NULL) \
+                 OR (NOT n.{PENDING} AND n.lease_id IS NOT NULL)",
+                id_as_text("n.id")
             ),
         ),
     ]

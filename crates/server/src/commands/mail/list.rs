@@ -1,6 +1,8 @@
 //! `guerdon mail list`.
 
-use guerdon_domain::ports::{MailState, StoreError, StoreExt, StoredMail};
+use guerdon_domain::notifications::Channel;
+use guerdon_domain::ports::{NotificationQuery, NotificationState, StoreError, StoreExt, StoredNotification};
+use guerdon_mailer::MailText;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -40,14 +42,15 @@ struct ListedMailView {
     created_at: String,
 }
 
-impl From<StoredMail> for ListedMailView {
-    fn from(mail: StoredMail) -> Self {
+impl From<StoredNotification> for ListedMailView {
+    fn from(mail: StoredNotification) -> Self {
         let state = match mail.state {
-            MailState::Waiting => StateName::Waiting,
-            MailState::Sent => StateName::Sent,
-            MailState::GivenUp => StateName::GivenUp,
+            NotificationState::Waiting => StateName::Waiting,
+            NotificationState::Sent => StateName::Sent,
+            NotificationState::GivenUp => StateName::GivenUp,
         };
-        let (to, subject) = (mail.recipient, mail.subject);
+        let MailText { subject, .. } = MailText::from_notification(&mail.notification);
+        let to = mail.recipient;
         Self {
             id: mail.id,
             to,
@@ -89,10 +92,15 @@ impl RunnableCommand for List {
 
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let since = parse_optional_time(self.since.as_ref())?;
-        let (state, limit) = (self.state.map(MailState::from), i64::from(self.limit));
+        let query = NotificationQuery {
+            channel: Channel::Mail,
+            state: self.state.map(NotificationState::from),
+            since,
+            limit: i64::from(self.limit),
+        };
         let found = environment
             .store
-            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_mails(state, since, limit) })?;
+            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_notifications(&query) })?;
         found.into_iter().map(ListedMailView::from).collect::<Vec<_>>().to_output()
     }
 }

@@ -4,7 +4,7 @@ mod list;
 mod retry;
 mod test;
 
-use guerdon_domain::ports::MailState;
+use guerdon_domain::ports::NotificationState;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::group_macro::command_group;
@@ -32,7 +32,7 @@ pub(super) enum StateName {
     GivenUp,
 }
 
-impl From<StateName> for MailState {
+impl From<StateName> for NotificationState {
     fn from(name: StateName) -> Self {
         match name {
             StateName::Waiting => Self::Waiting,

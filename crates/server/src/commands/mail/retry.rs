@@ -1,6 +1,7 @@
 //! `guerdon mail retry`.
 
 use guerdon_domain::audit_log::Action;
+use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -36,7 +37,7 @@ impl RunnableCommand for Retry {
         let context = environment.context();
         environment.store.transaction(|tx| -> Result<(), CommandError> {
             for id in &self.ids {
-                if !tx.retry_mail(*id)? {
+                if !tx.retry_notification(Channel::Mail, *id)? {
                     return Err(CommandError::Refused(format!("mail {id} is neither pending nor failed")));
                 }
                 tx.record_audit_entry(&context.new_audit_entry(Action::MailsRetried).with_object(*id))?;

@@ -1,7 +1,8 @@
 //! `guerdon mail test`.
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::ports::{ClaimedMail, Clock as _, IdGenerator as _};
+use guerdon_domain::ports::{Clock as _, IdGenerator as _};
+use guerdon_mailer::Mail;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::arguments::identifiers::check_email;
@@ -34,7 +35,7 @@ impl RunnableCommand for Test {
         let settings = &environment.settings;
         let mut transport =
             build_mail_transport(settings).map_err(|error| CommandError::from_anyhow(&error))?;
-        let mail = ClaimedMail {
+        let mail = Mail {
             id: SystemIds.next_id(),
             recipient: self.address.clone(),
             subject: "Guerdon can send mail".to_owned(),

@@ -44,7 +44,7 @@ impl RunnableCommand for Prune {
             &environment.settings.retention,
             &environment.context(),
         )?;
-        let Pruned { events, mails, idempotency_records } = pruned;
+        let Pruned { events, notifications: mails, idempotency_records } = pruned;
         let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
         PruneView { events, mails, idempotency_records, longest_step_micros }.to_output()
     }

@@ -1,9 +1,10 @@
 //! Renders notifications as mails: what has happened, what to do, and what happens until then.
 
-use crate::model::{Notification, NotifiedCompany};
-use crate::money::Points;
-use crate::values::{IsoDate, Timestamp};
-use crate::wallets::WalletType;
+use guerdon_domain::money::Points;
+use guerdon_domain::notifications::{Notification, NotifiedCompany};
+use guerdon_domain::ports::Timestamp;
+use guerdon_domain::values::IsoDate;
+use guerdon_domain::wallets::WalletType;
 
 /// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,15 +15,17 @@ pub struct MailText {
     pub body: String,
 }
 
-impl Notification {
-    /// The notification as a mail.
-    pub fn to_mail(&self) -> MailText {
-        match self {
-            Self::ReserveLow { company, threshold, balance } => reserve_low(company, *threshold, *balance),
-            Self::DistributionRefused { company, due_on, points, wallet, reason } => {
+impl MailText {
+    /// Renders a notification.
+    pub fn from_notification(notification: &Notification) -> Self {
+        match notification {
+            Notification::ReserveLow { company, threshold, balance } => {
+                reserve_low(company, *threshold, *balance)
+            }
+            Notification::DistributionRefused { company, due_on, points, wallet, reason } => {
                 distribution_refused(company, *due_on, (*points, *wallet), reason)
             }
-            Self::CertificateExpiring { company, ends_at, has_ended } => {
+            Notification::CertificateExpiring { company, ends_at, has_ended } => {
                 certificate_ending(company, *ends_at, *has_ended)
             }
         }

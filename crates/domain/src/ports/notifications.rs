@@ -1,0 +1,125 @@
+//! The outbox of notifications. They are queued in the transaction that causes them. The sender of a channel claims
+//! them under a lease, attempts each outside any transaction, and then settles it.
+
+use uuid::Uuid;
+
+use super::{StoreError, Timestamp};
+use crate::model::{Channel, NewNotification, Notification};
+
+/// The state of a notification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotificationState {
+    /// The notification will be tried again.
+    Waiting,
+    /// The channel accepted it.
+    Sent,
+    /// The final attempt failed. The notification is still stored.
+    GivenUp,
+}
+
+/// A notification as an operator sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredNotification {
+    pub id: Uuid,
+    /// The address in the form of the channel.
+    pub recipient: String,
+    pub notification: Notification,
+    pub state: NotificationState,
+    /// The number of attempts.
+    pub attempts: u16,
+    /// When it was created.
+    pub created_at: Timestamp,
+}
+
+/// A query of notifications by an operator. All conditions must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotificationQuery {
+    pub channel: Channel,
+    pub state: Option<NotificationState>,
+    /// Created at this time or later.
+    pub since: Option<Timestamp>,
+    /// The maximum number of notifications.
+    pub limit: i64,
+}
+
+pub trait ReadNotifications {
+    /// The notifications that match, newest first.
+    fn list_notifications(
+        &mut self,
+        query: &NotificationQuery,
+    ) -> Result<Vec<StoredNotification>, StoreError>;
+}
+
+/// The due time of a notification that an operator retries: before all others, and even while the channel is
+/// considered unavailable.
+pub const RETRIED_NOTIFICATION_DUE: Timestamp = Timestamp::UNIX_EPOCH;
+
+/// Retries notifications.
+pub trait NotificationRetries {
+    /// Makes a notification of a channel that waits or was given up due at [`RETRIED_NOTIFICATION_DUE`]. Returns false if
+    /// there is no such notification.
+    fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError>;
+}
+
+/// Queues notifications.
+pub trait NotificationOutbox {
+    fn queue_notifications(&mut self, new: &[NewNotification]) -> Result<(), StoreError>;
+}
+
+/// A request to claim notifications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotificationClaim {
+    pub channel: Channel,
+    /// The maximum number of notifications.
+    pub limit: u16,
+    /// Notifications that are due at this time.
+    pub now: Timestamp,
+    /// The end of the lease. Until then no other process may claim them.
+    pub lease_until: Timestamp,
+    /// The id of the lease. It must be presented to settle the notifications.
+    pub lease: Uuid,
+}
+
+/// A notification that was claimed for one attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedNotification {
+    pub id: Uuid,
+    /// The address in the form of the channel, which was valid when the notification was queued.
+    pub recipient: String,
+    pub notification: Notification,
+    /// The number of previous attempts.
+    pub attempts: u16,
+    /// When the notification was queued.
+    pub created_at: Timestamp,
+}
+
+/// The result for a claimed notification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotificationOutcome {
+    /// The channel accepted the notification.
+    Sent,
+    /// The attempt failed; the next one is due at this time.
+    RetryAt(Timestamp),
+    /// The notification is stored, but not tried again.
+    GivenUp,
+}
+
+/// Claims and settles notifications.
+pub trait NotificationDeliveries {
+    /// Claims due notifications of a channel. Skips those that another process is claiming.
+    fn claim_notifications(
+        &mut self,
+        claim: &NotificationClaim,
+    ) -> Result<Vec<ClaimedNotification>, StoreError>;
+
+    /// Writes the outcome of a notification whose lease still matches. Doing so again changes nothing.
+    fn settle_notification(
+        &mut self,
+        id: Uuid,
+        lease: Uuid,
+        outcome: NotificationOutcome,
+    ) -> Result<(), StoreError>;
+
+    /// When the next notification of a channel is due. A claimed notification is due at the end of its lease.
+    fn next_notification_due(&mut self, channel: Channel) -> Result<Option<Timestamp>, StoreError>;
+}

@@ -1,0 +1,153 @@
+//! Queues and delivers notifications.
+
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, SmallInt};
+use guerdon_domain::notifications::Channel;
+use guerdon_domain::ports::{
+    ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox,
+    NotificationOutcome, NotificationQuery, NotificationRetries, RETRIED_NOTIFICATION_DUE, ReadNotifications,
+    StoreError, StoredNotification, Timestamp,
+};
+use uuid::Uuid;
+
+use super::super::{BOUND_VALUES_MAX, SKIP_LOCKED, placeholder};
+use super::Unit;
+use super::events::first_id_since;
+use crate::rows::conditions::PENDING;
+use crate::rows::schema::notifications;
+use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
+use crate::rows::{
+    ClaimedNotificationRow, DeclaredRow, NotificationRow, StoredNotificationRow, notification_state,
+};
+use crate::statement_chunks::split_into_statements;
+
+/// The assumed maximum size of a notification in a statement.
+const NOTIFICATION_BYTES_MAX: usize = 4_096;
+
+impl NotificationOutbox for Unit<'_> {
+    fn queue_notifications(&mut self, new: &[NewNotification]) -> Result<(), StoreError> {
+        let rows_max = BOUND_VALUES_MAX / NotificationRow::COLUMNS;
+        for slice in split_into_statements(new, rows_max, |_| NOTIFICATION_BYTES_MAX) {
+            let rows: Vec<NotificationRow<'_>> =
+                slice.iter().map(NotificationRow::from_new_notification).collect();
+            self.query(|conn| diesel::insert_into(notifications::table).values(&rows).execute(conn))?;
+        }
+        self.queued.notifications |= !new.is_empty();
+        Ok(())
+    }
+}
+
+impl ReadNotifications for Unit<'_> {
+    fn list_notifications(
+        &mut self,
+        query: &NotificationQuery,
+    ) -> Result<Vec<StoredNotification>, StoreError> {
+        let of_channel = notifications::channel.eq(query.channel.code());
+        let mut wanted =
+            notifications::table.filter(of_channel).select(StoredNotificationRow::as_select()).into_boxed();
+        if let Some(state) = query.state {
+            wanted = wanted.filter(notifications::state.eq(notification_state::state_code(state)));
+        }
+        if let Some(since) = query.since {
+            let first = Id(first_id_since(since));
+            wanted = wanted.filter(notifications::id.ge(first));
+            wanted = wanted.filter(notifications::created_at.ge(DbTimestamp(since)));
+        }
+        let wanted = wanted.order(notifications::id.desc()).limit(query.limit); // ids increase with time
+        let rows: Vec<StoredNotificationRow> = self.query(|conn| wanted.get_results(conn))?;
+        self.record_failure(rows.into_iter().map(StoredNotificationRow::into_stored_notification).collect())
+    }
+}
+
+impl NotificationRetries for Unit<'_> {
+    fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError> {
+        let which = || {
+            let unclaimed = notifications::table.find(Id(id)).filter(notifications::lease_id.is_null());
+            unclaimed.filter(notifications::channel.eq(channel.code()))
+        };
+        let due = || notifications::next_attempt_at.eq(Some(DbTimestamp(RETRIED_NOTIFICATION_DUE)));
+        let waits = notifications::state.eq(notification_state::WAITING);
+        let reset = (waits, notifications::attempts.eq(0), due());
+        let given_up = which().filter(notifications::state.eq(notification_state::GIVEN_UP));
+        let mut changed = self.query(|conn| diesel::update(given_up).set(reset).execute(conn))?;
+        let waiting = which().filter(waits);
+        changed += self.query(|conn| diesel::update(waiting).set(due()).execute(conn))?;
+        self.queued.notifications |= changed > 0;
+        Ok(changed > 0)
+    }
+}
+
+impl NotificationDeliveries for Unit<'_> {
+    fn claim_notifications(
+        &mut self,
+        claim: &NotificationClaim,
+    ) -> Result<Vec<ClaimedNotification>, StoreError> {
+        let query = format!(
+            "SELECT {} FROM notifications WHERE channel = {} AND {PENDING} AND next_attempt_at <= {} \
+             ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+            ClaimedNotificationRow::COLUMN_NAMES,
+            placeholder(1),
+            placeholder(2),
+            placeholder(3)
+        );
+        let rows: Vec<ClaimedNotificationRow> = self.query(|conn| {
+            diesel::sql_query(query)
+                .bind::<SmallInt, _>(claim.channel.code())
+                .bind::<SqlTimestamp, _>(DbTimestamp(claim.now))
+                .bind::<BigInt, _>(i64::from(claim.limit))
+                .get_results(conn)
+        })?;
+        let ids: Vec<Id> = rows.iter().map(|row| row.id).collect();
+        if !ids.is_empty() {
+            self.query(|conn| {
+                diesel::update(notifications::table.filter(notifications::id.eq_any(&ids)))
+                    .set((
+                        notifications::lease_id.eq(Some(Id(claim.lease))),
+                        notifications::next_attempt_at.eq(Some(DbTimestamp(claim.lease_until))),
+                    ))
+                    .execute(conn)
+            })?;
+        }
+        self.record_failure(rows.into_iter().map(ClaimedNotificationRow::into_claimed_notification).collect())
+    }
+
+    fn settle_notification(
+        &mut self,
+        id: Uuid,
+        lease: Uuid,
+        outcome: NotificationOutcome,
+    ) -> Result<(), StoreError> {
+        let (state, due) = match outcome {
+            NotificationOutcome::Sent => (notification_state::SENT, None),
+            NotificationOutcome::RetryAt(at) => (notification_state::WAITING, Some(DbTimestamp(at))),
+            NotificationOutcome::GivenUp => (notification_state::GIVEN_UP, None),
+        };
+        self.query(|conn| {
+            diesel::update(notifications::table.find(Id(id)))
+                .filter(notifications::lease_id.eq(Some(Id(lease))))
+                .set((
+                    notifications::state.eq(state),
+                    notifications::attempts.eq(notifications::attempts + 1),
+                    notifications::next_attempt_at.eq(due),
+                    notifications::lease_id.eq(None::<Id>),
+                ))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn next_notification_due(&mut self, channel: Channel) -> Result<Option<Timestamp>, StoreError> {
+        #[derive(QueryableByName)]
+        struct DueRow {
+            #[diesel(sql_type = diesel::sql_types::Nullable<SqlTimestamp>)]
+            due: Option<DbTimestamp>,
+        }
+        let query = format!(
+            "SELECT min(next_attempt_at) AS due FROM notifications WHERE channel = {} AND {PENDING}",
+            placeholder(1)
+        );
+        let found: DueRow =
+            self.query(|conn| diesel::sql_query(query).bind::<SmallInt, _>(channel.code()).get_result(conn))?;
+        Ok(found.due.map(|due| due.0))
+    }
+}
