@@ -1,10 +1,15 @@
 //! Checks a callback URL and converts it to a request URI.
 
 use guerdon_domain::values::WebUrl;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use ureq::http::Uri;
 use url::{Host, Url};
 
 use super::{EgressPolicy, is_public};
+
+/// The ASCII characters that a path and query cannot contain. Existing percent signs are not encoded again.
+const INVALID_IN_PATH: &AsciiSet =
+    &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'`').add(b'{').add(b'}').add(b'|').add(b'^');
 
 /// Why a callback URL is refused. Each message is a sentence for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +75,7 @@ fn request_uri(text: &str, url: &Url) -> Option<Uri> {
     Uri::builder()
         .scheme(url.scheme())
         .authority(request_authority(authority, url)?)
-        .path_and_query(format!("{slash}{}", percent_encode(path_and_query)))
+        .path_and_query(format!("{slash}{}", utf8_percent_encode(path_and_query, INVALID_IN_PATH)))
         .build()
         .ok()
 }
@@ -90,21 +95,6 @@ fn request_authority(registered: &str, url: &Url) -> Option<String> {
         Some(port) => format!("{host}:{port}"),
         None => host.to_owned(),
     })
-}
-
-fn percent_encode(path_and_query: &str) -> String {
-    let mut encoded = String::with_capacity(path_and_query.len());
-    for character in path_and_query.chars() {
-        if character.is_ascii_graphic() && !matches!(character, '"' | '<' | '>' | '`' | '{' | '}' | '|' | '^')
-        {
-            encoded.push(character);
-            continue;
-        }
-        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]
