@@ -1,0 +1,15 @@
+//! Builds the transports of events and mails from the settings, for the service, the commands and `config check`.
+
+mod mail;
+mod webhooks;
+
+pub(crate) use mail::{build_mail_transport, describe_mail_destination};
+pub(crate) use webhooks::{build_event_sender, read_webhook_roots};
+
+use std::path::Path;
+
+use anyhow::Context as _;
+
+fn read_roots(key: &str, file: &Path) -> anyhow::Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("{key}: cannot read {}", file.display()))
+}

@@ -1,0 +1,27 @@
+//! The HTTP client of events.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use guerdon_webhook_dispatcher::{HttpSender, HttpSenderParts, TrustedRoots};
+
+use super::read_roots;
+use crate::keys::{Keys, SigningSecrets};
+use crate::platform::SystemClock;
+use crate::settings::Settings;
+
+/// Builds the HTTP client that delivers events. Fails if the extra roots cannot be read.
+pub(crate) fn build_event_sender(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpSender> {
+    let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
+    let mut parts = HttpSenderParts::new(settings.webhooks.egress_policy(), secrets, Arc::new(SystemClock));
+    parts.roots = read_webhook_roots(settings)?;
+    HttpSender::new(parts).context("webhooks.extra_roots")
+}
+
+/// Reads the certificate authorities that are trusted for receivers. Fails if the file of extra roots cannot be read.
+pub(crate) fn read_webhook_roots(settings: &Settings) -> anyhow::Result<TrustedRoots> {
+    match &settings.webhook_roots {
+        None => Ok(TrustedRoots::Public),
+        Some(file) => Ok(TrustedRoots::And(read_roots("webhooks.extra_roots", file)?)),
+    }
+}
