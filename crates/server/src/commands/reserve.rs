@@ -36,12 +36,9 @@ pub(crate) struct Show {
     company_id: CompanyArgument,
 }
 
-/// Deposit points into a company's reserve.
+/// Which reserve to change, and by how much.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = r"Examples:
-  guerdon reserve deposit acme.example --points 100000 --key invoice-117
-  guerdon reserve deposit acme.example --dollars 2000")]
-pub(crate) struct Deposit {
+struct ReserveChangeArguments {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyArgument,
@@ -50,18 +47,26 @@ pub(crate) struct Deposit {
     order: PaymentArguments,
 }
 
+/// Deposit points into a company's reserve.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon reserve deposit acme.example --points 100000 --key invoice-117
+  guerdon reserve deposit acme.example --dollars 2000")]
+pub(crate) struct Deposit {
+    #[command(flatten)]
+    #[serde(flatten)]
+    arguments: ReserveChangeArguments,
+}
+
 /// Withdraw points from a company's reserve. They return to the account that deposits come from.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon reserve withdraw acme.example --points 500 --key correction-11
   guerdon reserve withdraw acme.example --dollars 10")]
 pub(crate) struct Withdraw {
-    /// The company: an id or a domain
-    #[arg(value_name = "COMPANY")]
-    company_id: CompanyArgument,
     #[command(flatten)]
     #[serde(flatten)]
-    order: PaymentArguments,
+    arguments: ReserveChangeArguments,
 }
 
 /// A company's reserve.
@@ -90,10 +95,10 @@ impl RunnableCommand for Show {
 /// Deposits or withdraws points, at most once per key.
 fn change_reserve(
     environment: &CommandEnvironment,
-    (company, order): (&CompanyArgument, &PaymentArguments),
+    ReserveChangeArguments { company_id, order }: &ReserveChangeArguments,
     change: ReserveChange,
 ) -> Result<CommandOutput, CommandError> {
-    let company = company.find_company(environment)?;
+    let company = company_id.find_company(environment)?;
     let (id, domain) = (company.id, company.domain);
     let (name, verb) = match change {
         ReserveChange::Deposit => ("reserve deposit", "deposited into"),
@@ -113,13 +118,13 @@ fn change_reserve(
 
 impl RunnableCommand for Deposit {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        change_reserve(environment, (&self.company_id, &self.order), ReserveChange::Deposit)
+        change_reserve(environment, &self.arguments, ReserveChange::Deposit)
     }
 }
 
 impl RunnableCommand for Withdraw {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        change_reserve(environment, (&self.company_id, &self.order), ReserveChange::Withdrawal)
+        change_reserve(environment, &self.arguments, ReserveChange::Withdrawal)
     }
 }
 
