@@ -21,6 +21,7 @@ pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
     logged_at: Option<Instant>,
+    /// Makes an outage one log line, however long it lasts. A shared type would be longer than the flags that it replaces.
     is_failing: bool,
 }
 

@@ -3,7 +3,8 @@
 //! A client with a new secret must be admitted even while another process at its address still sends the old one. A
 //! lookup for each request would undo the lockout. Instead, all requests that arrive at about the same time share one
 //! reading of the secrets of all providers, or its failure. Only one reading runs at a time, however many requests wait
-//! for it, and readings of up to 100 ms take at most a tenth of one thread's time.
+//! for it, and readings of up to 100 ms take at most a tenth of one thread's time. A cache with a time to live cannot replace this:
+//! its entries may be older than the request, and it does not space the readings.
 
 use std::collections::HashMap;
 use std::time::Duration;
