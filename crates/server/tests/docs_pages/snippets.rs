@@ -2,7 +2,7 @@
 //!
 //! The examples are the fenced blocks of the Markdown forms. After the language `sh`, the fence may say `background` (the
 //! program keeps running), `status=N` (each curl command receives this status) or `manual` (the reader starts the program
-//! in a terminal of its own; the test has already done so).
+//! in a separate terminal; the test has already done so).
 
 mod shell;
 
@@ -19,7 +19,7 @@ use guerdon_test_support::require_program;
 
 use self::shell::{Background, Shell, kill_group};
 use super::fetch_all_pages;
-use crate::sandbox::{SANDBOX_LOCK, Sandbox};
+use crate::sandbox::{SANDBOX_LOCK, start_sandbox, wait_for_exports};
 use crate::support::service::TestService;
 
 /// The longest time that one example may take.
@@ -94,8 +94,8 @@ fn every_shell_example_works_in_the_sandbox_in_page_order() {
     let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let pages = read_pages();
     for database in create_databases() {
-        let sandbox = Sandbox::start(&["--database", &database.url]);
-        let exports = sandbox.wait_for_exports();
+        let sandbox = start_sandbox(&["--database", &database.url]);
+        let exports = wait_for_exports(&sandbox);
         let folder = tempfile::tempdir().unwrap();
         let (mut count, mut manual) = (0, Vec::new());
         for page in &pages {
@@ -129,8 +129,8 @@ fn every_python_and_javascript_example_works_in_the_sandbox_in_page_order() {
             let path = format!("{}/../../docs/clients/{client}", env!("CARGO_MANIFEST_DIR"));
             std::fs::copy(path, folder.path().join(client)).unwrap();
         }
-        let sandbox = Sandbox::start(&[]);
-        let exports = sandbox.wait_for_exports();
+        let sandbox = start_sandbox(&[]);
+        let exports = wait_for_exports(&sandbox);
         let (mut count, mut skipped) = (0, 0);
         for page in &pages {
             for block in page.blocks_in(language) {
