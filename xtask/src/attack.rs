@@ -21,8 +21,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 
-use crate::harness::release;
-use crate::harness::service::{Database, RunningService};
+use crate::measurement::release;
+use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 
@@ -218,7 +218,7 @@ fn run_attack(
         Attack::Upkeep => upkeep::run(&context),
         Attack::Failover => Ok(Vec::new()), // starts its own servers and instances
     }?;
-    let log = service.read_log()?;
+    let log = service.read_log();
     ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
     service.run_cli(&["verify"]).context("afterwards")?;
     let mebibytes = service.memory_peak()? >> 20;

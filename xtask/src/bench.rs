@@ -27,8 +27,8 @@ use clap::ValueEnum;
 use self::baseline::BaselineProgram;
 use self::plan::{Case, Plan};
 use self::results::{Goal, ResultRow};
-use crate::harness::release;
-use crate::harness::service::{Database, RunningService};
+use crate::measurement::release;
+use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 

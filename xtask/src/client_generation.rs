@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::harness::sandbox::Sandbox;
+use crate::dev::start_sandbox;
 use crate::workspace::{Workspace, run_command};
 
 /// Generate clients from docs/openapi.json for Python (openapi-python-client), TypeScript (openapi-typescript) and Go
@@ -25,11 +25,11 @@ pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
     let program = workspace.build_guerdon()?;
     println!("redocly");
     typescript::lint_description(workspace)?;
-    let sandbox = Sandbox::start(&program)?;
+    let (_sandbox, variables) = start_sandbox(&program)?;
     let run_smoke_test = |name: &str, generate: fn(&Workspace) -> Result<Command>| {
         println!("{name}");
         let mut command = generate(workspace).with_context(|| format!("generating a client with {name}"))?;
-        run_command(command.envs(sandbox.variables())).with_context(|| format!("the client of {name}"))
+        run_command(command.envs(variables.iter().cloned())).with_context(|| format!("the client of {name}"))
     };
     run_smoke_test("openapi-python-client", python::generate_client)?;
     run_smoke_test("openapi-typescript", typescript::generate_client)?;

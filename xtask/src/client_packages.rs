@@ -11,7 +11,7 @@ use anyhow::Result;
 
 use self::readme_examples::check_readme_examples;
 use self::standard_webhooks::check_standard_webhooks;
-use crate::harness::service::{Database, RunningService};
+use crate::measurement::service::{Database, RunningService};
 use crate::npm::install_packages;
 use crate::postgres::Cluster;
 use crate::python::prepare_environment;
@@ -102,7 +102,7 @@ fn scenario_environment(service: &RunningService, name: &str) -> Result<Vec<(OsS
         service.run_cli(&["provider", "create", "--name", name, "--manages-all-domain-resources"])?;
     let certificate = service.data_folder().join("tls").join("certificate.pem").display().to_string();
     let arguments = ["reserve", "deposit", "{company}", "--points", "{points}"];
-    let deposit = service.installation().cli_command(&arguments);
+    let deposit = service.installation().command(&arguments);
     let words: Vec<_> = [deposit.get_program()].into_iter().chain(deposit.get_args()).collect();
     let variables = [
         ("SCENARIO_URL", service.base_url().into()),

@@ -1,9 +1,11 @@
 //! `cargo xtask dev`: builds and starts the service's sandbox.
 
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use guerdon_test_harness::{Sandbox, parse_exports};
 
 use crate::workspace::{Workspace, run_command};
 
@@ -24,4 +26,15 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Runs the self-test of the sandbox, for `ci`.
 pub(crate) fn check_sandbox(workspace: &Workspace) -> Result<()> {
     run_command(Command::new(workspace.build_guerdon()?).args(["dev", "--check"]))
+}
+
+/// Starts a sandbox for clients. Returns the variables that it printed, and the one from which Node takes its
+/// certificate.
+pub(crate) fn start_sandbox(program: &Path) -> Result<(Sandbox, Vec<(String, String)>)> {
+    let sandbox = Sandbox::start(program, &[], &[])?;
+    let mut variables = parse_exports(&sandbox.wait_until_ready()?);
+    let certificate = variables.iter().find(|(name, _)| name == "CERTIFICATE").map(|(_, file)| file.clone());
+    let certificate = certificate.context("guerdon dev printed no CERTIFICATE")?;
+    variables.push(("NODE_EXTRA_CA_CERTS".to_owned(), certificate));
+    Ok((sandbox, variables))
 }

@@ -6,9 +6,10 @@ use std::process::Command as Process;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Subcommand;
+use guerdon_test_harness::guerdon_command;
 
 use crate::postgres::Cluster;
-use crate::workspace::{Workspace, command_output, guerdon_command, list_subfolders, run_command};
+use crate::workspace::{Workspace, command_output, list_subfolders, run_command};
 
 /// Any key is suitable, because nothing that it encrypts outlives the command.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

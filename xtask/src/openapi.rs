@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use guerdon_test_harness::guerdon_command;
 
 use crate::npm::{install_package, package_program};
-use crate::workspace::{Workspace, command_output, guerdon_command, run_command};
+use crate::workspace::{Workspace, command_output, run_command};
 
 const FILE: &str = "docs/openapi.json";
 /// The program that finds breaking changes.

@@ -8,10 +8,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use guerdon_test_harness::{ProcessGuard, StopSignal};
 use tempfile::TempDir;
 
 use crate::postgres_binaries::{Binaries, is_reachable};
-use crate::process_guard::{ProcessGuard, StopSignal};
 use crate::test::temporary_folder;
 use crate::workspace::{Workspace, command_output};
 
@@ -80,7 +80,7 @@ impl Cluster {
         }
         let file = File::create(&log)?;
         command.stdout(file.try_clone()?).stderr(file);
-        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, folder.path())?;
+        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, Some(folder.path()))?;
         let pid_file = data.join("postmaster.pid");
         server
             .wait_until(Duration::from_secs(60), || is_ready(&pid_file))

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::harness::service::{Database, RunningService};
+use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command, string_field};

@@ -59,18 +59,6 @@ impl Workspace {
     }
 }
 
-/// Returns a command for the service's binary without the `GUERDON_` variables of this shell, which may refer to a
-/// database that matters. Only the master key is passed on, to reopen a database.
-pub(crate) fn guerdon_command(program: &Path) -> Command {
-    let mut command = Command::new(program);
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GUERDON_") && name != "GUERDON_MASTER_KEY" {
-            command.env_remove(name);
-        }
-    }
-    command
-}
-
 /// Runs a command with its output shown. A nonzero exit status is an error.
 pub(crate) fn run_command(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("starting {}", program_name(command)))?;

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Value, json};
 
 use crate::support::service::{ProviderCredentials, TestService};
-use crate::support::{SampleCompany, for_each_database};
+use crate::support::{SampleCompany, for_each_database, wait_until};
 
 #[test]
 fn providers_are_created_listed_changed_and_given_new_secrets() {
@@ -42,6 +42,26 @@ fn providers_are_created_listed_changed_and_given_new_secrets() {
         let row = service.run_json_command(&["provider", "list"])[0].clone();
         assert_eq!((&row["name"], &row["callback_url"]), (&json!("Acme 2"), &Value::Null));
         check_rotation(service, &made);
+    });
+}
+
+#[test]
+fn a_start_without_providers_logs_how_to_create_one() {
+    for_each_database(|service| {
+        let hint = "no provider exists yet";
+        wait_until("the hint should be logged", || (service.running.count_in_log(hint) > 0).then_some(()));
+        assert_eq!(service.running.count_in_log(hint), 1);
+        assert_eq!(service.running.count_in_log("provider create --name"), 1);
+        service.create_provider("Acme", false);
+        service.running.terminate().unwrap();
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
+        service.restart();
+        service.running.terminate().unwrap();
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
+        wait_until("the stop should be logged", || {
+            (service.running.count_in_log("stopped duration_ms=") == 1).then_some(())
+        });
+        assert_eq!(service.running.count_in_log(hint), 0);
     });
 }
 
@@ -139,8 +159,8 @@ fn invalid_arguments_fail_with_one_line_and_the_right_status() {
 fn commands_work_without_a_service_and_never_create_a_database() {
     for_each_database(|service| {
         let provider = service.create_provider("Acme", false);
-        service.running.terminate();
-        assert_eq!(service.running.wait_for_exit(), Some(0));
+        service.running.terminate().unwrap();
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert_eq!(service.run_json_command(&["provider", "list"])[0]["id"], provider.id);
         assert_eq!(service.run_command(&["verify"]).status, 0);
         let missing = service.data_dir.path().join("none.db");
@@ -193,7 +213,7 @@ fn another_master_key_and_a_second_service_are_refused() {
             let err = String::from_utf8(second.stderr).unwrap();
             assert!(err.contains("another process"), "{err}");
         }
-        service.running.kill();
+        service.running.kill().unwrap();
         let refused =
             service.build_command().env("GUERDON_MASTER_KEY", &other).arg("serve").output().unwrap();
         assert_eq!(refused.status.code(), Some(1));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use guerdon_test_harness::OperatorPage;
+
 use crate::support::browser::Browser;
 use crate::support::receiver::{Reply, WebhookReceiver};
 use crate::support::service::TestService;
@@ -29,13 +31,14 @@ fn the_console_shows_all_objects_and_runs_no_scripts() {
             ("/audit?action=reserve.deposit".to_owned(), "reserve.deposit"),
         ];
         for (path, holds) in paths {
-            let (status, head, body) = service.running.get_operator_page(&path);
+            let OperatorPage { status, headers, body } = service.running.operator_page(&path);
             assert_eq!(status, 200, "{path}");
-            assert!(head.contains("default-src 'none'") && body.contains(holds), "{path}: {head}");
+            let policy = headers["content-security-policy"].to_str().unwrap();
+            assert!(policy.contains("default-src 'none'") && body.contains(holds), "{path}: {policy}");
             assert!(!body.contains("<script") && !body.contains("@example.com"), "{path}");
         }
         for path in ["/nothing", "/companies/nobody", "/users/1", "/events/1", "/providers/x/y"] {
-            assert_eq!(service.running.get_operator_page(path).0, 404, "{path}");
+            assert_eq!(service.running.operator_page(path).status, 404, "{path}");
         }
     });
 }
@@ -47,7 +50,7 @@ fn a_callback_url_is_shown_without_possible_secrets() {
         let url = "https://hooks.example:8443/hook/PATHTOKEN?token=QUERYTOKEN";
         service.run_json_command(&["provider", "set", &sample.provider.id, "--callback-url", url]);
         for path in ["/providers".to_owned(), format!("/providers/{}", sample.provider.id)] {
-            let (status, _, page) = service.running.get_operator_page(&path);
+            let OperatorPage { status, body: page, .. } = service.running.operator_page(&path);
             assert_eq!(status, 200, "{path}");
             assert!(page.contains("<code>https://hooks.example:8443</code>"), "{path}: {page}");
             assert!(!["PATHTOKEN", "QUERYTOKEN"].iter().any(|secret| page.contains(secret)), "{path}");
@@ -60,7 +63,7 @@ fn crawl_pages(service: &TestService) -> BTreeMap<String, String> {
     let (mut found, mut open) = (BTreeMap::new(), vec!["/".to_owned()]);
     let mut seen = open.clone();
     while let Some(link) = open.pop() {
-        let (status, _, page) = service.running.get_operator_page(&link);
+        let OperatorPage { status, body: page, .. } = service.running.operator_page(&link);
         assert_eq!(status, 200, "{link}");
         let links = page.split(" href=\"").skip(1).filter_map(|part| part.split('"').next());
         for next in links.map(|link| link.replace("&amp;", "&")) {
@@ -93,10 +96,10 @@ fn every_link_works_and_every_page_passes_in_a_browser() {
             assert_eq!(sample.send_recognition(service, &sample.users[0], &[receiver], 7).status, 201);
         }
         wait_until("the statistics should be computed", || {
-            service.running.get_operator_page("/").2.contains(">2<").then_some(())
+            service.running.operator_page("/").body.contains(">2<").then_some(())
         });
         wait_until("the failing receiver should be shown", || {
-            let page = service.running.get_operator_page("/").2;
+            let page = service.running.operator_page("/").body;
             let is_shown = page.contains("The receiver of Sample is failing: it confirmed 0 of the last 20");
             (is_shown && page.contains(id)).then_some(())
         });
@@ -107,7 +110,7 @@ fn every_link_works_and_every_page_passes_in_a_browser() {
             return; // the pages are the same on both databases
         }
         let Some(browser) = Browser::find_installed() else { return };
-        let style = service.running.get_operator_page("/console.css").2;
+        let style = service.running.operator_page("/console.css").body;
         let pages: Vec<_> = pages.iter().map(|(path, page)| (path.as_str(), page.as_str())).collect();
         browser.assert_pages_render(&pages, &style);
     });
@@ -237,9 +240,9 @@ fn events_show_the_responses_of_their_receiver() {
     let settings =
         [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
     for_each_database_with(&settings, |service| {
-        let (sample, receiver) = (SampleCompany::create(service, 1), WebhookReceiver::start());
+        let (sample, receiver) = (SampleCompany::create(service, 1), WebhookReceiver::start().unwrap());
         receiver.set_default_reply(Reply::Bytes(
-            b"HTTP/1.1 503 Busy\r\nContent-Length: 17\r\n\r\nthe <b> is full\r\n",
+            b"HTTP/1.1 503 Busy\r\nRetry-After: 30\r\nSet-Cookie: a=secret\r\nContent-Length: 17\r\n\r\nthe <b> is full\r\n",
         ));
         service.run_json_command(&[
             "provider",
@@ -251,14 +254,25 @@ fn events_show_the_responses_of_their_receiver() {
         sample.deposit_points(service, 10);
         assert_eq!(sample.send_recognition(service, &sample.company, &[&sample.users[0]], 1).status, 201);
         let event = wait_for_first_event(service, &sample.provider);
-        let path = format!("/events/{}", event["id"].as_str().unwrap());
+        let id = event["id"].as_str().unwrap();
+        let path = format!("/events/{id}");
         let page = wait_until("the response should be shown", || {
-            let page = service.running.get_operator_page(&path).2;
+            let page = service.running.operator_page(&path).body;
             page.contains("Attempt 1: status 503").then_some(page)
         });
         assert!(page.contains("the &lt;b&gt; is full"), "{page}");
+        assert!(page.contains("retry-after: 30") && !page.contains("a=secret"), "{page}");
+        let shown = service.run_json_command(&["event", "show", id]);
+        let headers = shown["attempts"][0]["response_headers"].as_str().unwrap();
+        assert!(headers.contains("retry-after: 30\n") && !headers.contains("secret"), "{headers}");
+        let text = service.run_command(&["event", "show", id]).stdout;
+        assert!(text.contains("response to attempt 1, status 503:\n"), "{text}");
+        assert!(text.contains("\n  retry-after: 30\n") && text.contains("\n  the <b> is full"), "{text}");
         assert!(page.contains(&format!("href=\"/users/{}\"", sample.users[0])), "the receiver: {page}");
-        let list = service.running.get_operator_page("/events?state=pending").2;
+        let list = service.running.operator_page("/events?state=pending").body;
         assert!(list.contains("<span class=\"badge bad\">503</span>"), "{list}");
+        let replay = format!("guerdon event replay --provider {} --state pending", sample.provider.id);
+        let provider = service.running.operator_page(&format!("/providers/{}", sample.provider.id)).body;
+        assert!(provider.contains(&replay), "{provider}");
     });
 }

@@ -84,6 +84,6 @@ fn run_until_killed(service: &mut TestService, sample: &SampleCompany, cycle: us
         assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
         stop.store(true, Ordering::Relaxed);
     });
-    service.running.kill();
+    service.running.kill().unwrap();
     sent_requests.into_inner().unwrap()
 }

@@ -199,7 +199,7 @@ fn kill_nine_during_a_large_distribution_leaves_it_complete_or_absent() {
             std::thread::sleep(Duration::from_millis(150 + 250 * cycle));
             run.kill().unwrap(); // on PostgreSQL the command runs in its own process
             run.wait().unwrap();
-            service.running.kill();
+            service.running.kill().unwrap();
             let transfers = service.database.count_rows("transfers");
             assert_eq!(service.run_command(&["verify"]).status, 0);
             service.run_json_command(&["reserve", "show", &sample.company]);
@@ -235,7 +235,7 @@ fn a_schedule_whose_service_is_killed_while_it_pays_pays_each_date_once() {
         for cycle in 0..4 {
             // tidy: the service pays for a different time each cycle before the kill
             std::thread::sleep(Duration::from_millis(300 + 200 * cycle));
-            service.running.kill();
+            service.running.kill().unwrap();
             service.restart();
         }
         let dates = "(SELECT DISTINCT due_on FROM journal_entries WHERE kind = 7) AS dates";

@@ -17,7 +17,7 @@ mod two_services;
 
 use serde_json::Value;
 
-use crate::support::receiver::{ReceivedRequest, WebhookReceiver};
+use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest, WebhookReceiver};
 use crate::support::service::{ProviderCredentials, TestService};
 use crate::support::{SampleCompany, wait_until};
 
@@ -47,7 +47,7 @@ impl WebhookFixture {
         users: usize,
         url: impl Fn(&WebhookReceiver) -> String,
     ) -> Self {
-        let receiver = WebhookReceiver::start();
+        let receiver = WebhookReceiver::start().unwrap();
         let url = url(&receiver);
         let (provider, secret) = register_provider(service, Some(&url));
         let domain = format!("{}.example.com", provider.id);

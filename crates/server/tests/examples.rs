@@ -45,7 +45,7 @@ fn list_commands(service: &TestService, path: &str) -> Vec<String> {
 #[test]
 fn every_example_in_the_help_runs() {
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
-        let (sample, receiver) = (create_sample(service), WebhookReceiver::start());
+        let (sample, receiver) = (create_sample(service), WebhookReceiver::start().unwrap());
         service.run_json_command(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
         let names = placeholder_values(service, &sample);
         let operator = service.running.operator_url.trim_start_matches("http://").to_owned();
@@ -162,7 +162,7 @@ fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [
         (service.database.count_rows("notifications WHERE state = 2") > 1).then_some(())
     });
     let given_up = "UPDATE notifications SET state = 3 WHERE state = 2";
-    service.running.kill();
+    service.running.kill().unwrap();
     service.database.execute_sql(given_up, given_up);
     service.restart();
     let listed = service.run_json_command(&["mail", "list", "--state", "given-up"]);

@@ -65,7 +65,7 @@ fn external_projects_send_a_recognition_and_verify_its_event() {
         "guerdon-webhooks = { path = \"CRATES/webhooks\" }",
     );
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
-        let receiver = WebhookReceiver::start();
+        let receiver = WebhookReceiver::start().unwrap();
         let (provider, secret) = create_provider(service, &receiver.url());
         let sample = SampleCompany::create_in_domain(service, provider, "outside.example.com", 1);
         sample.deposit_points(service, 100);

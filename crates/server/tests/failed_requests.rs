@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use guerdon_test_harness::OperatorPage;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
@@ -58,11 +59,11 @@ fn a_failed_request_is_found_by_its_id_also_after_a_restart() {
         });
         assert_eq!(found, [expected]);
         assert_eq!(all[0]["provider_id"], Value::Null);
-        let (_, _, page) = service.running.get_operator_page("/requests?request_id=complaint-1");
+        let page = service.running.operator_page("/requests?request_id=complaint-1").body;
         assert!(page.contains("user not found") && !page.contains("second"), "{page}");
-        let (_, _, page) = service.running.get_operator_page("/requests?request_id=complaint");
+        let page = service.running.operator_page("/requests?request_id=complaint").body;
         assert!(page.contains("No failed request with this id is stored"), "{page}");
-        service.running.kill();
+        service.running.kill().unwrap();
         assert_eq!(list(service, &[]), all, "without a running service");
         service.restart();
         assert_eq!(list(service, &[]), all);
@@ -96,6 +97,12 @@ fn a_flood_of_client_errors_displaces_no_server_error() {
         wait_until("maintenance should begin", || {
             (send_with_id(service, &sample.provider, "/v1/companies", "found-again") == 503).then_some(())
         });
+        assert_eq!(send_with_id(service, &sample.provider, "/v1/companies", "not-logged"), 503);
+        let logged = "method=GET route=/v1/companies status=503 duration_ms=";
+        let reason = r#"reason="the service is under maintenance" requests=1"#;
+        for part in ["(logged once a minute for each reason)", logged, reason] {
+            assert_eq!(service.running.count_in_log(part), 1, "{part}");
+        }
         service.run_json_command(&["maintenance", "off"]);
         wait_until("maintenance should end", || {
             (service.get(&sample.provider, "/v1/companies").status == 200).then_some(())
@@ -117,7 +124,7 @@ fn check_console_pages(service: &TestService, provider: &ProviderCredentials) {
     let mut link = format!("/requests?status=404&provider={}", provider.id);
     let mut ids = BTreeSet::new();
     for number in 1..=20 {
-        let (status, _, page) = service.running.get_operator_page(&link);
+        let OperatorPage { status, body: page, .. } = service.running.operator_page(&link);
         assert_eq!(status, 200, "{link}");
         ids.extend(
             page.split("<code class=\"soft\">")
@@ -158,8 +165,8 @@ fn requests_of_every_process_are_listed_also_those_before_its_stop() {
             wait_for_count(service, &["--request-id", "to-the-second"], 1);
         }
         assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "before-the-stop"), 404);
-        service.running.terminate();
-        assert_eq!(service.running.wait_for_exit(), Some(0));
+        service.running.terminate().unwrap();
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert_eq!(list(service, &["--request-id", "before-the-stop"]).len(), 1);
         service.restart();
     });

@@ -6,10 +6,10 @@ use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
+use guerdon_test_harness::{HttpResponse, parse_responses};
 use serde_json::Value;
 
 use crate::support::service::{TestService, basic_authorization};
-use crate::support::tls_connection::{RawResponse, TlsConnector, parse_responses};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, user_body};
 
 const CHUNKED: &str = "Transfer-Encoding: chunked";
@@ -64,8 +64,8 @@ impl<'a> RequestBuilder<'a> {
         self.service.database.count_rows("users")
     }
 
-    fn send_and_read_to_end(&self, bytes: &[u8]) -> Vec<RawResponse> {
-        TlsConnector::new(self.service).connect_tls().unwrap().send_and_read_to_end(bytes)
+    fn send_and_read_to_end(&self, bytes: &[u8]) -> Vec<HttpResponse> {
+        self.service.running.https().connect().unwrap().send_and_read_to_end(bytes).unwrap()
     }
 
     /// Sends bytes that must be rejected, alone and followed by a valid request.
@@ -80,10 +80,10 @@ impl<'a> RequestBuilder<'a> {
     }
 }
 
-fn assert_is_refusal(what: &str, response: &RawResponse) {
+fn assert_is_refusal(what: &str, response: &HttpResponse) {
     assert_eq!(response.status, 400, "{what}: {response:?}");
     let shape: Value =
-        serde_json::from_str(&response.body).unwrap_or_else(|e| panic!("{what}: {e} {response:?}"));
+        serde_json::from_slice(&response.body).unwrap_or_else(|e| panic!("{what}: {e} {response:?}"));
     assert_eq!(shape["error"]["status"], 400, "{what}");
     assert!(shape["error"]["message"].is_string(), "{what}");
     assert!(response.head.contains("\r\nconnection: close"), "{what}: {response:?}");
@@ -138,10 +138,13 @@ fn a_connection_stays_open_after_another_client_used_http_1_0() {
         }
         for _each_worker in 0..8 {
             let request = maker.build_request("GET /v1/nothing HTTP/1.1", "Host: localhost", "");
-            let responses = TlsConnector::new(service)
-                .connect_tls()
+            let responses = service
+                .running
+                .https()
+                .connect()
                 .unwrap()
-                .send_and_shut_down(request.repeat(3).as_bytes());
+                .send_and_shut_down(request.repeat(3).as_bytes())
+                .unwrap();
             assert_eq!(responses.len(), 3, "{responses:?}");
             assert!(
                 responses.iter().all(|response| !response.head.contains("connection: close")),
@@ -267,7 +270,8 @@ fn requests_from_a_proxy_are_parsed_strictly() {
         stream.write_all([&*sound, &*sound, &*bad, &*sound].concat().as_bytes()).unwrap();
         let mut all = String::new();
         stream.read_to_string(&mut all).unwrap();
-        let statuses: Vec<u16> = parse_responses(&all).iter().map(|response| response.status).collect();
+        let statuses: Vec<u16> =
+            parse_responses(all.as_bytes()).unwrap().iter().map(|response| response.status).collect();
         assert_eq!(statuses, [404, 404, 400], "{all}");
     });
 }
@@ -304,15 +308,16 @@ fn valid_requests_are_served_in_any_framing() {
         assert_eq!(statuses, [201; 9], "{responses:?}");
         assert!(responses.iter().all(|response| !response.head.contains("upgrade")), "{responses:?}");
         assert_eq!(maker.count_users(), 1 + 9);
-        let mut connection = TlsConnector::new(service).connect_tls().unwrap();
+        let mut connection = service.running.https().connect().unwrap();
         for _ in 0..3 {
-            let response = connection.send_and_read(maker.valid_request().as_bytes()).unwrap();
+            let response = connection.send_request(maker.valid_request().as_bytes()).unwrap().to_string();
             assert!(response.starts_with("HTTP/1.1 201"), "{response}");
         }
         let path = format!("/v1/companies/{}", maker.sample.company);
         let lines = "Host: localhost\r\nConnection: close";
         let responses = connection
-            .send_and_read_to_end(maker.build_request(&format!("GET {path} HTTP/1.1"), lines, "").as_bytes());
+            .send_and_read_to_end(maker.build_request(&format!("GET {path} HTTP/1.1"), lines, "").as_bytes())
+            .unwrap();
         assert_eq!((responses.len(), responses[0].status), (1, 200));
     });
 }
@@ -324,10 +329,10 @@ fn expect_100_continue_is_honoured_or_refused() {
         let good = maker.request_with_lines("Host: localhost\r\nExpect: 100-continue", &maker.next_body());
         let (head, body) = good.split_once("\r\n\r\n").unwrap();
         let head = format!("{head}\r\n\r\n");
-        let mut connection = TlsConnector::new(service).connect_tls().unwrap();
-        let interim = connection.send_and_read(head.as_bytes()).unwrap();
+        let mut connection = service.running.https().connect().unwrap();
+        let interim = connection.send_request(head.as_bytes()).unwrap().to_string();
         assert_eq!(interim, "HTTP/1.1 100 Continue\r\n\r\n");
-        let response = connection.send_and_read(body.as_bytes()).unwrap();
+        let response = connection.send_request(body.as_bytes()).unwrap().to_string();
         assert!(response.starts_with("HTTP/1.1 201"), "{response}");
         let before = maker.count_users();
         for (head, status) in [
@@ -353,13 +358,14 @@ fn responses_are_not_lost_when_tcp_closes_without_a_tls_close() {
             let before = maker.count_users();
             let requests: String = (0..count).map(|_| maker.valid_request()).collect();
             let responses =
-                TlsConnector::new(service).connect_tls().unwrap().send_and_shut_down(requests.as_bytes());
+                service.running.https().connect().unwrap().send_and_shut_down(requests.as_bytes()).unwrap();
             let statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
             assert_eq!(statuses, vec![201; count], "{responses:?}");
             assert_eq!(maker.count_users(), before + i64::try_from(count).unwrap());
         }
         let half = format!("{}GET / HT", maker.valid_request());
-        let responses = TlsConnector::new(service).connect_tls().unwrap().send_and_shut_down(half.as_bytes());
+        let responses =
+            service.running.https().connect().unwrap().send_and_shut_down(half.as_bytes()).unwrap();
         let statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
         assert_eq!(statuses, [201, 400], "{responses:?}");
     });
@@ -384,9 +390,9 @@ fn a_complete_body_is_accepted_if_the_client_closes_after_it() {
             stream.shutdown(Shutdown::Write).unwrap();
             let mut all = String::new();
             stream.read_to_string(&mut all).unwrap();
-            let responses = parse_responses(&all);
+            let responses = parse_responses(all.as_bytes()).unwrap();
             assert_eq!(responses.len(), 1, "{size}: {all}");
-            assert!(responses[0].body.contains("company_id"), "{size}: {all}");
+            assert!(responses[0].text().contains("company_id"), "{size}: {all}");
         }
     });
 }
@@ -408,7 +414,7 @@ fn chunked_bodies_are_accepted_with_any_method() {
             )
         };
         let statuses =
-            |responses: &[RawResponse]| responses.iter().map(|response| response.status).collect::<Vec<_>>();
+            |responses: &[HttpResponse]| responses.iter().map(|response| response.status).collect::<Vec<_>>();
         let sound = "3\r\nabc\r\n0\r\n\r\n";
         for (line, status) in [
             (format!("GET {path} HTTP/1.1"), 200),
@@ -432,12 +438,18 @@ fn slow_clients_are_disconnected() {
         let unknown = good.replace("Basic ", "Basic x").replacen("\r\n\r\n{", "\r\n\r\n", 1);
         let endless = maker.request_with_framing(CHUNKED, "5\r\nab").replace("Basic ", "Basic x");
         let check = |first: &str, then: &str, status: u16, within: u64| {
-            let mut connection = TlsConnector::new(service).connect_tls().unwrap();
+            let mut connection = service.running.https().connect().unwrap();
             if !first.is_empty() {
-                assert!(connection.send_and_read(first.as_bytes()).unwrap().starts_with("HTTP/1.1 201"));
+                assert!(
+                    connection
+                        .send_request(first.as_bytes())
+                        .unwrap()
+                        .to_string()
+                        .starts_with("HTTP/1.1 201")
+                );
             }
             let started = Instant::now();
-            let responses = connection.send_and_read_to_end(then.as_bytes());
+            let responses = connection.send_and_read_to_end(then.as_bytes()).unwrap();
             assert_eq!(
                 responses.iter().map(|response| response.status).collect::<Vec<_>>(),
                 [status],

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::support::service::{TestService, basic_authorization};
-use crate::support::tls_connection::TlsConnector;
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
 #[test]
@@ -13,10 +12,10 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
         let sample = SampleCompany::create(service, 2);
         sample.fund_peer_wallets(service, 1_000_000);
         let answered = load_then_stop(service, &sample);
-        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert!(answered > 20, "too few requests succeeded: {answered}");
         wait_until("the stop should be logged", || {
-            (service.running.count_in_log(": stopped after ") == 1).then_some(())
+            (service.running.count_in_log(": stopped duration_ms=") == 1).then_some(())
         });
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();
@@ -36,15 +35,15 @@ const INSERT_EXPIRED_RECORDS_SQL: [&str; 2] = [
 #[test]
 fn background_work_does_not_delay_a_stop() {
     for_each_database(|service| {
-        service.running.kill();
+        service.running.kill().unwrap();
         service.database.execute_sql(INSERT_EXPIRED_RECORDS_SQL[0], INSERT_EXPIRED_RECORDS_SQL[1]);
         service.restart(); // the restarted service begins to prune
         let expired = if service.database.is_embedded() { 2_000_000 } else { 1_000_000 };
         wait_until("some records should be deleted", || {
             (service.database.count_rows("idempotency_records") < expired).then_some(())
         });
-        service.running.terminate();
-        assert_eq!(service.running.wait_for_exit(), Some(0));
+        service.running.terminate().unwrap();
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert!(service.database.count_rows("idempotency_records") > 0, "the stop waited for deletions");
         service.restart();
         assert_eq!(service.run_command(&["verify"]).status, 0);
@@ -98,18 +97,18 @@ fn load_then_stop(service: &TestService, sample: &SampleCompany) -> usize {
         basic_authorization(&sample.provider),
         body.len(),
     );
-    let connector = TlsConnector::new(service);
+    let connector = service.running.https();
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                while let Some(mut connection) = connector.connect_tls() {
+                while let Ok(mut connection) = connector.connect() {
                     loop {
                         let response = connection
-                            .send_and_read(request.as_bytes())
+                            .send_request(request.as_bytes())
                             .expect("every sent request gets a response");
-                        assert!(response.starts_with("HTTP/1.1 201"), "{response}");
+                        assert_eq!(response.status, 201, "{response}");
                         answered.fetch_add(1, Ordering::Relaxed);
-                        if response.to_lowercase().contains("connection: close") {
+                        if response.header("connection") == Some("close") {
                             break;
                         }
                     }
@@ -117,7 +116,7 @@ fn load_then_stop(service: &TestService, sample: &SampleCompany) -> usize {
             });
         }
         std::thread::sleep(Duration::from_millis(300)); // tidy: the load runs for a while before the stop
-        service.running.terminate();
+        service.running.terminate().unwrap();
     });
     answered.into_inner()
 }

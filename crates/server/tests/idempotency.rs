@@ -16,7 +16,7 @@ fn a_retry_with_a_key_gets_the_same_bytes_and_no_second_effect() {
         let again = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k-1");
         assert_eq!((again.status, again.header("idempotency-replayed")), (201, Some("true")));
         assert_eq!(again.body, first.body);
-        service.running.kill();
+        service.running.kill().unwrap();
         service.restart();
         let after_crash = service.post_with_key(&sample.provider, "/v1/recognitions", &body, "k-1");
         assert_eq!((after_crash.status, after_crash.body), (201, first.body));

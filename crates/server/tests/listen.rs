@@ -4,17 +4,21 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::iter::repeat;
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{ChildStdout, Command, Output, Stdio};
 use std::time::Instant;
 
-use crate::support::receiver::{RECEIVE_TIMEOUT, ReceivedRequest, Reply, WebhookReceiver};
-use crate::support::service::TestService;
+use guerdon_test_harness::ProcessGuard;
+
+use crate::support::receiver::{
+    DeliveredEvent as _, RECEIVE_TIMEOUT, ReceivedRequest, Reply, WebhookReceiver,
+};
+use crate::support::service::{TestService, build_plain_command};
 use crate::support::{SampleCompany, for_each_database};
 
 const SECRET: &str = "gw_of_my_own";
 
 struct Listener {
-    child: Child,
+    _process: ProcessGuard,
     lines: std::io::Lines<BufReader<ChildStdout>>,
 }
 
@@ -27,14 +31,14 @@ impl Listener {
         more: &[&str],
     ) -> Self {
         let certificate = service.data_dir.path().join("tls/certificate.pem");
-        let mut child = listen_command(sample, home)
+        let mut command = listen_command(sample, home);
+        command
             .args(["--base-url", &service.running.api_url, "--forward-to", &receiver.url()])
             .args(["--shared-secret", SECRET, "--cacert", certificate.to_str().unwrap()])
             .args(more)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+            .stdout(Stdio::piped());
+        let mut process = ProcessGuard::kill_on_drop(&mut command).unwrap();
+        let mut lines = BufReader::new(process.process().stdout.take().unwrap()).lines();
         let first = lines.next().unwrap().unwrap();
         assert_eq!(
             first,
@@ -44,7 +48,7 @@ impl Listener {
                 receiver.url()
             )
         );
-        Self { child, lines }
+        Self { _process: process, lines }
     }
 
     fn next_line(&mut self) -> String {
@@ -53,20 +57,13 @@ impl Listener {
 }
 
 fn listen_command(sample: &SampleCompany, home: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_guerdon"));
+    let mut command = build_plain_command();
     command
         .arg("listen")
         .env("GUERDON_API_KEY", &sample.provider.api_key)
         .env("GUERDON_API_SECRET", &sample.provider.api_secret)
         .env("XDG_STATE_HOME", home);
     command
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
-    }
 }
 
 fn next(receiver: &WebhookReceiver) -> ReceivedRequest {
@@ -85,7 +82,7 @@ fn events_arrive_live_and_resume_after_a_restart() {
             let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
             sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
         };
-        let (receiver, home) = (WebhookReceiver::start(), tempfile::tempdir().unwrap());
+        let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
         let first = send();
         let listener = Listener::start(service, &sample, &receiver, home.path(), &["--since", "1h"]);
         let arrival = next(&receiver);
@@ -130,7 +127,7 @@ fn a_restart_repeats_only_the_event_in_flight() {
                 sent["recognitions"][0]["id"].as_str().unwrap().to_owned()
             })
             .collect();
-        let (receiver, home) = (WebhookReceiver::start(), tempfile::tempdir().unwrap());
+        let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
         let came = || next(&receiver).json()["data"]["id"].as_str().unwrap().to_owned();
         receiver.queue_replies([Reply::AfterRelease(200)]);
         let listener = Listener::start(service, &sample, &receiver, home.path(), &["--since", "1h"]);
@@ -150,7 +147,7 @@ fn refused_events_are_reported_with_the_reason_and_a_remedy() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 2);
         sample.fund_peer_wallets(service, 1_000);
-        let (receiver, home) = (WebhookReceiver::start(), tempfile::tempdir().unwrap());
+        let (receiver, home) = (WebhookReceiver::start().unwrap(), tempfile::tempdir().unwrap());
         receiver.queue_replies([
             Reply::Bytes(b"HTTP/1.1 422 No\r\nContent-Length: 15\r\n\r\nnot \x1b[31mmine\nx"),
             Reply::Status(201),
@@ -225,7 +222,7 @@ fn http_response(status: &str, body: &str) -> Vec<u8> {
 /// The output of `listen` until it exits, with a service that does not know the credentials.
 fn run_listen(base_url: &str, forward_to: &str) -> (String, String) {
     let home = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_guerdon"))
+    let output = build_plain_command()
         .args(["listen", "--base-url", base_url, "--forward-to", forward_to])
         .envs([("GUERDON_API_KEY", "gk_x"), ("GUERDON_API_SECRET", "gs_x")])
         .env("XDG_STATE_HOME", home.path())
@@ -258,7 +255,7 @@ fn terminal_control_characters_from_the_service_are_escaped() {
         http_response("200 OK", event),
         http_response("401 No", refusal),
     ]);
-    let receiver = WebhookReceiver::start();
+    let receiver = WebhookReceiver::start().unwrap();
     let (out, err) = run_listen(&base, &receiver.url());
     assert!(out.contains("ok evil\\u202egpj\\u001b[2J\\n 01a1fdd4"), "{out:?}");
     assert!(err.contains("401: gone\\u2066\\u009b1m"), "{err:?}");
@@ -268,9 +265,8 @@ fn terminal_control_characters_from_the_service_are_escaped() {
 
 #[test]
 fn missing_settings_are_reported() {
-    let bare = Command::new(env!("CARGO_BIN_EXE_guerdon"))
+    let bare = build_plain_command()
         .args(["listen", "--base-url", "https://localhost:1", "--forward-to", "http://localhost:2"])
-        .env_remove("GUERDON_API_KEY")
         .output()
         .unwrap();
     assert_eq!(bare.status.code(), Some(1));

@@ -128,7 +128,7 @@ fn alerts_wait_while_the_mail_server_is_unavailable() {
             (count_failed_mails(service) > 0).then_some(())
         });
         assert_eq!(service.database.count_rows("notifications WHERE state = 1"), 12);
-        service.running.kill();
+        service.running.kill().unwrap();
         let due = "UPDATE notifications SET next_attempt_at = created_at WHERE state = 1";
         service.database.execute_sql(due, due); // simulates that the delay has passed
         let server = MailServer::start(port);
@@ -170,10 +170,10 @@ fn administrators_are_notified_once_of_an_expired_certificate() {
         let path = format!("/v1/companies/{}/saml", sample.company);
         assert_eq!(service.put(&sample.provider, &path, &saml).status, 200);
         for _ in 0..2 {
-            service.running.kill();
+            service.running.kill().unwrap();
             service.restart();
             wait_until("one certificate should be counted", || {
-                let page = service.running.get_operator_page("/metrics").2;
+                let page = service.running.operator_page("/metrics").body;
                 page.lines().any(|line| line == "guerdon_saml_certificates_expiring 1").then_some(())
             });
             // A killed process may have been sending the mail, so wait until its lease ends.

@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use guerdon_test_harness::HttpsConnection;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 
 use crate::support::service::{ApiResponse, TestService, basic_authorization};
-use crate::support::tls_connection::{TlsConnection, TlsConnector};
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
 const CONCURRENT_REQUESTS: usize = 16;
@@ -114,19 +114,19 @@ fn unauthenticated_connections_use_little_memory_and_block_no_others() {
         let provider = service.create_provider("Acme", true);
         let authorization = basic_authorization(&provider);
         let before = process_memory_kib(service, "VmRSS");
-        let connector = TlsConnector::new(service);
-        let mut connections: Vec<TlsConnection> = std::thread::scope(|scope| {
+        let connector = service.running.https();
+        let mut connections: Vec<HttpsConnection> = std::thread::scope(|scope| {
             let all: Vec<_> = (1..=CLIENT_ADDRESSES)
                 .map(|address| {
                     let connector = &connector;
                     scope.spawn(move || {
-                        let connect = |_| connector.connect_tls_from([127, 0, 5, address].into()).unwrap();
-                        let mut connections: Vec<TlsConnection> =
+                        let connect = |_| connector.connect_from([127, 0, 5, address].into()).unwrap();
+                        let mut connections: Vec<HttpsConnection> =
                             (0..CONNECTIONS_PER_ADDRESS).map(connect).collect();
                         for connection in &mut connections {
                             let response =
-                                connection.send_and_read(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n");
-                            assert!(response.unwrap().starts_with("HTTP/1.1 401"));
+                                connection.send_request(b"GET /v1/x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+                            assert_eq!(response.unwrap().status, 401);
                         }
                         connections
                     })
@@ -141,19 +141,19 @@ fn unauthenticated_connections_use_little_memory_and_block_no_others() {
 
         let head = format!("GET /v1/x HTTP/1.1\r\nHost: localhost\r\nX: {}", "x".repeat(31 << 10));
         for connection in &mut connections {
-            connection.send_bytes(head.as_bytes());
+            connection.send_bytes(head.as_bytes()).unwrap();
         }
         let request = format!(
             "GET /v1/companies HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n"
         );
-        let response = connector.connect_tls().unwrap().send_and_read(request.as_bytes()).unwrap();
+        let response = connector.connect().unwrap().send_request(request.as_bytes()).unwrap().to_string();
         assert!(response.starts_with("HTTP/1.1 200"), "{response}");
         let held = read_metric(service, HELD_BYTES_METRIC);
         assert!((1..=25 << 20).contains(&held), "{held} bytes held");
         println!("resident: {before} KiB before, at most {} KiB", process_memory_kib(service, "VmHWM"));
         let statuses: Vec<u16> = connections
             .into_iter()
-            .map(|connection| connection.send_and_read_to_end(b"")[0].status)
+            .map(|connection| connection.send_and_read_to_end(b"").unwrap()[0].status)
             .collect();
         let [cut, busy] =
             [400, 503].map(|status| statuses.iter().filter(|actual| **actual == status).count());
@@ -170,13 +170,14 @@ fn a_page_is_released_after_the_client_has_received_it() {
     for_each_database(|service| {
         let build_head =
             |method: &str, path: &str| format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        let mut connection = TlsConnector::new(service).connect_tls().unwrap();
-        let page = connection.send_and_read(build_head("GET", "/openapi.json").as_bytes()).unwrap();
+        let mut connection = service.running.https().connect().unwrap();
+        let page =
+            connection.send_request(build_head("GET", "/openapi.json").as_bytes()).unwrap().to_string();
         assert!(page.starts_with("HTTP/1.1 200"), "{page}");
         wait_until("the page should be released", || {
             (read_metric(service, HELD_BYTES_METRIC) == 0).then_some(())
         });
-        let next = connection.send_and_read(build_head("GET", "/").as_bytes()).unwrap();
+        let next = connection.send_request(build_head("GET", "/").as_bytes()).unwrap().to_string();
         assert!(next.starts_with("HTTP/1.1 303"), "the connection should have stayed open: {next}");
         assert_eq!(read_metric(service, HELD_BYTES_METRIC), 0);
     });

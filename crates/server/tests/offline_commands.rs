@@ -98,7 +98,7 @@ fn only_a_running_service_is_healthy() {
             (result.status.code(), String::from_utf8(result.stderr).unwrap())
         };
         assert_eq!(ask(service, &at), (Some(0), String::new()));
-        service.running.kill();
+        service.running.kill().unwrap();
         let (status, output) = ask(service, &at);
         assert_eq!(status, Some(1));
         assert!(output.contains("no response from http://127.0.0.1:"), "{output}");

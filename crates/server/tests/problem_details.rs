@@ -4,7 +4,6 @@
 use serde_json::{Value, json};
 
 use crate::support::service::{ApiResponse, ProviderCredentials, TestService, basic_authorization};
-use crate::support::tls_connection::TlsConnector;
 use crate::support::{
     SampleCompany, company_body, created_id, for_each_database, for_each_database_with, user_body, wait_until,
 };
@@ -246,7 +245,7 @@ fn requests_that_no_parser_accepts_have_a_code_too() {
     for_each_database(|service| {
         let ask = |request: &str| {
             let mut responses =
-                TlsConnector::new(service).connect_tls().unwrap().send_and_read_to_end(request.as_bytes());
+                service.running.https().connect().unwrap().send_and_read_to_end(request.as_bytes()).unwrap();
             assert_eq!(responses.len(), 1, "{request}");
             responses.remove(0)
         };
@@ -264,7 +263,7 @@ fn requests_that_no_parser_accepts_have_a_code_too() {
             ),
         ] {
             let response = ask(&broken);
-            let problem: Value = serde_json::from_str(&response.body).unwrap();
+            let problem: Value = serde_json::from_slice(&response.body).unwrap();
             assert_eq!(
                 (response.status, &problem["code"], &problem["errors"]),
                 (400, &json!("invalid_request"), &json!([])),
@@ -275,7 +274,7 @@ fn requests_that_no_parser_accepts_have_a_code_too() {
             assert!(response.head.contains(&format!("\r\nx-request-id: {request_id}")), "{}", response.head);
         }
         let response = ask("GET / HTTP/1.1\r\nAccept: */*\r\n\r\n");
-        let error: Value = serde_json::from_str(&response.body).unwrap();
+        let error: Value = serde_json::from_slice(&response.body).unwrap();
         assert_eq!(error["error"]["status"], 400, "the default format");
     });
 }

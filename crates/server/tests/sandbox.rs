@@ -2,75 +2,38 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use guerdon_persistence::testing::create_databases;
+use guerdon_test_harness::{Sandbox, Signal};
 use guerdon_test_support::record_skip;
 
-use crate::support::receiver::RECEIVE_TIMEOUT;
+use crate::support::service::build_plain_command;
 
 /// Serializes tests that start a sandbox, which first looks for free ports and binds them later.
 pub static SANDBOX_LOCK: Mutex<()> = Mutex::new(());
 
-/// A running sandbox and its output lines.
-pub struct Sandbox {
-    child: Child,
-    lines: Receiver<String>,
+pub fn start_sandbox(arguments: &[&str]) -> Sandbox {
+    start_with_variables(arguments, &[])
 }
 
-impl Sandbox {
-    pub fn start(arguments: &[&str]) -> Self {
-        Self::start_with_variables(arguments, &[])
-    }
-
-    fn start_with_variables(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
-            .arg("dev")
-            .args(arguments)
-            .envs(variables.iter().copied())
-            .env("GUERDON_ALLOW_UNSAFE_POSTGRES", "1")
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (sender, lines) = mpsc::channel();
-        let printed = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || {
-            printed.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
-        });
-        Self { child, lines }
-    }
-
-    /// All lines up to the first line that contains `part`.
-    fn read_lines_until(&self, part: &str) -> Vec<String> {
-        let mut lines = Vec::new();
-        while !lines.last().is_some_and(|line: &String| line.contains(part)) {
-            let line = self.lines.recv_timeout(RECEIVE_TIMEOUT);
-            lines.push(line.unwrap_or_else(|_| panic!("no line contains {part}: {lines:#?}")));
-        }
-        lines
-    }
-
-    /// Waits until everything that the `export` lines name exists. Returns the lines.
-    pub fn wait_for_exports(&self) -> String {
-        let printed = self.read_lines_until("Ctrl-C here stops the sandbox.");
-        let exports = printed.iter().filter(|line| line.starts_with("export "));
-        exports.map(|line| format!("{line}\n")).collect()
-    }
-
-    fn stop_with_signal(&mut self, signal: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
-        assert!(self.child.wait().unwrap().success());
-    }
+fn start_with_variables(arguments: &[&str], variables: &[(&str, &str)]) -> Sandbox {
+    let variables = [&[("GUERDON_ALLOW_UNSAFE_POSTGRES", "1")], variables].concat();
+    Sandbox::start(Path::new(env!("CARGO_BIN_EXE_guerdon")), arguments, &variables).unwrap()
 }
 
-impl Drop for Sandbox {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-    }
+/// Waits until everything that the `export` lines name exists. Returns the lines.
+pub fn wait_for_exports(sandbox: &Sandbox) -> String {
+    let printed = sandbox.wait_until_ready().unwrap();
+    let exports = printed.iter().filter(|line| line.starts_with("export "));
+    exports.map(|line| format!("{line}\n")).collect()
+}
+
+fn stop_with_signal(sandbox: &mut Sandbox, signal: Signal) {
+    sandbox.process.send_signal(signal).unwrap();
+    assert!(sandbox.process.wait().unwrap().success());
 }
 
 #[test]
@@ -78,8 +41,8 @@ fn one_command_leads_to_the_first_verified_event() {
     let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     for speed in ["1", "1000"] {
         for database in create_databases() {
-            let mut sandbox = Sandbox::start(&["--check", "--database", &database.url, "--speed", speed]);
-            let output = sandbox.read_lines_until("All checks passed.").join("\n");
+            let mut sandbox = start_sandbox(&["--check", "--database", &database.url, "--speed", speed]);
+            let output = sandbox.read_lines_until("All checks passed.").unwrap().join("\n");
             assert!(output.contains("export BASE_URL='https://localhost:"), "{output}");
             assert!(
                 output.contains("guerdon listen --base-url \"$BASE_URL\" --cacert \"$CERTIFICATE\""),
@@ -89,7 +52,7 @@ fn one_command_leads_to_the_first_verified_event() {
             let found =
                 Command::new("sh").args(["-c", &format!("{path}; guerdon --version")]).output().unwrap();
             assert!(found.status.success(), "{path}: {found:?}");
-            assert!(sandbox.child.wait().unwrap().success(), "{}", database.url);
+            assert!(sandbox.process.wait().unwrap().success(), "{}", database.url);
         }
     }
 }
@@ -97,8 +60,8 @@ fn one_command_leads_to_the_first_verified_event() {
 #[test]
 fn a_sped_up_sandbox_shows_the_whole_schedule_and_cleans_up() {
     let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut sandbox = Sandbox::start(&["--speed", "1000000"]);
-    let lines = sandbox.read_lines_until("attempt 11 of 11");
+    let mut sandbox = start_sandbox(&["--speed", "1000000"]);
+    let lines = sandbox.read_lines_until("attempt 11 of 11").unwrap();
     let output = lines.join("\n");
     for part in [
         "attempt 1 of 11; next attempt in 15 s (here 15.0µs)",
@@ -110,7 +73,7 @@ fn a_sped_up_sandbox_shows_the_whole_schedule_and_cleans_up() {
     assert!(!output.contains('\u{1b}'), "no colours in a file");
     let folder = find_data_dir(&lines);
     assert!(folder.join("guerdon.db").exists());
-    sandbox.stop_with_signal("-INT");
+    stop_with_signal(&mut sandbox, Signal::INT);
     assert!(!folder.exists());
 }
 
@@ -122,14 +85,14 @@ fn a_sandbox_listens_on_the_configured_addresses() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "operator.listen = \"{operator}\"\ndatabase.url = \"postgres:///not-used\"").unwrap();
     let arguments = ["--config", file.path().to_str().unwrap()];
-    let mut sandbox = Sandbox::start_with_variables(&arguments, &[("GUERDON_HTTP__LISTEN", &http)]);
-    let output = sandbox.read_lines_until("Ctrl-C here stops the sandbox.").join("\n");
+    let mut sandbox = start_with_variables(&arguments, &[("GUERDON_HTTP__LISTEN", &http)]);
+    let output = sandbox.wait_until_ready().unwrap().join("\n");
     assert!(output.contains(&format!("It listens on {http} (http.listen), and on {operator} ")), "{output}");
     assert!(output.contains(&format!("https://localhost:{}", &http["0.0.0.0:".len()..])), "{output}");
     for address in [http.replace("0.0.0.0", "127.0.0.3"), operator] {
         TcpStream::connect(&address).unwrap_or_else(|cause| panic!("{address}: {cause}"));
     }
-    sandbox.stop_with_signal("-INT");
+    stop_with_signal(&mut sandbox, Signal::INT);
 }
 
 #[test]
@@ -141,17 +104,17 @@ fn closing_the_terminal_cleans_up() {
     if u64::from_str_radix(ignored, 16).unwrap() & 1 == 1 {
         return record_skip("the tests run under nohup, which ignores the signal");
     }
-    let mut sandbox = Sandbox::start(&[]);
-    let folder = find_data_dir(&sandbox.read_lines_until("Ctrl-C here stops the sandbox."));
+    let mut sandbox = start_sandbox(&[]);
+    let folder = find_data_dir(&sandbox.wait_until_ready().unwrap());
     assert!(folder.exists());
-    sandbox.stop_with_signal("-HUP");
+    stop_with_signal(&mut sandbox, Signal::HUP);
     assert!(!folder.exists());
 }
 
 #[test]
 fn a_sandbox_ends_when_its_output_is_closed() {
     let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_guerdon"))
+    let mut child = build_plain_command()
         .args(["dev", "--speed", "1000000"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -169,7 +132,7 @@ fn a_sandbox_ends_when_its_output_is_closed() {
 #[test]
 fn an_out_of_range_speed_is_refused() {
     for speed in ["0", "0.0001", "1e300", "NaN"] {
-        let refused = Command::new(env!("CARGO_BIN_EXE_guerdon")).args(["dev", "--speed", speed]).output();
+        let refused = build_plain_command().args(["dev", "--speed", speed]).output();
         let refused = refused.unwrap();
         assert_eq!(refused.status.code(), Some(2));
         let stderr = String::from_utf8(refused.stderr).unwrap();

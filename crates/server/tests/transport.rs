@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use guerdon_test_harness::HttpsClient;
 use serde_json::json;
 use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 use crate::support::service::{TestService, basic_authorization};
-use crate::support::tls_connection::TlsConnector;
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 /// The response to a plain TCP client.
@@ -36,7 +37,7 @@ fn plain_http_to_the_tls_port_fails() {
 fn custom_certificate_files_are_served_and_reloaded() {
     let folder = tempfile::TempDir::new().unwrap();
     let write = || {
-        let generated = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+        let generated = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         std::fs::write(folder.path().join("key.pem"), generated.signing_key.serialize_pem()).unwrap();
         std::fs::write(folder.path().join("certificate.pem"), generated.cert.pem()).unwrap();
     };
@@ -50,9 +51,8 @@ fn custom_certificate_files_are_served_and_reloaded() {
     ];
     for_each_database_with(&settings, |service| {
         let shakes_hands = || {
-            TlsConnector::with_certificate(service, std::path::Path::new(&certificate))
-                .connect_tls()
-                .is_some()
+            let address = service.running.https().address();
+            HttpsClient::new(address, Some(Path::new(&certificate))).unwrap().connect().is_ok()
         };
         assert!(shakes_hands());
         write();
@@ -139,19 +139,15 @@ fn nothing_after_the_last_response_is_handled() {
         let chunk = format!("10000\r\n{}\r\n", " ".repeat(65_536));
         let too_large = create("Transfer-Encoding: chunked\r\n", &format!("{}0\r\n\r\n", chunk.repeat(17)));
         let polite = create(&format!("{length}Connection: close\r\n"), &body);
-        for (first, status) in [(too_large, "400"), (polite, "201")] {
+        for (first, status) in [(too_large, 400), (polite, 201)] {
             let before = service.database.count_rows("occasions");
             let follower = create(&length, &body);
-            let mut connection = TlsConnector::new(service).connect_tls().unwrap();
-            let response = connection.send_and_read(format!("{first}{follower}").as_bytes()).unwrap();
-            assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{response}");
-            assert_eq!(response.matches("HTTP/1.1").count(), 1, "{response}");
+            let connection = service.running.https().connect().unwrap();
+            let responses = connection.send_and_read_to_end(format!("{first}{follower}").as_bytes()).unwrap();
+            let statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
+            assert_eq!(statuses, [status], "{responses:?}");
             let after = service.database.count_rows("occasions");
-            assert_eq!(
-                after - before,
-                i64::from(status == "201"),
-                "the following request must not be handled"
-            );
+            assert_eq!(after - before, i64::from(status == 201), "the following request must not be handled");
         }
     });
 }

@@ -6,7 +6,6 @@ use std::net::TcpStream;
 use serde_json::json;
 
 use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
-use crate::support::tls_connection::TlsConnector;
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 const ADDRESS_MAX: usize = 20;
@@ -29,10 +28,11 @@ fn connections_per_address_are_limited_and_others_are_served() {
         let authorization = basic_authorization(&SampleCompany::create(service, 0).provider);
         let address = service.running.api_url.split("://").nth(1).unwrap().to_owned();
         let idle: Vec<_> = (0..10 * ADDRESS_MAX).map(|_| TcpStream::connect(&address).unwrap()).collect();
-        let connector = TlsConnector::new(service);
-        assert!(connector.connect_tls().is_none(), "exceeds the limit per address");
-        let mut other = connector.connect_tls_from([127, 0, 0, 2].into()).unwrap();
-        let response = other.send_and_read(get_request("/v1/companies", &authorization).as_bytes()).unwrap();
+        let connector = service.running.https();
+        assert!(connector.connect().is_err(), "exceeds the limit per address");
+        let mut other = connector.connect_from([127, 0, 0, 2].into()).unwrap();
+        let response =
+            other.send_request(get_request("/v1/companies", &authorization).as_bytes()).unwrap().to_string();
         assert!(response.starts_with("HTTP/1.1 200"), "{response}");
         assert_eq!(
             (service.running.health_status("/healthz"), service.running.health_status("/readyz")),
@@ -40,20 +40,20 @@ fn connections_per_address_are_limited_and_others_are_served() {
         );
         assert!(count_refused_connections(service) >= 9 * u64::try_from(ADDRESS_MAX).unwrap());
         drop(idle);
-        while connector.connect_tls().is_none() {} // once the service has seen them go
+        while connector.connect().is_err() {} // once the service has seen them go
     });
 }
 
 #[test]
 fn total_connections_are_limited() {
     for_each_database_with(&[("GUERDON_HTTP__MAX_CONNECTIONS", "3")], |service| {
-        let connector = TlsConnector::new(service);
+        let connector = service.running.https();
         let connections: Vec<_> =
-            (1..=3).map(|number| connector.connect_tls_from([127, 0, 0, number].into()).unwrap()).collect();
-        assert!(connector.connect_tls_from([127, 0, 0, 4].into()).is_none());
+            (1..=3).map(|number| connector.connect_from([127, 0, 0, number].into()).unwrap()).collect();
+        assert!(connector.connect_from([127, 0, 0, 4].into()).is_err());
         assert_eq!(service.running.health_status("/healthz"), 200);
         drop(connections);
-        while connector.connect_tls_from([127, 0, 0, 4].into()).is_none() {}
+        while connector.connect_from([127, 0, 0, 4].into()).is_err() {}
     });
 }
 
@@ -66,7 +66,7 @@ fn a_refused_request_with_a_small_body_keeps_its_connection() {
             api_secret: "wrong".to_owned(),
             ..sample.provider.clone()
         });
-        let connector = TlsConnector::new(service);
+        let connector = service.running.https();
         for (line, authorization, status) in [
             ("POST /v1/users", wrong.as_str(), 401),
             ("POST /v1/nothing", &right, 404),
@@ -82,39 +82,37 @@ fn a_refused_request_with_a_small_body_keeps_its_connection() {
                 let request = format!(
                     "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\nContent-Length: {size}\r\n\r\n{body}"
                 );
-                let mut connection = connector.connect_tls().unwrap();
-                let response = connection.send_and_read(request.as_bytes()).unwrap();
+                let mut connection = connector.connect().unwrap();
+                let response = connection.send_request(request.as_bytes()).unwrap().to_string();
                 assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{line} {size}: {response}");
                 assert_eq!(response.contains("\r\nconnection: close"), !stays, "{line} {size}: {response}");
-                let next = connection.send_and_read(get_request("/v1/companies", &right).as_bytes());
-                assert_eq!(
-                    next.is_ok_and(|response| response.starts_with("HTTP/1.1 200")),
-                    stays,
-                    "{line} {size}"
-                );
+                let next = connection.send_request(get_request("/v1/companies", &right).as_bytes());
+                assert_eq!(next.is_ok_and(|response| response.status == 200), stays, "{line} {size}");
             }
         }
         for authorization in [&wrong, &right] {
-            let mut connection = connector.connect_tls().unwrap();
+            let mut connection = connector.connect().unwrap();
             let at_once = format!(
                 "POST /v1/nothing HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\nContent-Length: 3\r\n\
                  Expect: 100-continue\r\n\r\nabc"
             );
-            let response = connection.send_and_read(at_once.as_bytes()).unwrap();
+            let response = connection.send_request(at_once.as_bytes()).unwrap().to_string();
             assert!(
                 response.starts_with("HTTP/1.1 40") && !response.contains("connection: close"),
                 "{response}"
             );
-            let next = connection.send_and_read(get_request("/v1/companies", &right).as_bytes()).unwrap();
+            let next =
+                connection.send_request(get_request("/v1/companies", &right).as_bytes()).unwrap().to_string();
             assert!(next.starts_with("HTTP/1.1 200"), "{next}");
         }
         let chunked = format!(
             "POST /v1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: {wrong}\r\nTransfer-Encoding: chunked\r\n\r\n\
              3\r\nabc\r\n0\r\n\r\n"
         );
-        let mut connection = connector.connect_tls().unwrap();
-        assert!(connection.send_and_read(chunked.as_bytes()).unwrap().starts_with("HTTP/1.1 401"));
-        let next = connection.send_and_read(get_request("/v1/companies", &right).as_bytes()).unwrap();
+        let mut connection = connector.connect().unwrap();
+        assert!(connection.send_request(chunked.as_bytes()).unwrap().to_string().starts_with("HTTP/1.1 401"));
+        let next =
+            connection.send_request(get_request("/v1/companies", &right).as_bytes()).unwrap().to_string();
         assert!(next.starts_with("HTTP/1.1 200"), "{next}");
     });
 }

@@ -13,15 +13,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::WebhookReceiver;
 
 use self::comparison::{Comparison, CompletedRound};
 use self::load::{Load, LoadTarget, RequestLog};
 use self::pair::ServerPair;
 use super::Measurement;
 use super::victim::to_f64;
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::RunningService;
 use crate::workspace::Workspace;
 
 const DATABASE: &str = "failover";
@@ -56,14 +56,14 @@ struct RoundResult {
 pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Result<Vec<Measurement>> {
     let mut pair = ServerPair::start(workspace)?;
     let url = pair.create_database(DATABASE)?;
-    let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
+    let receiver = WebhookReceiver::start()?;
     let folders = [temporary_folder()?, temporary_folder()?];
     let serve = |folder: &tempfile::TempDir| {
         RunningService::start_with(program, folder.path(), Some((url.clone(), pair.process_id())), &[])
     };
     let services = folders.iter().map(serve).collect::<Result<Vec<_>>>()?;
     let service = services.first().context("no service")?;
-    let provider = Provider::create(service, Some(&receiver.url()))?;
+    let provider = Provider::create(service, Some(&receiver.named_url()))?;
     let company = Company::create(service, &provider, "failover", USERS)?;
     service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
     let target = LoadTarget { services: &services, provider: &provider, company: &company };
@@ -77,7 +77,7 @@ pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Resul
     }
     for service in &services {
         service.check_health().context("an instance is no longer running")?;
-        let log = service.read_log()?;
+        let log = service.read_log();
         ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
     }
     Ok(summarize_rounds(&results))
@@ -90,7 +90,7 @@ fn temporary_folder() -> Result<tempfile::TempDir> {
 fn run_round(
     target: &LoadTarget<'_>,
     pair: &mut ServerPair,
-    receiver: &EventReceiver,
+    receiver: &WebhookReceiver,
     number: usize,
 ) -> Result<RoundResult> {
     let load = Load::new(target, number);

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use guerdon_test_harness::HttpsClient;
 
 use super::victim::{compare_during_attack, to_f64};
 use super::{AttackContext, Measurement, lower_priority};
-use crate::harness::https::HttpsClient;
 
 const CONNECTIONS_PER_SECOND: usize = 1_000;
 const THREADS: usize = 32;
@@ -45,9 +45,7 @@ fn open_connections(
         let number = attempted.fetch_add(1, Ordering::Relaxed);
         let due = Duration::from_secs_f64(to_f64(number) / to_f64(CONNECTIONS_PER_SECOND));
         std::thread::sleep(due.saturating_sub(start.elapsed()));
-        let Ok(mut connection) = https.connect_from(CLIENT_ADDRESS) else { continue };
-        let waits = connection.set_timeout(Duration::from_millis(500));
-        if waits.and_then(|()| connection.complete_handshake()).is_ok() {
+        if https.connect_within(CLIENT_ADDRESS, Duration::from_millis(500)).is_ok() {
             completed.fetch_add(1, Ordering::Relaxed);
         }
     }

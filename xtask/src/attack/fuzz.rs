@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
+use guerdon_test_harness::HttpsClient;
 use serde_json::Value;
 
 use super::random::Random;
 use super::victim::Victim;
 use super::{AttackContext, Measurement};
-use crate::harness::https::HttpsClient;
 
 const THREADS: u8 = 8;
 /// The maximum number of requests in a stream.
@@ -239,9 +239,7 @@ fn exchange_bytes(
     pieces: &[&[u8]],
     announces_end: bool,
 ) -> Result<Vec<u8>> {
-    let mut connection = https.connect_from(from)?;
-    connection.set_timeout(CONNECTION_TIMEOUT)?;
-    connection.complete_handshake()?;
+    let mut connection = https.connect_within(from, CONNECTION_TIMEOUT)?;
     for piece in pieces {
         if connection.send_bytes(piece).is_err() {
             break; // closed by the service: its responses can still be read

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::victim::{Victim, to_f64};
 use super::{AttackContext, Measurement};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::service::{Database, RunningService};
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::{Database, RunningService};
 
 const CONNECTIONS: usize = 64;
 const MESSAGES: usize = 100;

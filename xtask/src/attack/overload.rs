@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::HttpsConnection;
 
 use super::victim::{Victim, VictimMeasurements, to_f64};
 use super::{AttackContext, Measurement, lower_priority};
-use crate::harness::https::{HttpsConnection, closed_loop};
-use crate::harness::percentiles::{Percentiles, per_second};
+use crate::measurement::closed_loop::closed_loop;
+use crate::measurement::percentiles::{Percentiles, per_second};
 
 /// The request rate as a multiple of the peak.
 const LOAD_FACTOR: f64 = 5.0;

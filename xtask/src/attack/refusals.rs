@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 
 use super::victim::{Victim, to_f64};
 use super::{AttackContext, Measurement};
-use crate::harness::https::closed_loop;
+use crate::measurement::closed_loop::closed_loop;
 
 const CONNECTIONS: usize = 16;
 /// The maximum ratio of the two costs.

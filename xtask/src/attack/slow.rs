@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use guerdon_test_harness::{HttpsClient, HttpsConnection};
 
 use super::victim::{compare_during_attack, to_f64};
 use super::{AttackContext, Measurement, lower_priority};
-use crate::harness::https::{HttpsClient, HttpsConnection};
 
 const CONNECTIONS: usize = 4_000;
 /// The number of threads; each uses two addresses.
@@ -148,9 +148,7 @@ impl SlowConnection {
 }
 
 fn open_connection(https: &HttpsClient, address: Ipv4Addr, first_bytes: &[u8]) -> Result<SlowConnection> {
-    let mut connection = https.connect_from(address)?;
-    connection.set_timeout(Duration::from_secs(5))?;
-    connection.complete_handshake()?;
+    let mut connection = https.connect_within(address, Duration::from_secs(5))?;
     connection.send_bytes(first_bytes)?;
     Ok(SlowConnection { connection, opened: Instant::now() })
 }

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use guerdon_test_harness::{HttpsClient, HttpsConnection};
 
 use super::neighbour::{create_loud_provider, p99_max};
 use super::victim::{Victim, to_f64};
 use super::{AttackContext, Measurement, lower_priority};
-use crate::harness::fixture::Provider;
-use crate::harness::https::{HttpsClient, HttpsConnection};
+use crate::measurement::fixture::Provider;
 
 const PROVIDERS: u8 = 3;
 /// Connections per provider that request a large page and do not read it.
@@ -77,9 +77,7 @@ impl LoudProviders<'_> {
     /// Connects from the address of this provider.
     fn connect(&self, provider: usize) -> Result<HttpsConnection> {
         let last = u8::try_from(provider + 1).unwrap_or(u8::MAX);
-        let mut connection = self.https.connect_from(Ipv4Addr::new(127, 0, 4, last))?;
-        connection.complete_handshake()?;
-        Ok(connection)
+        self.https.connect_from(Ipv4Addr::new(127, 0, 4, last))
     }
 
     fn open_readers(&self) -> Result<Vec<HttpsConnection>> {

@@ -13,13 +13,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::Installation;
 
 use self::restored_copy::RestoredCopy;
 use super::random::Random;
 use super::victim::to_f64;
 use super::{AttackContext, Measurement};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::service::{Database, Installation};
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::Database;
 use crate::workspace::string_field;
 
 const CLIENTS: usize = 8;
@@ -131,14 +132,14 @@ fn run_round(
     results.longest_during_backup = results.longest_during_backup.max(clients.take_longest_response());
     let copy = copy.restore()?;
     let installation = copy.installation();
-    installation.run_cli(&["verify", "--head", copy.head()]).context("the copy")?;
+    installation.run_json(&["verify", "--head", copy.head()]).context("the copy")?;
     results.backups += 1;
     check_import(installation, &company.id, folder, random, results).context("the import")?;
     if context.database == Database::Sqlite {
         check_backup(installation, folder, random, results).context("the backup of the copy")?;
     }
     check_prune(&copy, random, results).context("the prune")?;
-    installation.run_cli(&["verify"]).context("the copy, in the end")?;
+    installation.run_json(&["verify"]).context("the copy, in the end")?;
     clients.take_longest_response(); // discards the effect of commands on the copy
     Ok(())
 }
@@ -157,7 +158,7 @@ fn check_import(
     let file = file.display().to_string();
     let arguments = ["import", "users", &file, "--company", company];
     run_and_kill(installation, &arguments, random, results)?;
-    let report = installation.run_cli(&arguments)?;
+    let report = installation.run_json(&arguments)?;
     let number = |name: &str| report.get(name).and_then(serde_json::Value::as_u64).unwrap_or(u64::MAX);
     let (created, unchanged) = (number("created"), number("unchanged"));
     ensure!(created.checked_add(unchanged) == Some(IMPORT_ROWS), "not every row exists once: {report}");
@@ -175,11 +176,11 @@ fn check_backup(
     let name = file.display().to_string();
     run_and_kill(installation, &["backup", &name], random, results)?;
     if file.exists() {
-        restore_backup(installation, &name, &folder.join("killed"))?.run_cli(&["verify"])?; // complete or absent
+        restore_backup(installation, &name, &folder.join("killed"))?.run_json(&["verify"])?; // complete or absent
         std::fs::remove_file(&file)?;
     }
-    let report = installation.run_cli(&["backup", &name])?;
-    restore_backup(installation, &name, &folder.join("again"))?.run_cli(&[
+    let report = installation.run_json(&["backup", &name])?;
+    restore_backup(installation, &name, &folder.join("again"))?.run_json(&[
         "verify",
         "--head",
         &string_field(&report, "head")?,
@@ -191,7 +192,7 @@ fn check_backup(
 fn restore_backup(installation: &Installation, file: &str, folder: &Path) -> Result<Installation> {
     std::fs::create_dir(folder)?;
     let restored = installation.at_location(folder, None);
-    restored.run_cli(&["restore", file])?;
+    restored.run_json(&["restore", file])?;
     Ok(restored)
 }
 
@@ -203,7 +204,7 @@ fn check_prune(copy: &RestoredCopy<'_>, random: &mut Random, results: &mut Round
         events == deliveries && events == attempts,
         "{events} events, {deliveries} states, {attempts} attempts"
     );
-    let report = copy.installation().run_cli(&["prune"])?;
+    let report = copy.installation().run_json(&["prune"])?;
     let micros = report.get("longest_step_micros").and_then(serde_json::Value::as_u64);
     results.longest_step =
         results.longest_step.max(Duration::from_micros(micros.context("no longest step")?));
@@ -218,8 +219,7 @@ fn run_and_kill(
     random: &mut Random,
     results: &mut RoundResults,
 ) -> Result<()> {
-    let mut child =
-        installation.cli_command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let mut child = installation.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     std::thread::sleep(Duration::from_millis(20 + random.number_below(600)));
     let _ended = child.kill();
     results.kills += 1;

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use guerdon_test_harness::HttpsConnection;
 
 use super::{AttackContext, Measurement};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::https::HttpsConnection;
-use crate::harness::percentiles::Percentiles;
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::percentiles::Percentiles;
+use crate::measurement::service::RunningService;
 
 const CONNECTIONS: usize = 4;
 const USERS: usize = 100;

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use anyhow::Result;
+use guerdon_test_harness::WebhookReceiver;
 
 use super::load;
 use super::plan::{Case, Plan};
 use super::results::{Goal, ResultRow, Round};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::percentiles::per_second;
-use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::percentiles::per_second;
+use crate::measurement::service::RunningService;
 
 const USERS: usize = 1_000;
 const POINTS: &str = "500000";
@@ -48,15 +48,15 @@ impl ProviderLoad {
 }
 
 pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
-    let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
+    let receiver = WebhookReceiver::start()?;
     let silent = ProviderLoad::create(service, "silent", None)?;
-    let notified = ProviderLoad::create(service, "notified", Some(&receiver.url()))?;
+    let notified = ProviderLoad::create(service, "notified", Some(&receiver.named_url()))?;
     let (mut rounds, mut baselines, mut delivered) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..plan.rounds {
         let baseline = silent.run_round(service, plan)?;
-        drop(receiver.take_events());
+        drop(receiver.unread_requests());
         let mut round = notified.run_round(service, plan)?;
-        let arrived = receiver.take_events().len();
+        let arrived = receiver.unread_requests().len();
         service.wait_for_empty_outbox(DELIVERY_TIMEOUT)?;
         let arrived = per_second(arrived, plan.period());
         delivered.push(arrived);

@@ -8,9 +8,9 @@ use super::baseline::{BaselineServer, PlainSqlDatabase, ReadTarget, SqlWorkload}
 use super::load;
 use super::plan::{Case, Plan};
 use super::results::{Goal, ResultRow, Round};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::https::RequestFactory;
-use crate::harness::service::RunningService;
+use crate::measurement::closed_loop::RequestFactory;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::RunningService;
 
 const USERS: usize = 1_000;
 /// More than any user sends.

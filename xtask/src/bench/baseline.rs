@@ -7,10 +7,10 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use guerdon_test_harness::{ProcessGuard, StopSignal};
 
-use crate::harness::service::{RunningService, free_address};
+use crate::measurement::service::{RunningService, free_address};
 use crate::postgres::Cluster;
-use crate::process_guard::{ProcessGuard, StopSignal};
 use crate::workspace::command_output;
 
 /// The number of concurrent clients that send plain SQL.
@@ -85,7 +85,7 @@ impl BaselineProgram {
         command.arg("--certificate").arg(tls.join("certificate.pem"));
         command.arg("--key").arg(tls.join("private_key.pem"));
         command.args(["--database", database, "--credentials", target.credentials, "--user", target.user]);
-        let mut server = ProcessGuard::start(command, StopSignal::Terminate, &folder)?;
+        let mut server = ProcessGuard::start(command, StopSignal::Terminate, Some(&folder))?;
         let is_ready = || TcpStream::connect(address).is_ok();
         server.wait_until(Duration::from_secs(10), is_ready).context("the baseline server")?;
         Ok(BaselineServer { address, _process: server })

@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use guerdon_test_harness::WebhookReceiver;
 use guerdon_webhooks::{sign, standard_signature};
 
 use super::plan::{Case, Plan};
 use super::results::{Goal, ResultRow, Round};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::http_message::first_id;
-use crate::harness::percentiles::per_second;
-use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider, first_id};
+use crate::measurement::percentiles::per_second;
+use crate::measurement::service::RunningService;
 
 const USERS: usize = 1_000;
 /// The number of recognitions that each user receives.
@@ -56,18 +55,18 @@ fn deliver_backlog(
     service.run_cli(&["provider", "set", &provider.id, "--no-callback-url"])?;
     company.recognize_all_users(service, provider, RECOGNITIONS_PER_USER)?;
     service.wait_for_empty_outbox(DELIVERY_TIMEOUT)?;
-    let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
-    service.run_cli(&["provider", "set", &provider.id, "--callback-url", &receiver.url()])?;
+    let receiver = WebhookReceiver::start()?;
+    service.run_cli(&["provider", "set", &provider.id, "--callback-url", &receiver.named_url()])?;
     let meter = service.start_cpu_meter();
     service.run_cli(&["event", "replay", "--provider", &provider.id, "--state", "unaddressed"])?;
     receiver.wait_for(EVENTS, DELIVERY_TIMEOUT)?;
     service.wait_for_empty_outbox(DELIVERY_TIMEOUT)?;
     let cpu = Some(meter.per_request(u32::try_from(EVENTS)?));
-    let arrived = receiver.take_events();
+    let arrived = receiver.unread_requests();
     let distinct: HashSet<_> = arrived.iter().filter_map(|event| first_id(&event.body)).collect();
     ensure!(distinct.len() == EVENTS, "{} different events arrived", distinct.len());
-    let first = arrived.iter().map(|event| event.first_byte).min().context("nothing arrived")?;
-    let last = arrived.iter().map(|event| event.first_byte).max().context("nothing arrived")?;
+    let first = arrived.iter().map(|event| event.received_at).min().context("nothing arrived")?;
+    let last = arrived.iter().map(|event| event.received_at).max().context("nothing arrived")?;
     let bodies: Vec<_> = arrived.into_iter().map(|event| event.body).collect();
     let round = Round {
         cpu,
@@ -78,14 +77,14 @@ fn deliver_backlog(
 }
 
 /// Signs and sends events from a few threads, and returns the events per second.
-fn measure_bare_loop(receiver: &EventReceiver, secret: &str, bodies: &[Vec<u8>]) -> Result<f64> {
+fn measure_bare_loop(receiver: &WebhookReceiver, secret: &str, bodies: &[Vec<u8>]) -> Result<f64> {
     let agent: ureq::Agent =
         ureq::Agent::config_builder().proxy(None).max_idle_connections_per_host(THREADS).build().into();
     let next = AtomicUsize::new(0);
     let start = Instant::now();
     let send_events = || -> Result<()> {
         while let Some(body) = bodies.get(next.fetch_add(1, Ordering::Relaxed)) {
-            send_event(&agent, &receiver.url(), secret, body)?;
+            send_event(&agent, &receiver.named_url(), secret, body)?;
         }
         Ok(())
     };

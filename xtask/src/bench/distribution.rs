@@ -6,9 +6,9 @@ use anyhow::{Context, Result};
 
 use super::plan::{Case, Plan};
 use super::results::{Goal, ResultRow, Round};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::percentiles::per_second;
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::percentiles::per_second;
+use crate::measurement::service::RunningService;
 
 const USERS: usize = 100_000;
 /// Creates users with two wallets each, as the API does.

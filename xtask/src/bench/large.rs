@@ -13,9 +13,9 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::results::{Goal, ResultRow, Round};
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::https::{RequestFactory, closed_loop};
-use crate::harness::service::RunningService;
+use crate::measurement::closed_loop::{RequestFactory, closed_loop};
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::RunningService;
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
 

@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use guerdon_test_harness::WebhookReceiver;
 
 use super::plan::Plan;
 use super::results::{Goal, ResultRow};
-use crate::harness::fixture::{Company, Provider, create_object};
-use crate::harness::http_message::first_id;
-use crate::harness::percentiles::per_second;
-use crate::harness::receiver::{EventReceiver, ReceiverBehaviour};
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider, create_object, first_id};
+use crate::measurement::percentiles::per_second;
+use crate::measurement::service::RunningService;
 
 /// Twenty events per second.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -33,7 +32,7 @@ pub(super) struct PacedLatencies {
 
 /// A provider with a receiver that confirms, and a company.
 pub(super) struct HealthyReceiver {
-    receiver: EventReceiver,
+    receiver: WebhookReceiver,
     provider: Provider,
     company: Company,
 }
@@ -55,8 +54,8 @@ pub(super) fn measure(service: &RunningService, _plan: &Plan<'_>) -> Result<Vec<
 
 impl HealthyReceiver {
     pub(super) fn new(service: &RunningService) -> Result<Self> {
-        let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
-        let provider = Provider::create(service, Some(&receiver.url()))?;
+        let receiver = WebhookReceiver::start()?;
+        let provider = Provider::create(service, Some(&receiver.named_url()))?;
         let company = Company::create(service, &provider, "healthy", 20)?;
         Ok(Self { receiver, provider, company })
     }
@@ -69,9 +68,9 @@ impl HealthyReceiver {
         let elapsed = start.elapsed();
         let arrived: HashMap<_, _> = self
             .receiver
-            .take_events()
+            .unread_requests()
             .into_iter()
-            .filter_map(|event| Some((first_id(&event.body)?, event.first_byte)))
+            .filter_map(|event| Some((first_id(&event.body)?, event.received_at)))
             .collect();
         let mut paced = PacedLatencies {
             after_response: Vec::new(),
@@ -92,7 +91,7 @@ impl HealthyReceiver {
         service: &RunningService,
         events: u32,
     ) -> Result<Vec<(String, Instant, Instant)>> {
-        drop(self.receiver.take_events());
+        drop(self.receiver.unread_requests());
         let mut connection = service.https().connect()?;
         let start = Instant::now();
         let mut recognitions = Vec::new();

@@ -1,12 +1,13 @@
 //! Runs one round of requests and measures its cost.
 
 use anyhow::Result;
+use guerdon_test_harness::HttpsClient;
 
 use super::plan::Plan;
 use super::results::Round;
-use crate::harness::https::{HttpsClient, RequestFactory, closed_loop};
-use crate::harness::percentiles::per_second;
-use crate::harness::service::RunningService;
+use crate::measurement::closed_loop::{RequestFactory, closed_loop};
+use crate::measurement::percentiles::per_second;
+use crate::measurement::service::RunningService;
 
 const CONNECTIONS: usize = 32;
 

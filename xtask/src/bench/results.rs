@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::harness::percentiles::Percentiles;
+use crate::measurement::percentiles::Percentiles;
 
 /// The result of one round of a case.
 #[derive(Clone)]

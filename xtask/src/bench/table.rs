@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::results::{Goal, ResultRow};
-use crate::harness::percentiles::Percentiles;
+use crate::measurement::percentiles::Percentiles;
 
 const COLUMNS: [&str; 12] = [
     "database",

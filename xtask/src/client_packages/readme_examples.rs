@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use super::{PYTHON, package};
-use crate::harness::sandbox::Sandbox;
+use crate::dev::start_sandbox;
 use crate::npm::package_program;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command};
@@ -19,9 +19,9 @@ const TYPESCRIPT_RECEIVER_CHECK: &str =
 
 /// Each program is also an example that a reader can paste into a file, so it must compile as one.
 pub(super) fn check_readme_examples(workspace: &Workspace, program: &Path) -> Result<()> {
-    let sandbox = Sandbox::start(program)?;
+    let (_sandbox, variables) = start_sandbox(program)?;
     for mut command in [python_program(workspace)?, typescript_program(workspace)?] {
-        run_command(command.envs(sandbox.variables()))?;
+        run_command(command.envs(variables.iter().cloned()))?;
     }
     Ok(())
 }

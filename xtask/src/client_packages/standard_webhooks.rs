@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
+use guerdon_test_harness::{ReceivedRequest, WebhookReceiver};
 use serde_json::json;
 
-use crate::harness::receiver::{EventReceiver, ReceivedEvent, ReceiverBehaviour};
-use crate::harness::service::RunningService;
+use crate::measurement::service::RunningService;
 use crate::npm::install_packages;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, command_output, copy_files, string_field};
@@ -60,13 +60,13 @@ fn example_code<'a>(guide: &'a str, language: &str) -> Result<&'a str> {
 
 /// Sends an example event to a new provider before and after a rotation, and stores the deliveries.
 fn record_deliveries(service: &RunningService) -> Result<[SignedDelivery; 3]> {
-    let receiver = EventReceiver::start(ReceiverBehaviour::Confirms)?;
+    let receiver = WebhookReceiver::start()?;
     let create = ["provider", "create", "--name", "standard-webhooks", "--callback-url", &receiver.url()];
     let provider = service.run_cli(&create)?;
     let (id, old_secret) = (string_field(&provider, "id")?, string_field(&provider, "shared_secret")?);
     let send_example = |name: &str| -> Result<PathBuf> {
         service.run_cli(&["webhook", "send-example", &id, "--type", "recognition.received"])?;
-        let event = receiver.take_events().pop().context("no event arrived")?;
+        let event = receiver.unread_requests().pop().context("no event arrived")?;
         let file = service.data_folder().join(name);
         fs::write(&file, delivery_json(&event)?)?;
         Ok(file)
@@ -83,8 +83,7 @@ fn record_deliveries(service: &RunningService) -> Result<[SignedDelivery; 3]> {
     ])
 }
 
-fn delivery_json(event: &ReceivedEvent) -> Result<String> {
-    let fields = event.head.lines().skip(1).filter_map(|line| line.split_once(": "));
-    let headers: BTreeMap<&str, &str> = fields.collect();
+fn delivery_json(event: &ReceivedRequest) -> Result<String> {
+    let headers: BTreeMap<_, _> = event.headers.iter().map(|(name, value)| (name, value)).collect();
     Ok(json!({"headers": headers, "body": std::str::from_utf8(&event.body)?}).to_string())
 }

@@ -11,7 +11,7 @@ const DOMAIN: &str = "guerdon-domain";
 const DOMAIN_MAY_USE: [&str; 9] =
     ["uuid", "time", "thiserror", "email_address", "url", "idna", "rust_iso3166", "x509-parser", "serde"];
 /// The workspace packages that each package may depend on. The server connects adapters through the domain's ports.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 12] = [
     (DOMAIN, &[]),
     ("guerdon-webhooks", &[]),
     ("guerdon-client", &["guerdon-webhooks"]),
@@ -23,6 +23,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("guerdon-webhook-dispatcher", &[DOMAIN, "guerdon-webhooks"]),
     ("guerdon-mailer", &[DOMAIN]),
     (TEST_SUPPORT, &[]),
+    ("guerdon-test-harness", &[]), // it starts the binary, and is used by the server's tests and xtask
 ];
 /// Packages that connect or measure the others, and may depend on all of them.
 const UNLIMITED: [&str; 5] =

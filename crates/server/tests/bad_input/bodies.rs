@@ -1,18 +1,18 @@
 //! Invalid bodies, on every endpoint that takes a body (behaviour 2.2).
 
+use guerdon_test_harness::{HttpResponse, HttpsClient};
 use serde_json::{Value, json};
 
 use super::endpoints::{Endpoint, append_member};
 use super::{InputFixture, for_each_input_fixture};
-use crate::support::tls_connection::{RawResponse, TlsConnector};
 
 /// Sends bytes as a body on a new connection and returns the response. The connection must close.
 fn send_body(
     fixture: &InputFixture<'_>,
-    connector: &TlsConnector,
+    connector: &HttpsClient,
     endpoint: &Endpoint,
     body: &[u8],
-) -> RawResponse {
+) -> HttpResponse {
     let mut bytes =
         request_head(fixture, endpoint, &format!("Connection: close\r\nContent-Length: {}", body.len()));
     bytes.extend_from_slice(body);
@@ -26,17 +26,17 @@ fn request_head(fixture: &InputFixture<'_>, endpoint: &Endpoint, lines: &str) ->
 }
 
 /// Sends bytes and returns the response. There must be exactly one response, after which the connection closes.
-fn send_and_expect_one(connector: &TlsConnector, bytes: &[u8]) -> RawResponse {
-    let mut responses = connector.connect_tls().unwrap().send_and_read_to_end(bytes);
+fn send_and_expect_one(connector: &HttpsClient, bytes: &[u8]) -> HttpResponse {
+    let mut responses = connector.connect().unwrap().send_and_read_to_end(bytes).unwrap();
     assert_eq!(responses.len(), 1, "{responses:?}");
     responses.remove(0)
 }
 
-fn assert_is_refused(said: &RawResponse, what: &str) {
-    assert_eq!(said.status, 400, "{what}: {}", said.body);
-    let error: Value = serde_json::from_str(&said.body).unwrap();
+fn assert_is_refused(said: &HttpResponse, what: &str) {
+    assert_eq!(said.status, 400, "{what}: {said}");
+    let error: Value = serde_json::from_slice(&said.body).unwrap();
     assert_eq!(error["error"]["status"], 400, "{what}");
-    assert!(error["error"]["message"].as_str().unwrap().contains("body"), "{what}: {}", said.body);
+    assert!(error["error"]["message"].as_str().unwrap().contains("body"), "{what}: {said}");
     assert!(said.head.contains("content-type: application/json"), "{}", said.head);
 }
 
@@ -133,7 +133,7 @@ fn nested_arrays(depth: usize) -> String {
 #[test]
 fn a_body_that_is_not_a_json_object_in_utf_8_is_400() {
     for_each_input_fixture(|fixture| {
-        let connector = TlsConnector::new(fixture.service);
+        let connector = fixture.service.running.https();
         for endpoint in fixture.endpoints() {
             fixture.assert_nothing_changes(|| {
                 for body in malformed_bodies(&endpoint.valid_body().to_string()) {
@@ -151,7 +151,7 @@ fn a_body_that_is_not_a_json_object_in_utf_8_is_400() {
 #[test]
 fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
     for_each_input_fixture(|fixture| {
-        let connector = TlsConnector::new(fixture.service);
+        let connector = fixture.service.running.https();
         let whole = |endpoint: &Endpoint, length: usize| {
             let body = endpoint.valid_body();
             append_member(

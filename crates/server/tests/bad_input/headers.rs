@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::for_each_input_fixture;
-use crate::support::tls_connection::TlsConnector;
 
 #[test]
 fn only_unencoded_json_in_utf_8_is_accepted() {
@@ -146,7 +145,7 @@ fn head_responds_like_get_without_the_body() {
 #[test]
 fn a_body_is_ignored_if_the_endpoint_reads_none() {
     for_each_input_fixture(|fixture| {
-        let connector = TlsConnector::new(fixture.service);
+        let connector = fixture.service.running.https();
         for (method, path, status) in [
             ("GET", format!("/v1/users/{}", fixture.owner), "HTTP/1.1 200"),
             ("GET", "/v1/companies".to_owned(), "HTTP/1.1 200"),
@@ -159,7 +158,7 @@ fn a_body_is_ignored_if_the_endpoint_reads_none() {
             );
             let request =
                 format!("{head}\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\n{{not JSON");
-            let response = connector.connect_tls().unwrap().send_and_read(request.as_bytes()).unwrap();
+            let response = connector.connect().unwrap().send_request(request.as_bytes()).unwrap().to_string();
             assert!(response.starts_with(status), "{method} {path}: {response}");
         }
     });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, register_provider, run_event_list, wait_for_state,
 };
-use crate::support::receiver::{Reply, WebhookReceiver};
+use crate::support::receiver::{DeliveredEvent as _, Reply, WebhookReceiver};
 use crate::support::service::TestService;
 use crate::support::wait_until;
 use crate::support::{SampleCompany, for_each_database_with};
@@ -24,7 +24,7 @@ fn events_of_a_provider_without_a_url_wait_for_a_replay() {
         for row in &rows {
             assert_eq!((&row["attempts"], &row["next_attempt_at"]), (&json!(0), &Value::Null));
         }
-        let receiver = WebhookReceiver::start();
+        let receiver = WebhookReceiver::start().unwrap();
         let url = receiver.url();
         service.run_json_command(&["provider", "set", id, "--callback-url", &url]);
         let sent = sample.send_recognition(service, &users[0], &[&users[1]], 1).json();
@@ -91,7 +91,7 @@ fn events_of_a_suspended_provider_wait_until_it_is_resumed() {
 #[test]
 fn an_attempt_uses_the_current_url_and_secret() {
     for_each_database_with(&FAST_RETRIES, |service| {
-        let (fixture, new) = (WebhookFixture::create(service, 2), WebhookReceiver::start());
+        let (fixture, new) = (WebhookFixture::create(service, 2), WebhookReceiver::start().unwrap());
         fixture.receiver.set_default_reply(Reply::Status(500));
         new.set_default_reply(Reply::Status(500));
         let id = fixture.sample.provider.id.as_str();

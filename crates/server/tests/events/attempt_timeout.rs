@@ -5,7 +5,7 @@ use std::time::Duration;
 use guerdon_persistence::testing::{TestDatabase, create_databases};
 
 use super::{ALLOW_LOCAL_RECEIVERS, FAST_RETRIES, WebhookFixture, wait_for_state};
-use crate::support::receiver::Reply;
+use crate::support::receiver::{DeliveredEvent as _, Reply};
 use crate::support::service::TestService;
 use crate::support::wait_until;
 use crate::support::{SampleCompany, for_each_database_with};
@@ -45,10 +45,10 @@ fn a_stop_waits_for_the_attempt_in_flight() {
         fixture.receiver.set_default_reply(Reply::AfterRelease(200));
         fixture.send_recognition(service);
         let arrival = fixture.next();
-        service.running.terminate();
+        service.running.terminate().unwrap();
         while service.running.health_status("/readyz") == 200 {}
         fixture.receiver.release_held_replies();
-        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert_eq!(wait_for_state(service, arrival.event_id(), "delivered")["attempts"], 1);
         service.restart();
         fixture.send_recognition(service);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
-use crate::support::receiver::ReceivedRequest;
+use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest};
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database_with};
 
@@ -157,6 +157,6 @@ fn send_until_killed(
         assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
         stop.store(true, Ordering::Relaxed);
     });
-    service.running.kill();
+    service.running.kill().unwrap();
     sent_requests.into_inner().unwrap()
 }

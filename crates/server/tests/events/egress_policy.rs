@@ -108,7 +108,7 @@ fn the_egress_policy_is_checked_again_at_each_attempt() {
 
 #[test]
 fn proxies_in_the_environment_are_ignored() {
-    let proxy = WebhookReceiver::start();
+    let proxy = WebhookReceiver::start().unwrap();
     let names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
     let url = format!("http://127.0.0.1:{}", proxy.port);
     let settings: Vec<(&str, &str)> =

@@ -15,7 +15,7 @@ use crate::support::receiver::{RECEIVE_TIMEOUT, Reply, WebhookReceiver};
 #[test]
 fn every_status_other_than_200_is_retried() {
     for_each_database_with(&FAST_RETRIES, |service| {
-        let (fixture, elsewhere) = (WebhookFixture::create(service, 2), WebhookReceiver::start());
+        let (fixture, elsewhere) = (WebhookFixture::create(service, 2), WebhookReceiver::start().unwrap());
         let mut events = Vec::new();
         for fault in faulty_replies(&elsewhere.url()) {
             fixture.receiver.queue_replies([fault.clone()]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
 use crate::support::for_each_database_with;
-use crate::support::receiver::ReceivedRequest;
+use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest};
 use crate::support::service::TestService;
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use guerdon_test_harness::HttpsConnection;
 use serde_json::{Value, json};
 
-use super::metrics::{read_metric, read_metric_at};
+use super::metrics::read_metric;
 use crate::support::service::{ServiceProcess, TestService, basic_authorization};
-use crate::support::tls_connection::{TlsConnection, TlsConnector};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 const WAITING: &str = "guerdon_event_feed_requests_waiting";
@@ -34,15 +34,11 @@ fn feed_request(sample: &SampleCompany, query: &str) -> Vec<u8> {
 }
 
 /// Sends requests on connections of their own, and returns when all of them wait.
-fn start_waiting(
-    service: &TestService,
-    process: &ServiceProcess,
-    requests: &[Vec<u8>],
-) -> Vec<TlsConnection> {
-    let connector = TlsConnector::for_process(process, &service.data_dir.path().join("tls/certificate.pem"));
+fn start_waiting(process: &ServiceProcess, requests: &[Vec<u8>]) -> Vec<HttpsConnection> {
+    let connector = process.https();
     let connect = |request: &Vec<u8>| {
-        let mut connection = connector.connect_tls().unwrap();
-        connection.send_bytes(request);
+        let mut connection = connector.connect().unwrap();
+        connection.send_bytes(request).unwrap();
         connection
     };
     let connections = requests.iter().map(connect).collect();
@@ -53,16 +49,15 @@ fn start_waiting(
 fn await_waiting(process: &ServiceProcess, count: usize) {
     let expected = count.to_string();
     wait_until("the requests should wait", || {
-        let waiting = read_metric_at(&process.operator_url, WAITING)?;
+        let waiting = process.metric(WAITING)?;
         (waiting.to_string() == expected).then_some(())
     });
 }
 
 /// Reads the page that a waiting request received.
-fn read_page(connection: &mut TlsConnection) -> Value {
-    let response = connection.send_and_read(b"").unwrap();
-    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
-    serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap()
+fn read_page(connection: &mut HttpsConnection) -> Value {
+    let body = connection.expect_status(200, b"").unwrap();
+    serde_json::from_slice(&body).unwrap()
 }
 
 fn event_ids(page: &Value) -> Vec<Value> {
@@ -89,7 +84,7 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         assert_eq!(event_ids(&page), [first], "the event exists already");
         let after = page["next"].as_str().unwrap();
         let requests = vec![feed_request(&sample, &format!("wait=20&after={after}")); 40];
-        let mut waiting = start_waiting(service, &service.running, &requests);
+        let mut waiting = start_waiting(&service.running, &requests);
         let path = format!("/v1/companies/{}/users/balances", sample.company);
         assert_eq!(
             service.get(&sample.provider, &path).status,
@@ -117,7 +112,7 @@ fn an_event_of_another_process_ends_the_wait() {
         );
         let filtered = feed_request(&sample, "wait=20&type=redemption.created");
         let requests = [feed_request(&stranger, "wait=2"), feed_request(&sample, "wait=20"), filtered];
-        let mut waiting = start_waiting(service, &service.running, &requests);
+        let mut waiting = start_waiting(&service.running, &requests);
         let started = Instant::now();
         let recognition = send_recognition(service, &sample);
         assert_eq!(event_ids(&read_page(&mut waiting[1])), [recognition]);
@@ -146,7 +141,7 @@ fn an_event_of_another_service_ends_the_wait() {
         }
         let sample = create_sample(service);
         let other = service.start_second_process();
-        let mut waiting = start_waiting(service, &other, &[feed_request(&sample, "wait=20")]);
+        let mut waiting = start_waiting(&other, &[feed_request(&sample, "wait=20")]);
         let started = Instant::now();
         let recognition = send_recognition(service, &sample);
         assert_eq!(event_ids(&read_page(&mut waiting[0])), [recognition]);
@@ -160,16 +155,16 @@ fn maintenance_and_a_stop_end_the_wait() {
         let sample = create_sample(service);
         let empty = json!({"events": [], "next": "0"});
         let request = [feed_request(&sample, "wait=20")];
-        let mut waiting = start_waiting(service, &service.running, &request);
+        let mut waiting = start_waiting(&service.running, &request);
         let started = Instant::now();
         service.run_json_command(&["maintenance", "on"]);
         assert_eq!(read_page(&mut waiting[0]), empty);
         service.run_json_command(&["maintenance", "off"]);
         while service.get(&sample.provider, "/v1/companies").status != 200 {} // within a second
-        let mut waiting = start_waiting(service, &service.running, &request);
-        service.running.terminate();
+        let mut waiting = start_waiting(&service.running, &request);
+        service.running.terminate().unwrap();
         assert_eq!(read_page(&mut waiting[0]), empty);
-        assert_eq!(service.running.wait_for_exit(), Some(0));
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert!(started.elapsed() < SOON * 2, "{:?}", started.elapsed());
         service.restart();
     });
@@ -181,17 +176,17 @@ fn a_disconnected_client_no_longer_waits() {
         let sample = create_sample(service);
         let started = Instant::now();
         let connections = start_waiting(
-            service,
             &service.running,
             &[feed_request(&sample, "wait=20"), feed_request(&sample, "wait=19")],
         );
         drop(connections);
         await_waiting(&service.running, 0);
-        let connection = TlsConnector::new(service).connect_tls().unwrap();
-        let responses = connection.send_and_shut_down(&feed_request(&sample, "wait=20"));
+        let connection = service.running.https().connect().unwrap();
+        let responses = connection.send_and_shut_down(&feed_request(&sample, "wait=20")).unwrap();
         assert_eq!(responses.len(), 1);
         assert_eq!(
-            responses[0].body, r#"{"events":[],"next":"0"}"#,
+            responses[0].text(),
+            r#"{"events":[],"next":"0"}"#,
             "the client sends no more, but it can still read"
         );
         assert!(started.elapsed() < SOON, "{:?}", started.elapsed());

@@ -66,13 +66,5 @@ fn check_outbox_metrics(service: &TestService, fixture: &WebhookFixture) {
 
 /// The value of one metric line.
 pub(super) fn read_metric(service: &TestService, name: &str) -> Option<f64> {
-    read_metric_at(&service.running.operator_url, name)
-}
-
-pub(super) fn read_metric_at(operator: &str, name: &str) -> Option<f64> {
-    let agent: ureq::Agent = ureq::Agent::config_builder().proxy(None).build().into();
-    let mut response = agent.get(format!("{operator}/metrics")).call().unwrap();
-    let text = response.body_mut().read_to_string().unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-    line.map(|value| value.parse().unwrap())
+    service.running.metric(name)
 }

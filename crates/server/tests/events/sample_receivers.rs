@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
 use crate::support::for_each_database_with;
-use crate::support::receiver::{RECEIVE_TIMEOUT, ReceivedRequest, Reply, forward_request};
+use crate::support::receiver::{
+    DeliveredEvent as _, RECEIVE_TIMEOUT, ReceivedRequest, Reply, forward_request,
+};
 
 #[test]
 fn the_python_sample_accepts_only_genuine_events() {

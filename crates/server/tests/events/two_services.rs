@@ -5,11 +5,9 @@ use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::create_databases;
 
-use super::metrics::read_metric_at;
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
 use crate::support::receiver::ReceivedRequest;
 use crate::support::service::{ServiceProcess, TestService, basic_authorization};
-use crate::support::tls_connection::TlsConnector;
 use crate::support::wait_until;
 
 const USERS: usize = 26;
@@ -35,8 +33,7 @@ fn two_services_never_deliver_the_same_event() {
         queue_events(&fixture, [&service.running, &other], EVENTS);
         let arrivals = fixture.receiver.take_requests(EVENTS);
         assert_eq!(count_distinct_events(&arrivals), EVENTS);
-        let by = [&service.running, &other]
-            .map(|process| read_metric_at(&process.operator_url, DELIVERED).unwrap());
+        let by = [&service.running, &other].map(|process| process.metric(DELIVERED).unwrap());
         eprintln!("{EVENTS} events: {} by one, {} by the other", by[0], by[1]);
         wait_until("all should be settled", || {
             (service.database.count_rows("deliveries WHERE state = 2") == 500).then_some(())
@@ -71,7 +68,7 @@ fn the_events_of_a_dead_service_are_delivered_by_the_other() {
         }
         set("false");
         let mut arrivals = fixture.receiver.take_requests(5);
-        other.kill();
+        other.kill().unwrap();
         let over = "UPDATE deliveries SET next_attempt_at = now() WHERE lease_id IS NOT NULL";
         service.database.execute_sql("", over); // simulates that a minute has passed
         wait_until("the remaining events should arrive", || {
@@ -95,21 +92,20 @@ fn a_service_that_stops_wakes_the_other() {
             basic_authorization(&fixture.sample.provider),
             body.len(),
         );
-        let connector =
-            TlsConnector::for_process(&stopping, &service.data_dir.path().join("tls/certificate.pem"));
-        let mut connections: Vec<_> = (0..7).map(|_| connector.connect_tls().unwrap()).collect();
-        let delivered = read_metric_at(&stopping.operator_url, DELIVERED);
-        stopping.terminate();
+        let connector = stopping.https();
+        let mut connections: Vec<_> = (0..7).map(|_| connector.connect().unwrap()).collect();
+        let delivered = stopping.metric(DELIVERED);
+        stopping.terminate().unwrap();
         while stopping.health_status("/readyz") == 200 {}
         let mut delays: Vec<Duration> = Vec::new();
         for connection in &mut connections {
             // The service no longer delivers events, but still responds on open connections.
-            let response = connection.send_and_read(request.as_bytes()).unwrap();
+            let response = connection.send_request(request.as_bytes()).unwrap().to_string();
             let answered = Instant::now();
             assert!(response.starts_with("HTTP/1.1 201"), "{response}");
             delays.push(fixture.next().received_at.saturating_duration_since(answered));
         }
-        assert_eq!(read_metric_at(&stopping.operator_url, DELIVERED), delivered);
+        assert_eq!(stopping.metric(DELIVERED), delivered);
         delays.sort();
         eprintln!("from the response of one service to the arrival from the other: {delays:?}");
         assert!(delays[3] < Duration::from_millis(300), "the median of {delays:?}");

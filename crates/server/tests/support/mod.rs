@@ -8,7 +8,6 @@ pub mod proxy;
 pub mod receiver;
 pub mod schema;
 pub mod service;
-pub mod tls_connection;
 
 use std::time::{Duration, Instant};
 

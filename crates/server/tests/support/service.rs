@@ -1,12 +1,13 @@
 //! The binary as an operator runs it, and HTTP requests as a provider sends them.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use base64::Engine as _;
 use guerdon_persistence::testing::TestDatabase;
+use guerdon_test_harness::{Installation, OperatorPage, guerdon_command};
 use serde_json::Value;
 use tempfile::TempDir;
 use ureq::Agent;
@@ -14,23 +15,18 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::openapi_conformance;
 
-const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-
-/// A running `guerdon serve`.
+/// The service on a database and a data folder of its own.
 pub struct TestService {
     pub database: TestDatabase,
     pub data_dir: TempDir,
     pub running: ServiceProcess,
-    settings: Vec<(String, String)>,
+    installation: Installation,
 }
 
-/// One process of a service.
+/// One process of a service, and a client whose responses must conform to the API description.
 pub struct ServiceProcess {
-    child: Child,
-    pub api_url: String,
-    pub operator_url: String,
-    agent: Option<Agent>,
-    log: Arc<Mutex<String>>,
+    process: guerdon_test_harness::ServiceProcess,
+    agent: Agent,
 }
 
 /// A provider's credentials.
@@ -78,32 +74,31 @@ impl ApiResponse {
 impl TestService {
     pub fn start(database: TestDatabase, settings: &[(&str, &str)]) -> Self {
         let data = TempDir::new().unwrap();
-        let mut all: Vec<(String, String)> = vec![
-            ("GUERDON_DATA_DIR".into(), data.path().display().to_string()),
-            ("GUERDON_DATABASE__URL".into(), database.url.clone()),
-            ("GUERDON_HTTP__LISTEN".into(), "127.0.0.1:0".into()),
-            ("GUERDON_OPERATOR__LISTEN".into(), "127.0.0.1:0".into()),
-            ("GUERDON_MASTER_KEY".into(), MASTER_KEY.into()),
-            ("GUERDON_ALLOW_UNSAFE_POSTGRES".into(), "1".into()), // the test cluster runs without fsync
-            ("GUERDON_RATE_LIMIT__REQUESTS_PER_SECOND".into(), "0".into()),
-        ];
-        all.extend(settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())));
-        let running = ServiceProcess::spawn(&all);
-        Self { database, data_dir: data, running, settings: all }
+        // Another build of the service, to measure it or to compare with it.
+        let build =
+            settings.iter().find(|(key, _)| *key == "TEST_BINARY").map(|(_, path)| (*path).to_owned());
+        let build = build.or_else(|| std::env::var("TEST_BINARY").ok());
+        let program = build.unwrap_or_else(|| env!("CARGO_BIN_EXE_guerdon").to_owned());
+        let database_settings =
+            [("GUERDON_DATABASE__URL", database.url.as_str()), ("GUERDON_ALLOW_UNSAFE_POSTGRES", "1")];
+        let settings = database_settings.into_iter().chain(settings.iter().copied());
+        let installation = Installation::new(Path::new(&program), data.path(), settings);
+        let running = ServiceProcess::start(&installation);
+        Self { database, data_dir: data, running, installation }
     }
 
     /// Restarts the service after its process has ended.
     pub fn restart(&mut self) {
-        self.running = ServiceProcess::spawn(&self.settings);
+        self.running = ServiceProcess::start(&self.installation);
     }
 
     /// A second process on the same PostgreSQL database.
     pub fn start_second_process(&self) -> ServiceProcess {
-        ServiceProcess::spawn(&self.settings)
+        ServiceProcess::start(&self.installation)
     }
 
     pub fn build_command(&self) -> Command {
-        guerdon_command(&self.settings)
+        self.installation.command(&[])
     }
 
     /// Runs a command while the service is running.
@@ -187,49 +182,16 @@ pub fn basic_authorization(provider: &ProviderCredentials) -> String {
     format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
 }
 
-fn guerdon_command(settings: &[(String, String)]) -> Command {
-    // Another build of the service, to measure it or to compare with it.
-    let configured = settings.iter().find(|(key, _)| key == "TEST_BINARY").map(|(_, value)| value.clone());
-    let binary = configured
-        .or_else(|| std::env::var("TEST_BINARY").ok())
-        .unwrap_or_else(|| env!("CARGO_BIN_EXE_guerdon").to_owned());
-    let mut command = Command::new(binary);
-    command.envs(settings.iter().map(|(key, value)| (key, value)));
-    command
+/// A command of the program without settings.
+pub fn build_plain_command() -> Command {
+    guerdon_command(Path::new(env!("CARGO_BIN_EXE_guerdon")))
 }
 
 impl ServiceProcess {
-    fn spawn(settings: &[(String, String)]) -> Self {
-        let mut child = guerdon_command(settings).arg("serve").stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let mut log = String::new();
-        let (mut api, mut operator) = (None, None);
-        while api.is_none() || operator.is_none() {
-            let Some(Ok(line)) = lines.next() else { panic!("serve ended: {}", log) };
-            api = api.or_else(|| url_after(&line, "listening on "));
-            operator = operator.or_else(|| url_after(&line, "health on "));
-            log.push_str(&format!("{line}\n"));
-        }
-        let log = Arc::new(Mutex::new(log));
-        let shared_log = Arc::clone(&log);
-        std::thread::spawn(move || {
-            lines
-                .map_while(Result::ok)
-                .for_each(|line| shared_log.lock().unwrap().push_str(&format!("{line}\n")));
-        });
-        let data = settings.iter().find(|(key, _)| key == "GUERDON_DATA_DIR").map(|(_, value)| value.clone());
-        let certificate = std::fs::read(format!("{}/tls/certificate.pem", data.unwrap())).ok();
-        let agent = certificate.map(|certificate| create_agent(&certificate));
-        Self { child, api_url: api.unwrap(), operator_url: operator.unwrap(), agent, log }
-    }
-
-    /// How often the log contains a string.
-    pub fn count_in_log(&self, what: &str) -> usize {
-        self.log.lock().unwrap().matches(what).count()
-    }
-
-    pub fn pid(&self) -> i32 {
-        i32::try_from(self.child.id()).unwrap()
+    fn start(installation: &Installation) -> Self {
+        let process = guerdon_test_harness::ServiceProcess::start(installation).unwrap();
+        let certificate = std::fs::read(installation.data().join("tls/certificate.pem"));
+        Self { process, agent: create_agent(&certificate.unwrap_or_default()) }
     }
 
     /// One request over TLS, by an agent that keeps connections alive and trusts only the service's certificate.
@@ -256,11 +218,9 @@ impl ServiceProcess {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let plain = || create_agent(b"");
-        let agent = self.agent.clone().unwrap_or_else(plain);
         let mut received = match body {
-            Some(body) => agent.run(request.body(body.to_owned()).unwrap())?,
-            None => agent.run(request.body(()).unwrap())?,
+            Some(body) => self.agent.run(request.body(body.to_owned()).unwrap())?,
+            None => self.agent.run(request.body(()).unwrap())?,
         };
         let body = received.body_mut().with_config().limit(64 << 20).read_to_string()?;
         let response =
@@ -271,7 +231,7 @@ impl ServiceProcess {
 
     /// The unprocessed body of a GET response, and its encoding.
     pub fn get_raw_body(&self, path: &str, headers: &[(&str, &str)]) -> (Vec<u8>, Option<String>) {
-        let mut request = self.agent.clone().unwrap().get(format!("{}{path}", self.api_url));
+        let mut request = self.agent.get(format!("{}{path}", self.api_url));
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -281,54 +241,33 @@ impl ServiceProcess {
         (response.body_mut().read_to_vec().unwrap(), encoding)
     }
 
-    /// One request to the operator's listener.
-    pub fn health_status(&self, path: &str) -> u16 {
-        create_agent(b"")
-            .get(format!("{}{path}", self.operator_url))
-            .call()
-            .map_or(0, |response| response.status().as_u16())
+    pub fn pid(&self) -> i32 {
+        i32::try_from(self.id()).unwrap()
     }
 
-    /// A page of the console: status, head and body.
-    pub fn get_operator_page(&self, path: &str) -> (u16, String, String) {
-        let mut response = create_agent(b"").get(format!("{}{path}", self.operator_url)).call().unwrap();
-        let head = format!("{:?}", response.headers());
-        (response.status().as_u16(), head, response.body_mut().read_to_string().unwrap())
+    /// A page of the operator's listener.
+    pub fn operator_page(&self, path: &str) -> OperatorPage {
+        self.get_operator_page(path).unwrap()
     }
 
-    pub fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-
-    pub fn terminate(&self) {
-        let pid = self.pid().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
-    }
-
-    /// Waits for the process to exit. Returns its exit status.
-    pub fn wait_for_exit(&mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+    /// The value of a metric, if it was recorded.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.read_metric(name).unwrap()
     }
 }
 
-impl Drop for ServiceProcess {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
+impl Deref for ServiceProcess {
+    type Target = guerdon_test_harness::ServiceProcess;
+
+    fn deref(&self) -> &Self::Target {
+        &self.process
     }
 }
 
-/// The URL after `mark` in a line of the log.
-fn url_after(line: &str, mark: &str) -> Option<String> {
-    let rest = line.split_once(mark)?.1;
-    let at = rest.find("http")?;
-    let url = rest.get(at..)?.split_whitespace().next()?;
-    Some(if url.contains("://") {
-        url.to_owned()
-    } else {
-        format!("http://{}", rest.split("://").nth(1)?.split(' ').next()?)
-    })
+impl DerefMut for ServiceProcess {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.process
+    }
 }
 
 fn create_agent(trusted: &[u8]) -> Agent {

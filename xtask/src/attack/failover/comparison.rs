@@ -4,12 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::{HttpResponse, HttpsConnection, WebhookReceiver};
 
 use super::load::{CLIENTS, LoadRequest, LoadTarget, RequestLog};
 use super::pair::ServerPair;
-use crate::harness::http_message::first_id;
-use crate::harness::https::{HttpResponse, HttpsConnection};
-use crate::harness::receiver::EventReceiver;
+use crate::measurement::fixture::first_id;
 
 /// Requests acknowledged within this time before or after the kill are retried with their keys.
 const RETRIED_AROUND_KILL: Duration = Duration::from_secs(2);
@@ -50,7 +49,7 @@ impl CompletedRound<'_> {
     /// events.
     pub(super) fn compare_with_ledger(
         &self,
-        receiver: &EventReceiver,
+        receiver: &WebhookReceiver,
         log: &mut RequestLog,
     ) -> Result<Comparison> {
         let acknowledged = log.requests.iter().filter(|request| request.response.is_some());
@@ -126,7 +125,7 @@ fn retry_until_acknowledged(connection: &mut HttpsConnection, request: &[u8]) ->
         if response.status == 201 {
             return Ok(response);
         }
-        ensure!(response.status == 503, "a retry: {}", String::from_utf8_lossy(&response.body));
+        ensure!(response.status == 503, "a retry: {}", response.text());
         ensure!(start.elapsed() < RETRY_TIMEOUT, "a retry got only 503 responses");
         std::thread::sleep(response.retry_after());
     }
@@ -134,7 +133,7 @@ fn retry_until_acknowledged(connection: &mut HttpsConnection, request: &[u8]) ->
 
 /// Waits until the receiver has an event of each recognition.
 fn wait_for_events(
-    receiver: &EventReceiver,
+    receiver: &WebhookReceiver,
     requests: &[LoadRequest],
     comparison: &mut Comparison,
 ) -> Result<()> {
@@ -142,7 +141,7 @@ fn wait_for_events(
         requests.iter().filter_map(|request| first_id(request.response.as_ref()?)).collect();
     let (start, mut seen) = (Instant::now(), HashSet::new());
     loop {
-        for event in receiver.take_events() {
+        for event in receiver.unread_requests() {
             let id = first_id(&event.body).context("an event without an id")?;
             missing.remove(&id);
             comparison.events_duplicated += usize::from(!seen.insert(id));

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use guerdon_test_harness::{HttpResponse, HttpsConnection};
 
-use crate::harness::fixture::{Company, Provider};
-use crate::harness::https::{HttpResponse, HttpsConnection};
-use crate::harness::service::RunningService;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::RunningService;
 
 pub(super) const CLIENTS: usize = 16;
 /// The interval between two recognitions of a client. The total load is well below capacity: the test measures
@@ -157,7 +157,7 @@ impl<'a> Load<'a> {
                     if let Some(slice) = self.acknowledged.get(slice_index(self.began.elapsed())) {
                         slice.fetch_add(1, Ordering::Relaxed);
                     }
-                    log.replayed += usize::from(response.is_replayed());
+                    log.replayed += usize::from(response.header("idempotency-replayed") == Some("true"));
                     request.response = Some(response.body);
                     return true;
                 }
@@ -166,11 +166,7 @@ impl<'a> Load<'a> {
                     response.retry_after()
                 }
                 Ok(response) => {
-                    log.unexpected.push(format!(
-                        "{}: {}",
-                        response.status,
-                        String::from_utf8_lossy(&response.body)
-                    ));
+                    log.unexpected.push(format!("{}: {}", response.status, response.text()));
                     RECONNECT_DELAY
                 }
                 Err(_broken) => {

@@ -6,15 +6,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::{ProcessGuard, StopSignal};
 use tempfile::TempDir;
 
-use crate::harness::cpu;
-use crate::harness::service::free_address;
+use crate::measurement::cpu;
+use crate::measurement::service::free_address;
 use crate::postgres::{
     Owner, command_as_owner, initialize_cluster, is_ready, new_folder, run_psql, sibling_program,
 };
 use crate::postgres_binaries::Binaries;
-use crate::process_guard::{ProcessGuard, StopSignal};
 use crate::workspace::{Workspace, command_output};
 
 /// Commits are durable, and `max_connections` is enough for two instances of the service.
@@ -171,7 +171,7 @@ impl ServerFolder {
         }
         let file = File::create(&log)?;
         command.stdout(file.try_clone()?).stderr(file);
-        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, self.folder.path())?;
+        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, Some(self.folder.path()))?;
         let pid_file = data.join("postmaster.pid");
         server
             .wait_until(READY_TIMEOUT, || is_ready(&pid_file))

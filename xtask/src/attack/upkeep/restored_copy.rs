@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
+use guerdon_test_harness::Installation;
 
 use super::super::AttackContext;
-use crate::harness::service::Installation;
 use crate::postgres::Cluster;
 use crate::workspace::{command_output, string_field};
 
@@ -33,7 +33,7 @@ impl<'a> RestoredCopy<'a> {
         let data = folder.join("restored");
         std::fs::create_dir(&data)?;
         let Some(cluster) = context.cluster else {
-            let report = original.run_cli(&["backup", &file.display().to_string()])?;
+            let report = original.run_json(&["backup", &file.display().to_string()])?;
             let installation = original.at_location(&data, None);
             return Ok(Self {
                 cluster: None,
@@ -43,7 +43,7 @@ impl<'a> RestoredCopy<'a> {
                 head: string_field(&report, "head")?,
             });
         };
-        let head = string_field(&original.run_cli(&["seal"])?, "head")?;
+        let head = string_field(&original.run_json(&["seal"])?, "head")?;
         let mut dump = Command::new(cluster.program_path("pg_dump"));
         command_output(dump.arg("-Fc").arg("-f").arg(&file).arg(cluster.database_url(ORIGINAL_DATABASE)))?;
         let installation = original.at_location(&data, Some(cluster.database_url(RESTORED_DATABASE)));
@@ -59,7 +59,7 @@ impl<'a> RestoredCopy<'a> {
     /// Restores the backup to a ledger without a running service.
     pub(super) fn restore(self) -> Result<Self> {
         let Some(cluster) = self.cluster else {
-            self.installation.run_cli(&["restore", &self.file.display().to_string()])?;
+            self.installation.run_json(&["restore", &self.file.display().to_string()])?;
             return Ok(self);
         };
         cluster.run_sql(&cluster.url(), &format!("DROP DATABASE IF EXISTS {RESTORED_DATABASE}"))?;
@@ -67,7 +67,7 @@ impl<'a> RestoredCopy<'a> {
         let mut restore = Command::new(cluster.program_path("pg_restore"));
         restore.args(["--no-owner", "--exit-on-error", "--single-transaction", "-d", &url]).arg(&self.file);
         command_output(&mut restore)?;
-        self.installation.run_cli(&["migrate"])?;
+        self.installation.run_json(&["migrate"])?;
         Ok(self)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use crate::bench::results::{Goal, ResultRow};
-use crate::harness::service::RunningService;
+use crate::measurement::service::RunningService;
 
 /// The number of requests per page, and the longest that a page may take.
 const REQUESTS_PER_PAGE: usize = 20;

@@ -3,10 +3,9 @@
 use anyhow::{Context, Result, bail, ensure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use guerdon_test_harness::HttpsConnection;
 use serde_json::{Value, json};
 
-use super::http_message::first_id;
-use super::https::HttpsConnection;
 use super::service::RunningService;
 use crate::workspace::string_field;
 
@@ -198,4 +197,26 @@ pub(crate) fn create_object(connection: &mut HttpsConnection, request: &[u8]) ->
     let id = first_id(&body).context("a response without an id")?;
     ensure!(id.len() == 36, "`{id}` is not an id");
     Ok(id)
+}
+
+/// Returns the first `"id"` in a JSON string.
+pub(crate) fn first_id(json: &[u8]) -> Option<String> {
+    let start = json.windows(6).position(|window| window == b"\"id\":\"")?;
+    let id = json.get(start + 6..start + 42)?;
+    String::from_utf8(id.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_id;
+
+    #[test]
+    fn an_event_and_its_recognition_have_the_same_first_id() {
+        let id = "01a1fdd4-8a51-741c-a29d-73192bacd34c";
+        let response = format!(r#"{{"recognitions":[{{"id":"{id}","x":1}}]}}"#);
+        let event = format!(r#"{{"type":"recognition.received","data":{{"id":"{id}","occasion_id":"o"}}}}"#);
+        assert_eq!(first_id(response.as_bytes()), first_id(event.as_bytes()));
+        assert_eq!(first_id(response.as_bytes()).as_deref(), Some(id));
+        assert_eq!(first_id(b"{}"), None);
+    }
 }

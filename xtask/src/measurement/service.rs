@@ -1,0 +1,196 @@
+//! A throw-away service to measure.
+
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use guerdon_test_harness::{HttpsClient, Installation, ServiceProcess};
+use serde_json::Value;
+
+use super::cpu;
+
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const PENDING_EVENTS_METRIC: &str = "guerdon_outbox_pending_events";
+
+/// The database of a service.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Database {
+    Sqlite,
+    Postgres,
+}
+
+impl Database {
+    /// Returns the named database, or both.
+    pub(crate) fn one_or_all(named: Option<Self>) -> Vec<Self> {
+        named.map_or(vec![Self::Sqlite, Self::Postgres], |database| vec![database])
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+/// A running `guerdon serve` on a temporary folder.
+pub(crate) struct RunningService {
+    process: ServiceProcess,
+    /// The process id of the database server, if there is one.
+    database: Option<u32>,
+    installation: Installation,
+}
+
+impl RunningService {
+    /// Starts the service without rate limits, on the embedded database unless another is given.
+    pub(crate) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
+        Self::start_with(program, data, database, &[])
+    }
+
+    /// Like [`Self::start`], with additional settings.
+    pub(crate) fn start_with(
+        program: &Path,
+        data: &Path,
+        database: Option<(String, u32)>,
+        extra_settings: &[(&str, String)],
+    ) -> Result<Self> {
+        Self::start_as(program, data, data, database, extra_settings)
+    }
+
+    /// Like [`Self::start`], with a persistent folder `data`; `scratch` is removed.
+    pub(crate) fn start_in(
+        program: &Path,
+        data: &Path,
+        scratch: &Path,
+        database: Option<(String, u32)>,
+    ) -> Result<Self> {
+        Self::start_as(program, data, scratch, database, &[])
+    }
+
+    fn start_as(
+        program: &Path,
+        data: &Path,
+        scratch: &Path,
+        database: Option<(String, u32)>,
+        extra_settings: &[(&str, String)],
+    ) -> Result<Self> {
+        let (url, database) = database.unzip();
+        let settings =
+            [("GUERDON_WEBHOOKS__ALLOW_HTTP", "true"), ("GUERDON_WEBHOOKS__ALLOW_PRIVATE_NETWORKS", "true")];
+        let url = url.as_deref().map(|url| ("GUERDON_DATABASE__URL", url));
+        let extra = extra_settings.iter().map(|(name, value)| (*name, value.as_str()));
+        let installation = Installation::new(program, data, settings.into_iter().chain(url).chain(extra));
+        let process = ServiceProcess::start_with_watchdog(&installation, scratch)?;
+        let start = Instant::now();
+        while process.health_status("/readyz") != 200 {
+            ensure!(start.elapsed() < START_TIMEOUT, "guerdon serve is not ready: {}", process.read_log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Self { process, database, installation })
+    }
+
+    pub(crate) fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
+    /// Returns the base URL. Its host name is in the certificate.
+    pub(crate) fn base_url(&self) -> String {
+        format!("https://localhost:{}", self.https().address().port())
+    }
+
+    pub(crate) fn https(&self) -> &HttpsClient {
+        self.process.https()
+    }
+
+    /// Starts measuring the processor time of the service and its database.
+    pub(crate) fn start_cpu_meter(&self) -> CpuMeter<'_> {
+        CpuMeter { service: self, before: self.processor_time() }
+    }
+
+    fn processor_time(&self) -> (Duration, Duration) {
+        (cpu::cpu_time(self.process.id()), self.database.map(cpu::cpu_time).unwrap_or_default())
+    }
+
+    /// Returns the peak memory of the service so far.
+    pub(crate) fn memory_peak(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let kilobytes: u64 =
+            line.and_then(|number| number.trim().parse().ok()).context("no peak memory in /proc")?;
+        Ok(kilobytes << 10)
+    }
+
+    pub(crate) fn data_folder(&self) -> &Path {
+        self.installation.data()
+    }
+
+    /// Runs an operator's command and returns its output.
+    pub(crate) fn run_cli(&self, arguments: &[&str]) -> Result<Value> {
+        self.installation.run_json(arguments)
+    }
+
+    /// Assigns the first processor to the service and its database. Returns whether others are left for clients.
+    pub(crate) fn partition_processors(&self) -> Result<bool> {
+        let all: Vec<u32> = self.database.into_iter().chain([self.process.id()]).collect();
+        cpu::partition_processors(&all)
+    }
+
+    /// Returns the log so far.
+    pub(crate) fn read_log(&self) -> String {
+        self.process.read_log()
+    }
+
+    /// Checks that the service is healthy, and returns its response time.
+    pub(crate) fn check_health(&self) -> Result<Duration> {
+        let start = Instant::now();
+        let status = self.process.health_status("/healthz");
+        ensure!(status == 200, "/healthz responds with {status}");
+        Ok(start.elapsed())
+    }
+
+    /// Returns a page of the console and its response time.
+    pub(crate) fn get_console_page(&self, path: &str) -> Result<(Duration, String)> {
+        let start = Instant::now();
+        let page = self.process.get_operator_page(path)?;
+        ensure!(page.status == 200, "{path} responds with {}", page.status);
+        Ok((start.elapsed(), page.body))
+    }
+
+    /// Returns the number of pending events as of the last count, which is two seconds old, or older if many are
+    /// pending.
+    pub(crate) fn pending_events(&self) -> Result<f64> {
+        self.process
+            .read_metric(PENDING_EVENTS_METRIC)?
+            .context("the metrics have no number of pending events")
+    }
+
+    /// Waits until no event is pending.
+    pub(crate) fn wait_for_empty_outbox(&self, limit: Duration) -> Result<()> {
+        let start = Instant::now();
+        while self.pending_events()? > 0.0 {
+            ensure!(start.elapsed() < limit, "events are still pending after {} s", limit.as_secs());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
+    }
+}
+
+/// The processor time of the service and its database since the start of the measurement.
+pub(crate) struct CpuMeter<'a> {
+    service: &'a RunningService,
+    before: (Duration, Duration),
+}
+
+impl CpuMeter<'_> {
+    /// Divides the processor time by `count`.
+    pub(crate) fn per_request(self, count: u32) -> (Duration, Duration) {
+        let (after, count) = (self.service.processor_time(), count.max(1));
+        ((after.0 - self.before.0) / count, (after.1 - self.before.1) / count)
+    }
+}
+
+pub(crate) fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
