@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::workspace::{Workspace, run_command};
 use crate::{client_generation, client_packages};
@@ -62,18 +62,35 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the features of the domain and of the client compile separately.
+/// Checks that the features of the domain and of the client compile separately, and that a release has no feature of
+/// tests.
 fn check_features(workspace: &Workspace) -> Result<()> {
-    let sets: [(&str, &[&str]); 5] = [
+    let sets: [(&str, &[&str]); 6] = [
         ("guerdon-domain", &["--no-default-features"]),
         ("guerdon-domain", &["--no-default-features", "--features", "memory"]),
         ("guerdon-domain", &["--all-features"]),
+        ("guerdon-persistence", &["--no-default-features"]),
         ("guerdon-client", &["--no-default-features", "--features", "async"]),
         ("guerdon-client", &["--all-features"]),
     ];
     for (package, set) in sets {
         let check = ["clippy", "--package", package, "--lib", "--locked"];
         run_command(&mut workspace.cargo_command(&[&check, set, &["--", "-D", "warnings"]].concat()))?;
+    }
+    check_release_without_failpoints(workspace)
+}
+
+/// Fails if a release would contain failpoints.
+fn check_release_without_failpoints(workspace: &Workspace) -> Result<()> {
+    let release = ["tree", "--package", "guerdon", "--features", "postgres-tls", "--locked"];
+    let edges = ["--edges", "normal,build", "--prefix", "none"];
+    let listed = workspace.cargo_command(&[&release[..], &edges].concat()).output()?;
+    if !listed.status.success() {
+        bail!("cargo tree: {}", String::from_utf8_lossy(&listed.stderr));
+    }
+    let crates = String::from_utf8_lossy(&listed.stdout);
+    if crates.lines().any(|line| line.starts_with("fail v")) {
+        bail!("a release would contain failpoints: only dev-dependencies may enable the feature failpoints");
     }
     Ok(())
 }

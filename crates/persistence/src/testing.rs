@@ -28,8 +28,8 @@ use crate::url::DatabaseUrl;
 
 #[cfg(feature = "failpoints")]
 pub use crate::failpoint::{
-    Database, FAILPOINTS, Failpoint, Fault, HARMLESS_MUTANT, InjectedError, MUTANTS, Mutant, Place,
-    clear_all, hit_counts, inject, start_mutant,
+    Database, FAILPOINTS, Failpoint, Fault, InjectedError, MUTANTS, Mutant, Place, clear_all, hit_counts,
+    inject, start_mutant,
 };
 pub use crate::migrations::{LockRetryPolicy, Migration};
 pub use deliveries::StoredDelivery;

@@ -14,6 +14,7 @@ mod failed_requests;
 mod failpoints;
 mod fairness;
 mod feed;
+mod history;
 mod journal;
 mod ledger;
 mod migrations;

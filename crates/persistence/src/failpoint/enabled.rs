@@ -14,11 +14,11 @@ use super::names::Mutant;
 /// The error that a failpoint injects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InjectedError {
-    /// The statement failed for a reason of its own.
+    /// The database rejected the statement.
     Broken,
     /// The database is unavailable.
     Unavailable,
-    /// Another transaction was in the way.
+    /// Another transaction held a lock.
     Busy,
 }
 

@@ -19,7 +19,7 @@ pub use enabled::{Fault, InjectedError, clear_all, hit_counts, inject, start_mut
 #[cfg(feature = "failpoints")]
 pub(crate) use enabled::{alter_changes, failpoint, is_mutant, pass_failpoint};
 #[cfg(feature = "failpoints")]
-pub use names::{Database, FAILPOINTS, Failpoint, HARMLESS_MUTANT, MUTANTS, Mutant, Place};
+pub use names::{Database, FAILPOINTS, Failpoint, MUTANTS, Mutant, Place};
 
 /// No error is ever injected.
 #[cfg(not(feature = "failpoints"))]

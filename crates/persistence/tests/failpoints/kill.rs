@@ -1,6 +1,6 @@
 //! `kill -9` at each step of a command. Each process checks what the previous one left, and is then killed itself.
 //!
-//! A journal file takes the place of the clients: it has the acknowledgements that were received before the kill.
+//! A journal file has the acknowledgements that clients had received before the kill.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -100,7 +100,7 @@ fn kill_at_each_failpoint(is_embedded: bool) -> usize {
     let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
     let ids = ids_to_text(&fixture.fixture_ids());
     let LedgerFixture { database, store, commands, background, .. } = fixture;
-    drop((store, commands, background)); // each child process opens the database in turn
+    drop((store, commands, background)); // one child process after the other opens the database
     let folder = tempfile::tempdir().unwrap();
     let common = [("url", database.url.as_str()), ("ids", &ids), ("folder", folder.path().to_str().unwrap())];
     let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };

@@ -1,4 +1,4 @@
-//! Executes commands while a fault is injected, and checks what it left.
+//! Executes commands while a fault is injected, and checks the database afterwards.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
