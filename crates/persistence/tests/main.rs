@@ -18,6 +18,7 @@ mod history;
 mod journal;
 mod ledger;
 mod migrations;
+mod model;
 mod moves;
 mod owners;
 mod plans;
