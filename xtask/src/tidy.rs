@@ -1,6 +1,7 @@
 //! `cargo xtask tidy`: checks what no compiler checks. Each file of this module is one kind of check.
 
 mod citations;
+mod cited_tests;
 mod dependency_comments;
 mod folder_cycles;
 mod import_cycles;
@@ -57,6 +58,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(quoted_messages::check(workspace)?);
     findings.extend(readmes::check(workspace)?);
     findings.extend(citations::check(workspace)?);
+    findings.extend(cited_tests::check(workspace)?);
     findings.extend(links::check(workspace)?);
     findings.extend(language::check(workspace)?);
     if findings.is_empty() {
