@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{Workspace, run_command};
 use crate::{client_generation, client_packages};
-use crate::{dev, migration, openapi, packaging, pages, public_api, publish, schemathesis, test, tidy};
+use crate::{deny, dev, migration, openapi, packaging, pages, public_api, publish, schemathesis, test, tidy};
 
 type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 
@@ -23,6 +23,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let packaging = || packaging::run(workspace);
+    let deny = || deny::run(workspace, &deny::Arguments {});
     let publish = || publish::check_packages(workspace);
     let public_api = || public_api::run(workspace, &public_api::Arguments::check_only());
     let migrations = || migration::run(workspace, &migration::Command::Revert);
@@ -34,12 +35,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let clients = || client_packages::run(workspace, &client_packages::Arguments {});
     let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
     let pages = || pages::run(workspace, &pages::Arguments::default());
-    let steps: [CiStep<'_>; 17] = [
+    let steps: [CiStep<'_>; 18] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
         ("tidy", &tidy),
         ("packaging", &packaging),
+        ("deny", &deny),
         ("publish", &publish),
         ("public-api", &public_api),
         ("migrations", &migrations),

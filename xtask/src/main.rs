@@ -5,6 +5,7 @@ mod bench;
 mod ci;
 mod client_generation;
 mod client_packages;
+mod deny;
 mod dev;
 mod instruction_count;
 mod language;
@@ -60,6 +61,7 @@ enum Command {
     Schemathesis(schemathesis::Arguments),
     ClientGeneration(client_generation::Arguments),
     Clients(client_packages::Arguments),
+    Deny(deny::Arguments),
     Pages(pages::Arguments),
     InstructionCount(instruction_count::Arguments),
     /// Count idioms in comments and documents, one-word names and closures over `it`
@@ -91,6 +93,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&workspace, &arguments),
         Command::ClientGeneration(arguments) => client_generation::run(&workspace, &arguments),
         Command::Clients(arguments) => client_packages::run(&workspace, &arguments),
+        Command::Deny(arguments) => deny::run(&workspace, &arguments),
         Command::Pages(arguments) => pages::run(&workspace, &arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
         Command::Attack(arguments) => attack::run(&workspace, &arguments),
