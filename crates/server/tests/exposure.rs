@@ -1,4 +1,4 @@
-//! What the service must never do, whoever asks: old TLS, TRACE, requests to addresses that clients enter.
+//! The service never accepts old versions of TLS or TRACE, and never requests URLs that clients enter.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
