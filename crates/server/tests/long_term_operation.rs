@@ -6,7 +6,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::support::service::TestService;
-use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_for_first_event};
+use crate::support::{
+    SampleCompany, for_each_database, for_each_database_with, wait_for_first_event, wait_until,
+};
 
 fn sample_domain(sample: &SampleCompany) -> String {
     format!("{}.example.com", sample.provider.id)
@@ -319,13 +321,7 @@ fn mails_are_listed_and_tested_and_the_service_reports_its_status() {
         let sent = service.run_command(&["mail", "test", "somebody@example.com"]);
         assert!(sent.status == 0 && sent.stdout.contains("written"), "{} {}", sent.stdout, sent.stderr);
         assert_eq!(service.run_json_command(&["audit"])[0]["action"], "mail.test");
-        let operator = service.running.operator_url.trim_start_matches("http://").to_owned();
-        let output = service
-            .build_command()
-            .env("GUERDON_OPERATOR__LISTEN", operator)
-            .args(["--output", "json", "status"])
-            .output();
-        let status: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
+        let status = read_status(service);
         let keys = [
             "certificate_expires_at",
             "database",
@@ -342,6 +338,46 @@ fn mails_are_listed_and_tested_and_the_service_reports_its_status() {
             "version",
         ];
         assert_eq!(status.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+        assert_eq!((&status["last_backup_at"], &status["last_verification"]), (&Value::Null, &Value::Null));
+    });
+}
+
+fn read_status(service: &TestService) -> Value {
+    let operator = service.running.operator_url.trim_start_matches("http://");
+    let mut command = service.build_command();
+    command.env("GUERDON_OPERATOR__LISTEN", operator).args(["--output", "json", "status"]);
+    serde_json::from_slice(&command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn status_and_metrics_show_the_last_backup_and_the_last_verification() {
+    for_each_database(|service: &mut TestService| {
+        let recorded = service.run_json_command(&["backup", "--record"]);
+        assert_eq!(read_status(service)["last_backup_at"], recorded["last_backup_at"]);
+        let again = service.run_json_command(&["backup", "--record"]);
+        assert!(text_field(&again, "last_backup_at") >= text_field(&recorded, "last_backup_at"));
+        assert_eq!(service.run_command(&["backup", "--record", "file"]).status, 2);
+
+        let verified = service.run_json_command(&["verify"]);
+        let verification = read_status(service)["last_verification"].clone();
+        assert_eq!((&verification["ok"], &verification["violations"]), (&json!(true), &json!(0)));
+        assert_eq!(verification["checked"], verified["checked"]);
+        assert!(text_field(&verification, "at").ends_with('Z') && verification["duration_ms"].is_u64());
+
+        service.running.terminate().unwrap();
+        assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
+        service.restart();
+        let metrics = wait_until("the metrics should be read from the database", || {
+            let page = service.running.operator_page("/metrics").body;
+            page.contains("guerdon_backup_last_success_timestamp_seconds ").then_some(page)
+        });
+        for part in [
+            "guerdon_verify_violations 0",
+            "guerdon_verify_last_run_timestamp_seconds 1",
+            "guerdon_verify_last_run_duration_seconds ",
+        ] {
+            assert!(metrics.contains(part), "{part} is not in {metrics}");
+        }
     });
 }
 
