@@ -15,7 +15,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::openapi_conformance;
 
-/// The service on a database and a data folder of its own.
+/// The service with its own database and data folder.
 pub struct TestService {
     pub database: TestDatabase,
     pub data_dir: TempDir,
