@@ -44,6 +44,11 @@ const COMPLETE: &str = "things WHERE half = id / 2 AND name IS NULL";
 /// An empty database.
 fn empty(is_embedded: bool) -> TestDatabase {
     let database = if is_embedded { create_sqlite() } else { create_postgres() };
+    remove_everything(&database);
+    database
+}
+
+fn remove_everything(database: &TestDatabase) {
     match database.database_url() {
         DatabaseUrl::Sqlite(path) => {
             std::fs::remove_file(&path).unwrap();
@@ -53,7 +58,6 @@ fn empty(is_embedded: bool) -> TestDatabase {
             database.execute_sql("", "DROP SCHEMA public CASCADE; CREATE SCHEMA public;");
         }
     }
-    database
 }
 
 fn steps(is_embedded: bool) -> [Migration; 2] {
@@ -76,13 +80,13 @@ fn assert_complete_schema(database: &TestDatabase) {
 
 /// Injects faults into migrations of a small table with every kind of step.
 fn check_steps(is_embedded: bool) -> usize {
-    let known = steps(is_embedded);
+    let (known, database) = (steps(is_embedded), empty(is_embedded));
+    let url = database.database_url();
     let mut cases = 0;
     for failpoint in failpoints_at(&places(is_embedded)) {
         let later = |passes| Fault::FailsAfter { passes, error: InjectedError::Broken };
         for fault in survivable_faults(failpoint).into_iter().chain([later(1), later(2)]) {
-            let database = empty(is_embedded);
-            let url = database.database_url();
+            remove_everything(&database);
             let hits = || hit_counts().get(failpoint.name).copied().unwrap_or_default();
             let hits_before = hits();
             inject(failpoint.name, fault).unwrap();

@@ -22,7 +22,8 @@ use crate::support::LedgerFixture;
 use guerdon_persistence::testing::create_databases;
 
 /// About half of the moves are followed by a read or a retry, so a history has half as many operations again.
-const OPERATIONS: usize = 14_000;
+const OPERATIONS_ON_SQLITE: usize = 14_000;
+const OPERATIONS_ON_POSTGRES: usize = 10_000;
 const SEED: u64 = 29;
 
 fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
@@ -50,9 +51,14 @@ fn find_all_anomalies(fixture: &LedgerFixture, history: &History) -> Vec<String>
 
 #[test]
 fn every_operation_of_a_concurrent_history_can_be_explained() {
-    let (operations, seed) = (setting("HISTORY_OPERATIONS", OPERATIONS), setting("HISTORY_SEED", SEED));
+    let seed = setting("HISTORY_SEED", SEED);
     for database in create_databases() {
-        let name = if database.is_embedded() { "sqlite" } else { "postgres" };
+        let (name, operations) = if database.is_embedded() {
+            ("sqlite", OPERATIONS_ON_SQLITE)
+        } else {
+            ("postgres", OPERATIONS_ON_POSTGRES)
+        };
+        let operations = setting("HISTORY_OPERATIONS", operations);
         let fixture = LedgerFixture::new(database);
         let start = Instant::now();
         let driver = Driver::new(&fixture);

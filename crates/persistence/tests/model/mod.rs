@@ -23,8 +23,8 @@ use self::transitions::Transitions;
 use crate::support::LedgerFixture;
 
 /// The number of operations on each database. An operation on PostgreSQL takes longer.
-const OPERATIONS_ON_SQLITE: u32 = 7_000;
-const OPERATIONS_ON_POSTGRES: u32 = 3_000;
+const OPERATIONS_ON_SQLITE: u32 = 8_000;
+const OPERATIONS_ON_POSTGRES: u32 = 2_000;
 /// The number of operations on one company.
 const OPERATIONS_PER_COMPANY: u32 = 250;
 const SEED: u64 = 29;
