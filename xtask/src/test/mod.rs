@@ -89,6 +89,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if let Some(half) = arguments.only {
         environment.push(("TEST_ONLY", Some(half.name().into())));
     }
+    // Where the snapshots are. A snapshot changes only on request: INSTA_UPDATE=always.
+    environment.push(("INSTA_WORKSPACE_ROOT", Some(workspace.root.clone().into())));
+    environment.push(("INSTA_UPDATE", Some(std::env::var_os("INSTA_UPDATE").unwrap_or_else(|| "no".into()))));
     match prepare_environment(workspace, "aiosmtpd", &[MAIL_SERVER]) {
         Ok(folder) => environment.push((MAIL_SERVER_PYTHON, Some(folder.join("bin").join("python").into()))),
         Err(error) => println!("{error:#}"), // the test that needs it is skipped; in CI it fails
