@@ -32,8 +32,10 @@ use crate::support::body_normalizer::BodyNormalizer;
 use crate::support::for_each_database;
 use crate::support::service::{ApiResponse, ProviderCredentials, TestService, basic_authorization};
 
+type Chapter = fn(&mut Walk<'_>);
+
 /// The parts of the walk. Each has a snapshot of its responses, which holds on every database.
-const CHAPTERS: [(&str, fn(&mut Walk<'_>)); 10] = [
+const CHAPTERS: [(&str, Chapter); 10] = [
     ("creation", creation::create_objects),
     ("points", points::check_points),
     ("lists", lists::check_lists),

@@ -139,7 +139,7 @@ fn a_body_that_is_not_a_json_object_in_utf_8_is_400() {
                 for body in malformed_bodies(&endpoint.valid_body().to_string()) {
                     let start = String::from_utf8_lossy(&body[..body.len().min(300)]).into_owned();
                     assert_is_refused(
-                        &send_body(fixture, &connector, &endpoint, &body),
+                        &send_body(fixture, connector, &endpoint, &body),
                         &format!("{} {start}", endpoint.path),
                     );
                 }
@@ -164,7 +164,7 @@ fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
                 let declared = request_head(fixture, &endpoint, "Content-Length: 1048577");
                 let vast = request_head(fixture, &endpoint, "Content-Length: 9223372036854775807");
                 for bytes in [declared, vast] {
-                    let response = send_and_expect_one(&connector, &bytes);
+                    let response = send_and_expect_one(connector, &bytes);
                     assert_is_refused(&response, &endpoint.path);
                     assert!(response.head.contains("connection: close"), "{}", response.head);
                 }
@@ -175,7 +175,7 @@ fn more_than_a_mebibyte_is_400_and_closes_the_connection() {
                     bytes.extend_from_slice(chunk);
                     bytes.extend_from_slice(b"\r\n");
                 }
-                let response = send_and_expect_one(&connector, &bytes);
+                let response = send_and_expect_one(connector, &bytes);
                 assert_is_refused(&response, &endpoint.path);
                 assert!(response.head.contains("connection: close"), "{}", response.head);
             });
