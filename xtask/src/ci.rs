@@ -34,7 +34,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
     let clients = || client_packages::run(workspace, &client_packages::Arguments {});
     let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
-    let pages = || pages::run(workspace, &pages::Arguments::default());
+    let pages = || pages::run(workspace, &pages::Arguments::for_ci());
     let steps: [CiStep<'_>; 18] = [
         ("format", &format),
         ("lints", &lints),

@@ -54,7 +54,6 @@ fn run_until_killed(service: &mut TestService, sample: &SampleCompany, cycle: us
     let stop = AtomicBool::new(false);
     let sent_requests = Mutex::new(Vec::new());
     let authorization = basic_authorization(&sample.provider);
-    let pid = service.running.pid().to_string();
     let running = &service.running;
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
@@ -81,7 +80,7 @@ fn run_until_killed(service: &mut TestService, sample: &SampleCompany, cycle: us
         }
         // tidy: the load runs for a different time each cycle before the kill
         std::thread::sleep(Duration::from_millis(60 + 23 * u64::try_from(cycle).unwrap()));
-        assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+        service.running.send_signal(Signal::KILL).unwrap();
         stop.store(true, Ordering::Relaxed);
     });
     service.running.kill().unwrap();

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::events::ALLOW_LOCAL_RECEIVERS;
 use crate::support::receiver::WebhookReceiver;
-use crate::support::service::{ProviderCredentials, TestService};
+use crate::support::service::ProviderCredentials;
 use crate::support::{SampleCompany, for_each_database_with};
 
 /// Builds a program as a separate project that depends on crates of this workspace by path. Returns the path of the
@@ -42,16 +40,6 @@ fn run_program(program: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A provider with a callback URL, and its shared secret.
-fn create_provider(service: &TestService, callback_url: &str) -> (ProviderCredentials, String) {
-    let words = ["provider", "create", "--name", "A", "--manages-all-domain-resources", "--callback-url"];
-    let created = service.run_json_command(&[&words[..], &[callback_url]].concat());
-    let text = |key: &str| created.get(key).and_then(Value::as_str).unwrap().to_owned();
-    let provider =
-        ProviderCredentials { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
-    (provider, text("shared_secret"))
-}
-
 #[test]
 fn external_projects_send_a_recognition_and_verify_its_event() {
     let sender = build_project(
@@ -66,7 +54,7 @@ fn external_projects_send_a_recognition_and_verify_its_event() {
     );
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
         let receiver = WebhookReceiver::start().unwrap();
-        let (provider, secret) = create_provider(service, &receiver.url());
+        let (provider, secret) = service.create_notified_provider(&receiver.url());
         let sample = SampleCompany::create_in_domain(service, provider, "outside.example.com", 1);
         sample.deposit_points(service, 100);
         let ProviderCredentials { api_key, api_secret, .. } = &sample.provider;

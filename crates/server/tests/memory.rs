@@ -148,7 +148,7 @@ fn unauthenticated_connections_use_little_memory_and_block_no_others() {
         );
         let response = connector.connect().unwrap().send_request(request.as_bytes()).unwrap().to_string();
         assert!(response.starts_with("HTTP/1.1 200"), "{response}");
-        let held = read_metric(service, HELD_BYTES_METRIC);
+        let held = service.running.metric(HELD_BYTES_METRIC).unwrap();
         assert!((1..=25 << 20).contains(&held), "{held} bytes held");
         println!("resident: {before} KiB before, at most {} KiB", process_memory_kib(service, "VmHWM"));
         let statuses: Vec<u16> = connections
@@ -160,7 +160,7 @@ fn unauthenticated_connections_use_little_memory_and_block_no_others() {
         assert_eq!(cut + busy, statuses.len(), "{statuses:?}");
         assert!(cut > 0 && busy > 0, "{cut} took too long, {busy} exceeded the memory limit");
         wait_until("no bytes should be held", || {
-            (read_metric(service, HELD_BYTES_METRIC) == 0).then_some(())
+            (service.running.metric(HELD_BYTES_METRIC) == Some(0.0)).then_some(())
         });
     });
 }
@@ -175,11 +175,11 @@ fn a_page_is_released_after_the_client_has_received_it() {
             connection.send_request(build_head("GET", "/openapi.json").as_bytes()).unwrap().to_string();
         assert!(page.starts_with("HTTP/1.1 200"), "{page}");
         wait_until("the page should be released", || {
-            (read_metric(service, HELD_BYTES_METRIC) == 0).then_some(())
+            (service.running.metric(HELD_BYTES_METRIC) == Some(0.0)).then_some(())
         });
         let next = connection.send_request(build_head("GET", "/").as_bytes()).unwrap().to_string();
         assert!(next.starts_with("HTTP/1.1 303"), "the connection should have stayed open: {next}");
-        assert_eq!(read_metric(service, HELD_BYTES_METRIC), 0);
+        assert_eq!(service.running.metric(HELD_BYTES_METRIC), Some(0.0));
     });
 }
 
@@ -187,12 +187,6 @@ fn a_page_is_released_after_the_client_has_received_it() {
 fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
-}
-
-fn read_metric(service: &TestService, name: &str) -> u64 {
-    let text = ureq::get(format!("{}/metrics", service.running.operator_url)).call().unwrap();
-    let text = text.into_body().read_to_string().unwrap();
-    text.lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap()
 }
 
 /// Sends sixteen requests concurrently while another provider reads and writes.

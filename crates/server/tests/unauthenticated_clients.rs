@@ -8,17 +8,10 @@ use serde_json::json;
 use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
-const ADDRESS_MAX: usize = 20;
+const ADDRESS_MAX: u32 = 20;
 
 fn get_request(path: &str, authorization: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {authorization}\r\n\r\n")
-}
-
-fn count_refused_connections(service: &TestService) -> u64 {
-    let text = ureq::get(format!("{}/metrics", service.running.operator_url)).call().unwrap();
-    let text = text.into_body().read_to_string().unwrap();
-    let line = "guerdon_http_connections_refused_total{cause=\"address\"} ";
-    text.lines().find_map(|metric| metric.strip_prefix(line)?.parse().ok()).unwrap()
 }
 
 #[test]
@@ -38,7 +31,8 @@ fn connections_per_address_are_limited_and_others_are_served() {
             (service.running.health_status("/healthz"), service.running.health_status("/readyz")),
             (200, 200)
         );
-        assert!(count_refused_connections(service) >= 9 * u64::try_from(ADDRESS_MAX).unwrap());
+        let refused = service.running.metric(r#"guerdon_http_connections_refused_total{cause="address"}"#);
+        assert!(refused.unwrap() >= f64::from(9 * ADDRESS_MAX), "{refused:?}");
         drop(idle);
         while connector.connect().is_err() {} // once the service has seen them go
     });

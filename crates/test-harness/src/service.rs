@@ -191,14 +191,18 @@ impl ServiceProcess {
         value.map(|value| value.parse().with_context(|| format!("{name} {value}"))).transpose()
     }
 
-    /// Kills the service, like a power failure.
+    pub fn send_signal(&self, signal: Signal) -> Result<()> {
+        self.guard.send_signal(signal)
+    }
+
+    /// Kills the service, like a power failure, and waits until it has ended.
     pub fn kill(&mut self) -> Result<()> {
         self.guard.kill()
     }
 
     /// Asks the service to stop.
     pub fn terminate(&self) -> Result<()> {
-        self.guard.send_signal(Signal::TERM)
+        self.send_signal(Signal::TERM)
     }
 
     /// Waits until the process ends. Returns its exit status.

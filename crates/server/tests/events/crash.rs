@@ -122,7 +122,6 @@ fn send_until_killed(
 ) -> Vec<SentRecognition> {
     let stop = AtomicBool::new(false);
     let sent_requests = Mutex::new(Vec::new());
-    let pid = service.running.pid().to_string();
     let running = &service.running;
     let samples: Vec<&SampleCompany> = fixtures.iter().map(|fixture| &fixture.sample).collect();
     std::thread::scope(|scope| {
@@ -154,7 +153,7 @@ fn send_until_killed(
         }
         let load = Duration::from_millis(100 + 37 * u64::try_from(cycle % 15).unwrap());
         std::thread::sleep(load); // tidy: the load runs for a different time each cycle before the kill
-        assert!(std::process::Command::new("kill").args(["-9", &pid]).status().unwrap().success());
+        service.running.send_signal(Signal::KILL).unwrap();
         stop.store(true, Ordering::Relaxed);
     });
     service.running.kill().unwrap();

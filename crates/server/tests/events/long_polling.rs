@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use guerdon_test_harness::HttpsConnection;
 use serde_json::{Value, json};
 
-use super::metrics::read_metric;
 use crate::support::service::{ServiceProcess, TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
@@ -96,7 +95,7 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
             assert_eq!(event_ids(&read_page(connection)), std::slice::from_ref(&second));
         }
         assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
-        assert_eq!(read_metric(service, WAITING), Some(0.0));
+        assert_eq!(service.running.metric(WAITING), Some(0.0));
     });
 }
 

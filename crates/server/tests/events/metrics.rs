@@ -13,9 +13,9 @@ fn metrics_follow_deliveries_mails_and_requests() {
         let sent = r#"guerdon_http_request_duration_seconds_count{method="POST",route="/v1/recognitions",status="201"}"#;
         let refused = sent.replace("201", "400");
         let attempts = |result: &str| {
-            read_metric(service, &format!(r#"guerdon_webhook_attempts_total{{result="{result}"}}"#))
+            service.running.metric(&format!(r#"guerdon_webhook_attempts_total{{result="{result}"}}"#))
         };
-        assert_eq!(read_metric(service, sent), None);
+        assert_eq!(service.running.metric(sent), None);
         assert_eq!(["delivered", "rejected", "failed"].map(attempts), [Some(0.0); 3]);
 
         fixture.receiver.queue_replies([Reply::Status(500), Reply::Reset]);
@@ -28,14 +28,14 @@ fn metrics_follow_deliveries_mails_and_requests() {
             99_999,
         );
         assert_eq!(too_much.status, 400);
-        assert_eq!((read_metric(service, sent), read_metric(service, &refused)), (Some(1.0), Some(1.0)));
+        assert_eq!((service.running.metric(sent), service.running.metric(&refused)), (Some(1.0), Some(1.0)));
         wait_until("attempts should be counted by result", || {
             (["delivered", "rejected", "failed"].map(attempts) == [Some(1.0); 3]).then_some(())
         });
         check_mail_metrics(service, &fixture);
         check_outbox_metrics(service, &fixture);
-        assert_eq!(read_metric(service, "guerdon_ledger_unbalanced_companies"), Some(0.0));
-        assert_eq!(read_metric(service, "guerdon_webhook_events_exhausted_total"), Some(0.0));
+        assert_eq!(service.running.metric("guerdon_ledger_unbalanced_companies"), Some(0.0));
+        assert_eq!(service.running.metric("guerdon_webhook_events_exhausted_total"), Some(0.0));
     });
 }
 
@@ -45,7 +45,7 @@ fn check_mail_metrics(service: &TestService, fixture: &WebhookFixture) {
     let body = serde_json::json!({"reserve_alert": 2, "reserve_bcc": null});
     assert_eq!(service.put(&fixture.sample.provider, &path, &body).status, 200);
     wait_until("a mail should be counted", || {
-        (read_metric(service, r#"guerdon_mail_attempts_total{result="sent"}"#)? >= 1.0).then_some(())
+        (service.running.metric(r#"guerdon_mail_attempts_total{result="sent"}"#)? >= 1.0).then_some(())
     });
 }
 
@@ -54,17 +54,12 @@ fn check_outbox_metrics(service: &TestService, fixture: &WebhookFixture) {
     fixture.receiver.set_default_reply(Reply::AfterRelease(200));
     fixture.send_recognition(service);
     wait_until("an event should be pending", || {
-        (read_metric(service, pending)? >= 1.0 && read_metric(service, oldest)? > 0.0).then_some(())
+        (service.running.metric(pending)? >= 1.0 && service.running.metric(oldest)? > 0.0).then_some(())
     });
-    assert_eq!(read_metric(service, "guerdon_webhook_attempts_in_flight"), Some(1.0));
-    assert!(read_metric(service, "guerdon_event_feed_delay_seconds").is_some_and(|seconds| seconds < 60.0));
+    assert_eq!(service.running.metric("guerdon_webhook_attempts_in_flight"), Some(1.0));
+    assert!(service.running.metric("guerdon_event_feed_delay_seconds").is_some_and(|seconds| seconds < 60.0));
     fixture.receiver.release_held_replies();
     wait_until("no event should be pending", || {
-        (read_metric(service, pending)? == 0.0 && read_metric(service, oldest)? == 0.0).then_some(())
+        (service.running.metric(pending)? == 0.0 && service.running.metric(oldest)? == 0.0).then_some(())
     });
-}
-
-/// The value of one metric line.
-pub(super) fn read_metric(service: &TestService, name: &str) -> Option<f64> {
-    service.running.metric(name)
 }

@@ -119,13 +119,20 @@ impl TestService {
     }
 
     pub fn create_provider(&self, name: &str, designated: bool) -> ProviderCredentials {
-        let mut words = vec!["provider", "create", "--name", name];
-        if designated {
-            words.push("--manages-all-domain-resources");
-        }
-        let created = self.run_json_command(&words);
+        let designation = if designated { &["--manages-all-domain-resources"][..] } else { &[] };
+        self.register_provider(name, designation).0
+    }
+
+    /// Creates a designated provider with a callback URL. Returns it and its shared secret.
+    pub fn create_notified_provider(&self, callback_url: &str) -> (ProviderCredentials, String) {
+        self.register_provider("Acme", &["--manages-all-domain-resources", "--callback-url", callback_url])
+    }
+
+    fn register_provider(&self, name: &str, words: &[&str]) -> (ProviderCredentials, String) {
+        let created = self.run_json_command(&[&["provider", "create", "--name", name], words].concat());
         let text = |key: &str| created[key].as_str().unwrap().to_owned();
-        ProviderCredentials { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") }
+        let [id, api_key, api_secret] = ["id", "api_key", "api_secret"].map(text);
+        (ProviderCredentials { id, api_key, api_secret }, text("shared_secret"))
     }
 
     pub fn get(&self, provider: &ProviderCredentials, path: &str) -> ApiResponse {
