@@ -83,7 +83,7 @@ fn a_missing_response_is_explained() {
         "callback_url must be a public address (webhooks.allow_private_networks allows others)",
         "public addresses",
     );
-    check("callback_url must be https (webhooks.allow_http allows plain http)", "https only");
+    check("callback_url must be https (webhooks.allow_http allows plain http)", "only over https");
     check("callback_url must have no fragment", "cannot be used");
     check(
         "the shared secret cannot be decrypted with this master key",

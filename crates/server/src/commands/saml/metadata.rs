@@ -195,7 +195,7 @@ mod tests {
             let why = parse_metadata(text).unwrap_err();
             assert!(why.contains(expected), "{why}");
         };
-        check("", "no identity provider");
+        check("", "does not describe an identity provider");
         check("<a><b></a>", "not valid XML");
         check(&metadata_document(&key_descriptor("", "QUJD")), "no sign-on URL");
         check(
