@@ -110,8 +110,10 @@ fn a_flood_of_client_errors_displaces_no_server_error() {
         for _ in 0..1_100 {
             assert_eq!(service.get(&sample.provider, "/v1/users/x").status, 404);
         }
+        assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "the-last"), 404);
         wait_until("the last thousand should be listed", || {
-            (list(service, &["--status", "404"]).len() == 1_000).then_some(())
+            let is_last_stored = !list(service, &["--request-id", "the-last"]).is_empty();
+            (is_last_stored && list(service, &["--status", "404"]).len() == 1_000).then_some(())
         });
         let found = list(service, &["--status", "5xx", "--request-id", "found-again"]);
         assert_eq!(found[0]["reason"], "the service is under maintenance");
