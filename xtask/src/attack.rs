@@ -188,7 +188,7 @@ fn run_attack(
         Attack::Fuzz => fuzz::extra_settings(),
         _ => Vec::new(),
     };
-    let service = RunningService::start_with(program, folder.path(), url, &extra_settings)?;
+    let service = RunningService::start(program, folder.path(), url, &extra_settings)?;
     if !service.partition_processors()? {
         eprintln!(
             "the service and its attackers share one processor: effects may be caused by the attackers"

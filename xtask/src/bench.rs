@@ -178,7 +178,7 @@ fn measure_stage(
     let folder = tempfile::Builder::new().prefix("guerdon-bench-").tempdir()?;
     let database =
         plan.database.zip(plan.cluster).map(|(url, cluster)| (url.to_owned(), cluster.process_id()));
-    let service = RunningService::start(program, folder.path(), database)?;
+    let service = RunningService::start(program, folder.path(), database, &[])?;
     let mut rows = measure(&service, plan)?;
     let memory = ResultRow::new(format!("  memory of the service in all of {name}"))
         .with_memory(service.memory_peak()?);

@@ -40,7 +40,7 @@ pub(crate) fn run(workspace: &Workspace, _: &Arguments) -> Result<()> {
             Database::Sqlite => None,
             Database::Postgres => Some((cluster.create_database("clients")?, cluster.process_id())),
         };
-        let service = RunningService::start_with(&program, data.path(), url, &[])?;
+        let service = RunningService::start(&program, data.path(), url, &[])?;
         println!("scenarios on {}", database.name());
         run_python_scenario(workspace, &service)?;
         run_typescript_scenario(workspace, &service)?;

@@ -54,7 +54,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
             .as_ref()
             .map(|cluster| anyhow::Ok((cluster.create_database("schemathesis")?, cluster.process_id())))
             .transpose()?;
-        let service = RunningService::start_with(&program, data.path(), url, &[])?;
+        let service = RunningService::start(&program, data.path(), url, &[])?;
         test_service(workspace, &tool, &service, arguments)?;
     }
     Ok(())

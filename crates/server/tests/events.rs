@@ -81,13 +81,9 @@ impl WebhookFixture {
 
 /// A designated provider and its shared secret.
 fn register_provider(service: &TestService, url: Option<&str>) -> (ProviderCredentials, String) {
-    let mut words = vec!["provider", "create", "--name", "Acme", "--manages-all-domain-resources"];
+    let mut words = vec!["--manages-all-domain-resources"];
     words.extend(url.iter().flat_map(|url| ["--callback-url", url]));
-    let provider = service.run_json_command(&words);
-    let text = |key: &str| provider[key].as_str().unwrap().to_owned();
-    let provider =
-        ProviderCredentials { id: text("id"), api_key: text("api_key"), api_secret: text("api_secret") };
-    (provider, text("shared_secret"))
+    service.register_provider("Acme", &words)
 }
 
 /// The output of `event list`.

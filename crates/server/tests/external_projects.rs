@@ -54,7 +54,10 @@ fn external_projects_send_a_recognition_and_verify_its_event() {
     );
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
         let receiver = WebhookReceiver::start().unwrap();
-        let (provider, secret) = service.create_notified_provider(&receiver.url());
+        let (provider, secret) = service.register_provider(
+            "Outside",
+            &["--manages-all-domain-resources", "--callback-url", &receiver.url()],
+        );
         let sample = SampleCompany::create_in_domain(service, provider, "outside.example.com", 1);
         sample.deposit_points(service, 100);
         let ProviderCredentials { api_key, api_secret, .. } = &sample.provider;

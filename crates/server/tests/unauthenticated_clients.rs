@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::json;
 
-use crate::support::service::{ProviderCredentials, TestService, basic_authorization};
+use crate::support::service::{ProviderCredentials, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 const ADDRESS_MAX: u32 = 20;

@@ -59,7 +59,7 @@ pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Resul
     let receiver = WebhookReceiver::start()?;
     let folders = [temporary_folder()?, temporary_folder()?];
     let serve = |folder: &tempfile::TempDir| {
-        RunningService::start_with(program, folder.path(), Some((url.clone(), pair.process_id())), &[])
+        RunningService::start(program, folder.path(), Some((url.clone(), pair.process_id())), &[])
     };
     let services = folders.iter().map(serve).collect::<Result<Vec<_>>>()?;
     let service = services.first().context("no service")?;

@@ -245,7 +245,10 @@ fn start_service(
     let service_folder = data.join("service");
     fs::create_dir_all(&service_folder)?;
     if !parameters.on_postgres {
-        return Ok((RunningService::start_in(parameters.program, &service_folder, scratch, None)?, None));
+        return Ok((
+            RunningService::start_in(parameters.program, &service_folder, scratch, None, &[])?,
+            None,
+        ));
     }
     let cluster_folder: PathBuf = data.join("postgres");
     let is_new = !cluster_folder.exists();
@@ -256,6 +259,7 @@ fn start_service(
         &service_folder,
         scratch,
         Some((url, cluster.process_id())),
+        &[],
     )?;
     Ok((service, Some(cluster)))
 }

@@ -44,32 +44,19 @@ pub(crate) struct RunningService {
 }
 
 impl RunningService {
-    /// Starts the service without rate limits, on the embedded database unless another is given.
-    pub(crate) fn start(program: &Path, data: &Path, database: Option<(String, u32)>) -> Result<Self> {
-        Self::start_with(program, data, database, &[])
-    }
-
-    /// Like [`Self::start`], with additional settings.
-    pub(crate) fn start_with(
+    /// Starts the service without rate limits, on the embedded database unless another is given, with additional
+    /// settings.
+    pub(crate) fn start(
         program: &Path,
         data: &Path,
         database: Option<(String, u32)>,
         extra_settings: &[(&str, String)],
     ) -> Result<Self> {
-        Self::start_as(program, data, data, database, extra_settings)
+        Self::start_in(program, data, data, database, extra_settings)
     }
 
     /// Like [`Self::start`], with a persistent folder `data`; `scratch` is removed.
     pub(crate) fn start_in(
-        program: &Path,
-        data: &Path,
-        scratch: &Path,
-        database: Option<(String, u32)>,
-    ) -> Result<Self> {
-        Self::start_as(program, data, scratch, database, &[])
-    }
-
-    fn start_as(
         program: &Path,
         data: &Path,
         scratch: &Path,

@@ -5,10 +5,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use guerdon_test_harness::Signal;
+
 use super::{ALLOW_LOCAL_RECEIVERS, WebhookFixture};
 use crate::support::receiver::{DeliveredEvent as _, ReceivedRequest};
 use crate::support::service::{TestService, basic_authorization};
-use crate::support::{SampleCompany, for_each_database_with};
+use crate::support::{SampleCompany, for_each_database_with, wait_until};
 
 /// `TEST_EVENT_CRASH_CYCLES` raises this number. Longer runs also wait until the leases of killed processes end.
 const CYCLES: usize = 5;
@@ -151,7 +153,9 @@ fn send_until_killed(
                 }
             });
         }
-        let load = Duration::from_millis(100 + 37 * u64::try_from(cycle % 15).unwrap());
+        let is_loaded = || sent_requests.lock().unwrap().len() > CLIENTS;
+        wait_until("requests should be acknowledged", || is_loaded().then_some(()));
+        let load = Duration::from_millis(37 * u64::try_from(cycle % 15).unwrap());
         std::thread::sleep(load); // tidy: the load runs for a different time each cycle before the kill
         service.running.send_signal(Signal::KILL).unwrap();
         stop.store(true, Ordering::Relaxed);

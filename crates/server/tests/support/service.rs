@@ -123,12 +123,8 @@ impl TestService {
         self.register_provider(name, designation).0
     }
 
-    /// Creates a designated provider with a callback URL. Returns it and its shared secret.
-    pub fn create_notified_provider(&self, callback_url: &str) -> (ProviderCredentials, String) {
-        self.register_provider("Acme", &["--manages-all-domain-resources", "--callback-url", callback_url])
-    }
-
-    fn register_provider(&self, name: &str, words: &[&str]) -> (ProviderCredentials, String) {
+    /// Creates a provider with these arguments. Returns it and its shared secret.
+    pub fn register_provider(&self, name: &str, words: &[&str]) -> (ProviderCredentials, String) {
         let created = self.run_json_command(&[&["provider", "create", "--name", name], words].concat());
         let text = |key: &str| created[key].as_str().unwrap().to_owned();
         let [id, api_key, api_secret] = ["id", "api_key", "api_secret"].map(text);
