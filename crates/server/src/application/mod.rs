@@ -149,7 +149,7 @@ impl Application {
         })
     }
 
-    /// Logs how to create the first provider, if there is none. `config_file` is the file of the settings.
+    /// Logs the command that creates a provider, unless one exists. `config_file` is the file of the settings.
     pub(crate) fn log_next_step(&self, config_file: Option<&Path>) {
         next_step::log_next_step(self.background.as_ref(), config_file);
     }

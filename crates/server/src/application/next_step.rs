@@ -1,10 +1,10 @@
-//! Tells the operator of a new database what to do next.
+//! A hint for operators of a new database: the command that creates the first provider.
 
 use std::path::Path;
 
 use guerdon_domain::ports::{Store, StoreError, StoreExt as _};
 
-/// Logs the command that creates the first provider, if there is none.
+/// Logs the command that creates a provider, unless one exists.
 pub(super) fn log_next_step(store: &dyn Store, config_file: Option<&Path>) {
     let has_providers = store
         .read_snapshot(|reads| -> Result<_, StoreError> { Ok(!reads.list_providers()?.is_empty()) })

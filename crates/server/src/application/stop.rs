@@ -14,7 +14,7 @@ const NEW_CONNECTION_GRACE: Duration = Duration::from_millis(500);
 /// How long commands from the socket may take to end.
 pub(super) const COMMANDS_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is in flight when a shutdown begins.
+/// Connections and deliveries in flight when a shutdown begins.
 pub(super) struct InFlight {
     /// Open connections to the provider API.
     pub(super) connections: usize,
