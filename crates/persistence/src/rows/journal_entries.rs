@@ -23,6 +23,7 @@ use super::types::{DbTimestamp, Id};
 /// The stored numbers of the kinds of entries.
 pub(crate) mod kind {
     use guerdon_domain::audit_log::Action;
+    use guerdon_domain::events::{EventKind, EventSubject};
 
     pub(crate) const COMPANY_CREATION: i16 = 1;
     pub(crate) const RATE_CHANGE: i16 = 2;
@@ -36,6 +37,15 @@ pub(crate) mod kind {
     pub(crate) const OVERRIDE: i16 = 10;
     pub(crate) const DELETION: i16 = 11;
     pub(crate) const WITHDRAWAL: i16 = 12;
+
+    /// The kind of the journal entries that events of this kind report, one event for each; `None` if the events
+    /// report the recognitions of a sending.
+    pub(crate) fn reported_by(event: EventKind) -> Option<i16> {
+        match event.subject() {
+            EventSubject::SentRecognition => None,
+            EventSubject::ChangedRecognition | EventSubject::JournalEntry => from_action(event.action()),
+        }
+    }
 
     /// The kind that the audit log lists as this action; `None` if no journal entry records the action.
     pub(crate) fn from_action(action: Action) -> Option<i16> {

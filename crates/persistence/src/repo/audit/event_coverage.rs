@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::audit::Findings;
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::events::{EventKind, EventSubject};
+use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError, Timestamp};
 
 use super::super::super::{id_as_text, timestamp_literal};
@@ -96,10 +96,7 @@ fn recognition_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
 fn entry_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
     let (mut kinds, mut cases) = (Vec::new(), String::new());
     for event_kind in EventKind::ALL {
-        let reports_entry = event_kind.subject() != EventSubject::SentRecognition;
-        let Some(entry_kind) = kind::from_action(event_kind.action()).filter(|_| reports_entry) else {
-            continue;
-        };
+        let Some(entry_kind) = kind::reported_by(*event_kind) else { continue };
         kinds.push(entry_kind.to_string());
         cases.push_str(&format!(" WHEN {entry_kind} THEN {}", event_kind.code()));
     }

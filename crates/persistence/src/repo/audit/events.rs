@@ -48,10 +48,7 @@ impl EventDigests {
 
 /// The kind of the event that has the same id as its journal entry.
 fn event_kind_of_entry(entry: i16) -> Option<EventKind> {
-    EventKind::ALL.iter().copied().find(|event_kind| {
-        let reports_entry = event_kind.subject() != EventSubject::SentRecognition;
-        reports_entry && kind::from_action(event_kind.action()) == Some(entry)
-    })
+    EventKind::ALL.iter().copied().find(|event_kind| kind::reported_by(*event_kind) == Some(entry))
 }
 
 /// The chain over the events of a range of the journal.
