@@ -1,7 +1,7 @@
 //! Guerdon's development commands: `cargo xtask --help`. One file per command.
 
-mod attack;
 mod bench;
+mod campaign;
 mod ci;
 mod client_generation;
 mod client_packages;
@@ -57,7 +57,7 @@ enum Command {
     PublicApi(public_api::Arguments),
     Openapi(openapi::Arguments),
     Bench(bench::Arguments),
-    Attack(attack::Arguments),
+    Campaign(campaign::Arguments),
     Schemathesis(schemathesis::Arguments),
     ClientGeneration(client_generation::Arguments),
     Clients(client_packages::Arguments),
@@ -96,7 +96,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Deny(arguments) => deny::run(&workspace, &arguments),
         Command::Pages(arguments) => pages::run(&workspace, &arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
-        Command::Attack(arguments) => attack::run(&workspace, &arguments),
+        Command::Campaign(arguments) => campaign::run(&workspace, &arguments),
         Command::InstructionCount(arguments) => instruction_count::run(&workspace, &arguments),
         Command::Language(arguments) => language::run(&workspace, &arguments),
     }

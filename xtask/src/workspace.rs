@@ -47,6 +47,18 @@ impl Workspace {
         Ok(self.target.join("debug").join("guerdon"))
     }
 
+    /// Builds `guerdon-baseline` and returns the path of its binary.
+    pub(crate) fn build_baseline(&self) -> Result<PathBuf> {
+        run_command(&mut self.cargo_command(&[
+            "build",
+            "--quiet",
+            "--package",
+            "guerdon-baseline",
+            "--locked",
+        ]))?;
+        Ok(self.target.join("debug").join("guerdon-baseline"))
+    }
+
     /// Returns every file that git tracks or would add, relative to the root.
     pub(crate) fn list_files(&self) -> Result<Vec<PathBuf>> {
         let mut git = Command::new("git");

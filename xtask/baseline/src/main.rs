@@ -1,5 +1,5 @@
 //! Minimal programs that show what the same machine can reach: a server from the same libraries as the service, and
-//! recognitions in plain SQLite. `cargo xtask bench` runs them; `cargo xtask attack` uses the command that runs SQL on
+//! recognitions in plain SQLite. `cargo xtask bench` runs them; `cargo xtask campaign` uses the command that runs SQL on
 //! an SQLite file.
 
 mod http;
@@ -27,7 +27,7 @@ enum Command {
         #[arg(long)]
         seconds: u64,
     },
-    /// Run SQL on an SQLite file in one transaction, and print the number that a query returns
+    /// Run SQL on an SQLite file in one transaction, or print the rows of a query
     Sql { file: PathBuf, sql: String },
 }
 

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::cpu;
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
+const REQUEST_COUNT_METRIC: &str = "guerdon_http_request_duration_seconds_count";
 const PENDING_EVENTS_METRIC: &str = "guerdon_outbox_pending_events";
 
 /// The database of a service.
@@ -151,6 +152,14 @@ impl RunningService {
         self.process
             .read_metric(PENDING_EVENTS_METRIC)?
             .context("the metrics have no number of pending events")
+    }
+
+    /// Returns the number of requests that the service has answered.
+    pub(crate) fn count_requests(&self) -> Result<usize> {
+        let page = self.process.get_operator_page("/metrics")?.body;
+        let counts = page.lines().filter(|line| line.starts_with(REQUEST_COUNT_METRIC));
+        let counts = counts.filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok());
+        Ok(counts.sum())
     }
 
     /// Waits until no event is pending.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use guerdon_test_harness::HttpsConnection;
 
-use super::{AttackContext, Measurement};
+use super::context::AttackContext;
+use super::report::Measurement;
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::percentiles::Percentiles;
 use crate::measurement::service::RunningService;
@@ -150,14 +151,14 @@ pub(super) fn compare_during_attack(
     warm_up: Duration,
     attack: impl FnOnce(&AtomicBool) -> Result<Vec<Measurement>> + Send,
 ) -> Result<Vec<Measurement>> {
-    let victim = Victim::create(context.service)?;
+    let (victim, period) = (Victim::create(context.service)?, context.period(2));
     victim.measure_for(Duration::from_secs(2))?; // warm-up
-    let before = victim.measure_for(context.period)?;
+    let before = victim.measure_for(period)?;
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let attacker = scope.spawn(|| attack(&ended));
         std::thread::sleep(warm_up);
-        let during = victim.measure_for(context.period);
+        let during = victim.measure_for(period);
         ended.store(true, Ordering::Relaxed);
         let Ok(measurements) = attacker.join() else { bail!("the attacker panicked") };
         let (mut measurements, during) = (measurements?, during?);

@@ -6,15 +6,16 @@
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use guerdon_test_harness::HttpsClient;
 use serde_json::Value;
 
-use super::random::Random;
-use super::victim::Victim;
-use super::{AttackContext, Measurement};
+use super::super::context::AttackContext;
+use super::super::random::Random;
+use super::super::report::Measurement;
+use super::super::victim::Victim;
 
 const THREADS: u8 = 8;
 /// The maximum number of requests in a stream.
@@ -68,25 +69,26 @@ struct ParsedResponse {
 }
 
 /// Lifts the limit of failed logins, so that damaged credentials always get their regular response.
-pub(super) fn extra_settings() -> Vec<(&'static str, String)> {
+pub(in super::super) fn extra_settings() -> Vec<(&'static str, String)> {
     vec![("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0".to_owned())]
 }
 
-pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
+pub(in super::super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let victim = Victim::create(context.service)?;
     let templates = valid_requests(&victim);
     let (request_count, response_count) = (AtomicU32::new(0), AtomicU32::new(0));
-    let https = context.service.https();
+    let (https, start) = (context.service.https(), Instant::now());
     std::thread::scope(|scope| -> Result<()> {
         let threads: Vec<_> = (0..THREADS)
             .map(|thread| {
-                let mut random = Random(context.seed.wrapping_mul(1_000).wrapping_add(u64::from(thread)));
+                let mut random =
+                    Random(context.setup.seed.wrapping_mul(1_000).wrapping_add(u64::from(thread)));
                 let (templates, request_count, response_count) =
                     (&templates, &request_count, &response_count);
                 // Each thread has its own address, because handshakes per address are limited.
                 let from = Ipv4Addr::new(127, 0, 6, thread + 1);
                 scope.spawn(move || -> Result<()> {
-                    while request_count.load(Ordering::Relaxed) < context.requests {
+                    while start.elapsed() < context.setup.duration {
                         let (stream, requests) = damaged_stream(templates, &mut random);
                         let count = send_whole_and_in_pieces(https, from, &stream, &mut random)
                             .with_context(|| {

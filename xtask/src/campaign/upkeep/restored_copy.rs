@@ -6,12 +6,12 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use guerdon_test_harness::Installation;
 
-use super::super::AttackContext;
+use super::super::context::{ATTACK_DATABASE, AttackContext};
+use super::super::sql::SqlClient;
 use crate::postgres::Cluster;
 use crate::workspace::{command_output, string_field};
 
-/// The names of the service's database and of the copy.
-const ORIGINAL_DATABASE: &str = "attack";
+/// The database of the copy.
 const RESTORED_DATABASE: &str = "attack_restored";
 /// The prefix of the ids of old events: the last days of 2024.
 const OLD_ID_PREFIX: &str = "01940000000070008000";
@@ -19,8 +19,7 @@ const OLD_ID_PREFIX: &str = "01940000000070008000";
 /// A backup and its restored copy.
 pub(super) struct RestoredCopy<'a> {
     cluster: Option<&'a Cluster>,
-    /// The program that runs SQL on the embedded database.
-    baseline_program: &'a Path,
+    sql: SqlClient,
     installation: Installation,
     file: PathBuf,
     head: String,
@@ -37,7 +36,7 @@ impl<'a> RestoredCopy<'a> {
             let installation = original.at_location(&data, None);
             return Ok(Self {
                 cluster: None,
-                baseline_program: context.baseline_program,
+                sql: SqlClient::for_file(context.setup.workspace, &installation.database_file())?,
                 installation,
                 file,
                 head: string_field(&report, "head")?,
@@ -45,11 +44,11 @@ impl<'a> RestoredCopy<'a> {
         };
         let head = string_field(&original.run_json(&["seal"])?, "head")?;
         let mut dump = Command::new(cluster.program_path("pg_dump"));
-        command_output(dump.arg("-Fc").arg("-f").arg(&file).arg(cluster.database_url(ORIGINAL_DATABASE)))?;
+        command_output(dump.arg("-Fc").arg("-f").arg(&file).arg(cluster.database_url(ATTACK_DATABASE)))?;
         let installation = original.at_location(&data, Some(cluster.database_url(RESTORED_DATABASE)));
         Ok(Self {
             cluster: Some(cluster),
-            baseline_program: context.baseline_program,
+            sql: SqlClient::for_cluster(cluster, RESTORED_DATABASE),
             installation,
             file,
             head,
@@ -82,19 +81,19 @@ impl<'a> RestoredCopy<'a> {
 
     /// Adds this many events that were delivered long ago at the first attempt, older than all others.
     pub(super) fn add_old_events(&self, count: u32) -> Result<()> {
-        let (id, at) = if self.cluster.is_some() {
+        let (id, at) = if !self.sql.is_sqlite() {
             (format!("('{OLD_ID_PREFIX}' || lpad(to_hex(i), 12, '0'))::uuid"), "to_timestamp(1735142244)")
         } else {
             (format!("unhex('{OLD_ID_PREFIX}' || printf('%012x', i))"), "1735142244000000")
         };
-        let (numbers, body, empty) = if self.cluster.is_some() {
+        let (numbers, body, empty) = if !self.sql.is_sqlite() {
             (format!("generate_series(1, {count}) AS n(i)"), "convert_to('{}', 'UTF8')", "''::bytea")
         } else {
             let all = format!("SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}");
             (format!("(WITH RECURSIVE n(i) AS ({all}) SELECT i FROM n)"), "x'7b7d'", "x''")
         };
         let company = "(SELECT id, provider_id FROM companies LIMIT 1) AS c";
-        self.run_sql(&format!(
+        self.sql.run_sql(&format!(
             "INSERT INTO events (position, id, company_id, provider_id, kind, journal_entry_id, body, created_at) \
              SELECT i - 1000000000, {id}, c.id, c.provider_id, 2, {id}, {body}, {at} FROM {numbers}, {company}; \
              INSERT INTO deliveries (event_id, company_id, provider_id, state, attempts, attempts_before_replay) \
@@ -108,27 +107,14 @@ impl<'a> RestoredCopy<'a> {
     /// Returns the numbers of old events, of their deliveries and of their attempts.
     pub(super) fn count_old_events(&self) -> Result<(i64, i64, i64)> {
         let count = |table: &str, column: &str| -> Result<i64> {
-            let (low, high) = if self.cluster.is_some() {
+            let (low, high) = if !self.sql.is_sqlite() {
                 (format!("'{OLD_ID_PREFIX}000000000000'"), format!("'{OLD_ID_PREFIX}ffffffffffff'"))
             } else {
                 (format!("x'{OLD_ID_PREFIX}000000000000'"), format!("x'{OLD_ID_PREFIX}ffffffffffff'"))
             };
             let query = format!("SELECT count(*) FROM {table} WHERE {column} BETWEEN {low} AND {high}");
-            self.run_sql(&query)?.trim().parse().context("a count")
+            self.sql.run_sql(&query)?.trim().parse().context("a count")
         };
         Ok((count("events", "id")?, count("deliveries", "event_id")?, count("attempts", "event_id")?))
-    }
-
-    /// Runs SQL on the copy and returns its output.
-    fn run_sql(&self, sql: &str) -> Result<String> {
-        match self.cluster {
-            Some(cluster) => cluster.run_sql(&cluster.database_url(RESTORED_DATABASE), sql),
-            None => command_output(
-                Command::new(self.baseline_program)
-                    .arg("sql")
-                    .arg(self.installation.database_file())
-                    .arg(sql),
-            ),
-        }
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::json;
 
+use super::context::AttackContext;
+use super::report::Measurement;
 use super::victim::{Victim, to_f64};
-use super::{AttackContext, Measurement};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::{Database, RunningService};
 
@@ -16,11 +17,11 @@ const MESSAGES: usize = 100;
 const MESSAGE_LENGTH: usize = 10_000;
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
-    let service = context.service;
+    let (service, period) = (context.service, context.period(2));
     let (loud, path) = create_loud_provider(service, "loud")?;
     let request = loud.get_request(&path);
     let victim = Victim::create(service)?;
-    let before = victim.measure_for(context.period)?;
+    let before = victim.measure_for(period)?;
     let (ended, pages, bytes) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let during = std::thread::scope(|scope| {
         for _ in 0..CONNECTIONS {
@@ -36,12 +37,12 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
             });
         }
         std::thread::sleep(Duration::from_secs(1));
-        let measured = victim.measure_for(context.period);
+        let measured = victim.measure_for(period);
         ended.store(true, Ordering::Relaxed);
         measured
     })?;
-    let bound = p99_max(context.database);
-    let rate = to_f64(pages.into_inner()) / context.period.as_secs_f64();
+    let bound = p99_max(context.setup.database);
+    let rate = to_f64(pages.into_inner()) / period.as_secs_f64();
     Ok(vec![
         Measurement::without_bound(
             "pages of the loud provider",

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use guerdon_test_harness::HttpsClient;
 
+use super::context::{AttackContext, lower_priority};
+use super::report::Measurement;
 use super::victim::{compare_during_attack, to_f64};
-use super::{AttackContext, Measurement, lower_priority};
 
 const CONNECTIONS_PER_SECOND: usize = 1_000;
 const THREADS: usize = 32;

@@ -2,8 +2,9 @@
 
 use anyhow::{Result, ensure};
 
+use super::context::AttackContext;
+use super::report::Measurement;
 use super::victim::{Victim, to_f64};
-use super::{AttackContext, Measurement};
 use crate::measurement::closed_loop::closed_loop;
 
 const CONNECTIONS: usize = 16;
@@ -19,18 +20,18 @@ pub(super) fn extra_settings() -> Vec<(&'static str, String)> {
 }
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
-    let victim = Victim::create(context.service)?;
+    let (victim, period) = (Victim::create(context.service)?, context.period(2));
     let (provider, company) = (victim.provider(), victim.company());
     let get = provider.get_request(&format!("/v1/users/{}", company.user_id(0)));
     let post = provider.post_request("/v1/recognitions", &company.random_recognition(0, 0, 10));
     let cost = |request: &[u8]| -> Result<f64> {
         let meter = context.service.start_cpu_meter();
         let bytes = |_, _| request.to_vec();
-        let result = closed_loop(context.service.https(), CONNECTIONS, context.period, 429, &bytes)?;
+        let result = closed_loop(context.service.https(), CONNECTIONS, period, 429, &bytes)?;
         ensure!(result.times.len() > result.unexpected * 10, "{} were served", result.unexpected);
         Ok(meter.per_request(result.responses).0.as_secs_f64() * 1_000_000.0)
     };
-    closed_loop(context.service.https(), CONNECTIONS, context.period / 4, 429, &|_, _| get.clone())?;
+    closed_loop(context.service.https(), CONNECTIONS, period / 10, 429, &|_, _| get.clone())?;
     let (of_get, of_post) = (cost(&get)?, cost(&post)?);
     Ok(vec![
         Measurement::without_bound("CPU of a refused GET", format!("{of_get:.0} us")),

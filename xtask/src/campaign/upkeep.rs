@@ -16,9 +16,10 @@ use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::Installation;
 
 use self::restored_copy::RestoredCopy;
+use super::context::{AttackContext, temporary_folder};
 use super::random::Random;
+use super::report::{Measurement, Report};
 use super::victim::to_f64;
-use super::{AttackContext, Measurement};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::Database;
 use crate::workspace::string_field;
@@ -65,13 +66,13 @@ struct Clients {
     longest: AtomicU64,
 }
 
-pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
+pub(super) fn run(context: &AttackContext<'_>) -> Result<Report> {
     let service = context.service;
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "upkeep", USERS)?;
     service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
-    let folder = tempfile::Builder::new().prefix("guerdon-attack-").tempdir()?;
-    let mut random = Random(context.seed);
+    let folder = temporary_folder()?;
+    let mut random = Random(context.setup.seed);
     let mut results = RoundResults::default();
     let clients = Clients::default();
     let (clients, provider, company) = (&clients, &provider, &company);
@@ -79,7 +80,9 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         let threads: Vec<_> = (0..CLIENTS)
             .map(|thread| scope.spawn(move || clients.send_recognitions(context, provider, company, thread)))
             .collect();
-        let rounds = (0..context.rounds).try_for_each(|number| {
+        let start = Instant::now();
+        let is_due = |number: &usize| *number == 0 || start.elapsed() < context.setup.duration;
+        let rounds = (0..).take_while(is_due).try_for_each(|number| {
             let round_folder = folder.path().join(number.to_string());
             std::fs::create_dir(&round_folder)?;
             run_round(context, company, clients, &round_folder, &mut random, &mut results)
@@ -93,7 +96,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         outcomes.collect::<Result<()>>().and(rounds)
     })?;
     let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
-    Ok(vec![
+    let measurements = vec![
         Measurement::without_bound("backups taken, restored and verified", results.backups.to_string()),
         Measurement::without_bound(
             "recognitions sent meanwhile",
@@ -114,7 +117,8 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
             "commands killed while running",
             format!("{} of {}", results.killed_running, results.kills),
         ),
-    ])
+    ];
+    Ok(Report { measurements, faults: results.kills, ..Report::default() })
 }
 
 /// Takes a backup, restores it, and kills commands on the copy.
@@ -135,7 +139,7 @@ fn run_round(
     installation.run_json(&["verify", "--head", copy.head()]).context("the copy")?;
     results.backups += 1;
     check_import(installation, &company.id, folder, random, results).context("the import")?;
-    if context.database == Database::Sqlite {
+    if context.setup.database == Database::Sqlite {
         check_backup(installation, folder, random, results).context("the backup of the copy")?;
     }
     check_prune(&copy, random, results).context("the prune")?;

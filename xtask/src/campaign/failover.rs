@@ -9,8 +9,7 @@ mod comparison;
 mod load;
 mod pair;
 
-use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::WebhookReceiver;
@@ -18,11 +17,12 @@ use guerdon_test_harness::WebhookReceiver;
 use self::comparison::{Comparison, CompletedRound};
 use self::load::{Load, LoadTarget, RequestLog};
 use self::pair::ServerPair;
-use super::Measurement;
+use super::context::{Setup, temporary_folder};
+use super::report::{Measurement, Report};
 use super::victim::to_f64;
+
 use crate::measurement::fixture::{Company, Provider};
-use crate::measurement::service::RunningService;
-use crate::workspace::Workspace;
+use crate::measurement::service::{Database, RunningService};
 
 const DATABASE: &str = "failover";
 const USERS: usize = 200;
@@ -37,6 +37,8 @@ const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(3);
 /// The share of the previous rate that counts as full.
 const FULL_RATE_SHARE: f64 = 0.9;
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
+/// One round of each kind.
+const ROUNDS_MIN: usize = 2;
 /// The timeout of a round.
 const ROUND_TIMEOUT: Duration = Duration::from_secs(40);
 
@@ -53,7 +55,12 @@ struct RoundResult {
     comparison: Comparison,
 }
 
-pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Result<Vec<Measurement>> {
+pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
+    if setup.database == Database::Sqlite {
+        let measurement = Measurement::without_bound("failovers", "0: PostgreSQL only");
+        return Ok(vec![measurement].into());
+    }
+    let Setup { workspace, program, duration, .. } = *setup;
     let mut pair = ServerPair::start(workspace)?;
     let url = pair.create_database(DATABASE)?;
     let receiver = WebhookReceiver::start()?;
@@ -69,7 +76,8 @@ pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Resul
     let target = LoadTarget { services: &services, provider: &provider, company: &company };
     println!("{TABLE_HEADER}");
     let mut results = Vec::new();
-    for number in 1..=rounds {
+    let start = Instant::now();
+    for number in (1..).take_while(|number| *number <= ROUNDS_MIN || start.elapsed() < duration) {
         let round =
             run_round(&target, &mut pair, &receiver, number).with_context(|| format!("round {number}"))?;
         println!("{}", format_round(number, &round));
@@ -80,11 +88,14 @@ pub(super) fn run(workspace: &Workspace, program: &Path, rounds: usize) -> Resul
         let log = service.read_log();
         ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
     }
-    Ok(summarize_rounds(&results))
-}
-
-fn temporary_folder() -> Result<tempfile::TempDir> {
-    Ok(tempfile::Builder::new().prefix("guerdon-attack-").tempdir()?)
+    let sum = |count: &dyn Fn(&RoundResult) -> usize| results.iter().map(count).sum();
+    Ok(Report {
+        measurements: summarize_rounds(&results),
+        operations: sum(&|round| round.log.requests.len()),
+        faults: results.len(),
+        lost: sum(&|round| round.comparison.lost),
+        doubled: sum(&|round| round.comparison.duplicated),
+    })
 }
 
 fn run_round(
@@ -188,8 +199,6 @@ fn summarize_rounds(rounds: &[RoundResult]) -> Vec<Measurement> {
     let mut measurements = vec![
         Measurement::without_bound("failovers", rounds.len().to_string()),
         Measurement::without_bound("acknowledged", sum(&|round| round.comparison.acknowledged).to_string()),
-        Measurement::at_most("  of these lost", sum(&|round| round.comparison.lost), 0.0, ""),
-        Measurement::at_most("  duplicated", sum(&|round| round.comparison.duplicated), 0.0, ""),
         Measurement::at_most(
             "  different response to a retry",
             sum(&|round| round.comparison.changed),

@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::HttpsConnection;
 
+use super::context::{AttackContext, lower_priority};
+use super::report::Measurement;
 use super::victim::{Victim, VictimMeasurements, to_f64};
-use super::{AttackContext, Measurement, lower_priority};
 use crate::measurement::closed_loop::closed_loop;
 use crate::measurement::percentiles::{Percentiles, per_second};
 
+/// The periods of measurement: the peak, another client before, and the load of each number of clients.
+const PERIODS: u32 = 4;
 /// The request rate as a multiple of the peak.
 const LOAD_FACTOR: f64 = 5.0;
 /// The number of connections of the closed loop that measures the peak.
@@ -32,6 +35,7 @@ const RECOVERY_TIME_MAX: Duration = Duration::from_secs(5);
 type DurationsByStatus = BTreeMap<u16, Vec<Duration>>;
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
+    let period = context.period(PERIODS);
     let victim = Victim::create(context.service)?;
     let other = Victim::create_named(context.service, "other")?;
     let request = |at: usize, number: usize| {
@@ -39,17 +43,17 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
             .provider()
             .post_request("/v1/recognitions", &victim.company().random_recognition(at, number, 1))
     };
-    let peak = closed_loop(context.service.https(), PEAK_CONNECTIONS, context.period, 201, &request)?;
+    let peak = closed_loop(context.service.https(), PEAK_CONNECTIONS, period, 201, &request)?;
     ensure!(peak.unexpected == 0, "{} were refused at the peak", peak.unexpected);
     let peak = per_second(peak.times.len(), peak.elapsed);
-    let before = other.measure_for(context.period)?;
+    let before = other.measure_for(period)?;
     let greeting = victim.provider().get_request(&format!("/v1/users/{}", victim.company().user_id(0)));
     let mut measurements = vec![Measurement::without_bound("peak", format!("{peak:.0}/s"))];
     for clients in CLIENT_COUNTS {
         let connections = open_connections(context, clients, &greeting)?;
         let (responses, offered) = send_at_rate(context, connections, peak * LOAD_FACTOR, &request)?;
         let recovery = wait_for_recovery(&other, &before)?;
-        measurements.extend(judge_responses(clients, peak, offered, responses, context.period));
+        measurements.extend(judge_responses(clients, peak, offered, responses, period));
         measurements.push(Measurement::duration_below("back to normal", recovery, RECOVERY_TIME_MAX));
     }
     Ok(measurements)
@@ -85,9 +89,7 @@ fn judge_responses(
     ];
     let [waiting, _] = CLIENT_COUNTS;
     measurements.push(if clients == waiting {
-        let figure = format!("{:.0} %", goodput * 100.0);
-        let bound = format!(">= {:.0} %", GOODPUT_MIN * 100.0);
-        Measurement { name: "  goodput".to_owned(), value: figure, bound, holds: goodput >= GOODPUT_MIN }
+        Measurement::at_least("  goodput", goodput * 100.0, GOODPUT_MIN * 100.0, " %")
     } else {
         Measurement::without_bound("  goodput", format!("{:.0} %", goodput * 100.0)) // limited by the cost of refusals
     });
@@ -124,6 +126,7 @@ fn send_at_rate(
     requests_per_second: f64,
     request: &(dyn Fn(usize, usize) -> Vec<u8> + Sync),
 ) -> Result<(DurationsByStatus, f64)> {
+    let period = context.period(PERIODS);
     let (responses, next) = (Mutex::new(DurationsByStatus::new()), AtomicUsize::new(0));
     let start = Instant::now();
     std::thread::scope(|scope| -> Result<()> {
@@ -135,7 +138,7 @@ fn send_at_rate(
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let due = Duration::from_secs_f64(to_f64(number) / requests_per_second);
-                    if due >= context.period || start.elapsed() >= context.period {
+                    if due >= period || start.elapsed() >= period {
                         break;
                     }
                     std::thread::sleep(due.saturating_sub(start.elapsed()));
@@ -158,5 +161,5 @@ fn send_at_rate(
     })?;
     let responses = responses.into_inner().unwrap_or_else(PoisonError::into_inner);
     let sent = responses.values().map(Vec::len).sum();
-    Ok((responses, per_second(sent, context.period)))
+    Ok((responses, per_second(sent, period)))
 }

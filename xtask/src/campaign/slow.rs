@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use guerdon_test_harness::{HttpsClient, HttpsConnection};
 
+use super::context::{AttackContext, lower_priority};
+use super::report::Measurement;
 use super::victim::{compare_during_attack, to_f64};
-use super::{AttackContext, Measurement, lower_priority};
 
 const CONNECTIONS: usize = 4_000;
 /// The number of threads; each uses two addresses.

@@ -8,9 +8,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use guerdon_test_harness::{HttpsClient, HttpsConnection};
 
+use super::context::{AttackContext, lower_priority};
 use super::neighbour::{create_loud_provider, p99_max};
+use super::report::Measurement;
 use super::victim::{Victim, to_f64};
-use super::{AttackContext, Measurement, lower_priority};
 use crate::measurement::fixture::Provider;
 
 const PROVIDERS: u8 = 3;
@@ -30,7 +31,7 @@ struct LoudProviders<'a> {
 }
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
-    let service = context.service;
+    let (service, period) = (context.service, context.period(2));
     let providers = (0..PROVIDERS).map(|number| create_loud_provider(service, &format!("loud-{number}")));
     let providers = LoudProviders {
         https: service.https(),
@@ -40,7 +41,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     };
     let victim = Victim::create(service)?;
     victim.measure_for(Duration::from_secs(2))?; // warm-up
-    let before = victim.measure_for(context.period)?;
+    let before = victim.measure_for(period)?;
     let readers = providers.open_readers()?;
     let with_readers = service.memory_peak()? >> 20;
     for (number, bytes) in BURSTS {
@@ -52,7 +53,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let during = std::thread::scope(|scope| {
         let senders = scope.spawn(|| providers.send_until_ended(&ended));
         std::thread::sleep(Duration::from_secs(1));
-        let during = victim.measure_for(context.period);
+        let during = victim.measure_for(period);
         ended.store(true, Ordering::Relaxed);
         senders.join().unwrap_or_else(|_panic| bail!("a sender panicked"))?;
         during
@@ -68,7 +69,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         ),
         Measurement::at_most("bodies refused", to_f64(providers.refused.load(Ordering::Relaxed)), 0.0, ""),
         Measurement::without_bound("another client's p99 before", format!("{:.1?}", before.times.p99)),
-        Measurement::duration_below("  and meanwhile", during.times.p99, p99_max(context.database)),
+        Measurement::duration_below("  and meanwhile", during.times.p99, p99_max(context.setup.database)),
         Measurement::at_most("  refused", to_f64(during.refused), 0.0, ""),
     ])
 }

@@ -1,0 +1,87 @@
+//! Attacks on a running service: each measures the effect on the service's other clients.
+//!
+//! Everything runs on one machine. The service and its database have the first processor, clients and attackers the
+//! others, attackers at the lowest priority. So any effect on clients is caused by the service.
+
+use anyhow::{Context, Result, ensure};
+
+use super::context::{ATTACK_DATABASE, AttackContext, Setup, temporary_folder};
+use super::report::{Measurement, Report};
+use super::slow::{self, SlowMode};
+use super::{flood, fuzz, neighbour, overload, refusals, small_objects, upkeep};
+use crate::measurement::service::{Database, RunningService};
+use crate::postgres::Cluster;
+
+const MEMORY_MAX_MIB: f64 = 256.0;
+
+/// An attack on a running service.
+#[derive(Clone, Copy)]
+pub(super) enum Attack {
+    Slow(SlowMode),
+    Handshakes,
+    Neighbour,
+    SmallObjects,
+    Overload,
+    Refusals,
+    Upkeep,
+    /// Randomly damaged requests.
+    DamagedRequests,
+}
+
+impl Attack {
+    /// Starts a service, attacks it, and verifies its ledger.
+    pub(super) fn run(self, setup: &Setup<'_>) -> Result<Report> {
+        let folder = temporary_folder()?;
+        let cluster = match setup.database {
+            Database::Sqlite => None,
+            Database::Postgres => Some(Cluster::start_durable(setup.workspace)?),
+        };
+        let url = cluster
+            .as_ref()
+            .map(|cluster| anyhow::Ok((cluster.create_database(ATTACK_DATABASE)?, cluster.process_id())))
+            .transpose()?;
+        let service = RunningService::start(setup.program, folder.path(), url, &self.extra_settings())?;
+        if !service.partition_processors()? {
+            eprintln!(
+                "the service and its attackers share one processor: effects may be caused by the attackers"
+            );
+        }
+        let mut report =
+            self.attack(&AttackContext { setup, service: &service, cluster: cluster.as_ref() })?;
+        let log = service.read_log();
+        ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
+        service.run_cli(&["verify"]).context("afterwards")?;
+        let mebibytes = service.memory_peak()? >> 20;
+        let mebibytes = f64::from(u32::try_from(mebibytes).unwrap_or(u32::MAX));
+        report.measurements.push(Measurement::at_most(
+            "memory of the service",
+            mebibytes,
+            MEMORY_MAX_MIB,
+            " MiB",
+        ));
+        report.operations = service.count_requests()?;
+        Ok(report)
+    }
+
+    fn extra_settings(self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Refusals => refusals::extra_settings(),
+            Self::DamagedRequests => fuzz::http::extra_settings(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn attack(self, context: &AttackContext<'_>) -> Result<Report> {
+        let measurements = match self {
+            Self::Slow(mode) => slow::run(context, mode)?,
+            Self::Handshakes => flood::run(context)?,
+            Self::Neighbour => neighbour::run(context)?,
+            Self::SmallObjects => small_objects::run(context)?,
+            Self::Overload => overload::run(context)?,
+            Self::Refusals => refusals::run(context)?,
+            Self::DamagedRequests => fuzz::http::run(context)?,
+            Self::Upkeep => return upkeep::run(context),
+        };
+        Ok(measurements.into())
+    }
+}

@@ -1,0 +1,121 @@
+//! The results of a campaign: measurements with their bounds, and one summary line.
+
+use std::time::Duration;
+
+/// The results of a campaign on one database.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) measurements: Vec<Measurement>,
+    /// Requests or commands.
+    pub(super) operations: usize,
+    /// Faults that were injected, such as kills.
+    pub(super) faults: usize,
+    /// Effects that were acknowledged and are missing.
+    pub(super) lost: usize,
+    /// Effects that exist more often than they were requested.
+    pub(super) doubled: usize,
+}
+
+/// A result and its bound.
+pub(super) struct Measurement {
+    name: String,
+    value: String,
+    bound: String,
+    holds: bool,
+}
+
+impl Report {
+    /// Returns the number of exceeded bounds, of which lost and doubled effects are two.
+    pub(super) fn count_violations(&self) -> usize {
+        let exceeded = self.measurements.iter().filter(|measurement| !measurement.holds).count();
+        exceeded + usize::from(self.lost > 0) + usize::from(self.doubled > 0)
+    }
+
+    /// Prints each measurement with its bound.
+    pub(super) fn print_measurements(&self, database: &str, campaign: &str) {
+        for Measurement { name, value, bound, holds } in &self.measurements {
+            let verdict = if *holds { "" } else { "BROKEN" };
+            println!("{database:8}  {campaign:13}  {name:52}  {value:>16}  {bound:14}  {verdict}");
+        }
+    }
+
+    /// Returns the summary line.
+    pub(super) fn format_summary(&self, database: &str, campaign: &str, duration: Duration) -> String {
+        let Self { operations, faults, lost, doubled, .. } = self;
+        format!(
+            "campaign {campaign} on {database}: {} s, {operations} operations, {faults} faults, {lost} lost, {doubled} doubled, \
+             {} violations",
+            duration.as_secs(),
+            self.count_violations(),
+        )
+    }
+}
+
+impl From<Vec<Measurement>> for Report {
+    fn from(measurements: Vec<Measurement>) -> Self {
+        Self { measurements, ..Self::default() }
+    }
+}
+
+impl Measurement {
+    /// A duration with its upper bound.
+    pub(super) fn duration_below(name: impl Into<String>, time: Duration, bound: Duration) -> Self {
+        let ms = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1_000.0);
+        Self { name: name.into(), value: ms(time), bound: format!("< {}", ms(bound)), holds: time < bound }
+    }
+
+    /// A number with its upper bound.
+    pub(super) fn at_most(name: impl Into<String>, count: f64, bound: f64, unit: &str) -> Self {
+        Self {
+            name: name.into(),
+            value: format!("{count:.2}{unit}"),
+            bound: format!("<= {bound}{unit}"),
+            holds: count <= bound,
+        }
+    }
+
+    /// A number with its lower bound.
+    pub(super) fn at_least(name: impl Into<String>, count: f64, bound: f64, unit: &str) -> Self {
+        Self {
+            name: name.into(),
+            value: format!("{count:.0}{unit}"),
+            bound: format!(">= {bound:.0}{unit}"),
+            holds: count >= bound,
+        }
+    }
+
+    /// A result without a bound.
+    pub(super) fn without_bound(name: impl Into<String>, value: impl Into<String>) -> Self {
+        Self { name: name.into(), value: value.into(), bound: String::new(), holds: true }
+    }
+
+    /// An error that ended the campaign.
+    pub(super) fn failure(error: &anyhow::Error) -> Self {
+        Self { name: format!("failed: {error:#}"), value: String::new(), bound: String::new(), holds: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{Measurement, Report};
+
+    #[test]
+    fn exceeded_bounds_lost_and_doubled_effects_are_violations() {
+        let second = Duration::from_secs(1);
+        let count = |measurement: Measurement| Report::from(vec![measurement]).count_violations();
+        assert_eq!(count(Measurement::duration_below("a", second / 2, second)), 0);
+        assert_eq!(count(Measurement::duration_below("a", second, second)), 1);
+        assert_eq!(count(Measurement::at_most("a", 0.0, 0.0, "")), 0);
+        assert_eq!(count(Measurement::at_most("a", 1.0, 0.0, "")), 1);
+        assert_eq!(count(Measurement::at_least("a", 85.0, 85.0, " %")), 0);
+        assert_eq!(count(Measurement::at_least("a", 84.0, 85.0, " %")), 1);
+        assert_eq!(count(Measurement::failure(&anyhow::anyhow!("no service"))), 1);
+        let report = Report { operations: 9, faults: 3, lost: 2, doubled: 1, ..Report::default() };
+        assert_eq!(
+            report.format_summary("sqlite", "crash", Duration::from_millis(61_900)),
+            "campaign crash on sqlite: 61 s, 9 operations, 3 faults, 2 lost, 1 doubled, 2 violations"
+        );
+    }
+}
