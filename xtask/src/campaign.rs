@@ -7,23 +7,29 @@
 
 mod attack;
 mod authz;
+mod comparison;
 mod context;
 mod crash;
+mod event_log;
 mod failover;
 mod faults;
 mod flood;
 mod fuzz;
+mod ledger;
+mod load;
 mod neighbour;
 mod overload;
 mod parity;
 mod random;
 mod refusals;
 mod report;
+mod request_log;
 mod restore;
 mod slow;
 mod small_objects;
 mod soak;
 mod sql;
+mod subject;
 mod upkeep;
 mod victim;
 

@@ -120,11 +120,12 @@ impl ServiceProcess {
         Self::follow(installation, ProcessGuard::kill_on_drop(serve.stderr(Stdio::piped()))?)
     }
 
-    /// Starts the service with a watchdog, which stops it and removes `folder`, even if this process is killed.
-    pub fn start_with_watchdog(installation: &Installation, folder: &Path) -> Result<Self> {
+    /// Starts the service with a watchdog, which stops it and removes `folder`, if given, even if this process is
+    /// killed.
+    pub fn start_with_watchdog(installation: &Installation, folder: Option<&Path>) -> Result<Self> {
         let mut serve = installation.command(&["serve"]);
         serve.stderr(Stdio::piped());
-        Self::follow(installation, ProcessGuard::start(serve, StopSignal::Terminate, Some(folder))?)
+        Self::follow(installation, ProcessGuard::start(serve, StopSignal::Terminate, folder)?)
     }
 
     /// Reads the log until the service listens, and in the background after that.

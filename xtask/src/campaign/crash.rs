@@ -1,10 +1,172 @@
 //! Kills the service with SIGKILL at random times under load.
+//!
+//! After each kill, the service starts again on the same data, requests with unknown outcomes are retried with their
+//! keys, and the ledger is compared with the journal of acknowledged requests. Every tenth cycle also kills the service
+//! while it starts. In the end, all requests of the campaign are compared with the whole ledger, and the events that
+//! the receiver got with the recognitions.
 
-use anyhow::{Result, bail};
+use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::WebhookReceiver;
+
+use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::Setup;
-use super::report::Report;
+use super::event_log::EventLog;
+use super::ledger::Ledger;
+use super::load::Load;
+use super::random::Random;
+use super::report::{Measurement, Report};
+use super::request_log::RequestLog;
+use super::subject::Subject;
+use super::victim::to_f64;
+use crate::measurement::percentiles::Percentiles;
 
-pub(super) fn run(_setup: &Setup<'_>) -> Result<Report> {
-    bail!("not implemented yet")
+/// From the start of the load to the kill. Short times are more frequent: each doubling of the time is equally likely.
+const TIMES_TO_KILL: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(3)];
+/// The interval between two recognitions of a client.
+const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
+/// Requests acknowledged within this time before the kill are retried with their keys.
+const RETRIED_BEFORE_KILL: Duration = Duration::from_millis(20);
+const CYCLES_PER_KILL_DURING_START: usize = 10;
+/// The longest time from the start of the process to the kill during a start.
+const START_KILLED_WITHIN: Duration = Duration::from_millis(300);
+const CYCLES_PER_VERIFICATION: usize = 100;
+const START_TIME_MAX: Duration = Duration::from_secs(2);
+/// How many events of one provider a process can have sent but not settled when it is killed.
+const EVENTS_IN_FLIGHT_MAX: usize = 64;
+/// More than the leases of a killed process last.
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// The results of all cycles.
+#[derive(Default)]
+struct Cycles {
+    log: RequestLog,
+    comparison: Comparison,
+    start_times: Vec<Duration>,
+    kills_during_start: usize,
+    /// Kills while at least one request was in progress.
+    kills_of_requests: usize,
+}
+
+pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
+    let receiver = WebhookReceiver::start()?;
+    let mut subject = Subject::start(setup, &receiver)?;
+    let mut ledger = Ledger::new(subject.sql_client(setup)?);
+    let mut events = EventLog::new(&receiver);
+    let (mut random, mut cycles) = (Random(setup.seed), Cycles::default());
+    let start = Instant::now();
+    for number in (1..).take_while(|_| start.elapsed() < setup.duration) {
+        cycles
+            .run_cycle(&mut subject, &mut ledger, &mut random, number)
+            .with_context(|| format!("cycle {number}"))?;
+        events.collect_arrivals()?;
+        if number.is_multiple_of(CYCLES_PER_VERIFICATION) {
+            subject.verify().with_context(|| format!("after cycle {number}"))?;
+            eprintln!("{number} kills, {} s: {:?}", start.elapsed().as_secs(), cycles.comparison);
+        }
+    }
+    subject.verify().context("in the end")?;
+    let whole = compare_all(&ledger, &cycles.log.requests)?;
+    let events_lost = events.wait_for_events(cycles.log.recognition_ids(), DELIVERY_TIMEOUT)?;
+    subject.verify().context("after the last delivery")?;
+    cycles.summarize(whole, &events, events_lost)
+}
+
+impl Cycles {
+    fn run_cycle(
+        &mut self,
+        subject: &mut Subject,
+        ledger: &mut Ledger,
+        random: &mut Random,
+        number: usize,
+    ) -> Result<()> {
+        let (target, time_to_kill) = (subject.target(), time_to_kill(random));
+        let load = Load::new(&target, number, REQUEST_INTERVAL);
+        let (killed, mut log) = load.run_during(|| {
+            std::thread::sleep(time_to_kill);
+            subject.service.kill()?;
+            Ok(Instant::now())
+        })?;
+        if number.is_multiple_of(CYCLES_PER_KILL_DURING_START) {
+            subject.service.kill_during_start(random.duration_below(START_KILLED_WITHIN))?;
+            self.kills_during_start += 1;
+        }
+        let user = subject.provider.get_request(&format!("/v1/users/{}", subject.company.user_id(0)));
+        self.start_times.push(subject.service.restart(&user)?);
+        let is_uncertain = |received: Instant| received + RETRIED_BEFORE_KILL > killed;
+        let comparison = compare_and_resolve(&subject.target(), ledger, &mut log, is_uncertain)?;
+        ledger.skip_existing()?;
+        self.kills_of_requests += usize::from(comparison.unknown > 0);
+        self.comparison += comparison;
+        self.log.merge(log);
+        Ok(())
+    }
+
+    fn summarize(self, whole: Comparison, events: &EventLog<'_>, events_lost: usize) -> Result<Report> {
+        let Self { log, comparison, start_times, kills_during_start, kills_of_requests } = self;
+        let kills = start_times.len() + kills_during_start;
+        ensure!(
+            comparison.acknowledged > kills,
+            "only {} requests were acknowledged",
+            comparison.acknowledged
+        );
+        let times = Percentiles::from_durations(start_times.clone()).context("no start")?;
+        let slowest = start_times.iter().max().copied().unwrap_or_default();
+        let zero = |name: &str, count: usize| Measurement::at_most(name, to_f64(count), 0.0, "");
+        let count = |name: &str, count: usize| Measurement::without_bound(name, count.to_string());
+        let duplicates_max = to_f64(EVENTS_IN_FLIGHT_MAX * kills);
+        let measurements = vec![
+            count("kills under load", start_times.len()),
+            count("  of these with requests in progress", kills_of_requests),
+            count("kills during a start", kills_during_start),
+            Measurement::without_bound(
+                "start until the first response, median",
+                format!("{:.1?}", times.median),
+            ),
+            Measurement::duration_below("  longest", slowest, START_TIME_MAX),
+            count("acknowledged before the kill", comparison.acknowledged),
+            count("unknown outcomes", comparison.unknown),
+            count("  of these committed", comparison.unknown_committed),
+            count("retries", comparison.retried),
+            zero("  with another response than before", comparison.changed),
+            zero("responses that are neither 201 nor 503", log.unexpected.len()),
+            count("recognitions with an event", events.count_events()),
+            zero("events lost", events_lost),
+            zero("events without a requested recognition", events.count_unrequested(log.recognition_ids())),
+            zero("events whose body or id changed", events.changed),
+            Measurement::at_most("deliveries repeated", to_f64(events.duplicates), duplicates_max, ""),
+        ];
+        Ok(Report {
+            measurements,
+            operations: log.requests.len(),
+            faults: kills,
+            lost: whole.lost.max(comparison.lost),
+            doubled: whole.doubled.max(comparison.doubled),
+        })
+    }
+}
+
+/// Returns a random time of the kill, whose logarithm is uniformly distributed.
+fn time_to_kill(random: &mut Random) -> Duration {
+    let [shortest, longest] = TIMES_TO_KILL;
+    let ratio = longest.as_secs_f64() / shortest.as_secs_f64();
+    shortest.mul_f64(ratio.powf(random.fraction()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TIMES_TO_KILL, time_to_kill};
+    use crate::campaign::random::Random;
+
+    #[test]
+    fn times_of_kills_are_within_bounds_and_spread() {
+        let mut random = Random(1);
+        let mut times: Vec<_> = (0..1_000).map(|_| time_to_kill(&mut random)).collect();
+        times.sort_unstable();
+        let [shortest, longest] = TIMES_TO_KILL;
+        assert!(times.first().is_some_and(|time| *time >= shortest && *time < shortest * 2));
+        assert!(times.last().is_some_and(|time| *time <= longest && *time > longest / 2));
+        assert!(times.get(500).is_some_and(|median| *median > shortest * 6 && *median < longest / 6));
+    }
 }

@@ -5,8 +5,6 @@
 //! the servers are disconnected from each other shortly before the kill: on one machine the primary's writes reach
 //! the standby even if the primary did not wait for them, which would hide a loss.
 
-mod comparison;
-mod load;
 mod pair;
 
 use std::time::{Duration, Instant};
@@ -14,11 +12,14 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::WebhookReceiver;
 
-use self::comparison::{Comparison, CompletedRound};
-use self::load::{Load, LoadTarget, RequestLog};
 use self::pair::ServerPair;
+use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::{Setup, temporary_folder};
+use super::event_log::EventLog;
+use super::ledger::Ledger;
+use super::load::{Load, LoadTarget, MODERATE_INTERVAL};
 use super::report::{Measurement, Report};
+use super::request_log::{LoadRequest, RequestLog};
 use super::victim::to_f64;
 
 use crate::measurement::fixture::{Company, Provider};
@@ -39,6 +40,9 @@ const FULL_RATE_SHARE: f64 = 0.9;
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
 /// One round of each kind.
 const ROUNDS_MIN: usize = 2;
+/// Requests acknowledged within this time before or after the kill are retried with their keys.
+const RETRIED_AROUND_KILL: Duration = Duration::from_secs(2);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
 /// The timeout of a round.
 const ROUND_TIMEOUT: Duration = Duration::from_secs(40);
 
@@ -53,6 +57,8 @@ struct RoundResult {
     full_rate_after: Option<Duration>,
     log: RequestLog,
     comparison: Comparison,
+    events_lost: usize,
+    events_duplicated: usize,
 }
 
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
@@ -74,15 +80,20 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let company = Company::create(service, &provider, "failover", USERS)?;
     service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
     let target = LoadTarget { services: &services, provider: &provider, company: &company };
+    let mut ledger = Ledger::new(pair.sql_client(&url));
+    let mut events = EventLog::new(&receiver);
     println!("{TABLE_HEADER}");
-    let mut results = Vec::new();
+    let mut results: Vec<RoundResult> = Vec::new();
     let start = Instant::now();
     for number in (1..).take_while(|number| *number <= ROUNDS_MIN || start.elapsed() < duration) {
-        let round =
-            run_round(&target, &mut pair, &receiver, number).with_context(|| format!("round {number}"))?;
+        let round = run_round(&target, &mut pair, &mut ledger, &mut events, number)
+            .with_context(|| format!("round {number}"))?;
         println!("{}", format_round(number, &round));
         results.push(round);
     }
+    let requests: Vec<LoadRequest> =
+        results.iter_mut().flat_map(|round| std::mem::take(&mut round.log.requests)).collect();
+    let whole = compare_all(&ledger, &requests)?;
     for service in &services {
         service.check_health().context("an instance is no longer running")?;
         let log = service.read_log();
@@ -91,20 +102,21 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let sum = |count: &dyn Fn(&RoundResult) -> usize| results.iter().map(count).sum();
     Ok(Report {
         measurements: summarize_rounds(&results),
-        operations: sum(&|round| round.log.requests.len()),
+        operations: requests.len(),
         faults: results.len(),
-        lost: sum(&|round| round.comparison.lost),
-        doubled: sum(&|round| round.comparison.duplicated),
+        lost: whole.lost.max(sum(&|round| round.comparison.lost)),
+        doubled: whole.doubled.max(sum(&|round| round.comparison.doubled)),
     })
 }
 
 fn run_round(
     target: &LoadTarget<'_>,
     pair: &mut ServerPair,
-    receiver: &WebhookReceiver,
+    ledger: &mut Ledger,
+    events: &mut EventLog<'_>,
     number: usize,
 ) -> Result<RoundResult> {
-    let load = Load::new(target, number);
+    let load = Load::new(target, number, MODERATE_INTERVAL);
     let ((rate_before, killed, promoted, dead_port, full_rate), mut log) = load.run_during(|| {
         std::thread::sleep(LOAD_BEFORE_KILL);
         let rate_before = load.rate_between(WARM_UP, load.began.elapsed());
@@ -135,20 +147,28 @@ fn run_round(
         end.saturating_sub(LOAD_AFTER_RECOVERY),
         end.saturating_sub(Duration::from_millis(100)),
     );
-    let first = log.requests.iter().filter(|request| request.response.is_some() && request.time > promoted);
-    let first = first.map(|request| request.time - killed).min();
-    let completed = CompletedRound { target, pair, database: DATABASE, round: number, killed };
-    let comparison = completed.compare_with_ledger(receiver, &mut log)?;
+    let responses =
+        log.requests.iter().filter_map(|request| Some(request.acknowledgement.as_ref()?.received));
+    let first = responses.filter(|received| *received > promoted).min();
+    let is_uncertain = |received: Instant| {
+        received + RETRIED_AROUND_KILL > killed && received < killed + RETRIED_AROUND_KILL
+    };
+    let comparison = compare_and_resolve(target, ledger, &mut log, is_uncertain)?;
+    ledger.skip_existing()?;
+    let duplicates_before = events.duplicates;
+    let events_lost = events.wait_for_events(log.recognition_ids(), DELIVERY_TIMEOUT)?;
     target.services.first().context("no service")?.run_cli(&["verify"]).context("afterwards")?;
     pair.add_standby(dead_port)?;
     Ok(RoundResult {
         rate_before,
         rate_after,
         promoted_after: promoted - killed,
-        first_response_after: first,
+        first_response_after: first.map(|first| first - killed),
         full_rate_after: full_rate,
         log,
         comparison,
+        events_lost,
+        events_duplicated: events.duplicates - duplicates_before,
     })
 }
 
@@ -175,7 +195,7 @@ fn format_round(number: usize, round: &RoundResult) -> String {
         seconds(Some(log.longest_wait)),
         comparison.acknowledged,
         comparison.lost,
-        comparison.duplicated,
+        comparison.doubled,
         log.unavailable,
         log.replayed,
         log.broken_connections,
@@ -183,8 +203,8 @@ fn format_round(number: usize, round: &RoundResult) -> String {
         comparison.unknown,
         comparison.retried,
         comparison.changed,
-        comparison.events_lost,
-        comparison.events_duplicated,
+        round.events_lost,
+        round.events_duplicated,
     )
 }
 
@@ -205,7 +225,7 @@ fn summarize_rounds(rounds: &[RoundResult]) -> Vec<Measurement> {
             0.0,
             "",
         ),
-        Measurement::at_most("their events lost", sum(&|round| round.comparison.events_lost), 0.0, ""),
+        Measurement::at_most("their events lost", sum(&|round| round.events_lost), 0.0, ""),
         Measurement::at_most(
             "responses that are neither 201 nor 503",
             sum(&|round| round.log.unexpected.len()),

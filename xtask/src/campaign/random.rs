@@ -1,5 +1,7 @@
 //! Random numbers that are the same for the same seed.
 
+use std::time::Duration;
+
 /// A seeded pseudo-random generator (SplitMix64).
 pub(super) struct Random(pub(super) u64);
 
@@ -14,6 +16,16 @@ impl Random {
     /// Returns a number from 0 to `bound` - 1.
     pub(super) fn number_below(&mut self, bound: u64) -> u64 {
         self.next_u64() % bound.max(1)
+    }
+
+    /// Returns a number from 0 to less than 1.
+    pub(super) fn fraction(&mut self) -> f64 {
+        f64::from(u32::try_from(self.next_u64() >> 32).unwrap_or_default()) / 2_f64.powi(32)
+    }
+
+    /// Returns a duration from zero to less than `bound`.
+    pub(super) fn duration_below(&mut self, bound: Duration) -> Duration {
+        bound.mul_f64(self.fraction())
     }
 
     pub(super) fn random_index(&mut self, length: usize) -> usize {

@@ -2,15 +2,17 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
-use guerdon_test_harness::{HttpsClient, Installation, ServiceProcess};
+use guerdon_test_harness::{HttpsClient, Installation, ProcessGuard, ServiceProcess, Signal};
 use serde_json::Value;
 
 use super::cpu;
 
+const START_POLL_INTERVAL: Duration = Duration::from_millis(20);
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const REQUEST_COUNT_METRIC: &str = "guerdon_http_request_duration_seconds_count";
 const PENDING_EVENTS_METRIC: &str = "guerdon_outbox_pending_events";
@@ -70,13 +72,41 @@ impl RunningService {
         let url = url.as_deref().map(|url| ("GUERDON_DATABASE__URL", url));
         let extra = extra_settings.iter().map(|(name, value)| (*name, value.as_str()));
         let installation = Installation::new(program, data, settings.into_iter().chain(url).chain(extra));
-        let process = ServiceProcess::start_with_watchdog(&installation, scratch)?;
+        let process = ServiceProcess::start_with_watchdog(&installation, Some(scratch))?;
         let start = Instant::now();
         while process.health_status("/readyz") != 200 {
             ensure!(start.elapsed() < START_TIMEOUT, "guerdon serve is not ready: {}", process.read_log());
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(START_POLL_INTERVAL);
         }
         Ok(Self { process, database, installation })
+    }
+
+    /// Kills the service, like a power failure.
+    pub(crate) fn kill(&self) -> Result<()> {
+        self.process.send_signal(Signal::KILL)
+    }
+
+    /// Starts the service again on the same data after it was killed. Returns the time until `request` gets status 200.
+    pub(crate) fn restart(&mut self, request: &[u8]) -> Result<Duration> {
+        self.process.wait_for_exit()?;
+        let start = Instant::now();
+        let process = ServiceProcess::start_with_watchdog(&self.installation, None)?;
+        while process.https().connect()?.send_request(request)?.status != 200 {
+            ensure!(start.elapsed() < START_TIMEOUT, "guerdon serve is not ready: {}", process.read_log());
+            std::thread::sleep(START_POLL_INTERVAL);
+        }
+        let start_time = start.elapsed();
+        self.process = process;
+        Ok(start_time)
+    }
+
+    /// Starts the service again after it was killed, and kills it after this time, possibly before it is ready.
+    pub(crate) fn kill_during_start(&mut self, time_to_kill: Duration) -> Result<()> {
+        self.process.wait_for_exit()?;
+        let mut serve = self.installation.command(&["serve"]);
+        let mut process = ProcessGuard::kill_on_drop(serve.stderr(Stdio::null()))?;
+        std::thread::sleep(time_to_kill);
+        process.kill()
     }
 
     pub(crate) fn installation(&self) -> &Installation {

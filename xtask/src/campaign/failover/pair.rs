@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::{ProcessGuard, StopSignal};
 use tempfile::TempDir;
 
+use super::super::sql::SqlClient;
 use crate::measurement::cpu;
 use crate::measurement::service::free_address;
 use crate::postgres::{
@@ -80,13 +81,18 @@ impl ServerPair {
         Ok(format!("postgres://postgres@{hosts}/{name}?target_session_attrs=read-write"))
     }
 
+    /// Returns a client of the current primary, by a URL that names both servers.
+    pub(super) fn sql_client(&self, url: &str) -> SqlClient {
+        SqlClient::Postgres { psql: self.primary.psql.clone(), url: url.to_owned() }
+    }
+
     /// Returns the process id of the primary's main process.
     pub(super) fn process_id(&self) -> u32 {
         self.primary.server.id()
     }
 
     /// Runs SQL on the current primary.
-    pub(super) fn run_sql(&self, database: &str, sql: &str) -> Result<String> {
+    fn run_sql(&self, database: &str, sql: &str) -> Result<String> {
         self.primary.run_sql(database, sql)
     }
 

@@ -1,18 +1,18 @@
-//! Clients of both instances, each with a log of its requests.
+//! Clients that send recognitions with idempotency keys, each with a log of its requests.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use guerdon_test_harness::{HttpResponse, HttpsConnection};
 
+use super::request_log::{Acknowledgement, LoadRequest, RequestLog};
 use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::RunningService;
 
 pub(super) const CLIENTS: usize = 16;
-/// The interval between two recognitions of a client. The total load is well below capacity: the test measures
-/// availability, not throughput.
-const REQUEST_INTERVAL: Duration = Duration::from_millis(25);
+/// The interval between two recognitions of a client at which the total load, 640 a second, is well below capacity.
+pub(super) const MODERATE_INTERVAL: Duration = Duration::from_millis(25);
 /// The pause before a client reconnects.
 const RECONNECT_DELAY: Duration = Duration::from_millis(100);
 /// The resolution at which acknowledgements are counted.
@@ -21,7 +21,10 @@ const SLICES_PER_SECOND: usize = 20;
 /// More than a round needs.
 const SLICE_COUNT: usize = 200 * SLICES_PER_SECOND;
 
-/// The instance that a client calls, and its credentials.
+/// How long a request with an unknown outcome is retried after the load.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The instances that the clients call, their credentials and their company.
 pub(super) struct LoadTarget<'a> {
     pub(super) services: &'a [RunningService],
     pub(super) provider: &'a Provider,
@@ -32,46 +35,19 @@ pub(super) struct LoadTarget<'a> {
 pub(super) struct Load<'a> {
     target: &'a LoadTarget<'a>,
     round: usize,
+    /// From one recognition of a client to the next, if the response is fast enough.
+    interval: Duration,
     pub(super) began: Instant,
     ended: AtomicBool,
     acknowledged: Vec<AtomicU32>,
 }
 
-/// A recognition that a client requested.
-pub(super) struct LoadRequest {
-    pub(super) client: usize,
-    pub(super) number: usize,
-    /// `None` if the client never received a response.
-    pub(super) response: Option<Vec<u8>>,
-    /// When it was acknowledged, or else begun.
-    pub(super) time: Instant,
-}
-
-/// The requests of one client or of all, and their responses.
-#[derive(Default)]
-pub(super) struct RequestLog {
-    pub(super) requests: Vec<LoadRequest>,
-    /// Responses that request a later retry.
-    pub(super) unavailable: usize,
-    /// Requests that had been executed although the response asked for a retry: the retry returned the stored
-    /// response.
-    pub(super) replayed: usize,
-    /// Connections that broke before a response.
-    pub(super) broken_connections: usize,
-    /// Unexpected responses.
-    pub(super) unexpected: Vec<String>,
-    pub(super) longest_wait: Duration,
-}
-
 impl LoadTarget<'_> {
-    pub(super) fn idempotency_key(round: usize, request: &LoadRequest) -> String {
-        format!("{round}-{}-{}", request.client, request.number)
-    }
-
     /// Returns the bytes of a request, the same for each retry.
-    pub(super) fn request_bytes(&self, round: usize, request: &LoadRequest) -> Vec<u8> {
-        let body = self.company.random_recognition(round * CLIENTS + request.client, request.number, 1);
-        self.provider.post_with_key("/v1/recognitions", &body, Some(&Self::idempotency_key(round, request)))
+    fn request_bytes(&self, request: &LoadRequest) -> Vec<u8> {
+        let LoadRequest { round, client, number, .. } = *request;
+        let body = self.company.random_recognition(round * CLIENTS + client, number, 1);
+        self.provider.post_with_key("/v1/recognitions", &body, Some(&request.idempotency_key()))
     }
 
     /// Connects to this client's instance.
@@ -79,12 +55,30 @@ impl LoadTarget<'_> {
         let service = self.services.get(client % self.services.len().max(1)).context("no service")?;
         service.https().connect()
     }
+
+    /// Sends a request again, until it is acknowledged.
+    pub(super) fn retry_until_acknowledged(
+        &self,
+        connection: &mut HttpsConnection,
+        request: &LoadRequest,
+    ) -> Result<Acknowledgement> {
+        let (start, bytes) = (Instant::now(), self.request_bytes(request));
+        loop {
+            let response = connection.send_request(&bytes)?;
+            if response.status == 201 {
+                return Acknowledgement::from_response(&response);
+            }
+            ensure!(response.status == 503, "a retry: {}", response.text());
+            ensure!(start.elapsed() < RETRY_TIMEOUT, "a retry got only 503 responses");
+            std::thread::sleep(response.retry_after());
+        }
+    }
 }
 
 impl<'a> Load<'a> {
-    pub(super) fn new(target: &'a LoadTarget<'a>, round: usize) -> Self {
+    pub(super) fn new(target: &'a LoadTarget<'a>, round: usize, interval: Duration) -> Self {
         let acknowledged = (0..SLICE_COUNT).map(|_| AtomicU32::new(0)).collect();
-        Self { target, round, began: Instant::now(), ended: AtomicBool::new(false), acknowledged }
+        Self { target, round, interval, began: Instant::now(), ended: AtomicBool::new(false), acknowledged }
     }
 
     /// Runs all clients until `work` ends, and returns both results.
@@ -127,14 +121,14 @@ impl<'a> Load<'a> {
         let mut log = RequestLog::default();
         let mut connection = None;
         for number in 0.. {
-            let mut request = LoadRequest { client, number, response: None, time: Instant::now() };
-            let start = request.time;
+            let (round, sent) = (self.round, Instant::now());
+            let mut request = LoadRequest { round, client, number, acknowledgement: None };
             let is_acknowledged = self.send_until_acknowledged(&mut request, &mut connection, &mut log);
             log.requests.push(request);
             if !is_acknowledged || self.ended.load(Ordering::Relaxed) {
                 break;
             }
-            std::thread::sleep(REQUEST_INTERVAL.saturating_sub(start.elapsed()));
+            std::thread::sleep(self.interval.saturating_sub(sent.elapsed()));
         }
         log
     }
@@ -146,19 +140,18 @@ impl<'a> Load<'a> {
         connection: &mut Option<HttpsConnection>,
         log: &mut RequestLog,
     ) -> bool {
-        let bytes = self.target.request_bytes(self.round, request);
+        let bytes = self.target.request_bytes(request);
         loop {
             let start = Instant::now();
             let response = send_request(self.target, request.client, connection, &bytes);
             log.longest_wait = log.longest_wait.max(start.elapsed());
             let pause = match response {
                 Ok(response) if response.status == 201 => {
-                    request.time = Instant::now();
                     if let Some(slice) = self.acknowledged.get(slice_index(self.began.elapsed())) {
                         slice.fetch_add(1, Ordering::Relaxed);
                     }
                     log.replayed += usize::from(response.header("idempotency-replayed") == Some("true"));
-                    request.response = Some(response.body);
+                    request.acknowledgement = Acknowledgement::from_response(&response).ok();
                     return true;
                 }
                 Ok(response) if response.status == 503 => {
@@ -180,17 +173,6 @@ impl<'a> Load<'a> {
             }
             std::thread::sleep(pause); // as the response requests
         }
-    }
-}
-
-impl RequestLog {
-    fn merge(&mut self, other: Self) {
-        self.requests.extend(other.requests);
-        self.unavailable += other.unavailable;
-        self.replayed += other.replayed;
-        self.broken_connections += other.broken_connections;
-        self.unexpected.extend(other.unexpected);
-        self.longest_wait = self.longest_wait.max(other.longest_wait);
     }
 }
 

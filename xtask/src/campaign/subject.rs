@@ -1,0 +1,82 @@
+//! A service under load whose data outlives its process.
+
+use anyhow::{Context as _, Result, ensure};
+use guerdon_test_harness::WebhookReceiver;
+use tempfile::TempDir;
+
+use super::context::{Setup, temporary_folder};
+use super::load::LoadTarget;
+use super::sql::SqlClient;
+use crate::measurement::fixture::{Company, Provider};
+use crate::measurement::service::{Database, RunningService};
+use crate::postgres::Cluster;
+
+const DATABASE: &str = "campaign";
+const USERS: usize = 200;
+/// The points in the peer wallet of each user, more than any campaign spends.
+const POINTS: &str = "1000000";
+
+/// A service with a provider and a company whose users send recognitions.
+pub(super) struct Subject {
+    pub(super) service: RunningService,
+    pub(super) provider: Provider,
+    pub(super) company: Company,
+    cluster: Option<Cluster>,
+    _folder: TempDir,
+}
+
+impl Subject {
+    /// Starts a service that delivers its events to this receiver.
+    pub(super) fn start(setup: &Setup<'_>, receiver: &WebhookReceiver) -> Result<Self> {
+        let folder = temporary_folder()?;
+        let (data, scratch) = (folder.path().join("data"), folder.path().join("scratch"));
+        std::fs::create_dir(&data)?;
+        let (cluster, url) = match setup.database {
+            Database::Sqlite => (None, None),
+            Database::Postgres => {
+                let cluster = Cluster::start_durable(setup.workspace)?;
+                let url = (cluster.create_database(DATABASE)?, cluster.process_id());
+                (Some(cluster), Some(url))
+            }
+        };
+        let service = RunningService::start_in(setup.program, &data, &scratch, url, &[])?;
+        let (provider, company) = create_company(&service, receiver)?;
+        Ok(Self { service, provider, company, cluster, _folder: folder })
+    }
+
+    pub(super) fn target(&self) -> LoadTarget<'_> {
+        LoadTarget {
+            services: std::slice::from_ref(&self.service),
+            provider: &self.provider,
+            company: &self.company,
+        }
+    }
+
+    /// Returns a client of the service's database.
+    pub(super) fn sql_client(&self, setup: &Setup<'_>) -> Result<SqlClient> {
+        match &self.cluster {
+            Some(cluster) => Ok(SqlClient::for_cluster(cluster, DATABASE)),
+            None => SqlClient::for_file(setup.workspace, &self.service.installation().database_file()),
+        }
+    }
+
+    /// Verifies the ledger. Fails if it is damaged, or if the service panicked since its last start.
+    pub(super) fn verify(&self) -> Result<()> {
+        let log = self.service.read_log();
+        ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
+        self.service.run_cli(&["verify"]).map(drop)
+    }
+}
+
+/// Creates a provider that receives events, and a company whose users have points.
+pub(super) fn create_company(
+    service: &RunningService,
+    receiver: &WebhookReceiver,
+) -> Result<(Provider, Company)> {
+    let provider = Provider::create(service, Some(&receiver.named_url()))?;
+    let company = Company::create(service, &provider, "campaign", USERS)?;
+    service
+        .run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])
+        .context("distributing points")?;
+    Ok((provider, company))
+}
