@@ -20,6 +20,7 @@ mod load;
 mod neighbour;
 mod overload;
 mod parity;
+mod postgres_server;
 mod random;
 mod refusals;
 mod report;

@@ -107,8 +107,9 @@ impl Installation {
     pub fn run_json(&self, arguments: &[&str]) -> Result<Value> {
         let words = || format!("guerdon {}", arguments.join(" "));
         let output = self.command(arguments).args(["--output", "json"]).output().with_context(words)?;
-        let errors = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "{} failed ({}): {}", words(), output.status, errors.trim());
+        let message = if output.stderr.is_empty() { &output.stdout } else { &output.stderr };
+        let message = String::from_utf8_lossy(message);
+        ensure!(output.status.success(), "{} failed ({}): {}", words(), output.status, message.trim());
         serde_json::from_slice(&output.stdout).with_context(|| format!("reading the output of {}", words()))
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::AddAssign;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use super::ledger::{Ledger, RecognitionsByKey, plain_id};
 use super::load::{CLIENTS, LoadTarget};
@@ -59,8 +59,7 @@ pub(super) fn compare_and_resolve(
     };
     retry_uncertain(target, log, is_uncertain, &mut comparison)?;
     let after = ledger.read_recognitions()?;
-    let missing = count_lost(&after, &log.requests);
-    ensure!(missing <= comparison.lost, "{missing} retries were acknowledged but are not in the ledger");
+    comparison.lost = comparison.lost.max(count_lost(&after, &log.requests));
     comparison.doubled = count_doubled(after, &log.requests);
     Ok(comparison)
 }

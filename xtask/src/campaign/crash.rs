@@ -42,7 +42,10 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
 #[derive(Default)]
 struct Cycles {
     log: RequestLog,
+    /// The sum of the comparisons after each kill, and the comparison of all requests in the end.
     comparison: Comparison,
+    whole: Comparison,
+    events_lost: usize,
     start_times: Vec<Duration>,
     kills_during_start: usize,
     /// Kills while at least one request was in progress.
@@ -52,28 +55,35 @@ struct Cycles {
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let receiver = WebhookReceiver::start()?;
     let mut subject = Subject::start(setup, &receiver)?;
-    let mut ledger = Ledger::new(subject.sql_client(setup)?);
-    let mut events = EventLog::new(&receiver);
-    let (mut random, mut cycles) = (Random(setup.seed), Cycles::default());
-    let start = Instant::now();
-    for number in (1..).take_while(|_| start.elapsed() < setup.duration) {
-        cycles
-            .run_cycle(&mut subject, &mut ledger, &mut random, number)
-            .with_context(|| format!("cycle {number}"))?;
-        events.collect_arrivals()?;
-        if number.is_multiple_of(CYCLES_PER_VERIFICATION) {
-            subject.verify().with_context(|| format!("after cycle {number}"))?;
-            eprintln!("{number} kills, {} s: {:?}", start.elapsed().as_secs(), cycles.comparison);
-        }
-    }
-    subject.verify().context("in the end")?;
-    let whole = compare_all(&ledger, &cycles.log.requests)?;
-    let events_lost = events.wait_for_events(cycles.log.recognition_ids(), DELIVERY_TIMEOUT)?;
-    subject.verify().context("after the last delivery")?;
-    cycles.summarize(whole, &events, events_lost)
+    let (mut events, mut cycles) = (EventLog::new(&receiver), Cycles::default());
+    let outcome = cycles.run_all(setup, &mut subject, &mut events);
+    let mut report = cycles.summarize(&events);
+    report.measurements.extend(outcome.err().map(|error| Measurement::failure(&error)));
+    Ok(report)
 }
 
 impl Cycles {
+    /// Runs cycles for the duration of the campaign, then compares all requests with the whole ledger.
+    fn run_all(&mut self, setup: &Setup<'_>, subject: &mut Subject, events: &mut EventLog<'_>) -> Result<()> {
+        let (mut ledger, mut random) = (Ledger::new(subject.sql_client(setup)?), Random(setup.seed));
+        let start = Instant::now();
+        for number in (1..).take_while(|_| start.elapsed() < setup.duration) {
+            self.run_cycle(subject, &mut ledger, &mut random, number)
+                .with_context(|| format!("cycle {number}"))?;
+            events.collect_arrivals()?;
+            if number.is_multiple_of(CYCLES_PER_VERIFICATION) {
+                subject.verify().with_context(|| format!("after cycle {number}"))?;
+                eprintln!("{number} kills, {} s: {:?}", start.elapsed().as_secs(), self.comparison);
+            }
+        }
+        subject.verify().context("in the end")?;
+        self.whole = compare_all(&ledger, &self.log.requests)?;
+        self.events_lost = events.wait_for_events(self.log.recognition_ids(), DELIVERY_TIMEOUT)?;
+        subject.verify().context("after the last delivery")?;
+        ensure!(self.comparison.acknowledged > self.start_times.len(), "too few requests were acknowledged");
+        Ok(())
+    }
+
     fn run_cycle(
         &mut self,
         subject: &mut Subject,
@@ -88,6 +98,7 @@ impl Cycles {
             subject.service.kill()?;
             Ok(Instant::now())
         })?;
+        subject.check_log()?;
         if number.is_multiple_of(CYCLES_PER_KILL_DURING_START) {
             subject.service.kill_during_start(random.duration_below(START_KILLED_WITHIN))?;
             self.kills_during_start += 1;
@@ -103,15 +114,11 @@ impl Cycles {
         Ok(())
     }
 
-    fn summarize(self, whole: Comparison, events: &EventLog<'_>, events_lost: usize) -> Result<Report> {
-        let Self { log, comparison, start_times, kills_during_start, kills_of_requests } = self;
+    fn summarize(self, events: &EventLog<'_>) -> Report {
+        let Self { log, comparison, whole, start_times, kills_during_start, kills_of_requests, .. } = self;
         let kills = start_times.len() + kills_during_start;
-        ensure!(
-            comparison.acknowledged > kills,
-            "only {} requests were acknowledged",
-            comparison.acknowledged
-        );
-        let times = Percentiles::from_durations(start_times.clone()).context("no start")?;
+        let median =
+            Percentiles::from_durations(start_times.clone()).map_or(Duration::ZERO, |times| times.median);
         let slowest = start_times.iter().max().copied().unwrap_or_default();
         let zero = |name: &str, count: usize| Measurement::at_most(name, to_f64(count), 0.0, "");
         let count = |name: &str, count: usize| Measurement::without_bound(name, count.to_string());
@@ -120,10 +127,7 @@ impl Cycles {
             count("kills under load", start_times.len()),
             count("  of these with requests in progress", kills_of_requests),
             count("kills during a start", kills_during_start),
-            Measurement::without_bound(
-                "start until the first response, median",
-                format!("{:.1?}", times.median),
-            ),
+            Measurement::without_bound("start until the first response, median", format!("{median:.1?}")),
             Measurement::duration_below("  longest", slowest, START_TIME_MAX),
             count("acknowledged before the kill", comparison.acknowledged),
             count("unknown outcomes", comparison.unknown),
@@ -132,18 +136,18 @@ impl Cycles {
             zero("  with another response than before", comparison.changed),
             zero("responses that are neither 201 nor 503", log.unexpected.len()),
             count("recognitions with an event", events.count_events()),
-            zero("events lost", events_lost),
+            zero("events lost", self.events_lost),
             zero("events without a requested recognition", events.count_unrequested(log.recognition_ids())),
             zero("events whose body or id changed", events.changed),
             Measurement::at_most("deliveries repeated", to_f64(events.duplicates), duplicates_max, ""),
         ];
-        Ok(Report {
+        Report {
             measurements,
             operations: log.requests.len(),
             faults: kills,
             lost: whole.lost.max(comparison.lost),
             doubled: whole.doubled.max(comparison.doubled),
-        })
+        }
     }
 }
 

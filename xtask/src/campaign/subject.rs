@@ -60,10 +60,16 @@ impl Subject {
         }
     }
 
-    /// Verifies the ledger. Fails if it is damaged, or if the service panicked since its last start.
-    pub(super) fn verify(&self) -> Result<()> {
+    /// Fails if the service panicked since its last start.
+    pub(super) fn check_log(&self) -> Result<()> {
         let log = self.service.read_log();
         ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
+        Ok(())
+    }
+
+    /// Verifies the ledger. Fails if it is damaged, or if the service panicked since its last start.
+    pub(super) fn verify(&self) -> Result<()> {
+        self.check_log()?;
         self.service.run_cli(&["verify"]).map(drop)
     }
 }
