@@ -73,12 +73,15 @@ pub(super) fn compare_all(ledger: &Ledger, requests: &[LoadRequest]) -> Result<C
 
 /// Counts acknowledged recognitions that are not recorded with the key of their request.
 fn count_lost(recorded: &RecognitionsByKey, requests: &[LoadRequest]) -> usize {
-    let is_lost = |request: &&LoadRequest| {
-        let acknowledged = request.acknowledgement.as_ref().map(|response| plain_id(&response.recognition));
-        let recorded = recorded.get(&request.idempotency_key());
-        acknowledged.is_some_and(|id| !recorded.is_some_and(|ids| ids.contains(&id)))
-    };
-    requests.iter().filter(is_lost).count()
+    let acknowledged = requests.iter().filter(|request| request.acknowledgement.is_some());
+    acknowledged.filter(|request| !is_recorded(recorded, request)).count()
+}
+
+/// Whether the acknowledged recognition is recorded with the key of the request.
+pub(super) fn is_recorded(recorded: &RecognitionsByKey, request: &LoadRequest) -> bool {
+    let acknowledged = request.acknowledgement.as_ref().map(|response| plain_id(&response.recognition));
+    let recorded = recorded.get(&request.idempotency_key());
+    acknowledged.is_some_and(|id| recorded.is_some_and(|ids| ids.contains(&id)))
 }
 
 /// Counts recorded recognitions beyond one for each request.
@@ -117,6 +120,8 @@ fn retry_uncertain(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use guerdon_test_harness::HttpResponse;
 
     use super::{count_doubled, count_lost};
@@ -132,7 +137,7 @@ mod tests {
             Acknowledgement::from_response(&HttpResponse { status: 201, head: String::new(), body }).unwrap()
         };
         let acknowledgement = id.map(acknowledge);
-        LoadRequest { round: 1, client: 2, number, acknowledgement }
+        LoadRequest { round: 1, client: 2, number, sent: Instant::now(), acknowledgement }
     }
 
     fn ledger(rows: &[(&str, &[&str])]) -> RecognitionsByKey {

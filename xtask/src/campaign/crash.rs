@@ -103,8 +103,7 @@ impl Cycles {
             subject.service.kill_during_start(random.duration_below(START_KILLED_WITHIN))?;
             self.kills_during_start += 1;
         }
-        let user = subject.provider.get_request(&format!("/v1/users/{}", subject.company.user_id(0)));
-        self.start_times.push(subject.service.restart(&user)?);
+        self.start_times.push(subject.restart()?);
         let is_uncertain = |received: Instant| received + RETRIED_BEFORE_KILL > killed;
         let comparison = compare_and_resolve(&subject.target(), ledger, &mut log, is_uncertain)?;
         ledger.skip_existing()?;

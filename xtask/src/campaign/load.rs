@@ -122,7 +122,7 @@ impl<'a> Load<'a> {
         let mut connection = None;
         for number in 0.. {
             let (round, sent) = (self.round, Instant::now());
-            let mut request = LoadRequest { round, client, number, acknowledgement: None };
+            let mut request = LoadRequest { round, client, number, sent, acknowledgement: None };
             let is_acknowledged = self.send_until_acknowledged(&mut request, &mut connection, &mut log);
             log.requests.push(request);
             if !is_acknowledged || self.ended.load(Ordering::Relaxed) {
@@ -154,7 +154,7 @@ impl<'a> Load<'a> {
                     request.acknowledgement = Acknowledgement::from_response(&response).ok();
                     return true;
                 }
-                Ok(response) if response.status == 503 => {
+                Ok(response) if response.status == 503 && response.header("retry-after").is_some() => {
                     log.unavailable += 1;
                     response.retry_after()
                 }

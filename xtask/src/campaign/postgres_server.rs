@@ -1,7 +1,8 @@
 //! PostgreSQL servers on loopback with fixed ports, so that one can take the place of another.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -45,6 +46,7 @@ pub(super) struct PostgresServer {
     server: ProcessGuard,
     port: u16,
     psql: PathBuf,
+    owner: Option<Owner>,
     _folder: TempDir,
 }
 
@@ -93,6 +95,17 @@ impl ServerFolder {
         command_output(&mut copy).map(drop)
     }
 
+    /// Adds lines to the settings of the cluster. They take precedence over earlier lines.
+    pub(super) fn append_settings(&self, lines: &str) -> Result<()> {
+        let file = self.data_folder().join("postgresql.auto.conf");
+        Ok(OpenOptions::new().append(true).open(file)?.write_all(lines.as_bytes())?)
+    }
+
+    /// Makes the server recover, as its settings specify, when it starts.
+    pub(super) fn request_recovery(&self) -> Result<()> {
+        Ok(std::fs::write(self.data_folder().join("recovery.signal"), "")?)
+    }
+
     pub(super) fn start(self, programs: &Programs) -> Result<PostgresServer> {
         let (data, log) = (self.data_folder(), self.folder.path().join("log"));
         let mut command: Command =
@@ -112,6 +125,7 @@ impl ServerFolder {
             server,
             port: self.port,
             psql: programs.client_program("psql"),
+            owner: self.owner,
             _folder: self.folder,
         })
     }
@@ -140,6 +154,20 @@ impl PostgresServer {
     /// Runs SQL with `psql` in one transaction and returns the rows.
     pub(super) fn run_sql(&self, database: &str, sql: &str) -> Result<String> {
         run_psql(&self.psql, &self.database_url(database), sql)
+    }
+
+    /// Starts `pg_receivewal`, which writes the write-ahead log to this folder through a replication slot.
+    pub(super) fn receive_log(&self, programs: &Programs, slot: &str, folder: &Path) -> Result<ProcessGuard> {
+        let program = programs.client_program("pg_receivewal");
+        let command = || {
+            let mut command = command_as_owner(&program, self.owner, folder);
+            command.args(self.connection_arguments()).arg(format!("--slot={slot}"));
+            command
+        };
+        command_output(command().args(["--create-slot", "--if-not-exists"]))?;
+        let mut receive = command();
+        receive.arg("-D").arg(folder);
+        ProcessGuard::start(receive, StopSignal::Interrupt, None)
     }
 
     /// Kills all processes of the server.

@@ -14,6 +14,8 @@ pub(super) struct LoadRequest {
     pub(super) round: usize,
     pub(super) client: usize,
     pub(super) number: usize,
+    /// When it was sent for the first time.
+    pub(super) sent: Instant,
     /// `None` if its outcome is unknown.
     pub(super) acknowledgement: Option<Acknowledgement>,
 }

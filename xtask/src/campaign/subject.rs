@@ -1,5 +1,7 @@
 //! A service under load whose data outlives its process.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, ensure};
 use guerdon_test_harness::WebhookReceiver;
 use tempfile::TempDir;
@@ -26,22 +28,41 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Starts a service that delivers its events to this receiver.
+    /// Starts a service that delivers its events to this receiver, with a new database.
     pub(super) fn start(setup: &Setup<'_>, receiver: &WebhookReceiver) -> Result<Self> {
+        let cluster = match setup.database {
+            Database::Sqlite => None,
+            Database::Postgres => Some(Cluster::start_durable(setup.workspace)?),
+        };
+        let url = cluster
+            .as_ref()
+            .map(|cluster| anyhow::Ok((cluster.create_database(DATABASE)?, cluster.process_id())))
+            .transpose()?;
+        Ok(Self { cluster, ..Self::start_on(setup, receiver, url)? })
+    }
+
+    /// Starts a service on a database with this URL, whose server has this process id, or on the embedded database.
+    pub(super) fn start_on(
+        setup: &Setup<'_>,
+        receiver: &WebhookReceiver,
+        url: Option<(String, u32)>,
+    ) -> Result<Self> {
+        Self::start_with(setup, receiver, url, &[])
+    }
+
+    /// Like [`Self::start_on`], with additional settings.
+    pub(super) fn start_with(
+        setup: &Setup<'_>,
+        receiver: &WebhookReceiver,
+        url: Option<(String, u32)>,
+        extra_settings: &[(&str, String)],
+    ) -> Result<Self> {
         let folder = temporary_folder()?;
         let (data, scratch) = (folder.path().join("data"), folder.path().join("scratch"));
         std::fs::create_dir(&data)?;
-        let (cluster, url) = match setup.database {
-            Database::Sqlite => (None, None),
-            Database::Postgres => {
-                let cluster = Cluster::start_durable(setup.workspace)?;
-                let url = (cluster.create_database(DATABASE)?, cluster.process_id());
-                (Some(cluster), Some(url))
-            }
-        };
-        let service = RunningService::start_in(setup.program, &data, &scratch, url, &[])?;
+        let service = RunningService::start_in(setup.program, &data, &scratch, url, extra_settings)?;
         let (provider, company) = create_company(&service, receiver)?;
-        Ok(Self { service, provider, company, cluster, _folder: folder })
+        Ok(Self { service, provider, company, cluster: None, _folder: folder })
     }
 
     pub(super) fn target(&self) -> LoadTarget<'_> {
@@ -58,6 +79,20 @@ impl Subject {
             Some(cluster) => Ok(SqlClient::for_cluster(cluster, DATABASE)),
             None => SqlClient::for_file(setup.workspace, &self.service.installation().database_file()),
         }
+    }
+
+    /// Starts the killed service again. Returns the time until it serves a request.
+    pub(super) fn restart(&mut self) -> Result<Duration> {
+        let user = self.provider.get_request(&format!("/v1/users/{}", self.company.user_id(0)));
+        self.service.restart(&user)
+    }
+
+    /// Deletes all files of the killed service.
+    pub(super) fn delete_data(&mut self) -> Result<()> {
+        self.service.wait_for_exit()?;
+        let data = self.service.data_folder();
+        std::fs::remove_dir_all(data)?;
+        Ok(std::fs::create_dir(data)?)
     }
 
     /// Fails if the service panicked since its last start.

