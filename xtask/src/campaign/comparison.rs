@@ -3,10 +3,10 @@
 use std::ops::AddAssign;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::ledger::{Ledger, RecognitionsByKey, plain_id};
-use super::load::{CLIENTS, LoadTarget};
+use super::load::LoadTarget;
 use super::request_log::{LoadRequest, RequestLog};
 
 /// How the ledger differs from the acknowledged requests.
@@ -101,14 +101,18 @@ fn retry_uncertain(
     is_uncertain: impl Fn(Instant) -> bool,
     comparison: &mut Comparison,
 ) -> Result<()> {
-    let connect = |client: usize| target.connect(client + 1);
-    let mut connections = (0..CLIENTS).map(connect).collect::<Result<Vec<_>>>()?;
+    let mut connection = None;
     for request in &mut log.requests {
         if request.acknowledgement.as_ref().is_some_and(|first| !is_uncertain(first.received)) {
             continue;
         }
-        let connection = connections.get_mut(request.client).context("no such client")?;
-        let retried = target.retry_until_acknowledged(connection, request)?;
+        // The requests of a client follow each other in the log.
+        let mut open = match connection.take() {
+            Some((client, open)) if client == request.client => open,
+            _ => target.connect(request.client + 1)?,
+        };
+        let retried = target.retry_until_acknowledged(&mut open, request)?;
+        connection = Some((request.client, open));
         comparison.retried += 1;
         match &request.acknowledgement {
             Some(first) => comparison.changed += usize::from(!first.equals(&retried)),

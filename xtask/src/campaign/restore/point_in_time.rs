@@ -107,7 +107,7 @@ fn run_round(
     subject.restart()?;
     rounds.add_restore_time(restore_start.elapsed());
     let expected = ExpectedState { complete_until: target.before, nothing_after: target.after };
-    rounds.add_round(subject, ledger, log, expected, target.after)?;
+    rounds.add_round(subject, ledger, log, expected, target.before)?;
     Ok(server)
 }
 

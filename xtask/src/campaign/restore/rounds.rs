@@ -12,6 +12,8 @@ use super::super::request_log::{LoadRequest, RequestLog};
 use super::super::subject::Subject;
 use super::super::victim::to_f64;
 
+/// Requests acknowledged within this time before the end of the copy are retried with their keys.
+const RETRIED_BEFORE_END: Duration = Duration::from_secs(1);
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The state that a restored copy must have: everything acknowledged before the first time, and nothing sent after the
@@ -36,14 +38,14 @@ pub(super) struct Rounds {
     comparison: Comparison,
     whole: Comparison,
     events_lost: usize,
-    /// From the first missing acknowledgement to the kill, or to the target time.
-    losses: Vec<Duration>,
+    /// From the newest request in a copy to the kill, or to the target time.
+    ages: Vec<Duration>,
     restore_times: Vec<Duration>,
 }
 
 impl Rounds {
     /// Compares the ledger of a restored service with the requests of its round, and sends the missing ones again.
-    /// Losses are counted back from `end`.
+    /// The age of the copy is counted back from `end`.
     pub(super) fn add_round(
         &mut self,
         subject: &Subject,
@@ -56,8 +58,8 @@ impl Rounds {
         let state = RestoredState::compare(&recorded, &log.requests);
         self.lost += state.count_missing_before(expected.complete_until);
         self.too_new += state.count_present_after(expected.nothing_after);
-        let first_missing = state.missing.iter().min().copied();
-        self.losses.push(first_missing.map_or(Duration::ZERO, |first| end.saturating_duration_since(first)));
+        let newest = state.present.iter().max().context("the copy contains no request of the round")?;
+        self.ages.push(end.saturating_duration_since(*newest));
         self.sent_again += state.missing.len();
         self.restored += 1;
         for request in &mut log.requests {
@@ -65,7 +67,8 @@ impl Rounds {
                 request.acknowledgement = None;
             }
         }
-        self.comparison += compare_and_resolve(&subject.target(), ledger, &mut log, |_received| true)?;
+        let is_uncertain = |received: Instant| received + RETRIED_BEFORE_END > end;
+        self.comparison += compare_and_resolve(&subject.target(), ledger, &mut log, is_uncertain)?;
         ledger.skip_existing()?;
         subject.verify().context("after the restored service has continued")?;
         self.log.merge(log);
@@ -87,13 +90,13 @@ impl Rounds {
         let seconds = |times: &[Duration]| {
             let [shortest, longest] = [times.iter().min(), times.iter().max()]
                 .map(|time| time.copied().unwrap_or_default().as_secs_f64());
-            format!("{shortest:.2} to {longest:.2} s")
+            format!("{shortest:.3} to {longest:.3} s")
         };
         let zero = |name: &str, count: usize| Measurement::at_most(name, to_f64(count), 0.0, "");
         let count = |name: &str, count: usize| Measurement::without_bound(name, count.to_string());
         let measurements = vec![
             Measurement::at_least("copies restored and verified", to_f64(self.restored), 1.0, ""),
-            Measurement::without_bound("  from the first missing request to the end", seconds(&self.losses)),
+            Measurement::without_bound("  age of the newest request in a copy", seconds(&self.ages)),
             Measurement::without_bound("  time to restore, verify and start", seconds(&self.restore_times)),
             zero("  requests that a copy should not contain", self.too_new),
             count("  missing requests, sent again with their keys", self.sent_again),
