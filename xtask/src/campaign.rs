@@ -123,7 +123,13 @@ impl Campaign {
     fn measures_speed(self) -> bool {
         !matches!(
             self,
-            Self::Crash | Self::Faults | Self::Authz | Self::Parity | Self::Restore | Self::Upkeep
+            Self::Crash
+                | Self::Faults
+                | Self::Authz
+                | Self::Parity
+                | Self::Restore
+                | Self::Failover
+                | Self::Upkeep
         )
     }
 

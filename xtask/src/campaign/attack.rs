@@ -13,6 +13,11 @@ use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 
 const MEMORY_MAX_MIB: f64 = 256.0;
+/// The labels of responses that acknowledge a recognition, and the query that counts recognitions with at least one
+/// receiver in the ledger. The requests have no keys, so that their number is all that can be compared.
+const ACKNOWLEDGED_RECOGNITIONS: [&str; 3] =
+    [r#"method="POST""#, r#"route="/v1/recognitions""#, r#"status="201""#];
+const RECORDED_RECOGNITIONS: &str = "SELECT count(DISTINCT journal_entry_id) FROM recognitions";
 
 /// An attack on a running service.
 #[derive(Clone, Copy)]
@@ -46,8 +51,8 @@ impl Attack {
                 "the service and its attackers share one processor: effects may be caused by the attackers"
             );
         }
-        let mut report =
-            self.attack(&AttackContext { setup, service: &service, cluster: cluster.as_ref() })?;
+        let context = AttackContext { setup, service: &service, cluster: cluster.as_ref() };
+        let mut report = self.attack(&context)?;
         let log = service.read_log();
         ensure!(!log.contains("panicked"), "the service panicked:\n{log}");
         service.run_cli(&["verify"]).context("afterwards")?;
@@ -59,7 +64,10 @@ impl Attack {
             MEMORY_MAX_MIB,
             " MiB",
         ));
-        report.operations = service.count_requests()?;
+        report.operations = service.count_responses(&[])?;
+        let acknowledged = service.count_responses(&ACKNOWLEDGED_RECOGNITIONS)?;
+        let recorded = context.sql_client()?.run_sql(RECORDED_RECOGNITIONS)?;
+        report.lost = acknowledged.saturating_sub(recorded.trim().parse()?);
         Ok(report)
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use tempfile::TempDir;
 
+use super::sql::SqlClient;
 use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 use crate::workspace::Workspace;
@@ -36,6 +37,14 @@ impl AttackContext<'_> {
     /// Returns the duration of each of several equal periods of measurement.
     pub(super) fn period(&self, periods: u32) -> Duration {
         self.setup.duration / periods
+    }
+
+    /// Returns a client of the service's database.
+    pub(super) fn sql_client(&self) -> Result<SqlClient> {
+        match self.cluster {
+            Some(cluster) => Ok(SqlClient::for_cluster(cluster, ATTACK_DATABASE)),
+            None => SqlClient::for_file(self.setup.workspace, &self.service.installation().database_file()),
+        }
     }
 }
 

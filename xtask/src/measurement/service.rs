@@ -14,7 +14,7 @@ use super::cpu;
 
 const START_POLL_INTERVAL: Duration = Duration::from_millis(20);
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-const REQUEST_COUNT_METRIC: &str = "guerdon_http_request_duration_seconds_count";
+const RESPONSE_COUNT_METRIC: &str = "guerdon_http_request_duration_seconds_count";
 const PENDING_EVENTS_METRIC: &str = "guerdon_outbox_pending_events";
 
 /// The database of a service.
@@ -189,10 +189,12 @@ impl RunningService {
             .context("the metrics have no number of pending events")
     }
 
-    /// Returns the number of requests that the service has answered.
-    pub(crate) fn count_requests(&self) -> Result<usize> {
+    /// Returns the number of responses that the service has sent to requests with all of these labels, such as
+    /// `status="201"`.
+    pub(crate) fn count_responses(&self, labels: &[&str]) -> Result<usize> {
         let page = self.process.get_operator_page("/metrics")?.body;
-        let counts = page.lines().filter(|line| line.starts_with(REQUEST_COUNT_METRIC));
+        let counts = page.lines().filter(|line| line.starts_with(RESPONSE_COUNT_METRIC));
+        let counts = counts.filter(|line| labels.iter().all(|label| line.contains(label)));
         let counts = counts.filter_map(|line| line.rsplit_once(' ')?.1.parse::<usize>().ok());
         Ok(counts.sum())
     }
