@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -166,7 +166,7 @@ impl PostgresServer {
         };
         command_output(command().args(["--create-slot", "--if-not-exists"]))?;
         let mut receive = command();
-        receive.arg("-D").arg(folder);
+        receive.arg("-D").arg(folder).stderr(Stdio::null()); // it reports the loss of the server
         ProcessGuard::start(receive, StopSignal::Interrupt, None)
     }
 

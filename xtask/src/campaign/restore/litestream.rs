@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::{ProcessGuard, StopSignal, WebhookReceiver};
 
 use super::super::context::{Setup, temporary_folder};
@@ -24,6 +24,8 @@ const LOAD_BEFORE_SEAL: Duration = Duration::from_secs(5);
 const LOAD_AFTER_SEAL: Duration = Duration::from_secs(3);
 /// The most that the loss of the machine may lose.
 const LOSS_MAX: Duration = Duration::from_secs(5);
+
+const FIRST_COPY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Litestream with the replica of one round.
 struct Replica<'a> {
@@ -67,6 +69,7 @@ fn run_round(
     let target = subject.target();
     let load = Load::new(&target, number, MODERATE_INTERVAL);
     let ((head, killed), log) = load.run_during(|| {
+        replica.wait_for_first_copy()?;
         std::thread::sleep(before_seal);
         let head = string_field(&subject.service.run_cli(&["seal"])?, "head")?;
         std::thread::sleep(LOSS_MAX + after_seal);
@@ -102,6 +105,16 @@ impl Replica<'_> {
         ProcessGuard::start(command, StopSignal::Terminate, None)
     }
 
+    /// Waits until the replica has its first copy of the database. Until then, the loss of the machine loses everything.
+    fn wait_for_first_copy(&self) -> Result<()> {
+        let (folder, start) = (self.folder.join("replica"), Instant::now());
+        while !contains_copy(&folder) {
+            ensure!(start.elapsed() < FIRST_COPY_TIMEOUT, "the replica has no copy of the database");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
     /// Restores the newest state to a file.
     fn restore(&self) -> Result<PathBuf> {
         let copy = self.folder.join("guerdon.db");
@@ -116,4 +129,12 @@ impl Replica<'_> {
     fn url(&self) -> String {
         format!("file://{}", self.folder.join("replica").display())
     }
+}
+
+/// Whether a folder of a replica or one of its subfolders contains a complete file.
+fn contains_copy(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries
+        .into_iter()
+        .any(|path| path.extension().is_some_and(|extension| extension == "ltx") || contains_copy(&path))
 }
