@@ -89,14 +89,14 @@ impl PagePosition {
     }
 }
 
-/// Renders the search over all objects. It is sent in a body: the text may be an e-mail address, which must not appear in
+/// Renders the search over all objects. It is sent in a body: the text may be an email address, which must not appear in
 /// a URL, where browsers and proxies store it.
 fn search_form() -> Markup {
     html! {
         form.search method="post" action=(SEARCH_PATH) role="search" aria-label="Everything" {
             label {
-                span.unseen { "Search for a domain, name, id or e-mail address" }
-                input type="search" name="q" placeholder="Domain, name, id, e-mail" autocomplete="off" spellcheck="false" maxlength="254";
+                span.unseen { "Search for a domain, name, id or email address" }
+                input type="search" name="q" placeholder="Domain, name, id, email" autocomplete="off" spellcheck="false" maxlength="254";
             }
             button type="submit" { "Search" }
         }

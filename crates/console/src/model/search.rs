@@ -42,7 +42,7 @@ pub struct FoundObject {
 pub enum SearchOutcome {
     /// Nothing was searched for.
     NoQuery,
-    /// An e-mail address was part of the URL, where it is stored by browsers and proxies; it was not searched for.
+    /// An email address was part of the URL, where it is stored by browsers and proxies; it was not searched for.
     AddressInUrl,
     /// The objects, at most as many as [`SearchResult::OBJECTS_MAX`].
     Found(Vec<FoundObject>),
@@ -51,7 +51,7 @@ pub enum SearchOutcome {
 /// The content of the search page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchResult {
-    /// The text that was searched for; `None` if it is an e-mail address.
+    /// The text that was searched for; `None` if it is an email address.
     pub text: Option<String>,
     pub outcome: SearchOutcome,
 }

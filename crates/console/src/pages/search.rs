@@ -13,8 +13,8 @@ pub fn render_page(result: &SearchResult, frame: &Frame) -> String {
         @if let Some(text) = &result.text { p.subtitle { "for “" (text) "”" } }
         (render_outcome(&result.outcome))
         p.soft {
-            "Finds companies by domain or by a part of the name, users by e-mail address, providers by name, and users, companies, providers, "
-            "events, recognitions and failed requests by id. An e-mail address is neither stored nor part of a URL."
+            "Finds companies by domain or by a part of the name, users by email address, providers by name, and users, companies, providers, "
+            "events, recognitions and failed requests by id. An email address is neither stored nor part of a URL."
         }
     };
     frame::render_frame(frame, PagePosition::Outside, "Search", &main)
@@ -24,7 +24,7 @@ fn render_outcome(outcome: &SearchOutcome) -> Markup {
     match outcome {
         SearchOutcome::NoQuery => components::empty_message("Enter a search term in the field at the top."),
         SearchOutcome::AddressInUrl => components::empty_message(
-            "An e-mail address in a URL is not searched for, because browsers and proxies store it. Enter it in the field at the top.",
+            "An email address in a URL is not searched for, because browsers and proxies store it. Enter it in the field at the top.",
         ),
         SearchOutcome::Found(all) if all.is_empty() => {
             components::empty_message("Nothing has this id, domain, name or address.")

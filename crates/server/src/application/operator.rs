@@ -20,7 +20,7 @@ use crate::console::{ConsolePage, render_page, render_search};
 use crate::maintenance::StatusSources;
 use crate::platform::build_info::{COMMIT, VERSION};
 
-/// The maximum size of a search in bytes: an e-mail address, percent-encoded.
+/// The maximum size of a search in bytes: an email address, percent-encoded.
 const SEARCH_BODY_MAX: usize = 4_096;
 
 /// The open listener.

@@ -135,7 +135,7 @@ pub(crate) fn render_page(service: &StatusSources, path: &str, query: &str) -> C
     })
 }
 
-/// Searches for the text of the form in the header of every page. Only a search for an e-mail address is answered here,
+/// Searches for the text of the form in the header of every page. Only a search for an email address is answered here,
 /// so that the address is not part of a URL; every other search redirects to a page that can be reloaded.
 pub(crate) fn render_search(service: &StatusSources, form: &[u8]) -> ConsolePage {
     let form = Query::parse(&String::from_utf8_lossy(form));

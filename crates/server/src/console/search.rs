@@ -32,7 +32,7 @@ pub(super) fn search_path(text: &str) -> String {
     format!("{SEARCH_PATH}?q={}", encode_parameter(text))
 }
 
-/// Finds the objects that a search text identifies. The text comes from a form or a URL. An e-mail address in a URL is
+/// Finds the objects that a search text identifies. The text comes from a form or a URL. An email address in a URL is
 /// not searched for.
 fn find_objects(
     context: &mut PageContext<'_>,
