@@ -1,4 +1,4 @@
-//! No statement of a request scans a whole table. In a database with 100,000 users and 900,000 transfers,
+//! No statement of a request scans a whole table. In a database with 100,000 users and 300,000 transfers,
 //! each statement finds its rows by an index. The test records the statements that the repositories send.
 
 use std::collections::BTreeSet;
@@ -115,7 +115,7 @@ fn sqlite_rows() -> String {
         .replace("AT\n", "i\n");
     format!(
         "PRAGMA synchronous = OFF; CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS \
-         (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT i FROM n; BEGIN; {rows} COMMIT;"
+         (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000) SELECT i FROM n; BEGIN; {rows} COMMIT;"
     )
 }
 
@@ -134,7 +134,7 @@ fn postgres_rows() -> String {
         .replace("AT FROM", "to_timestamp(i) FROM")
         .replace("AT\n", "to_timestamp(i)\n");
     format!(
-        "SET guerdon.writer = on; CREATE TEMP TABLE n AS SELECT generate_series(1, 1000000) AS i; {rows} ANALYZE"
+        "SET guerdon.writer = on; CREATE TEMP TABLE n AS SELECT generate_series(1, 400000) AS i; {rows} ANALYZE"
     )
 }
 
