@@ -28,14 +28,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let public_api = || public_api::run(workspace, &public_api::Arguments::check_only());
     let migrations = || migration::run(workspace, &migration::Command::Revert);
     let tests = || test::run(workspace, &test::Arguments::all_tests());
-    let encryption = || test::run(workspace, &test::Arguments::encryption_tests());
     let sandbox = || dev::check_sandbox(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check_only());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());
     let clients = || client_packages::run(workspace, &client_packages::Arguments {});
     let client_generation = || client_generation::run(workspace, &client_generation::Arguments {});
     let pages = || pages::run(workspace, &pages::Arguments::for_ci());
-    let steps: [CiStep<'_>; 18] = [
+    let steps: [CiStep<'_>; 17] = [
         ("format", &format),
         ("lints", &lints),
         ("features", &features),
@@ -52,7 +51,6 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
         ("client-generation", &client_generation),
         ("pages", &pages),
         ("schemathesis", &schemathesis),
-        ("encryption", &encryption),
         ("tests", &tests),
     ];
     for (name, step) in steps {

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     /// Run only this half
     #[arg(long, value_name = "DATABASE")]
     only: Option<Half>,
-    /// Test the persistence crate with OpenSSL built into libpq; needs perl and make
+    /// Build OpenSSL into libpq, as in releases, and test encrypted connections too; needs perl and make
     #[arg(long)]
     postgres_tls: bool,
     /// Arguments of the test programs: names to filter by, or flags such as --nocapture
@@ -62,21 +62,15 @@ impl Half {
 }
 
 impl Arguments {
-    /// All tests, for `ci`.
+    /// All tests with the features of a release, for `ci`.
     pub(crate) fn all_tests() -> Self {
-        Self { only: None, postgres_tls: false, filters: Vec::new() }
-    }
-
-    /// The tests of encrypted connections, for `ci`.
-    pub(crate) fn encryption_tests() -> Self {
-        let filters = ["encryption", "another_host"].map(str::to_owned).to_vec();
-        Self { only: Some(Half::Postgres), postgres_tls: true, filters }
+        Self { only: None, postgres_tls: true, filters: Vec::new() }
     }
 }
 
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let packages: &[&str] = if arguments.postgres_tls {
-        &["--package", "guerdon-persistence", "--features", "postgres-tls"]
+        &["--workspace", "--features", "guerdon-persistence/postgres-tls"]
     } else {
         &["--workspace"]
     };
