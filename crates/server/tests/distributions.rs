@@ -10,7 +10,7 @@ use crate::support::service::TestService;
 use crate::support::{SampleCompany, for_each_database, wait_until};
 
 /// Enough users that a distribution takes some time.
-const USERS: i64 = 20_000;
+const USERS: i64 = 8_000;
 
 fn create_schedule(service: &TestService, company: &str, points: &str, start: &str) -> Value {
     service.run_json_command(&[
