@@ -72,7 +72,7 @@ pub(super) fn run_rounds(
     subject.verify().context("in the end")
 }
 
-/// Loses the server and returns the one that replaces it.
+/// Loses the server and returns its replacement.
 fn run_round(
     subject: &mut Subject,
     ledger: &mut Ledger,
