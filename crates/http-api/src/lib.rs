@@ -11,6 +11,8 @@ mod middleware;
 mod operation;
 mod request_info;
 mod request_statistics;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use api::{
     Api, ConnectionLimits, NOT_FOUND_PATH, PublicPage, RateLimits, SecretVerifier, ServiceState, Sunset,

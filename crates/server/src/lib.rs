@@ -11,6 +11,8 @@ mod maintenance;
 mod platform;
 mod settings;
 mod terminal;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tls;
 mod tools;
 mod transports;

@@ -26,8 +26,14 @@ const MAY_USE: [(&str, &[&str]); 12] = [
     ("guerdon-test-harness", &[]), // it starts the binary, and is used by the server's tests and xtask
 ];
 /// Packages that connect or measure the others, and may depend on all of them.
-const UNLIMITED: [&str; 5] =
-    ["guerdon", "xtask", "guerdon-baseline", "guerdon-feature-set", "guerdon-instruction-count"];
+const UNLIMITED: [&str; 6] = [
+    "guerdon",
+    "xtask",
+    "guerdon-baseline",
+    "guerdon-feature-set",
+    "guerdon-instruction-count",
+    "guerdon-parser-properties",
+];
 /// The package that tests of every package may depend on.
 const TEST_SUPPORT: &str = "guerdon-test-support";
 

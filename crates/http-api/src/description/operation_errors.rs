@@ -11,7 +11,7 @@ use super::error_examples::example_error;
 use crate::endpoints::{Route, noun_of};
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
-use crate::operation::operation_spec::OperationSpec;
+use crate::operation::operation_spec::{BodyReader, OperationSpec};
 
 /// Lists an example of each error with status 400, 403 or 404.
 pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<ApiError> {
@@ -52,8 +52,8 @@ fn list_rule_errors(operation: &str) -> Vec<ApiError> {
 fn invalid_request(spec: &OperationSpec) -> ApiError {
     let has_parameter = |name: &&str| spec.query_parameters.iter().any(|parameter| parameter.name == *name);
     let required = spec.query_parameters.iter().find(|parameter| parameter.is_required);
-    if let Some(error) = &spec.invalid_body {
-        error.clone()
+    if let Some(error) = spec.body.as_ref().and_then(BodyReader::find_invalid_body) {
+        error
     } else if let Some(parameter) = required {
         missing_parameter(parameter)
     } else if let Some(name) = ["page", "limit"].into_iter().find(has_parameter) {
@@ -81,7 +81,8 @@ fn missing_parameter(parameter: &Parameter) -> ApiError {
 /// The first parameter of the query, or else of the body, that identifies an object.
 fn find_id_parameter(spec: &OperationSpec) -> Option<&'static str> {
     let names = ["occasion_id", "company_id", "corporation_id"];
-    let mut parameters = spec.query_parameters.iter().chain(spec.body_parameters.iter().flatten());
+    let body_parameters = spec.body.iter().flat_map(|body| &body.parameters);
+    let mut parameters = spec.query_parameters.iter().chain(body_parameters);
     let parameter = parameters.find(|parameter| names.contains(&&*parameter.name))?;
     names.into_iter().find(|name| *name == parameter.name)
 }

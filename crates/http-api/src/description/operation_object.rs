@@ -39,7 +39,7 @@ pub(super) fn describe_operation(route: &Route, spec: OperationSpec, schemas: &S
     if spec.accepts_idempotency_key {
         parameters.push(parameter_reference("Idempotency-Key"));
     }
-    if spec.body_parameters.is_some() {
+    if spec.body.is_some() {
         parameters.push(parameter_reference("Prefer"));
     }
     parameters.push(parameter_reference("X-Request-Id"));
@@ -52,7 +52,7 @@ pub(super) fn describe_operation(route: &Route, spec: OperationSpec, schemas: &S
         "responses": responses,
     });
     if let Value::Object(operation) = &mut operation {
-        if let Some(body) = spec.body_parameters {
+        if let Some(body) = spec.body.map(|body| body.parameters) {
             operation.insert("requestBody".to_owned(), request_body(route, body, doc));
         }
         if route.is_extension {
@@ -94,7 +94,7 @@ fn success_response(spec: &OperationSpec, components: &Map<String, Value>) -> Va
     if spec.query_parameters.iter().any(|parameter| parameter.name == "page") {
         own_headers.push("Link");
     }
-    if spec.body_parameters.is_some() {
+    if spec.body.is_some() {
         own_headers.push("X-Ignored-Fields");
     }
     if spec.accepts_idempotency_key {

@@ -13,14 +13,13 @@ use schemars::{JsonSchema as _, SchemaGenerator};
 use super::{companies, corporations, events, occasions, recognitions, users};
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
-use crate::operation::operation_spec::{OperationSpec, find_invalid_body};
+use crate::operation::operation_spec::{BodyReader, OperationSpec};
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 use crate::operation::{LongPoll, OperationDocs, ReadOperation, ReadWithBody, WriteOperation};
 use crate::operation::{run_long_poll, run_read, run_read_with_body, run_write};
 use crate::request_info::{Caller, RequestInfo};
 use guerdon_api_types::body::Fields;
-use guerdon_api_types::parameter::Parameter;
 
 /// Every endpoint. If two patterns match a path, the first one is used.
 pub static ROUTES: &[Route] = &[
@@ -114,7 +113,11 @@ const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
         pattern,
         needs_designation: false,
         is_extension: Q::IS_EXTENSION,
-        describe: |generator| operation_spec::<Q>(generator, Some(describe_body(Q::parse_command))),
+        describe: |generator| {
+            let parameters = Fields::collect_parameters(Q::parse_command);
+            let check_body = |body: &[u8]| check_body(body, Q::parse_command);
+            operation_spec::<Q>(generator, Some(BodyReader { parameters, check_body }))
+        },
         handler: |state, call, request, payload| {
             Box::pin(run_read_with_body::<Q>(state, call, request, payload))
         },
@@ -149,14 +152,17 @@ const fn write_route<W: WriteOperation>(method: &'static str, pattern: &'static 
 }
 
 fn write_operation_spec<W: WriteOperation>(generator: &mut SchemaGenerator) -> OperationSpec {
-    operation_spec::<W>(generator, W::HAS_BODY.then(|| describe_body(W::parse_command)))
+    let reader = W::HAS_BODY.then(|| BodyReader {
+        parameters: Fields::collect_parameters(W::parse_command),
+        check_body: |body| check_body(body, W::parse_command),
+    });
+    operation_spec::<W>(generator, reader)
 }
 
 fn operation_spec<D: OperationDocs>(
     generator: &mut SchemaGenerator,
-    body: Option<(Vec<Parameter>, Option<ApiError>)>,
+    body: Option<BodyReader>,
 ) -> OperationSpec {
-    let (body_parameters, invalid_body) = body.unzip();
     OperationSpec {
         name: D::NAME,
         summary: D::SUMMARY,
@@ -164,8 +170,7 @@ fn operation_spec<D: OperationDocs>(
         accepts_domain: D::ACCEPTS_DOMAIN,
         success_status: D::SUCCESS_STATUS,
         query_parameters: D::query_parameters(),
-        body_parameters,
-        invalid_body: invalid_body.flatten(),
+        body,
         accepts_idempotency_key: false,
         response_schema: generator.subschema_for::<D::View>(),
         documented_by: D::DOCUMENTED_BY.map_or_else(|| D::View::schema_name(), Cow::Borrowed),
@@ -173,11 +178,12 @@ fn operation_spec<D: OperationDocs>(
     }
 }
 
-/// The fields of the body that `parse` reads, and an example of its error.
-fn describe_body<T>(parse: fn(&mut Fields<'_>) -> Option<T>) -> (Vec<Parameter>, Option<ApiError>) {
-    let parameters = Fields::collect_parameters(parse);
-    let invalid_body = find_invalid_body(&parameters, parse);
-    (parameters, invalid_body)
+/// Parses a body with `parse`. Fails with the error that a request with this body gets.
+fn check_body<T>(body: &[u8], parse: fn(&mut Fields<'_>) -> Option<T>) -> Result<(), ApiError> {
+    let mut fields = Fields::parse(body)?;
+    let command = parse(&mut fields);
+    fields.check_faults(command)?;
+    Ok(())
 }
 
 /// The tags of the endpoints with their descriptions, in the order of the documentation.

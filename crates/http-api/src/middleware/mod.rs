@@ -23,5 +23,7 @@ mod receive_budget;
 mod request_log;
 mod server;
 mod session;
+#[cfg(feature = "testing")]
+pub(crate) mod testing;
 
 pub use server::{ConnectionCount, ListeningServer, listen};

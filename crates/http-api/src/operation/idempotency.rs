@@ -67,7 +67,7 @@ pub(super) fn read_key(
     Ok(Some(IdempotentRequest { key, request_hash, retention: call.response_retention }))
 }
 
-fn read_key_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+pub(crate) fn read_key_header(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     match single_header(headers, KEY_HEADER) {
         Ok(None) => Ok(None),
         Ok(Some(bytes)) => match std::str::from_utf8(bytes) {

@@ -33,6 +33,8 @@ pub(crate) mod state;
 mod submit;
 mod write;
 
+#[cfg(feature = "testing")]
+pub(crate) use idempotency::read_key_header;
 pub(crate) use long_poll::{LongPoll, Look, run_long_poll};
 pub(crate) use operation_docs::OperationDocs;
 pub(crate) use read::{ReadOperation, run_read};

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::parameter::Parameter;
 use schemars::Schema;
@@ -23,10 +22,8 @@ pub(crate) struct OperationSpec {
     /// The status of a successful response.
     pub(crate) success_status: u16,
     pub(crate) query_parameters: Vec<Parameter>,
-    /// The fields of the body; `None` if the operation reads no body.
-    pub(crate) body_parameters: Option<Vec<Parameter>>,
-    /// The error of an invalid body; `None` if the operation reads no body.
-    pub(crate) invalid_body: Option<ApiError>,
+    /// The reader of the body; `None` if the operation reads no body.
+    pub(crate) body: Option<BodyReader>,
     /// Whether the operation accepts an idempotency key.
     pub(crate) accepts_idempotency_key: bool,
     /// The schema of the response; null if it has no body.
@@ -36,19 +33,22 @@ pub(crate) struct OperationSpec {
     pub(crate) field_docs: FieldDocs,
 }
 
-/// Returns the error that `parse` reports for an example of an invalid body. Tries a body without fields, then a value
-/// of the wrong type, then a body that is not an object.
-pub(crate) fn find_invalid_body<T>(
-    parameters: &[Parameter],
-    parse: impl Fn(&mut Fields<'_>) -> Option<T>,
-) -> Option<ApiError> {
-    let changeable = parameters.iter().find(|parameter| !IMMUTABLE_FIELDS.contains(&&*parameter.name));
-    let with_wrong_type = changeable.map_or_else(|| json!([]), |parameter| json!({&parameter.name: []}));
-    ["{}", &with_wrong_type.to_string(), "[]"].iter().find_map(|body| {
-        let parsed = Fields::parse(body.as_bytes()).and_then(|mut fields| {
-            let command = parse(&mut fields);
-            fields.check_faults(command).map(drop)
-        });
-        parsed.err().map(ApiError::from)
-    })
+/// How an operation reads its body.
+pub(crate) struct BodyReader {
+    /// The fields of the body.
+    pub(crate) parameters: Vec<Parameter>,
+    /// Parses a body. Fails with the error that a request with this body gets.
+    pub(crate) check_body: fn(&[u8]) -> Result<(), ApiError>,
+}
+
+impl BodyReader {
+    /// Returns the error for an example of an invalid body. Tries a body without fields, then a value of the wrong type,
+    /// then a body that is not an object.
+    pub(crate) fn find_invalid_body(&self) -> Option<ApiError> {
+        let changeable =
+            self.parameters.iter().find(|parameter| !IMMUTABLE_FIELDS.contains(&&*parameter.name));
+        let with_wrong_type = changeable.map_or_else(|| json!([]), |parameter| json!({&parameter.name: []}));
+        let bodies = ["{}", &with_wrong_type.to_string(), "[]"];
+        bodies.iter().find_map(|body| (self.check_body)(body.as_bytes()).err())
+    }
 }

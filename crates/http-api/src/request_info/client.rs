@@ -60,7 +60,7 @@ fn is_in_networks(address: IpAddr, trusted: &[IpNet]) -> bool {
 
 /// The last forwarded address that does not belong to a trusted proxy. Entries before an entry that is not an address
 /// are ignored.
-fn forwarded_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
+pub(crate) fn forwarded_address(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let values: Vec<&str> =
         headers.get_all(FORWARDED_FOR).map(|value| value.to_str().unwrap_or_default()).collect();
     let mut address = peer;

@@ -14,6 +14,8 @@ use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::{HttpMessage, HttpRequest};
 pub(crate) use body_failure::BodyFailure;
+#[cfg(feature = "testing")]
+pub(crate) use client::forwarded_address;
 pub(crate) use client::{is_trusted_proxy, limit_address};
 pub(crate) use client_end::ClientEnd;
 use guerdon_domain::ports::IdGenerator;

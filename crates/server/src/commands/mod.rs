@@ -24,6 +24,8 @@ mod redemption;
 mod request;
 mod reserve;
 mod saml;
+#[cfg(feature = "testing")]
+pub(crate) mod testing;
 mod user;
 mod wallet;
 

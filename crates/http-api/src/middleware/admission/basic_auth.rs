@@ -5,16 +5,16 @@ use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
 /// The API key and the API secret that a client sent.
-pub(super) struct Credentials {
+pub(in crate::middleware) struct Credentials {
     /// The user name.
-    pub(super) key: String,
+    pub(in crate::middleware) key: String,
     /// The password; its memory is cleared on drop.
-    pub(super) secret: Zeroizing<String>,
+    pub(in crate::middleware) secret: Zeroizing<String>,
 }
 
 /// Parses `Basic <base64 of key:secret>`; `None` for anything else. Control characters are not allowed (RFC 7617): PostgreSQL
 /// rejects a query for a key that contains U+0000.
-pub(super) fn parse_basic(header: &[u8]) -> Option<Credentials> {
+pub(in crate::middleware) fn parse_basic(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

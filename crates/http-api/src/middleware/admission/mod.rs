@@ -2,7 +2,7 @@
 //! limit of the provider.
 
 mod authenticate;
-mod basic_auth;
+pub(super) mod basic_auth;
 mod current_secrets;
 mod failed_logins;
 mod provider_cache;

@@ -16,6 +16,8 @@ mod connection;
 mod framing_error;
 mod head;
 mod header_fields;
+#[cfg(any(test, feature = "testing"))]
+pub(crate) mod pieces;
 mod receive_buffer;
 mod request_line;
 mod stream;

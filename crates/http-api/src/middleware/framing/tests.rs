@@ -1,39 +1,5 @@
-use tokio::io::ReadBuf;
-
-use super::receive_buffer::ReceiveBuffer;
+use super::pieces::read_pieces;
 use super::*;
-
-/// Parses bytes that arrive in these pieces. Returns the number of accepted heads, the accepted bytes, and the error.
-fn read_pieces(pieces: &[&[u8]]) -> (usize, Vec<u8>, Option<FramingError>) {
-    let mut framing = Framing::new();
-    let (mut pending, mut heads, mut passed) = (Vec::new(), 0, Vec::new());
-    for piece in pieces {
-        pending.extend_from_slice(piece);
-        loop {
-            let is_head = framing.is_in_head();
-            match framing.examine_bytes(&pending) {
-                Ok(FrameAction::Head(count, head)) => {
-                    assert!(is_head);
-                    heads += 1;
-                    let mut buffer = ReceiveBuffer::default();
-                    buffer.push_bytes(&pending);
-                    buffer.approve_with_cuts(count, &head.cuts);
-                    let mut out = vec![0; count];
-                    let mut out = ReadBuf::new(&mut out);
-                    buffer.copy_approved(&mut out);
-                    passed.extend_from_slice(out.filled());
-                    assert_eq!(buffer.pending_bytes(), &pending[count..]);
-                    pending.drain(..count);
-                }
-                Ok(FrameAction::Pass(count)) => passed.extend(pending.drain(..count)),
-                Ok(FrameAction::Skip(count)) => drop(pending.drain(..count)),
-                Ok(FrameAction::More) => break,
-                Err(error) => return (heads, passed, Some(error)),
-            }
-        }
-    }
-    (heads, passed, None)
-}
 
 /// Parses the bytes as a whole, in two pieces of every size, and byte by byte. The result must always be the same.
 fn read_in_all_splits(input: &[u8]) -> (usize, Vec<u8>, Option<FramingError>) {

@@ -16,7 +16,7 @@ const FILE_BYTES_MAX: u64 = 256 << 20;
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FileFormat {
+pub(crate) enum FileFormat {
     /// A header line with the names of the fields, then a line for each user
     Csv,
     /// A JSON object on each line
@@ -121,6 +121,26 @@ impl ImportFile {
     }
 }
 
+/// Reads rows with the numbers of their lines, from the whole text and from parts of `size` rows, for tests and fuzzing.
+/// Fails if the text has no valid header.
+#[cfg(any(test, feature = "testing"))]
+pub(crate) fn read_whole_and_in_parts(
+    format: FileFormat,
+    text: &str,
+    size: usize,
+) -> Result<[Vec<(usize, RowFields)>; 2], String> {
+    let file = ImportFile::with_text("people.csv", text.to_owned());
+    let describe = |row: ImportRow| (row.line, row.fields);
+    let whole = file.rows(format)?.map(describe).collect();
+    let starts = file.find_rows(format)?;
+    let mut in_parts = Vec::new();
+    for first in (0..starts.len()).step_by(size.max(1)) {
+        let part = file.with_rows(&starts, first..(first + size.max(1)).min(starts.len()));
+        in_parts.extend(part.rows(format)?.map(describe));
+    }
+    Ok([whole, in_parts])
+}
+
 fn parse_object(line: &str) -> RowFields {
     if line.len() > ROW_BYTES_MAX {
         return Err(too_long());
@@ -177,18 +197,11 @@ mod tests {
     #[test]
     fn parts_have_the_rows_and_line_numbers_of_the_whole_file() {
         let check = |format: FileFormat, text: &str| {
-            let file = file_with(text);
-            let describe = |row: ImportRow| (row.line, row.fields);
-            let whole: Vec<_> = file.rows(format).unwrap().map(describe).collect();
-            let starts = file.find_rows(format).unwrap();
-            assert_eq!(starts.len(), whole.len());
-            for size in 1..=whole.len() + 1 {
-                let mut all = Vec::new();
-                for first in (0..starts.len()).step_by(size) {
-                    let part = file.with_rows(&starts, first..(first + size).min(starts.len()));
-                    all.extend(part.rows(format).unwrap().map(describe));
-                }
-                assert_eq!(all, whole, "{size} rows of {text:?}");
+            let count = read_rows(format, text).len();
+            for size in 1..=count + 1 {
+                let [whole, parts] = read_whole_and_in_parts(format, text, size).unwrap();
+                assert_eq!(parts, whole, "{size} rows of {text:?}");
+                assert_eq!(whole.len(), count);
             }
         };
         let csv = "email;title\n\na@a.example;t\n\nb@a.example;\"over\ntwo lines\"\nshort\n\n\nc@a.example;t";

@@ -19,6 +19,8 @@ use super::arguments::identifiers::CompanyArgument;
 use super::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 use crate::terminal::Progress;
 
+#[cfg(feature = "testing")]
+pub(crate) use self::import_file::{FileFormat as ImportFormat, read_whole_and_in_parts};
 pub(super) use self::row::ImportRow;
 
 /// The number of rows per transaction on the embedded database. It is so small that other writers, which wait for the

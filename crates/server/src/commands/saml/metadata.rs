@@ -16,12 +16,12 @@ const POST_BINDING: &str = "urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST";
 
 /// The settings that single sign-on needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Metadata {
-    pub(super) entity_id: String,
+pub(crate) struct Metadata {
+    pub(crate) entity_id: String,
     /// The sign-on URL of the redirect binding, or of the POST binding if the metadata has no redirect binding.
-    pub(super) sign_on_url: String,
+    pub(crate) sign_on_url: String,
     /// The signing certificates in PEM, one per key. There is at least one.
-    pub(super) certificates: Vec<String>,
+    pub(crate) certificates: Vec<String>,
 }
 
 /// Reads a metadata file. A failure is returned as part of the value, so that the command reports it. Internal entities
@@ -45,7 +45,7 @@ struct MetadataParser {
     has_redirect: bool,
 }
 
-fn parse_metadata(text: &str) -> Result<Metadata, String> {
+pub(crate) fn parse_metadata(text: &str) -> Result<Metadata, String> {
     let mut reader = Reader::from_str(text);
     let mut parser = MetadataParser::default();
     loop {

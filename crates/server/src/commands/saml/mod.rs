@@ -1,7 +1,7 @@
 //! `guerdon saml`.
 
 mod import;
-mod metadata;
+pub(crate) mod metadata;
 mod show;
 
 use guerdon_api_types::views::{SamlView, sp_id};
