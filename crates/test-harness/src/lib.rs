@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod database_proxy;
 mod http_message;
 mod https;
 mod process_guard;
@@ -7,6 +8,7 @@ mod receiver;
 mod sandbox;
 mod service;
 
+pub use database_proxy::{ConnectionFault, DatabaseProxy};
 pub use http_message::{HttpResponse, parse_responses};
 pub use https::{HttpsClient, HttpsConnection};
 pub use process_guard::{ProcessGuard, Signal, StopSignal};

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use guerdon_persistence::testing::{TestDatabase, create_databases};
+use guerdon_test_harness::{ConnectionFault, DatabaseProxy};
+use guerdon_test_support::record_skip;
 
 use super::{FAST_RETRIES, WebhookFixture, wait_for_state};
-use crate::support::proxy::Proxy;
 use crate::support::receiver::{ReceivedRequest, Reply};
 use crate::support::service::TestService;
 
@@ -56,15 +57,18 @@ fn sessions_terminated_during_settlements_lose_and_duplicate_nothing() {
 #[test]
 fn unacknowledged_commits_lose_and_duplicate_nothing() {
     for database in postgres_databases() {
-        let Some(proxy) = Proxy::in_front_of(&database.url) else { continue };
+        let Some(proxy) = DatabaseProxy::in_front_of(&database.url).unwrap() else {
+            record_skip("PostgreSQL is not reached over a Unix socket");
+            continue;
+        };
         let through = proxy.url();
         let settings = [&FAST_RETRIES[..], &[("GUERDON_DATABASE__URL", through.as_str())]].concat();
         let service = TestService::start(database, &settings);
         let fixture = send_under_load(&service, || {
-            proxy.set_losing(true);
+            proxy.set_fault(Some(ConnectionFault::LostCommits));
             std::thread::sleep(Duration::from_millis(50)); // tidy: responses are dropped for a while
         });
-        proxy.set_losing(false);
+        proxy.set_fault(None);
         let [recording, others] = proxy.count_lost_commits();
         eprintln!("acknowledgements lost: {recording} to commits that record attempts, {others} to others");
         assert!(recording > 5, "too few faults occurred: {recording}");

@@ -4,7 +4,6 @@ pub mod body_normalizer;
 pub mod browser;
 pub mod openapi_conformance;
 pub mod provider_fixture;
-pub mod proxy;
 pub mod receiver;
 pub mod schema;
 pub mod service;
