@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use guerdon_test_harness::{ProcessGuard, StopSignal};
+use guerdon_test_harness::{ProcessGuard, Signal, StopSignal};
 use tempfile::TempDir;
 
 use crate::postgres_binaries::{Binaries, is_reachable};
@@ -29,8 +29,17 @@ const DURABLE_SETTINGS: [&str; 3] = ["shared_buffers=1GB", "max_wal_size=4GB", "
 /// A running cluster. Stopped and removed when it is dropped, and also when this process is killed.
 pub(crate) struct Cluster {
     server: ProcessGuard,
+    launch: ServerLaunch,
     folder: TempDir,
     psql: PathBuf,
+}
+
+/// How the server of a cluster is started.
+struct ServerLaunch {
+    binaries: Binaries,
+    owner: Option<Owner>,
+    data: PathBuf,
+    settings: &'static [&'static str],
 }
 
 /// The user and group that the server runs as; PostgreSQL refuses to run as root.
@@ -43,24 +52,30 @@ pub(crate) struct Owner {
 impl Cluster {
     /// Starts a cluster for tests, without durability.
     pub(crate) fn start(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &TEST_SETTINGS, None, &temporary_folder())
+        Self::start_with(workspace, &TEST_SETTINGS, None, &temporary_folder(), true)
     }
 
     /// Starts a cluster with durable commits.
     pub(crate) fn start_durable(workspace: &Workspace) -> Result<Self> {
-        Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir())
+        Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir(), true)
+    }
+
+    /// Starts a cluster with durable commits, whose server can be restarted. Its folder remains if this process is killed.
+    pub(crate) fn start_restartable(workspace: &Workspace) -> Result<Self> {
+        Self::start_with(workspace, &DURABLE_SETTINGS, None, &std::env::temp_dir(), false)
     }
 
     /// Starts a cluster with durable commits in a persistent folder, which may contain one already.
     pub(crate) fn start_durable_in(workspace: &Workspace, files: &Path) -> Result<Self> {
-        Self::start_with(workspace, &DURABLE_SETTINGS, Some(files), &std::env::temp_dir())
+        Self::start_with(workspace, &DURABLE_SETTINGS, Some(files), &std::env::temp_dir(), true)
     }
 
     fn start_with(
         workspace: &Workspace,
-        settings: &[&str],
+        settings: &'static [&'static str],
         files: Option<&Path>,
         temporary: &Path,
+        is_removed_by_watchdog: bool,
     ) -> Result<Self> {
         let (folder, owner) = new_folder_in(temporary)?;
         let mut binaries = Binaries::find_or_fetch(workspace)?;
@@ -72,20 +87,19 @@ impl Cluster {
             initialize_cluster(&binaries, &data, owner, folder.path())?;
         }
 
-        let log = folder.path().join("log");
-        let mut command = command_as_owner(&binaries.program_path("postgres"), owner, folder.path());
-        command.arg("-D").arg(&data).arg("-k").arg(folder.path());
-        for setting in COMMON_SETTINGS.iter().chain(settings) {
-            command.args(["-c", setting]);
-        }
-        let file = File::create(&log)?;
-        command.stdout(file.try_clone()?).stderr(file);
-        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, Some(folder.path()))?;
-        let pid_file = data.join("postmaster.pid");
-        server
-            .wait_until(Duration::from_secs(60), || is_ready(&pid_file))
-            .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
-        Ok(Self { server, folder, psql: binaries.program_path("psql") })
+        let psql = binaries.program_path("psql");
+        let launch = ServerLaunch { binaries, owner, data, settings };
+        let removed = is_removed_by_watchdog.then_some(folder.path());
+        let server = launch.start_server(folder.path(), removed)?;
+        Ok(Self { server, launch, folder, psql })
+    }
+
+    /// Stops the server without a checkpoint, as `pg_ctl stop -m immediate` does, and starts it again on the same data.
+    pub(crate) fn restart_immediately(&mut self) -> Result<()> {
+        self.server.send_signal(Signal::QUIT)?;
+        self.server.wait()?;
+        self.server = self.launch.start_server(self.folder.path(), None)?;
+        Ok(())
     }
 
     /// Returns the process id of the server's main process.
@@ -123,6 +137,26 @@ impl Cluster {
     pub(crate) fn database_url(&self, database: &str) -> String {
         let host = percent_encoded(&self.folder.path().to_string_lossy());
         format!("postgres:///{database}?host={host}&user=postgres")
+    }
+}
+
+impl ServerLaunch {
+    /// Starts the server with its socket in `folder`, and waits until it is ready. Its watchdog removes `removed`.
+    fn start_server(&self, folder: &Path, removed: Option<&Path>) -> Result<ProcessGuard> {
+        let Self { binaries, owner, data, settings } = self;
+        let (log, pid_file) = (folder.join("log"), data.join("postmaster.pid"));
+        let mut command = command_as_owner(&binaries.program_path("postgres"), *owner, folder);
+        command.arg("-D").arg(data).arg("-k").arg(folder);
+        for setting in COMMON_SETTINGS.iter().chain(*settings) {
+            command.args(["-c", setting]);
+        }
+        let file = File::create(&log)?;
+        command.stdout(file.try_clone()?).stderr(file);
+        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, removed)?;
+        server
+            .wait_until(Duration::from_secs(60), || is_ready(&pid_file))
+            .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
+        Ok(server)
     }
 }
 

@@ -89,6 +89,16 @@ impl Measurement {
         Self { name: name.into(), value: value.into(), bound: String::new(), holds: true }
     }
 
+    /// A result whose bound was checked before.
+    pub(super) fn with_verdict(
+        name: impl Into<String>,
+        value: impl Into<String>,
+        bound: impl Into<String>,
+        holds: bool,
+    ) -> Self {
+        Self { name: name.into(), value: value.into(), bound: bound.into(), holds }
+    }
+
     /// An error that ended the campaign.
     pub(super) fn failure(error: &anyhow::Error) -> Self {
         Self { name: format!("failed: {error:#}"), value: String::new(), bound: String::new(), holds: false }

@@ -9,6 +9,7 @@ use crate::postgres::{Cluster, run_psql};
 use crate::workspace::{Workspace, command_output};
 
 /// A database, and the program that runs SQL on it.
+#[derive(Clone)]
 pub(super) enum SqlClient {
     Sqlite { program: PathBuf, file: PathBuf },
     Postgres { psql: PathBuf, url: String },

@@ -48,12 +48,17 @@ pub(crate) fn partition_processors(served: &[u32]) -> Result<bool> {
 
 /// Kills a process and its descendants at once, as a machine failure does.
 pub(crate) fn kill_tree(root: u32) -> Result<()> {
+    signal_tree(root, Signal::KILL)
+}
+
+/// Sends a signal to a process and its descendants.
+pub(crate) fn signal_tree(root: u32, signal: Signal) -> Result<()> {
     let all = process_tree(root);
     let pid = |pid: u32| i32::try_from(pid).ok().and_then(Pid::from_raw);
     // The root goes first: otherwise it would notice that its children die, and react.
-    kill_process(pid(root).context("no process")?, Signal::KILL)?;
+    kill_process(pid(root).context("no process")?, signal)?;
     for descendant in all.iter().map(|(pid, _)| *pid).filter(|pid| *pid != root).filter_map(pid) {
-        let _has_ended = kill_process(descendant, Signal::KILL);
+        let _has_ended = kill_process(descendant, signal);
     }
     Ok(())
 }

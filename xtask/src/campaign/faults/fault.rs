@@ -1,0 +1,141 @@
+//! The faults that can be injected, and how.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use guerdon_test_harness::{ConnectionFault, DatabaseProxy, Reply, Signal, WebhookReceiver};
+
+use super::preload::{DiskFault, PreloadedFaults};
+use crate::measurement::cpu;
+use crate::measurement::service::Database;
+use crate::postgres::Cluster;
+
+const CLOCK_JUMP_SECONDS: i64 = 3_600;
+/// The interval between two cuts of all connections.
+const CUT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The beginning of a response whose head never ends.
+const SLOW_RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\nX-Slow: ";
+
+/// A fault under load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    Disk(DiskFault),
+    Connections(ConnectionFault),
+    /// All connections to PostgreSQL are closed repeatedly; new ones work.
+    CutConnections,
+    /// PostgreSQL is stopped without a checkpoint and started again.
+    RestartedServer,
+    /// All processes of PostgreSQL are frozen.
+    FrozenServer,
+    /// The wall clock jumps ahead by an hour, and back to the right time at the end.
+    ClockAhead,
+    /// The wall clock jumps back by an hour, and ahead to the right time at the end.
+    ClockBehind,
+    /// The receiver of events does not complete its responses.
+    SlowReceiver,
+}
+
+/// What faults are injected into.
+pub(super) struct Surroundings<'a> {
+    pub(super) cluster: Option<&'a Mutex<Cluster>>,
+    pub(super) proxy: Option<&'a DatabaseProxy>,
+    pub(super) preloaded: &'a PreloadedFaults,
+    pub(super) receiver: &'a WebhookReceiver,
+}
+
+impl Fault {
+    /// Returns the faults of services on a database.
+    pub(super) fn all(database: Database) -> Vec<Self> {
+        let common = [Self::ClockAhead, Self::ClockBehind, Self::SlowReceiver];
+        let disk = [DiskFault::Full, DiskFault::WriteErrors, DiskFault::SyncErrors, DiskFault::SlowSync];
+        let connections =
+            [ConnectionFault::LostCommits, ConnectionFault::Refused, ConnectionFault::BlackHole];
+        let specific: Vec<Self> = match database {
+            Database::Sqlite => disk.map(Self::Disk).into(),
+            Database::Postgres => [Self::CutConnections, Self::RestartedServer, Self::FrozenServer]
+                .into_iter()
+                .chain(connections.map(Self::Connections))
+                .collect(),
+        };
+        specific.into_iter().chain(common).collect()
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Disk(DiskFault::Full) => "disk full",
+            Self::Disk(DiskFault::WriteErrors) => "I/O errors in writes",
+            Self::Disk(DiskFault::SyncErrors) => "I/O errors in fsync",
+            Self::Disk(DiskFault::SlowSync) => "slow fsync",
+            Self::Connections(ConnectionFault::LostCommits) => "acknowledgements of commits lost",
+            Self::Connections(ConnectionFault::Refused) => "connections cut and refused",
+            Self::Connections(ConnectionFault::BlackHole) => "connections silent, then cut",
+            Self::CutConnections => "connections cut",
+            Self::RestartedServer => "PostgreSQL restarted",
+            Self::FrozenServer => "PostgreSQL frozen",
+            Self::ClockAhead => "clock an hour ahead",
+            Self::ClockBehind => "clock an hour behind",
+            Self::SlowReceiver => "slow receiver",
+        }
+    }
+
+    /// Injects the fault for `duration`, or once if it has no duration, and ends it.
+    pub(super) fn inject(self, surroundings: &Surroundings<'_>, duration: Duration) -> Result<()> {
+        let Surroundings { cluster, proxy, preloaded, receiver } = surroundings;
+        let cluster = || {
+            let cluster = cluster.context("no PostgreSQL")?;
+            anyhow::Ok(cluster.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        let proxy = || proxy.context("no proxy in front of PostgreSQL");
+        match self {
+            Self::Disk(fault) => {
+                preloaded.set_disk_fault(Some(fault))?;
+                std::thread::sleep(duration);
+                preloaded.set_disk_fault(None)
+            }
+            Self::Connections(fault) => {
+                let proxy = proxy()?;
+                proxy.set_fault(Some(fault));
+                if fault == ConnectionFault::Refused {
+                    proxy.cut_connections();
+                }
+                std::thread::sleep(duration);
+                proxy.set_fault(None);
+                if fault == ConnectionFault::BlackHole {
+                    proxy.cut_connections(); // as TCP does when it learns that the other side has lost them
+                }
+                Ok(())
+            }
+            Self::CutConnections => {
+                let proxy = proxy()?;
+                for _ in 0..duration.as_millis() / CUT_INTERVAL.as_millis() {
+                    proxy.cut_connections();
+                    std::thread::sleep(CUT_INTERVAL);
+                }
+                Ok(())
+            }
+            Self::RestartedServer => cluster()?.restart_immediately(),
+            Self::FrozenServer => {
+                let server = cluster()?.process_id();
+                cpu::signal_tree(server, Signal::STOP)?;
+                std::thread::sleep(duration);
+                cpu::signal_tree(server, Signal::CONT)
+            }
+            Self::ClockAhead => jump_clock(preloaded, CLOCK_JUMP_SECONDS, duration),
+            Self::ClockBehind => jump_clock(preloaded, -CLOCK_JUMP_SECONDS, duration),
+            Self::SlowReceiver => {
+                receiver.set_default_reply(Reply::Drip(SLOW_RESPONSE));
+                std::thread::sleep(duration);
+                receiver.set_default_reply(Reply::Status(200));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn jump_clock(preloaded: &PreloadedFaults, seconds: i64, duration: Duration) -> Result<()> {
+    preloaded.set_clock_offset(seconds)?;
+    std::thread::sleep(duration);
+    preloaded.set_clock_offset(0)
+}

@@ -1,0 +1,82 @@
+/* Loaded into the service before other libraries. Injects faults into writes to the embedded database, and moves the
+   wall clock. The control file, which is mapped into memory, says which. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DISK_FULL = 1, WRITE_ERROR = 2, SYNC_ERROR = 3, SLOW_SYNC = 4 };
+
+struct control {
+    volatile int64_t clock_offset_seconds;
+    volatile int64_t disk_fault;
+};
+
+static const struct control *control;
+static int (*next_clock_gettime)(clockid_t, struct timespec *);
+
+__attribute__((constructor)) static void open_control(void) {
+    const char *path = getenv("FAULT_CONTROL");
+    int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    next_clock_gettime = dlsym(RTLD_NEXT, "clock_gettime");
+    if (file < 0) return;
+    void *map = mmap(NULL, sizeof *control, PROT_READ, MAP_SHARED, file, 0);
+    if (map != MAP_FAILED) control = map;
+    close(file);
+}
+
+/* The current fault of a file; 0 if it does not belong to the database. */
+static int64_t fault_of(int file) {
+    char link[32], path[4096];
+    if (!control || !control->disk_fault) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    if (length <= 0) return 0;
+    path[length] = 0;
+    return strstr(path, "/guerdon.db") ? control->disk_fault : 0;
+}
+
+static int fails_to_write(int file) {
+    int64_t fault = fault_of(file);
+    if (fault != DISK_FULL && fault != WRITE_ERROR) return 0;
+    errno = fault == DISK_FULL ? ENOSPC : EIO;
+    return 1;
+}
+
+static int fails_to_sync(int file) {
+    int64_t fault = fault_of(file);
+    if (fault == SLOW_SYNC) usleep(200000);
+    if (fault != SYNC_ERROR) return 0;
+    errno = EIO;
+    return 1;
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+    return fails_to_write(file) ? -1 : syscall(SYS_write, file, bytes, count);
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
+    return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, count, offset);
+}
+
+ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
+    return fails_to_write(file) ? -1 : syscall(SYS_pwrite64, file, bytes, count, offset);
+}
+
+int fsync(int file) { return fails_to_sync(file) ? -1 : syscall(SYS_fsync, file); }
+
+int fdatasync(int file) { return fails_to_sync(file) ? -1 : syscall(SYS_fdatasync, file); }
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    int result = next_clock_gettime ? next_clock_gettime(clock, time) : (int)syscall(SYS_clock_gettime, clock, time);
+    if (result == 0 && control && clock == CLOCK_REALTIME) time->tv_sec += control->clock_offset_seconds;
+    return result;
+}

@@ -1,0 +1,106 @@
+//! A library that is loaded into the service and injects faults of its disk and its clock.
+
+use std::fs;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::command_output;
+
+const SOURCE: &str = include_str!("preload.c");
+
+/// What happens to writes to the embedded database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum DiskFault {
+    /// Writes fail, because no space is left.
+    Full,
+    /// Writes fail with an I/O error.
+    WriteErrors,
+    /// Data does not reach the disk: `fsync` fails with an I/O error.
+    SyncErrors,
+    /// `fsync` takes 200 ms.
+    SlowSync,
+}
+
+/// The library and its control file.
+pub(super) struct PreloadedFaults {
+    library: String,
+    control: String,
+    control_file: fs::File,
+}
+
+impl PreloadedFaults {
+    /// Compiles the library.
+    pub(super) fn compile(folder: &Path) -> Result<Self> {
+        let (source, library) = (folder.join("preload.c"), folder.join("preload.so"));
+        fs::write(&source, SOURCE)?;
+        let mut compiler = Command::new("cc");
+        compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source).arg("-ldl");
+        command_output(&mut compiler).context("compiling the faults of the disk and the clock")?;
+        let control = folder.join("faults");
+        fs::write(&control, [0; 16])?;
+        let control_file = fs::File::options().write(true).open(&control)?;
+        let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is not UTF-8");
+        Ok(Self { library: text(&library)?, control: text(&control)?, control_file })
+    }
+
+    /// Returns the variables with which the service loads the library.
+    pub(super) fn environment(&self) -> [(&'static str, String); 2] {
+        [("LD_PRELOAD", self.library.clone()), ("FAULT_CONTROL", self.control.clone())]
+    }
+
+    /// Moves the wall clock of the service by these seconds, compared with the system clock.
+    pub(super) fn set_clock_offset(&self, seconds: i64) -> Result<()> {
+        Ok(self.control_file.write_all_at(&seconds.to_ne_bytes(), 0)?)
+    }
+
+    /// Sets the fault of the disk from now on; `None` ends it.
+    pub(super) fn set_disk_fault(&self, fault: Option<DiskFault>) -> Result<()> {
+        let code: i64 = match fault {
+            None => 0,
+            Some(DiskFault::Full) => 1,
+            Some(DiskFault::WriteErrors) => 2,
+            Some(DiskFault::SyncErrors) => 3,
+            Some(DiskFault::SlowSync) => 4,
+        };
+        Ok(self.control_file.write_all_at(&code.to_ne_bytes(), 8)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::{DiskFault, PreloadedFaults};
+    use crate::workspace::command_output;
+
+    #[test]
+    fn the_library_fails_writes_to_the_database_and_moves_the_clock() {
+        let folder = tempfile::tempdir().unwrap();
+        let faults = PreloadedFaults::compile(folder.path()).unwrap();
+        let run = |script: &str| {
+            let mut shell = Command::new("sh");
+            command_output(shell.args(["-c", script]).envs(faults.environment()).current_dir(folder.path()))
+        };
+        let write = "echo x | dd of=guerdon.db bs=1 count=1 2>/dev/null";
+        assert!(run(write).is_ok());
+        for (fault, message) in
+            [(DiskFault::Full, "No space left on device"), (DiskFault::WriteErrors, "Input/output error")]
+        {
+            faults.set_disk_fault(Some(fault)).unwrap();
+            let error = run("echo x | dd of=guerdon.db bs=1 count=1").unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+            assert!(run("echo x | dd of=other bs=1 count=1 2>/dev/null").is_ok());
+        }
+        faults.set_disk_fault(Some(DiskFault::SyncErrors)).unwrap();
+        assert!(run("echo x | dd of=guerdon.db bs=1 count=1 conv=fsync").is_err());
+        faults.set_disk_fault(None).unwrap();
+        assert!(run(write).is_ok());
+        let seconds = || run("date +%s").unwrap().trim().parse::<i64>().unwrap();
+        let before = seconds();
+        faults.set_clock_offset(-86_400).unwrap();
+        assert!((seconds() - before + 86_400).abs() < 60);
+    }
+}
