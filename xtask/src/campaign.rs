@@ -23,6 +23,7 @@ mod parity;
 mod postgres_server;
 mod random;
 mod refusals;
+mod repeated_tests;
 mod report;
 mod request_log;
 mod restore;
