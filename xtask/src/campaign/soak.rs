@@ -1,10 +1,93 @@
-//! Runs the service at 60 % of its peak load for a long time.
+//! Runs the service at 60 % of its peak load for a long time. Memory, descriptors, write-ahead log and latency must not
+//! grow.
+//!
+//! The peak is measured first, with clients that wait only for their responses. Then the clients send at a fixed rate,
+//! and samples are taken at regular intervals. The first quarter of the samples is compared with the last one.
 
-use anyhow::{Result, bail};
+mod paced_load;
+mod samples;
 
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use guerdon_test_harness::WebhookReceiver;
+
+use self::paced_load::PacedLoad;
+use self::samples::{Sample, Samples};
 use super::context::Setup;
-use super::report::Report;
+use super::report::{Measurement, Report};
+use super::sql::SqlClient;
+use super::subject::Subject;
+use super::victim::to_f64;
+use crate::measurement::closed_loop::closed_loop;
+use crate::measurement::percentiles::per_second;
 
-pub(super) fn run(_setup: &Setup<'_>) -> Result<Report> {
-    bail!("not implemented yet")
+const PEAK_CONNECTIONS: usize = 32;
+const PEAK_DURATION: Duration = Duration::from_secs(10);
+const LOAD_SHARE: f64 = 0.6;
+/// The load before the first sample, in which caches and pools fill.
+const WARM_UP: Duration = Duration::from_secs(20);
+/// The number of samples, and the shortest interval between two.
+const SAMPLES: u32 = 60;
+const SAMPLE_INTERVAL_MIN: Duration = Duration::from_secs(2);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
+
+pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
+    let receiver = WebhookReceiver::start()?;
+    let subject = Subject::start(setup, &receiver)?;
+    let sql = subject.sql_client(setup)?;
+    let peak = measure_peak(&subject)?;
+    subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT)?;
+    receiver.unread_requests(); // releases the memory of the recorded events
+    let rate = peak * LOAD_SHARE;
+    let load = PacedLoad::new(&subject, rate);
+    let samples = load.run_during(|| {
+        std::thread::sleep(WARM_UP);
+        load.take_latencies();
+        take_samples(setup, &subject, &sql, &receiver, &load)
+    })?;
+    subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT).context("after the load")?;
+    subject.verify()?;
+    let (responses, unexpected) = load.count_responses();
+    let mut measurements = vec![
+        Measurement::without_bound("peak", format!("{peak:.0}/s")),
+        Measurement::without_bound("load", format!("{rate:.0}/s")),
+        Measurement::at_least("  of this sent", samples.rate() / rate * 100.0, 95.0, " %"),
+        Measurement::at_most("responses other than 201", to_f64(unexpected), 0.0, ""),
+    ];
+    measurements.extend(samples.measurements());
+    Ok(Report { measurements, operations: responses, ..Report::default() })
+}
+
+/// Returns the recognitions per second of clients that send the next request after each response.
+fn measure_peak(subject: &Subject) -> Result<f64> {
+    let request = |connection: usize, count: usize| {
+        let body = subject.company.random_recognition(1_000 + connection, count, 1);
+        subject.provider.post_request("/v1/recognitions", &body)
+    };
+    let result = closed_loop(subject.service.https(), PEAK_CONNECTIONS, PEAK_DURATION, 201, &request)?;
+    ensure!(result.unexpected == 0, "{:?}", result.first_unexpected);
+    Ok(per_second(result.times.len(), result.elapsed))
+}
+
+fn take_samples(
+    setup: &Setup<'_>,
+    subject: &Subject,
+    sql: &SqlClient,
+    receiver: &WebhookReceiver,
+    load: &PacedLoad<'_>,
+) -> Result<Samples> {
+    let (start, interval) = (Instant::now(), (setup.duration / SAMPLES).max(SAMPLE_INTERVAL_MIN));
+    let mut samples = Samples::new(interval);
+    for number in 1.. {
+        if interval * number > setup.duration {
+            break;
+        }
+        std::thread::sleep((interval * number).saturating_sub(start.elapsed()));
+        receiver.unread_requests();
+        let sample = Sample::take(subject, sql, load.take_latencies())?;
+        eprintln!("{:5} s: {sample}", start.elapsed().as_secs());
+        samples.add(sample);
+    }
+    Ok(samples)
 }

@@ -138,11 +138,25 @@ impl RunningService {
 
     /// Returns the peak memory of the service so far.
     pub(crate) fn memory_peak(&self) -> Result<u64> {
+        self.read_memory("VmHWM:")
+    }
+
+    /// Returns the present memory of the service.
+    pub(crate) fn resident_memory(&self) -> Result<u64> {
+        self.read_memory("VmRSS:")
+    }
+
+    fn read_memory(&self, field: &str) -> Result<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+        let line = status.lines().find_map(|line| line.strip_prefix(field)?.trim().strip_suffix(" kB"));
         let kilobytes: u64 =
-            line.and_then(|number| number.trim().parse().ok()).context("no peak memory in /proc")?;
+            line.and_then(|number| number.trim().parse().ok()).context("no memory in /proc")?;
         Ok(kilobytes << 10)
+    }
+
+    /// Returns the number of open descriptors of the service.
+    pub(crate) fn count_descriptors(&self) -> Result<usize> {
+        Ok(std::fs::read_dir(format!("/proc/{}/fd", self.process.id()))?.count())
     }
 
     pub(crate) fn data_folder(&self) -> &Path {

@@ -1,0 +1,84 @@
+//! Clients that send recognitions at a fixed rate, without a journal, which would grow.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use crate::campaign::subject::Subject;
+
+/// With this many clients, a slow response does not reduce the rate.
+const CLIENTS: usize = 32;
+
+/// The load of one service.
+pub(super) struct PacedLoad<'a> {
+    subject: &'a Subject,
+    /// From one recognition of a client to the next.
+    interval: Duration,
+    ended: AtomicBool,
+    latencies: Mutex<Vec<Duration>>,
+    responses: AtomicUsize,
+    unexpected: AtomicUsize,
+}
+
+impl<'a> PacedLoad<'a> {
+    pub(super) fn new(subject: &'a Subject, requests_per_second: f64) -> Self {
+        let clients = super::to_f64(CLIENTS);
+        Self {
+            subject,
+            interval: Duration::from_secs_f64(clients / requests_per_second.max(1.0)),
+            ended: AtomicBool::new(false),
+            latencies: Mutex::default(),
+            responses: AtomicUsize::new(0),
+            unexpected: AtomicUsize::new(0),
+        }
+    }
+
+    /// Runs all clients until `work` ends, and returns its result.
+    pub(super) fn run_during<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        std::thread::scope(|scope| {
+            let clients: Vec<_> =
+                (0..CLIENTS).map(|client| scope.spawn(move || self.run_client(client))).collect();
+            let result = work();
+            self.ended.store(true, Ordering::Relaxed);
+            for client in clients {
+                let Ok(ended) = client.join() else { bail!("a thread of a client panicked") };
+                ended?;
+            }
+            result
+        })
+    }
+
+    /// Returns the latencies since the last call.
+    pub(super) fn take_latencies(&self) -> Vec<Duration> {
+        std::mem::take(&mut *self.latencies.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the number of responses, and of those with another status than 201.
+    pub(super) fn count_responses(&self) -> (usize, usize) {
+        (self.responses.load(Ordering::Relaxed), self.unexpected.load(Ordering::Relaxed))
+    }
+
+    fn run_client(&self, client: usize) -> Result<()> {
+        let mut connection = self.subject.service.https().connect()?;
+        let (start, first) =
+            (Instant::now(), self.interval.mul_f64(super::to_f64(client) / super::to_f64(CLIENTS)));
+        for number in 0.. {
+            let due = first + self.interval * number;
+            std::thread::sleep(due.saturating_sub(start.elapsed()));
+            if self.ended.load(Ordering::Relaxed) {
+                break;
+            }
+            let count = usize::try_from(number)?;
+            let body = self.subject.company.random_recognition(client, count, 1);
+            let request = self.subject.provider.post_request("/v1/recognitions", &body);
+            let sent = Instant::now();
+            let response = connection.send_request(&request)?;
+            self.latencies.lock().unwrap_or_else(PoisonError::into_inner).push(sent.elapsed());
+            self.responses.fetch_add(1, Ordering::Relaxed);
+            self.unexpected.fetch_add(usize::from(response.status != 201), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
