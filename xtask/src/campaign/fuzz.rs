@@ -1,14 +1,30 @@
-//! Damaged input.
+//! Damaged input: for each parser, by a fuzzer that follows the paths of the code, and for a running service.
+//!
+//! `xtask/parser-properties` states what must hold for every input of each parser, `xtask/fuzz` has the fuzzer and the
+//! first inputs. The parsers are the same for both databases, so they are fuzzed in the campaign on SQLite.
 
 pub(super) mod http;
+mod parsers;
 
 use anyhow::Result;
 
 use super::attack::Attack;
 use super::context::Setup;
 use super::report::Report;
+use crate::measurement::service::Database;
 
-/// Sends randomly damaged requests to a running service.
+/// The share of the campaign in which the running service gets damaged requests, if parsers are fuzzed too.
+const REQUESTS_SHARE: u32 = 4;
+
+/// Fuzzes every parser, then sends randomly damaged requests to a running service.
 pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
-    Attack::DamagedRequests.run(setup)
+    if setup.database == Database::Postgres {
+        return Attack::DamagedRequests.run(setup);
+    }
+    let requests_duration = setup.duration / REQUESTS_SHARE;
+    let mut report = parsers::run(setup, setup.duration - requests_duration)?;
+    let requests = Attack::DamagedRequests.run(&Setup { duration: requests_duration, ..*setup })?;
+    report.measurements.extend(requests.measurements);
+    report.operations += requests.operations;
+    Ok(report)
 }

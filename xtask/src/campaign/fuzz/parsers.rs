@@ -1,0 +1,115 @@
+//! Runs libFuzzer on each parser.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::campaign::context::{Setup, temporary_folder};
+use crate::campaign::report::{Measurement, Report};
+use crate::workspace::{command_output, list_subfolders, run_command};
+
+const FUZZER_VERSION: &str = "0.13.2";
+/// How long one input may take, including waits. The processor time of each input is limited by the properties.
+const INPUT_SECONDS_MAX: u32 = 2;
+/// More than the longest body that is interesting: a certificate.
+const INPUT_BYTES_MAX: u32 = 8 << 10;
+const MEMORY_MAX_MIB: u32 = 1_024;
+
+/// Builds the fuzzer, and fuzzes each parser for an equal share of the time.
+pub(super) fn run(setup: &Setup<'_>, duration: Duration) -> Result<Report> {
+    let fuzz = setup.workspace.root.join("xtask").join("fuzz");
+    let program = build_fuzzer(&fuzz)?;
+    let corpora = list_subfolders(&fuzz.join("corpus"))?;
+    let share = duration / u32::try_from(corpora.len().max(1))?;
+    let mut report = Report::default();
+    for corpus in &corpora {
+        let name = corpus.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let output = fuzz_parser(setup, &program, corpus, &name, share)?;
+        let log = String::from_utf8_lossy(&output.stderr);
+        let executions = count_executions(&log).unwrap_or_default();
+        report.operations += executions;
+        report.measurements.push(if output.status.success() && executions > 0 {
+            Measurement::without_bound(format!("executions of {name}"), executions.to_string())
+        } else {
+            Measurement::failure(&anyhow::anyhow!("{name}: {}", describe_crash(&log)))
+        });
+    }
+    Ok(report)
+}
+
+fn build_fuzzer(fuzz: &Path) -> Result<PathBuf> {
+    let is_installed = command_output(Command::new("cargo").args(["fuzz", "--version"])).is_ok();
+    ensure!(is_installed, "install the fuzzer: cargo install cargo-fuzz --version {FUZZER_VERSION} --locked");
+    let mut build = Command::new("cargo");
+    // Coverage without a sanitizer builds on the stable toolchain; the code is safe Rust.
+    build.args(["fuzz", "build", "--sanitizer", "none", "--fuzz-dir", "."]).current_dir(fuzz);
+    run_command(build.env("RUSTC_BOOTSTRAP", "1"))?;
+    let mut programs = list_subfolders(&fuzz.join("target"))?
+        .into_iter()
+        .map(|target| target.join("release").join("parser"));
+    programs.find(|program| program.is_file()).context("the fuzzer was not built")
+}
+
+/// Fuzzes one parser. Inputs that it finds are not added to the committed corpus; an input that breaks a property is
+/// written to `xtask/fuzz/artifacts`.
+fn fuzz_parser(
+    setup: &Setup<'_>,
+    program: &Path,
+    corpus: &Path,
+    parser: &str,
+    duration: Duration,
+) -> Result<Output> {
+    let found = temporary_folder()?;
+    let artifacts = setup.workspace.root.join("xtask").join("fuzz").join("artifacts").join(parser);
+    std::fs::create_dir_all(&artifacts)?;
+    let mut fuzzer = Command::new(program);
+    fuzzer.env("FUZZ_PARSER", parser).arg(found.path()).arg(corpus);
+    fuzzer.args([
+        format!("-artifact_prefix={}/", artifacts.display()),
+        format!("-max_total_time={}", duration.as_secs().max(1)),
+        format!("-seed={}", setup.seed),
+        format!("-timeout={INPUT_SECONDS_MAX}"),
+        format!("-max_len={INPUT_BYTES_MAX}"),
+        format!("-rss_limit_mb={MEMORY_MAX_MIB}"),
+        "-print_final_stats=1".to_owned(),
+    ]);
+    fuzzer.output().context("starting the fuzzer")
+}
+
+/// Returns the number of executions in libFuzzer's final statistics.
+fn count_executions(log: &str) -> Option<usize> {
+    let line = log.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"))?;
+    line.trim().parse().ok()
+}
+
+/// Returns the lines of libFuzzer's output that say which property does not hold, and for which input.
+fn describe_crash(log: &str) -> String {
+    let is_relevant = |line: &&str| {
+        ["panicked at", "ERROR: libFuzzer", "Test unit written to"].iter().any(|part| line.contains(part))
+    };
+    let mut lines = log.lines();
+    let mut found = Vec::new();
+    while let Some(line) = lines.find(is_relevant) {
+        found.push(line);
+        found.extend(line.contains("panicked at").then(|| lines.next()).flatten());
+    }
+    if found.is_empty() { log.lines().last().unwrap_or_default().to_owned() } else { found.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{count_executions, describe_crash};
+
+    #[test]
+    fn executions_and_crashes_are_read_from_the_output_of_the_fuzzer() {
+        let log = "#2\tINITED\nthread 'main' panicked at src/values.rs:1:1:\n\"a\" is shown as b\nnote: run\n\
+                   ==1== ERROR: libFuzzer: deadly signal\nTest unit written to ./crash-1\n\
+                   stat::number_of_executed_units: 1234\n";
+        assert_eq!(count_executions(log), Some(1_234));
+        let crash = describe_crash(log);
+        assert!(crash.contains("\"a\" is shown as b") && crash.ends_with("written to ./crash-1"), "{crash}");
+        assert_eq!(count_executions("no statistics"), None);
+    }
+}
