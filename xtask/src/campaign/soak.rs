@@ -49,12 +49,15 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT).context("after the load")?;
     subject.verify()?;
     let (responses, unexpected) = load.count_responses();
+    let broken = load.connection_errors();
     let mut measurements = vec![
         Measurement::without_bound("peak", format!("{peak:.0}/s")),
         Measurement::without_bound("load", format!("{rate:.0}/s")),
         Measurement::at_least("  of this sent", samples.rate() / rate * 100.0, 95.0, " %"),
         Measurement::at_most("responses other than 201", to_f64(unexpected), 0.0, ""),
     ];
+    measurements.push(Measurement::at_most("connections that broke", to_f64(broken.len()), 0.0, ""));
+    measurements.extend(broken.first().map(|error| Measurement::without_bound(error, "")));
     measurements.extend(samples.measurements());
     Ok(Report { measurements, operations: responses, ..Report::default() })
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
+use guerdon_test_harness::{HttpResponse, HttpsConnection};
 
 use crate::campaign::subject::Subject;
 
@@ -20,6 +21,8 @@ pub(super) struct PacedLoad<'a> {
     latencies: Mutex<Vec<Duration>>,
     responses: AtomicUsize,
     unexpected: AtomicUsize,
+    /// The errors of connections, which are opened again.
+    broken: Mutex<Vec<String>>,
 }
 
 impl<'a> PacedLoad<'a> {
@@ -32,6 +35,7 @@ impl<'a> PacedLoad<'a> {
             latencies: Mutex::default(),
             responses: AtomicUsize::new(0),
             unexpected: AtomicUsize::new(0),
+            broken: Mutex::default(),
         }
     }
 
@@ -60,8 +64,13 @@ impl<'a> PacedLoad<'a> {
         (self.responses.load(Ordering::Relaxed), self.unexpected.load(Ordering::Relaxed))
     }
 
+    /// Returns the errors of connections that broke.
+    pub(super) fn connection_errors(&self) -> Vec<String> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn run_client(&self, client: usize) -> Result<()> {
-        let mut connection = self.subject.service.https().connect()?;
+        let mut connection = None;
         let (start, first) =
             (Instant::now(), self.interval.mul_f64(super::to_f64(client) / super::to_f64(CLIENTS)));
         for number in 0.. {
@@ -74,11 +83,28 @@ impl<'a> PacedLoad<'a> {
             let body = self.subject.company.random_recognition(client, count, 1);
             let request = self.subject.provider.post_request("/v1/recognitions", &body);
             let sent = Instant::now();
-            let response = connection.send_request(&request)?;
+            let response = match self.send_request(&mut connection, &request) {
+                Ok(response) => response,
+                Err(error) => {
+                    connection = None;
+                    let error = format!("request {number} of client {client}: {error:#}");
+                    self.broken.lock().unwrap_or_else(PoisonError::into_inner).push(error);
+                    continue;
+                }
+            };
             self.latencies.lock().unwrap_or_else(PoisonError::into_inner).push(sent.elapsed());
             self.responses.fetch_add(1, Ordering::Relaxed);
             self.unexpected.fetch_add(usize::from(response.status != 201), Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Sends a request over the open connection or a new one.
+    fn send_request(&self, connection: &mut Option<HttpsConnection>, request: &[u8]) -> Result<HttpResponse> {
+        let open = match connection {
+            Some(open) => open,
+            None => connection.insert(self.subject.service.https().connect().context("connecting")?),
+        };
+        open.send_request(request)
     }
 }
