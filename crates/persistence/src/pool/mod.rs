@@ -1,5 +1,7 @@
 //! Connection pools. A connection that fails to start or end a transaction leaves its pool.
 
+use std::time::Duration;
+
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
 use guerdon_domain::ports::Deadlines;
@@ -7,6 +9,9 @@ use guerdon_domain::ports::Deadlines;
 pub(crate) mod wait_metrics;
 
 use wait_metrics::PoolWaitRecorder;
+
+/// How long the first connection may take. A start may wait longer for a busy server than a request.
+const FIRST_CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) type Pool<C> = r2d2::Pool<ConnectionManager<C>>;
 pub(crate) type PoolGuard<C> = r2d2::PooledConnection<ConnectionManager<C>>;
@@ -61,13 +66,15 @@ pub(crate) fn create_pool<C: Send + 'static>(
     most: u32,
     connect: impl Fn() -> ConnectionResult<C> + Send + Sync + 'static,
 ) -> Result<Pool<C>, r2d2::Error> {
-    r2d2::Pool::builder()
+    let pool = r2d2::Pool::builder()
         .max_size(most)
         .min_idle(Some(1))
         .connection_timeout(Deadlines::REQUEST.connection)
         .test_on_check_out(false)
         .event_handler(Box::new(PoolWaitRecorder))
-        .build(ConnectionManager { connect: Box::new(connect) })
+        .build_unchecked(ConnectionManager { connect: Box::new(connect) });
+    pool.get_timeout(FIRST_CONNECTION_TIMEOUT)?;
+    Ok(pool)
 }
 
 #[cfg(test)]
