@@ -110,7 +110,11 @@ impl Engine {
         fast: usize,
         patient: usize,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(EngineState::new(B::HAS_LOCKS));
+        let shared = Arc::new(EngineState {
+            queue: Mutex::new(JobQueue::new(B::HAS_LOCKS)),
+            fast_job_ready: Condvar::new(),
+            patient_job_ready: Condvar::new(),
+        });
         let backend = Arc::new(backend);
         let mut engine = Self { state: shared, workers: Vec::new() };
         let fast = std::iter::repeat_n(Worker::Fast, fast);
@@ -156,14 +160,6 @@ impl Drop for Engine {
 }
 
 impl EngineState {
-    fn new(has_locks: bool) -> Self {
-        Self {
-            queue: Mutex::new(JobQueue::new(has_locks)),
-            fast_job_ready: Condvar::new(),
-            patient_job_ready: Condvar::new(),
-        }
-    }
-
     fn lock_queue(&self) -> MutexGuard<'_, JobQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic runs under this lock
     }
@@ -226,11 +222,6 @@ impl EngineState {
                 log::debug!(commands = jobs.len(); "a batch failed: executing its commands separately");
                 batches.extend(jobs.into_iter().rev().map(|job| vec![job]));
                 continue;
-            }
-            if let Err(BatchError::Unavailable(cause)) = &committed {
-                // The rest of a failed batch would wait for a connection one command after the other.
-                let unstarted = batches.drain(..).flatten();
-                finished.extend(unstarted.map(|job| (job, store_failure(cause.clone()))));
             }
             let waits_for_locks = worker.locking_mode() == Locking::Wait;
             for (mut job, result) in jobs.into_iter().zip(results) {

@@ -1,7 +1,5 @@
 //! The engine on the in-memory store: a batch has the same result as its commands one by one.
 
-mod lost_database;
-
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender as OutcomeSender, channel};
