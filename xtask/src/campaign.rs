@@ -10,6 +10,7 @@ mod authz;
 mod comparison;
 mod context;
 mod crash;
+mod damaged_requests;
 mod event_log;
 mod failover;
 mod faults;

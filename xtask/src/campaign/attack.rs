@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use super::context::{ATTACK_DATABASE, AttackContext, Setup, temporary_folder};
 use super::report::{Measurement, Report};
 use super::slow::{self, SlowMode};
-use super::{flood, fuzz, neighbour, overload, refusals, small_objects, upkeep};
+use super::{damaged_requests, flood, neighbour, overload, refusals, small_objects, upkeep};
 use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 
@@ -74,7 +74,7 @@ impl Attack {
     fn extra_settings(self) -> Vec<(&'static str, String)> {
         match self {
             Self::Refusals => refusals::extra_settings(),
-            Self::DamagedRequests => fuzz::http::extra_settings(),
+            Self::DamagedRequests => damaged_requests::extra_settings(),
             _ => Vec::new(),
         }
     }
@@ -87,7 +87,7 @@ impl Attack {
             Self::SmallObjects => small_objects::run(context)?,
             Self::Overload => overload::run(context)?,
             Self::Refusals => refusals::run(context)?,
-            Self::DamagedRequests => fuzz::http::run(context)?,
+            Self::DamagedRequests => damaged_requests::run(context)?,
             Self::Upkeep => return upkeep::run(context),
         };
         Ok(measurements.into())

@@ -3,7 +3,6 @@
 //! `xtask/parser-properties` states what must hold for every input of each parser, `xtask/fuzz` has the fuzzer and the
 //! first inputs. The parsers are the same for both databases, so they are fuzzed in the campaign on SQLite.
 
-pub(super) mod http;
 mod parsers;
 
 use anyhow::Result;
@@ -24,7 +23,6 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let requests_duration = setup.duration / REQUESTS_SHARE;
     let mut report = parsers::run(setup, setup.duration - requests_duration)?;
     let requests = Attack::DamagedRequests.run(&Setup { duration: requests_duration, ..*setup })?;
-    report.measurements.extend(requests.measurements);
-    report.operations += requests.operations;
+    report.add(requests);
     Ok(report)
 }

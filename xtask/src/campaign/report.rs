@@ -31,6 +31,16 @@ impl Report {
         exceeded + usize::from(self.lost > 0) + usize::from(self.doubled > 0)
     }
 
+    /// Adds the results of another part of the campaign.
+    pub(super) fn add(&mut self, part: Self) {
+        let Self { measurements, operations, faults, lost, doubled } = part;
+        self.measurements.extend(measurements);
+        self.operations += operations;
+        self.faults += faults;
+        self.lost += lost;
+        self.doubled += doubled;
+    }
+
     /// Prints each measurement with its bound.
     pub(super) fn print_measurements(&self, database: &str, campaign: &str) {
         for Measurement { name, value, bound, holds } in &self.measurements {
@@ -123,6 +133,9 @@ mod tests {
         assert_eq!(count(Measurement::at_least("a", 84.0, 85.0, " %")), 1);
         assert_eq!(count(Measurement::failure(&anyhow::anyhow!("no service"))), 1);
         let report = Report { operations: 9, faults: 3, lost: 2, doubled: 1, ..Report::default() };
+        let mut whole = Report::from(vec![Measurement::without_bound("a", "")]);
+        whole.add(Report { operations: 1, lost: 1, ..Report::default() });
+        assert_eq!((whole.operations, whole.count_violations()), (1, 1));
         assert_eq!(
             report.format_summary("sqlite", "crash", Duration::from_millis(61_900)),
             "campaign crash on sqlite: 61 s, 9 operations, 3 faults, 2 lost, 1 doubled, 2 violations"

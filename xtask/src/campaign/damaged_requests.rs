@@ -12,10 +12,10 @@ use anyhow::{Context, Result, bail, ensure};
 use guerdon_test_harness::HttpsClient;
 use serde_json::Value;
 
-use super::super::context::AttackContext;
-use super::super::random::Random;
-use super::super::report::Measurement;
-use super::super::victim::Victim;
+use super::context::AttackContext;
+use super::random::Random;
+use super::report::Measurement;
+use super::victim::Victim;
 
 const THREADS: u8 = 8;
 /// The maximum number of requests in a stream.
@@ -69,11 +69,11 @@ struct ParsedResponse {
 }
 
 /// Lifts the limit of failed logins, so that damaged credentials always get their regular response.
-pub(in super::super) fn extra_settings() -> Vec<(&'static str, String)> {
+pub(super) fn extra_settings() -> Vec<(&'static str, String)> {
     vec![("GUERDON_RATE_LIMIT__FAILED_LOGINS_PER_MINUTE", "0".to_owned())]
 }
 
-pub(in super::super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
+pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let victim = Victim::create(context.service)?;
     let templates = valid_requests(&victim);
     let (request_count, response_count) = (AtomicU32::new(0), AtomicU32::new(0));
