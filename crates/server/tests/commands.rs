@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use serde_json::{Value, json};
 
 use crate::support::service::{ProviderCredentials, TestService};
-use crate::support::{SampleCompany, for_each_database, wait_until};
+use crate::support::{SampleCompany, for_each_database};
 
 #[test]
 fn providers_are_created_listed_changed_and_given_new_secrets() {
@@ -49,18 +49,15 @@ fn providers_are_created_listed_changed_and_given_new_secrets() {
 fn a_start_without_providers_logs_how_to_create_one() {
     for_each_database(|service| {
         let hint = "no provider exists yet";
-        wait_until("the hint should be logged", || (service.running.count_in_log(hint) > 0).then_some(()));
-        assert_eq!(service.running.count_in_log(hint), 1);
-        assert_eq!(service.running.count_in_log("provider create --name"), 1);
+        assert_eq!(service.wait_for_log(hint), 1);
+        assert_eq!(service.wait_for_log("provider create --name"), 1);
         service.create_provider("Acme", false);
         service.running.terminate().unwrap();
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         service.restart();
         service.running.terminate().unwrap();
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
-        wait_until("the stop should be logged", || {
-            (service.running.count_in_log("stopped duration_ms=") == 1).then_some(())
-        });
+        assert_eq!(service.wait_for_log("stopped duration_ms="), 1);
         assert_eq!(service.running.count_in_log(hint), 0);
     });
 }

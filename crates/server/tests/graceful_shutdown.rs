@@ -14,9 +14,7 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
         let answered = load_then_stop(service, &sample);
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         assert!(answered > 20, "too few requests succeeded: {answered}");
-        wait_until("the stop should be logged", || {
-            (service.running.count_in_log(": stopped duration_ms=") == 1).then_some(())
-        });
+        assert_eq!(service.wait_for_log(": stopped duration_ms="), 1);
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();
         assert_eq!(sample.read_balance(service, &sample.users[0], "peer_wallet"), Some(left));

@@ -40,9 +40,7 @@ fn a_full_disk_is_reported_once_and_readiness_recovers() {
         assert_eq!(refused.json()["code"], "unavailable");
         assert_eq!(service.get(&sample.provider, "/v1/companies").status, 200, "reads are served");
         assert!((21..=40).all(|number| create(number) == 503));
-        wait_until("the log should report it", || {
-            (service.running.count_in_log("the database rejects writes") > 0).then_some(())
-        });
+        service.wait_for_log("the database rejects writes");
         assert_eq!(service.running.count_in_log("logged once a minute"), 1);
         limit_file_size(service, None);
         wait_until_ready(service, 200);

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
 use crate::support::service::{TestService, basic_authorization};
-use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
+use crate::support::{SampleCompany, for_each_database, for_each_database_with};
 
 /// The response to a plain TCP client.
 fn send_plain_http(service: &TestService, request: &str) -> String {
@@ -211,9 +211,7 @@ fn rate_limits_return_429_with_their_headers() {
             }
         };
         let limited = format!("refusing requests with 429 provider_id={}", busy.id);
-        wait_until("the rate limit should be logged", || {
-            (service.running.count_in_log(&limited) >= 1).then_some(())
-        });
+        service.wait_for_log(&limited);
         assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() >= 1);
         assert_eq!(service.get(&quiet, "/v1/companies/example.com").status, 404);
         let mut wrong = quiet.clone();

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::openapi_conformance;
+use super::{openapi_conformance, wait_until};
 
 /// The service with its own database and data folder.
 pub struct TestService {
@@ -93,6 +93,15 @@ impl TestService {
     }
 
     /// A second process on the same PostgreSQL database.
+    /// Waits until the log contains a string, and returns how often: a line arrives later than the response to its
+    /// request.
+    pub fn wait_for_log(&self, what: &str) -> usize {
+        wait_until(&format!("the log should contain: {what}"), || {
+            let count = self.running.count_in_log(what);
+            (count > 0).then_some(count)
+        })
+    }
+
     pub fn start_second_process(&self) -> ServiceProcess {
         ServiceProcess::start(&self.installation)
     }
