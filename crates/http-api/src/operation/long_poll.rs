@@ -41,8 +41,11 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
     /// Looks for something to read, and moves the query past data that does not match.
     fn look(reads: &mut dyn ReadTx, query: &mut Self::Query) -> Result<Look, ApiError>;
 
-    /// Reads the data and renders the response.
-    fn execute_read(reads: &mut dyn ReadTx, query: &Self::Query) -> Result<RenderedResponse, ApiError>;
+    /// Reads the data and renders the response. Also returns whether there was nothing to read.
+    fn execute_read(
+        reads: &mut dyn ReadTx,
+        query: &Self::Query,
+    ) -> Result<(RenderedResponse, bool), ApiError>;
 
     /// The memory that the largest response to such a query needs.
     fn estimate_memory(query: &Self::Query) -> usize;
@@ -66,30 +69,38 @@ pub(crate) async fn run_long_poll<P: LongPoll>(
     request: HttpRequest,
 ) -> Result<RenderedResponse, ApiError> {
     let (mut query, wait_max) = P::parse_query(&call)?;
-    if !wait_max.is_zero() {
-        let waited = wait_for_data::<P>(&state, &call, &mut query, wait_max, &request).await?;
-        request.extensions_mut().insert(TimeWaited(waited));
+    let (deadline, mut waited) = (Instant::now() + wait_max, Duration::ZERO);
+    loop {
+        let mut is_found = false;
+        if !wait_max.is_zero() {
+            let wait;
+            (is_found, wait) = wait_for_data::<P>(&state, &call, &mut query, deadline, &request).await?;
+            waited += wait;
+            request.extensions_mut().insert(TimeWaited(waited));
+        }
+        let memory = state.work_memory.acquire_bytes(call.scope, P::estimate_memory(&query)).await?;
+        let read = move |reads: &mut dyn ReadTx| P::execute_read(reads, &query);
+        let (response, is_empty) = read_blocking(&state, call.scope, Consistency::Snapshot, read).await?;
+        // On PostgreSQL, a transaction that ends during a read hides later events from that read.
+        if !(is_found && is_empty) || Instant::now() >= deadline {
+            return Ok(response.with_memory(memory));
+        }
     }
-    let memory = state.work_memory.acquire_bytes(call.scope, P::estimate_memory(&query)).await?;
-    let read = move |reads: &mut dyn ReadTx| P::execute_read(reads, &query);
-    let response = read_blocking(&state, call.scope, Consistency::Snapshot, read).await?;
-    Ok(response.with_memory(memory))
 }
 
-/// Waits until there is something to read, the time limit passes, the client disconnects, or draining or maintenance
-/// mode begins. Returns how long the request waited between its looks. Fails if the first look fails; a later look that
-/// fails is ignored.
+/// Waits until there is something to read, the deadline passes, the client disconnects, or draining or maintenance mode
+/// begins. Returns whether there is something to read, and how long the request waited between its looks. Fails if the
+/// first look fails; a later look that fails is ignored.
 async fn wait_for_data<P: LongPoll>(
     state: &Arc<ApiState>,
     call: &Call,
     query: &mut P::Query,
-    wait_max: Duration,
+    deadline: Instant,
     request: &HttpRequest,
-) -> Result<Duration, ApiError> {
+) -> Result<(bool, Duration), ApiError> {
     // Subscribes before the first look, so that no event is missed between the look and the wait.
     let mut subscription = state.api.feed_signal.subscribe(call.scope);
     let client_end = request.conn_data::<ClientEnd>().cloned().unwrap_or_default();
-    let deadline = Instant::now() + wait_max;
     let (mut waited, mut interval) = (Duration::ZERO, LOOK_INTERVAL_MIN.max(subscription.round()));
     let mut found = look::<P>(state, call, query).await?;
     while found != Look::Found {
@@ -109,7 +120,7 @@ async fn wait_for_data<P: LongPoll>(
         interval = next;
         found = look::<P>(state, call, query).await.unwrap_or(Look::End);
     }
-    Ok(waited)
+    Ok((found == Look::Found, waited))
 }
 
 /// Waits for the next look. Returns the interval until the one after it.

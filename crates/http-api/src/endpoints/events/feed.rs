@@ -81,10 +81,11 @@ impl LongPoll for List {
         Ok(if has_moved { Look::Continues } else { Look::End })
     }
 
-    fn execute_read(reads: &mut dyn ReadTx, query: &FeedQuery) -> Result<RenderedResponse, ApiError> {
+    fn execute_read(reads: &mut dyn ReadTx, query: &FeedQuery) -> Result<(RenderedResponse, bool), ApiError> {
         let feed = reads.read_feed(query)?;
         let events = feed.events.iter().map(event_view).collect::<Result<_, _>>()?;
-        RenderedResponse::ok(&View { events, next: WireValue(Cursor(feed.next)) })
+        let page = View { events, next: WireValue(Cursor(feed.next)) };
+        Ok((RenderedResponse::ok(&page)?, page.events.is_empty()))
     }
 
     fn estimate_memory(query: &FeedQuery) -> usize {
