@@ -12,9 +12,9 @@
 //!
 //! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that
 //! one of its commands may have caused, each is tried alone; if it lost a race, its commands are tried again.
-//! If the database is unavailable, the commands fail. If the acknowledgement of a commit is lost, nothing is
-//! tried again: the commands fail with an unknown outcome, and a retry with the same idempotency key returns
-//! what happened.
+//! If the database is unavailable, the commands fail: those of one batch wait for a connection together, at
+//! most a second. If the acknowledgement of a commit is lost, nothing is tried again: the commands fail with
+//! an unknown outcome, and a retry with the same idempotency key returns what happened.
 
 mod batch;
 mod queue;
@@ -25,7 +25,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
-use guerdon_domain::ports::{LedgerAccess, StoreError, Verdict};
+use guerdon_domain::ports::{Deadlines, LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
 use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
@@ -110,11 +110,7 @@ impl Engine {
         fast: usize,
         patient: usize,
     ) -> std::io::Result<Self> {
-        let shared = Arc::new(EngineState {
-            queue: Mutex::new(JobQueue::new(B::HAS_LOCKS)),
-            fast_job_ready: Condvar::new(),
-            patient_job_ready: Condvar::new(),
-        });
+        let shared = Arc::new(EngineState::new(B::HAS_LOCKS));
         let backend = Arc::new(backend);
         let mut engine = Self { state: shared, workers: Vec::new() };
         let fast = std::iter::repeat_n(Worker::Fast, fast);
@@ -160,6 +156,14 @@ impl Drop for Engine {
 }
 
 impl EngineState {
+    fn new(has_locks: bool) -> Self {
+        Self {
+            queue: Mutex::new(JobQueue::new(has_locks)),
+            fast_job_ready: Condvar::new(),
+            patient_job_ready: Condvar::new(),
+        }
+    }
+
     fn lock_queue(&self) -> MutexGuard<'_, JobQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner) // nothing that can panic runs under this lock
     }
@@ -220,8 +224,14 @@ impl EngineState {
             let (committed, results) = batch::run_batch(backend, &mut jobs, worker.locking_mode());
             if matches!(committed, Err(BatchError::Failed(_))) && jobs.len() > 1 {
                 log::debug!(commands = jobs.len(); "a batch failed: executing its commands separately");
-                batches.extend(jobs.into_iter().rev().map(|job| vec![job]));
-                continue;
+                batches.extend(jobs.drain(..).rev().map(|job| vec![job]));
+            }
+            if is_connection_failure(&committed) && !batches.is_empty() {
+                // All of them wait for a connection together, not one after the other.
+                if let Err(cause) = check_connection(backend) {
+                    let unstarted = batches.drain(..).flatten();
+                    finished.extend(unstarted.map(|job| (job, store_failure(cause.clone()))));
+                }
             }
             let waits_for_locks = worker.locking_mode() == Locking::Wait;
             for (mut job, result) in jobs.into_iter().zip(results) {
@@ -245,6 +255,24 @@ impl EngineState {
         for (job, outcome) in finished {
             job.complete_with(outcome);
         }
+    }
+}
+
+/// Whether the connection was lost, or could not be opened.
+fn is_connection_failure(committed: &Result<(), BatchError>) -> bool {
+    let failure = match committed {
+        Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => cause,
+        Ok(()) | Err(BatchError::Contended) => return false,
+    };
+    matches!(failure, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
+}
+
+/// Waits for a connection, as long as a request does.
+fn check_connection<B: Backend>(backend: &B) -> Result<(), StoreError> {
+    let time_limit = Deadlines::REQUEST.connection;
+    match backend.run_transaction(Locking::Skip, time_limit, false, &mut |_| Verdict::Rollback) {
+        Ok(()) | Err(BatchError::Contended) => Ok(()),
+        Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => Err(cause),
     }
 }
 

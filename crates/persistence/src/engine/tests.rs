@@ -1,5 +1,7 @@
 //! The engine on the in-memory store: a batch has the same result as its commands one by one.
 
+mod lost_database;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender as OutcomeSender, channel};

