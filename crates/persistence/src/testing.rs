@@ -10,7 +10,7 @@
 mod deliveries;
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
@@ -98,12 +98,12 @@ pub fn create_postgres() -> TestDatabase {
     record_database("postgres");
     let template = TEMPLATE.get_or_init(|| {
         let name = format!("guerdon_template_{}", std::process::id());
-        execute_on_server(&format!("CREATE DATABASE {name}"));
+        create_database(&name, None);
         migrate(&DatabaseUrl::Postgres(server_url(&name))).expect("a migrated database");
         name
     });
     let name = next_database_name();
-    execute_on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+    create_database(&name, Some(template.as_str()));
     TestDatabase { url: server_url(&name), home: Location::Server { name } }
 }
 
@@ -122,10 +122,21 @@ fn server_url(database: &str) -> String {
     format!("{scheme}://{authority}/{database}?{query}")
 }
 
-fn execute_on_server(sql: &str) {
-    let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
-    let mut conn = PgConnection::establish(&url).expect("the test server");
-    conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+/// Creates or deletes databases, over one connection for all tests of this process.
+fn execute_on_server(sql: &str) -> QueryResult<()> {
+    static SERVER: Mutex<Option<PgConnection>> = Mutex::new(None);
+    let mut server = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+    let conn = server.get_or_insert_with(|| {
+        let url = std::env::var("TEST_POSTGRES_URL").expect("TEST_POSTGRES_URL");
+        PgConnection::establish(&url).expect("the test server")
+    });
+    conn.batch_execute(sql)
+}
+
+/// Creates an empty database, or a copy of another one.
+fn create_database(name: &str, template: Option<&str>) {
+    let template = template.map(|template| format!(" TEMPLATE {template}")).unwrap_or_default();
+    execute_on_server(&format!("CREATE DATABASE {name}{template}")).expect("a new database");
 }
 
 /// Applies a test's migrations instead of the program's.
@@ -160,7 +171,7 @@ impl TestDatabase {
             }
             Location::Server { name: template } => {
                 let name = next_database_name();
-                execute_on_server(&format!("CREATE DATABASE {name} TEMPLATE {template}"));
+                create_database(&name, Some(template.as_str()));
                 Self { url: server_url(&name), home: Location::Server { name } }
             }
             Location::OfAnotherProcess => panic!("the process that created the database copies it"),
@@ -296,11 +307,7 @@ impl TestDatabase {
 impl Drop for TestDatabase {
     fn drop(&mut self) {
         if let Location::Server { name } = &self.home {
-            let url = std::env::var("TEST_POSTGRES_URL").unwrap_or_default();
-            if let Ok(mut conn) = PgConnection::establish(&url) {
-                conn.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
-                    .unwrap_or_default();
-            }
+            execute_on_server(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap_or_default();
         }
     }
 }

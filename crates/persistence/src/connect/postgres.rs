@@ -48,6 +48,11 @@ fn with_default_parameters(url: &str, seconds: u32) -> String {
     full_url
 }
 
+/// Sets the language of the server's messages, which only a superuser may do. If they are in English anyway,
+/// nothing is lost. Without PL/pgSQL, whose library each session would have to load.
+const USE_ENGLISH: &str = "SELECT set_config('lc_messages', 'C', false) FROM pg_roles \
+    WHERE rolname = current_user AND rolsuper";
+
 /// Connects to a server that accepts writes, within a timeout in seconds.
 pub(crate) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionResult<PgConnection> {
     let mut conn = PgConnection::establish(&with_default_parameters(url, seconds))?;
@@ -55,16 +60,10 @@ pub(crate) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionRe
     conn.batch_execute(&format!(
         "SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
          SET synchronous_commit = on; SET statement_timeout = '{}s'; SET lock_timeout = '{}s'; \
-         SET idle_in_transaction_session_timeout = '60s'; {MARK_AS_WRITER}",
+         SET idle_in_transaction_session_timeout = '60s'; {MARK_AS_WRITER}; {USE_ENGLISH}",
         statement.as_secs(),
         lock.as_secs()
     ))
-    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-    // Only a superuser may set this. If the server's messages are in English anyway, nothing is lost.
-    conn.batch_execute(
-        "DO $$ BEGIN PERFORM set_config('lc_messages', 'C', false); \
-         EXCEPTION WHEN insufficient_privilege THEN NULL; END $$",
-    )
     .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(conn)
 }

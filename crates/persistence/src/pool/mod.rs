@@ -61,14 +61,16 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
     }
 }
 
-/// Creates a pool with a maximum number of connections, and opens one connection immediately.
+/// Creates a pool with a maximum number of connections, and opens one connection immediately. While fewer than
+/// `idle_min` are idle, the pool opens more.
 pub(crate) fn create_pool<C: Send + 'static>(
     most: u32,
+    idle_min: u32,
     connect: impl Fn() -> ConnectionResult<C> + Send + Sync + 'static,
 ) -> Result<Pool<C>, r2d2::Error> {
     let pool = r2d2::Pool::builder()
         .max_size(most)
-        .min_idle(Some(1))
+        .min_idle(Some(idle_min))
         .connection_timeout(Deadlines::REQUEST.connection)
         .test_on_check_out(false)
         .event_handler(Box::new(PoolWaitRecorder))
@@ -83,7 +85,7 @@ mod tests {
 
     #[test]
     fn connections_leave_the_pool_after_a_failed_rollback() {
-        let pool = create_pool(1, || SqliteConnection::establish(":memory:")).unwrap();
+        let pool = create_pool(1, 1, || SqliteConnection::establish(":memory:")).unwrap();
         pool.get().unwrap().conn.batch_execute("CREATE TABLE mark (id INTEGER)").unwrap();
         let is_the_same = || pool.get().unwrap().conn.batch_execute("INSERT INTO mark VALUES (1)").is_ok();
         let mut connection = pool.get().unwrap();
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn connections_leave_the_pool_if_their_transaction_did_not_end() {
-        let pool = create_pool(1, || SqliteConnection::establish(":memory:")).unwrap();
+        let pool = create_pool(1, 1, || SqliteConnection::establish(":memory:")).unwrap();
         pool.get().unwrap().conn.batch_execute("CREATE TABLE mark (id INTEGER)").unwrap();
         let panics = || {
             let mut connection = pool.get().unwrap();

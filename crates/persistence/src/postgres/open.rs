@@ -1,6 +1,6 @@
 //! Opening a PostgreSQL database.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use diesel::prelude::*;
 use diesel::sql_types::Text;
@@ -63,23 +63,27 @@ pub(crate) fn open_with_limits(
     let servers = Arc::new(ServerList::from_url(url));
     let connection =
         || servers.connect_to_any(connect_timeout_seconds(access)).map_err(|e| connection_error(&e));
-    let mut conn = connection()?;
-    require_own_sessions(&mut conn, &mut connection()?)?;
+    let (mut conn, mut other) = (connection()?, connection()?);
+    require_own_sessions(&mut conn, &mut other)?;
     require_english(&mut conn)?;
     if access == Access::Serve {
         require_durable(&mut conn)?;
     }
     check_postgres(&mut conn)?;
-    drop(conn);
-    let connections = |connections_max, setting: Option<&'static str>| {
-        let servers = Arc::clone(&servers);
-        create_pool(connections_max, move || {
-            servers.connect_and_configure(setting, connect_timeout_seconds(access))
-        })
-        .map_err(|e| OpenError::failed_because("cannot connect to PostgreSQL", &e))
+    // The pools begin with the connections that are already open.
+    let open_connections = Arc::new(Mutex::new(vec![other, conn]));
+    let connections = |connections_max, idle_min, setting: Option<&'static str>| {
+        let (servers, open_connections) = (Arc::clone(&servers), Arc::clone(&open_connections));
+        let take_open = move || open_connections.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let connect = move || match setting.map_or_else(&take_open, |_| None) {
+            Some(open) => Ok(open),
+            None => servers.connect_and_configure(setting, connect_timeout_seconds(access)),
+        };
+        create_pool(connections_max, idle_min, connect)
+            .map_err(|e| OpenError::failed_because("cannot connect to PostgreSQL", &e))
     };
     if access == Access::Command {
-        let pool = connections(COMMAND_CONNECTIONS, None)?;
+        let pool = connections(COMMAND_CONNECTIONS, 0, None)?;
         let batches = PooledStore::for_batches(pool.clone(), notifiers.clone());
         let commands = Engine::start_workers(batches, 1, 1).map_err(|e| thread_error(&e))?;
         let store: Arc<dyn Store> = Arc::new(PooledStore::for_background(pool, notifiers));
@@ -90,12 +94,12 @@ pub(crate) fn open_with_limits(
         });
     }
     let (writes, reads) =
-        (connections(limits.writes, None)?, connections(limits.reads, Some(PREFER_INDEX_ORDER))?);
-    let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), Some(USE_GENERIC_PLANS))?;
+        (connections(limits.writes, 1, None)?, connections(limits.reads, 1, Some(PREFER_INDEX_ORDER))?);
+    let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), 1, Some(USE_GENERIC_PLANS))?;
     let batches = PooledStore::for_batches(batches, notifiers.clone());
     let commands =
         Engine::start_workers(batches, FAST_WORKERS, PATIENT_WORKERS).map_err(|e| thread_error(&e))?;
-    let background = PooledStore::for_background(connections(limits.background, None)?, notifiers.clone());
+    let background = PooledStore::for_background(connections(limits.background, 1, None)?, notifiers.clone());
     let requests = PooledStore::for_requests(writes, reads, limits.time_limit, notifiers);
     Ok(OpenDatabase {
         requests: Arc::new(requests),

@@ -37,7 +37,7 @@ pub(crate) fn open_sqlite(
     let readers = |connections_max| {
         let (name, cached) =
             (name.clone(), if access == Access::Command { COMMAND_CACHE_KIB } else { READER_CACHE_KIB });
-        create_pool(connections_max, move || connect_reader(&name, cached))
+        create_pool(connections_max, 1, move || connect_reader(&name, cached))
             .map_err(|e| OpenError::failed_because("cannot open the database for reading", &e))
     };
     if access == Access::Command {
