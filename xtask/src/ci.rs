@@ -13,13 +13,13 @@ type CiStep<'a> = (&'a str, &'a dyn Fn() -> Result<()>);
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let format = || run_command(&mut workspace.cargo_command(&["fmt", "--all", "--check"]));
     let lints = || {
-        let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        run_command(&mut workspace.cargo_command(&clippy))
+        let mut clippy = workspace.workspace_command(&["clippy", "--all-targets"]);
+        run_command(clippy.args(["--", "-D", "warnings"]))
     };
     let features = || check_features(workspace);
     let tidy = || tidy::run(workspace);
     let docs = || {
-        let mut cargo = workspace.cargo_command(&["doc", "--workspace", "--no-deps", "--locked"]);
+        let mut cargo = workspace.workspace_command(&["doc", "--no-deps"]);
         run_command(cargo.env("RUSTDOCFLAGS", "-D warnings"))
     };
     let packaging = || packaging::run(workspace);
@@ -27,7 +27,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let publish = || publish::check_packages(workspace);
     let public_api = || public_api::run(workspace, &public_api::Arguments::check_only());
     let migrations = || migration::run(workspace, &migration::Command::Revert);
-    let tests = || test::run(workspace, &test::Arguments::all_tests());
+    let tests = || test::run(workspace, &test::Arguments::default());
     let sandbox = || dev::check_sandbox(workspace);
     let description = || openapi::run(workspace, &openapi::Arguments::check_only());
     let schemathesis = || schemathesis::run(workspace, &schemathesis::Arguments::for_ci());

@@ -81,9 +81,12 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<()> {
     let workspace = Workspace::load()?;
     match command {
+        Command::Test(arguments) if arguments.postgres_tls => {
+            test::run(&workspace.with_release_features(), &arguments)
+        }
         Command::Test(arguments) => test::run(&workspace, &arguments),
         Command::Tidy => tidy::run(&workspace),
-        Command::Ci => ci::run(&workspace),
+        Command::Ci => ci::run(&workspace.with_release_features()),
         Command::Migration(command) => migration::run(&workspace, &command),
         Command::Dev(arguments) => dev::run(&workspace, &arguments),
         Command::Packaging => packaging::run(&workspace),

@@ -12,7 +12,12 @@ pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target: PathBuf,
     metadata: Value,
+    /// The arguments that select the features of every build.
+    features: &'static [&'static str],
 }
+
+/// Selects the features of a release: OpenSSL is built into libpq, which takes perl and make.
+const RELEASE_FEATURES: &[&str] = &["--features", "guerdon-persistence/postgres-tls"];
 
 impl Workspace {
     pub(crate) fn load() -> Result<Self> {
@@ -26,7 +31,17 @@ impl Workspace {
                 .map(PathBuf::from)
                 .with_context(|| format!("no {key} in cargo metadata"))
         };
-        Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")?, metadata })
+        Ok(Self {
+            root: folder("workspace_root")?,
+            target: folder("target_directory")?,
+            metadata,
+            features: &[],
+        })
+    }
+
+    /// Builds everything with the features of a release, so that no crate is built twice with different features.
+    pub(crate) fn with_release_features(self) -> Self {
+        Self { features: RELEASE_FEATURES, ..self }
     }
 
     /// Returns the packages of the workspace as JSON objects.
@@ -41,9 +56,16 @@ impl Workspace {
         command
     }
 
+    /// Returns a cargo command on all packages, with the features of every build.
+    pub(crate) fn workspace_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.cargo_command(arguments);
+        command.args(["--workspace", "--locked"]).args(self.features);
+        command
+    }
+
     /// Builds the service and returns the path of its binary.
     pub(crate) fn build_guerdon(&self) -> Result<PathBuf> {
-        run_command(&mut self.cargo_command(&["build", "--workspace", "--bin", "guerdon", "--locked"]))?;
+        run_command(&mut self.workspace_command(&["build", "--bin", "guerdon"]))?;
         Ok(self.target.join("debug").join("guerdon"))
     }
 

@@ -33,14 +33,14 @@ const MAIL_SERVER_PYTHON: &str = "TEST_AIOSMTPD_PYTHON";
 ///
 /// PostgreSQL is a private cluster, started from PG_BIN, pg_config, PATH or /usr/lib/postgresql, or downloaded from
 /// PyPI. Set TEST_POSTGRES_URL to use another server.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 pub(crate) struct Arguments {
     /// Run only this half
     #[arg(long, value_name = "DATABASE")]
     only: Option<Half>,
     /// Build OpenSSL into libpq, as in releases, and test encrypted connections too; needs perl and make
     #[arg(long)]
-    postgres_tls: bool,
+    pub(crate) postgres_tls: bool,
     /// Arguments of the test programs: names to filter by, or flags such as --nocapture
     #[arg(last = true, value_name = "FILTER")]
     filters: Vec<String>,
@@ -61,19 +61,7 @@ impl Half {
     }
 }
 
-impl Arguments {
-    /// All tests with the features of a release, for `ci`.
-    pub(crate) fn all_tests() -> Self {
-        Self { only: None, postgres_tls: true, filters: Vec::new() }
-    }
-}
-
 pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
-    let packages: &[&str] = if arguments.postgres_tls {
-        &["--workspace", "--features", "guerdon-persistence/postgres-tls"]
-    } else {
-        &["--workspace"]
-    };
     let folder = tempfile::tempdir_in(temporary_folder())?;
     // Programs that refuse to run as root must be able to open the files of their tests.
     std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
@@ -99,7 +87,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         environment.push((POSTGRES_PROGRAMS, Some(cluster.program_folder().into())));
     }
     let start = Instant::now();
-    let suites = suites::build_suites(workspace, packages, &arguments.filters, &environment)?;
+    let suites = suites::build_suites(workspace, &arguments.filters, &environment)?;
     println!("Built in {} s", start.elapsed().as_secs());
     let start = Instant::now();
     let finished = suites::run_suites(suites, folder.path())?;

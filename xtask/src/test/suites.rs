@@ -42,17 +42,14 @@ fn processor_count() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Builds the test programs of the selected packages.
-///
-/// `packages` holds arguments of cargo such as `--workspace`. Each suite gets the environment and the `filters`.
+/// Builds the test programs of all packages. Each suite gets the environment and the `filters`.
 pub(super) fn build_suites(
     workspace: &Workspace,
-    packages: &[&str],
     filters: &[String],
     environment: &[(&str, Option<std::ffi::OsString>)],
 ) -> Result<Vec<Suite>> {
-    let mut cargo = workspace.cargo_command(&["test", "--locked", "--no-run"]);
-    cargo.args(packages).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let mut cargo = workspace.workspace_command(&["test", "--no-run"]);
+    cargo.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let built = cargo.output().context("starting cargo")?;
     if !built.status.success() {
         bail!("the tests do not compile");
@@ -61,8 +58,8 @@ pub(super) fn build_suites(
     for line in String::from_utf8(built.stdout).context("output of cargo")?.lines() {
         suites.extend(parse_suite(&serde_json::from_str(line).context("a message of cargo")?)?);
     }
-    let mut documentation = workspace.cargo_command(&["test", "--locked", "--doc"]);
-    documentation.args(packages).arg("--").args(filters);
+    let mut documentation = workspace.workspace_command(&["test", "--doc"]);
+    documentation.arg("--").args(filters);
     let threads =
         std::env::var_os(TEST_THREADS).unwrap_or_else(|| (processor_count() + 1).to_string().into());
     for suite in &mut suites {
