@@ -7,6 +7,7 @@
 
 mod attack;
 mod authz;
+mod cells;
 mod comparison;
 mod context;
 mod crash;
@@ -28,6 +29,7 @@ mod repeated_tests;
 mod report;
 mod request_log;
 mod restore;
+mod server_pair;
 mod slow;
 mod small_objects;
 mod soak;
@@ -100,6 +102,8 @@ enum Campaign {
     Fuzz,
     /// The death of a PostgreSQL primary, with promotion of its standby
     Failover,
+    /// Two cells behind HAProxy: a failover in one, reloads and rolling restarts
+    Cells,
     /// Backups under load; then imports, prunes and backups that are killed on a restored copy
     Upkeep,
     /// SIGKILL of the service at random times under load
@@ -131,6 +135,7 @@ impl Campaign {
                 | Self::Parity
                 | Self::Restore
                 | Self::Failover
+                | Self::Cells
                 | Self::Upkeep
         )
     }
@@ -149,6 +154,7 @@ impl Campaign {
             Self::Upkeep => Attack::Upkeep.run(setup),
             Self::Fuzz => fuzz::run(setup),
             Self::Failover => failover::run(setup),
+            Self::Cells => cells::run(setup),
             Self::Crash => crash::run(setup),
             Self::Faults => faults::run(setup),
             Self::Soak => soak::run(setup),

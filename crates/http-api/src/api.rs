@@ -39,16 +39,13 @@ pub struct ConnectionLimits {
     pub per_address: usize,
 }
 
-/// Where TLS is terminated (behaviour 2.1).
+/// How requests reach the service (behaviour 2.1).
 #[derive(Debug, Clone)]
-pub enum Transport {
-    /// This service terminates TLS.
-    Tls,
-    /// A proxy terminates TLS and forwards plain HTTP.
-    Proxy {
-        /// Proxies whose forwarding headers are trusted.
-        trusted: Vec<IpNet>,
-    },
+pub struct Transport {
+    /// Whether this service terminates TLS. Otherwise a trusted proxy does, and forwards plain HTTP.
+    pub terminates_tls: bool,
+    /// Proxies whose forwarding headers are trusted.
+    pub trusted_proxies: Vec<IpNet>,
 }
 
 /// Compares API secrets with their stored hashes.
@@ -181,8 +178,10 @@ pub struct Api {
     pub connection_limits: ConnectionLimits,
     /// How long an authenticated connection may be idle.
     pub keep_alive: Duration,
-    /// Where TLS is terminated.
     pub transport: Transport,
+    /// The name of this installation among several behind one router, which each response carries as
+    /// `X-Service-Cell`; `None` if it is the only one.
+    pub cell: Option<String>,
     /// The address of the service in SAML audiences, without a trailing slash.
     pub service_url: Arc<str>,
     /// Versions that respond with 410, such as `v0`.

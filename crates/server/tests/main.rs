@@ -11,6 +11,7 @@
 mod authorization;
 mod backups;
 mod bad_input;
+mod cells;
 mod client;
 mod client_operations;
 mod commands;

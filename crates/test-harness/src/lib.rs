@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod cell_router;
 mod database_proxy;
 mod http_message;
 mod https;
@@ -8,6 +9,7 @@ mod receiver;
 mod sandbox;
 mod service;
 
+pub use cell_router::{CellRouter, ROUTED_CELLS, RoutedCell};
 pub use database_proxy::{ConnectionFault, DatabaseProxy};
 pub use http_message::{HttpResponse, parse_responses};
 pub use https::{HttpsClient, HttpsConnection};

@@ -95,7 +95,7 @@ fn count_doubled(mut recorded: RecognitionsByKey, requests: &[LoadRequest]) -> u
 }
 
 /// Retries unknown requests and those whose acknowledgement is uncertain, with the same keys at another instance.
-fn retry_uncertain(
+pub(super) fn retry_uncertain(
     target: &LoadTarget<'_>,
     log: &mut RequestLog,
     is_uncertain: impl Fn(Instant) -> bool,

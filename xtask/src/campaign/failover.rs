@@ -5,14 +5,11 @@
 //! the servers are disconnected from each other shortly before the kill: on one machine the primary's writes reach
 //! the standby even if the primary did not wait for them, which would hide a loss.
 
-mod pair;
-
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::WebhookReceiver;
 
-use self::pair::ServerPair;
 use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::{Setup, temporary_folder};
 use super::event_log::EventLog;
@@ -20,6 +17,7 @@ use super::ledger::Ledger;
 use super::load::{Load, LoadTarget, MODERATE_INTERVAL};
 use super::report::{Measurement, Report};
 use super::request_log::{LoadRequest, RequestLog};
+use super::server_pair::ServerPair;
 use super::victim::to_f64;
 
 use crate::measurement::fixture::{Company, Provider};
@@ -79,14 +77,15 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let provider = Provider::create(service, Some(&receiver.named_url()))?;
     let company = Company::create(service, &provider, "failover", USERS)?;
     service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;
-    let target = LoadTarget { services: &services, provider: &provider, company: &company };
+    let endpoints = services.iter().map(|service| service.https().clone()).collect();
+    let target = LoadTarget { endpoints, provider: &provider, company: &company };
     let mut ledger = Ledger::new(pair.sql_client(&url));
     let mut events = EventLog::new(&receiver);
     println!("{TABLE_HEADER}");
     let mut results: Vec<RoundResult> = Vec::new();
     let start = Instant::now();
     for number in (1..).take_while(|number| *number <= ROUNDS_MIN || start.elapsed() < duration) {
-        let round = run_round(&target, &mut pair, &mut ledger, &mut events, number)
+        let round = run_round(service, &target, &mut pair, &mut ledger, &mut events, number)
             .with_context(|| format!("round {number}"))?;
         println!("{}", format_round(number, &round));
         results.push(round);
@@ -110,6 +109,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
 }
 
 fn run_round(
+    service: &RunningService,
     target: &LoadTarget<'_>,
     pair: &mut ServerPair,
     ledger: &mut Ledger,
@@ -157,7 +157,7 @@ fn run_round(
     ledger.skip_existing()?;
     let duplicates_before = events.duplicates;
     let events_lost = events.wait_for_events(log.recognition_ids(), DELIVERY_TIMEOUT)?;
-    target.services.first().context("no service")?.run_cli(&["verify"]).context("afterwards")?;
+    service.run_cli(&["verify"]).context("afterwards")?;
     pair.add_standby(dead_port)?;
     Ok(RoundResult {
         rate_before,

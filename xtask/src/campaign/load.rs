@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use guerdon_test_harness::{HttpResponse, HttpsConnection};
+use guerdon_test_harness::{HttpResponse, HttpsClient, HttpsConnection};
 
 use super::request_log::{Acknowledgement, LoadRequest, RequestLog};
 use crate::measurement::fixture::{Company, Provider};
-use crate::measurement::service::RunningService;
 
+/// The number of clients of a load, unless it is divided between several companies.
 pub(super) const CLIENTS: usize = 16;
 /// The interval between two recognitions of a client at which the total load, 640 a second, is well below capacity.
 pub(super) const MODERATE_INTERVAL: Duration = Duration::from_millis(25);
@@ -24,9 +24,10 @@ const SLICE_COUNT: usize = 200 * SLICES_PER_SECOND;
 /// How long a request with an unknown outcome is retried after the load.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The instances that the clients call, their credentials and their company.
+/// The addresses that the clients call, their credentials and their company.
 pub(super) struct LoadTarget<'a> {
-    pub(super) services: &'a [RunningService],
+    /// The instances of the service, or the router in front of them.
+    pub(super) endpoints: Vec<HttpsClient>,
     pub(super) provider: &'a Provider,
     pub(super) company: &'a Company,
 }
@@ -34,6 +35,7 @@ pub(super) struct LoadTarget<'a> {
 /// The load of one round.
 pub(super) struct Load<'a> {
     target: &'a LoadTarget<'a>,
+    clients: usize,
     round: usize,
     /// From one recognition of a client to the next, if the response is fast enough.
     interval: Duration,
@@ -50,10 +52,10 @@ impl LoadTarget<'_> {
         self.provider.post_with_key("/v1/recognitions", &body, Some(&request.idempotency_key()))
     }
 
-    /// Connects to this client's instance.
+    /// Connects to this client's endpoint.
     pub(super) fn connect(&self, client: usize) -> Result<HttpsConnection> {
-        let service = self.services.get(client % self.services.len().max(1)).context("no service")?;
-        service.https().connect()
+        let endpoint = self.endpoints.get(client % self.endpoints.len().max(1)).context("no endpoint")?;
+        endpoint.connect()
     }
 
     /// Sends a request again, until it is acknowledged.
@@ -77,8 +79,19 @@ impl LoadTarget<'_> {
 
 impl<'a> Load<'a> {
     pub(super) fn new(target: &'a LoadTarget<'a>, round: usize, interval: Duration) -> Self {
+        Self::with_clients(target, CLIENTS, round, interval)
+    }
+
+    /// A load of at most [`CLIENTS`] clients.
+    pub(super) fn with_clients(
+        target: &'a LoadTarget<'a>,
+        clients: usize,
+        round: usize,
+        interval: Duration,
+    ) -> Self {
         let acknowledged = (0..SLICE_COUNT).map(|_| AtomicU32::new(0)).collect();
-        Self { target, round, interval, began: Instant::now(), ended: AtomicBool::new(false), acknowledged }
+        let (began, ended) = (Instant::now(), AtomicBool::new(false));
+        Self { target, clients, round, interval, began, ended, acknowledged }
     }
 
     /// Runs all clients until `work` ends, and returns both results.
@@ -88,7 +101,7 @@ impl<'a> Load<'a> {
     ) -> Result<(T, RequestLog)> {
         std::thread::scope(|scope| {
             let clients: Vec<_> =
-                (0..CLIENTS).map(|client| scope.spawn(move || self.run_client(client))).collect();
+                (0..self.clients).map(|client| scope.spawn(move || self.run_client(client))).collect();
             let result = work();
             self.ended.store(true, Ordering::Relaxed);
             let mut all = RequestLog::default();

@@ -67,7 +67,7 @@ impl Subject {
 
     pub(super) fn target(&self) -> LoadTarget<'_> {
         LoadTarget {
-            services: std::slice::from_ref(&self.service),
+            endpoints: vec![self.service.https().clone()],
             provider: &self.provider,
             company: &self.company,
         }

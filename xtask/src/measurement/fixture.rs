@@ -32,7 +32,15 @@ pub(crate) struct Company {
 
 impl Provider {
     pub(crate) fn create(service: &RunningService, callback_url: Option<&str>) -> Result<Self> {
-        let mut arguments = vec!["provider", "create", "--name", "Bench", "--manages-all-domain-resources"];
+        Self::create_named(service, "Bench", callback_url)
+    }
+
+    pub(crate) fn create_named(
+        service: &RunningService,
+        name: &str,
+        callback_url: Option<&str>,
+    ) -> Result<Self> {
+        let mut arguments = vec!["provider", "create", "--name", name, "--manages-all-domain-resources"];
         arguments.extend(callback_url.iter().flat_map(|url| ["--callback-url", url]));
         let created = service.run_cli(&arguments)?;
         let credentials =

@@ -81,6 +81,11 @@ impl RunningService {
         Ok(Self { process, database, installation })
     }
 
+    /// Asks the service to stop.
+    pub(crate) fn terminate(&self) -> Result<()> {
+        self.process.terminate()
+    }
+
     /// Kills the service, like a power failure.
     pub(crate) fn kill(&self) -> Result<()> {
         self.process.send_signal(Signal::KILL)
@@ -91,7 +96,7 @@ impl RunningService {
         self.process.wait_for_exit().map(drop)
     }
 
-    /// Starts the service again on the same data after it was killed. Returns the time until `request` gets status 200.
+    /// Starts the service again on the same data after it was killed or stopped. Returns the time until `request` gets status 200.
     pub(crate) fn restart(&mut self, request: &[u8]) -> Result<Duration> {
         self.process.wait_for_exit()?;
         let start = Instant::now();

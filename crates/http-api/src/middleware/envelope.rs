@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{CACHE_CONTROL, DATE, HeaderMap, HeaderValue, HttpDate};
+use actix_web::http::header::{CACHE_CONTROL, DATE, HeaderMap, HeaderName, HeaderValue, HttpDate};
 use actix_web::http::header::{STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use actix_web::http::{ConnectionType, Method, Version};
 use actix_web::middleware::Next;
@@ -17,10 +17,12 @@ use super::drain_body::DrainableBody;
 use super::framing::{Connection, FramingError};
 use super::request_log::{self, HandledRequest, method_name};
 use super::{compression, health, pages, problem_details};
-use crate::api::{Api, Transport};
+use crate::api::Api;
 use crate::operation::error::ApiError;
 use crate::operation::state::ApiState;
 use crate::request_info::{AwaitsContinue, BodyFailure, Caller, REQUEST_ID, RequestInfo, TimeWaited};
+
+const CELL: HeaderName = HeaderName::from_static("x-service-cell");
 
 /// Wraps the handling of every request.
 pub(crate) async fn wrap_request(
@@ -168,12 +170,7 @@ pub(super) fn render_framing_error(
     if problem_details::head_wants_problems(received) {
         response = problem_details::response_as_problem(response, &state.api.service_url, &id);
     }
-    add_common_headers(
-        response.headers_mut(),
-        &state.api,
-        &id,
-        matches!(state.api.transport, Transport::Tls),
-    );
+    add_common_headers(response.headers_mut(), &state.api, &id, state.api.transport.terminates_tls);
     let handled = HandledRequest {
         id: &id,
         provider: None,
@@ -208,6 +205,9 @@ fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bo
     }
     if let Ok(value) = HeaderValue::from_str(id) {
         headers.insert(REQUEST_ID, value);
+    }
+    if let Some(Ok(cell)) = api.cell.as_deref().map(HeaderValue::from_str) {
+        headers.insert(CELL, cell);
     }
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -28,7 +28,7 @@ use super::counted_stream::CountedStream;
 use super::envelope;
 use super::framing::{Connection, ErrorRenderer, StrictStream};
 use super::session::{self, ParserStream, SharedStream};
-use crate::api::{Api, Transport};
+use crate::api::Api;
 use crate::endpoints::configure_routes;
 use crate::operation::state::ApiState;
 
@@ -75,14 +75,14 @@ impl ConnectionCount {
     }
 }
 
-/// Opens a port, with TLS if `tls` is given, otherwise with plain HTTP. Fails for plain HTTP without
-/// [`Transport::Proxy`], or if the address cannot be bound.
+/// Opens a port, with TLS if `tls` is given, otherwise with plain HTTP. Fails for plain HTTP if
+/// [`Transport::terminates_tls`], or if the address cannot be bound.
 pub fn listen(
     api: Api,
     address: SocketAddr,
     tls: Option<rustls::ServerConfig>,
 ) -> std::io::Result<ListeningServer> {
-    if tls.is_none() && matches!(api.transport, Transport::Tls) {
+    if tls.is_none() && api.transport.terminates_tls {
         let reason = "the transport is TLS, but there is no TLS configuration";
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, reason));
     }

@@ -16,21 +16,19 @@ const FORWARDED_PROTO: &str = "x-forwarded-proto";
 /// Whether the request came over HTTPS. This is always so if this service terminates TLS, otherwise if a trusted proxy
 /// says so.
 pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool {
-    match transport {
-        Transport::Tls => true,
-        Transport::Proxy { trusted } => {
-            let peer = request.peer_addr().map(|address| address.ip());
-            peer.is_some_and(|address| is_in_networks(address, trusted)) && forwards_https(request.headers())
-        }
+    transport.terminates_tls || {
+        let peer = request.peer_addr().map(|address| address.ip());
+        peer.is_some_and(|address| is_trusted_proxy(transport, address)) && forwards_https(request.headers())
     }
 }
 
 /// The client's address for limits by address; `None` if the connection has no address.
 pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
-    Some(match transport {
-        Transport::Tls => peer,
-        Transport::Proxy { trusted } => forwarded_address(peer, request.headers(), trusted),
+    Some(if is_trusted_proxy(transport, peer) {
+        forwarded_address(peer, request.headers(), &transport.trusted_proxies)
+    } else {
+        peer
     })
 }
 
@@ -45,7 +43,7 @@ pub(crate) fn limit_address(address: IpAddr) -> IpAddr {
 
 /// Whether an address belongs to a trusted proxy.
 pub(crate) fn is_trusted_proxy(transport: &Transport, address: IpAddr) -> bool {
-    matches!(transport, Transport::Proxy { trusted } if is_in_networks(address, trusted))
+    is_in_networks(address, &transport.trusted_proxies)
 }
 
 fn forwards_https(headers: &HeaderMap) -> bool {
@@ -96,8 +94,11 @@ mod tests {
         request.to_srv_request()
     }
 
-    fn trusted_proxy() -> Transport {
-        Transport::Proxy { trusted: vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()] }
+    fn behind_trusted_proxies() -> Transport {
+        Transport {
+            terminates_tls: false,
+            trusted_proxies: vec!["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()],
+        }
     }
 
     #[test]
@@ -105,7 +106,7 @@ mod tests {
         let check = |peer: &str, values: &[&str], expected: bool| {
             let headers: Vec<_> = values.iter().map(|value| (FORWARDED_PROTO, *value)).collect();
             assert_eq!(
-                is_https(&trusted_proxy(), &build_request(peer, &headers)),
+                is_https(&behind_trusted_proxies(), &build_request(peer, &headers)),
                 expected,
                 "{peer} {values:?}"
             );
@@ -119,15 +120,19 @@ mod tests {
         check("10.1.2.3", &["http"], false);
         check("10.1.2.3", &["http, https"], false);
         check("10.1.2.3", &["https", "https"], false);
-        assert!(is_https(&Transport::Tls, &build_request("11.1.2.3", &[])));
+        let with_tls = Transport { terminates_tls: true, ..behind_trusted_proxies() };
+        assert!(is_https(&with_tls, &build_request("11.1.2.3", &[])));
     }
 
     #[test]
     fn a_client_is_the_last_address_that_is_not_a_trusted_proxy() {
         let check = |peer: &str, values: &[&str], expected: &str| {
             let headers: Vec<_> = values.iter().map(|value| (FORWARDED_FOR, *value)).collect();
-            let address = client_address(&trusted_proxy(), &build_request(peer, &headers));
-            assert_eq!(address, Some(expected.parse().unwrap()), "{peer} {values:?}");
+            for terminates_tls in [false, true] {
+                let transport = Transport { terminates_tls, ..behind_trusted_proxies() };
+                let address = client_address(&transport, &build_request(peer, &headers));
+                assert_eq!(address, Some(expected.parse().unwrap()), "{peer} {values:?}");
+            }
         };
         check("10.0.0.1", &[], "10.0.0.1");
         check("10.0.0.1", &["192.0.2.7"], "192.0.2.7");
@@ -140,8 +145,6 @@ mod tests {
         check("10.0.0.1", &["192.0.2.7:4711"], "192.0.2.7");
         check("10.0.0.1", &["[2001:db8::1]:4711"], "2001:db8::1");
         check("10.0.0.1", &["::ffff:192.0.2.7"], "192.0.2.7");
-        let direct =
-            client_address(&Transport::Tls, &build_request("192.0.2.1", &[(FORWARDED_FOR, "192.0.2.7")]));
-        assert_eq!(direct, Some("192.0.2.1".parse().unwrap()));
+        check("192.0.2.1", &["192.0.2.7"], "192.0.2.1");
     }
 }

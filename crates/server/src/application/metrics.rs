@@ -31,6 +31,7 @@ const PENDING_MAILS: &str = "guerdon_mails_pending";
 const FAILED_MAILS: &str = "guerdon_mails_given_up";
 pub(super) const EXPIRING_SAML_CERTIFICATES: &str = "guerdon_saml_certificates_expiring";
 const BUILD_INFO: &str = "guerdon_build_info";
+const CELL_INFO: &str = "guerdon_cell_info";
 const MAINTENANCE: &str = "guerdon_maintenance";
 const RESIDENT_MEMORY: &str = "process_resident_memory_bytes";
 const OPEN_DESCRIPTORS: &str = "process_open_fds";
@@ -50,8 +51,9 @@ const DURATION_BUCKETS: [f64; 14] =
 pub(super) struct Metrics(PrometheusHandle);
 
 impl Metrics {
-    /// Installs the recorder. Must be called once per process.
-    pub(super) fn install_recorder() -> anyhow::Result<Self> {
+    /// Installs the recorder. Must be called once per process. `cell` is the name of this installation, if there are
+    /// several.
+    pub(super) fn install_recorder(cell: Option<&str>) -> anyhow::Result<Self> {
         static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
         if let Some(handle) = HANDLE.get() {
             return Ok(Self(handle.clone()));
@@ -60,6 +62,9 @@ impl Metrics {
         let handle = HANDLE.get_or_init(|| recorder.handle()).clone();
         if metrics::set_global_recorder(recorder).is_ok() {
             describe_metrics();
+        }
+        if let Some(cell) = cell {
+            gauge!(CELL_INFO, "cell" => cell.to_owned()).set(1.0);
         }
         Ok(Self(handle))
     }
@@ -87,6 +92,7 @@ fn describe_metrics() {
         "When the certificate in use expires, in seconds since 1970"
     );
     describe_gauge!(BUILD_INFO, "Always 1; the labels are the version and the commit");
+    describe_gauge!(CELL_INFO, "Always 1; the label is the name of the cell (setting cell)");
     describe_gauge!(
         EXPIRING_SAML_CERTIFICATES,
         "Companies whose single sign-on certificate has expired or expires within 30 days"

@@ -94,7 +94,8 @@ impl Application {
         wrap_transport: impl FnOnce(Box<dyn MailTransport>) -> Box<dyn MailTransport>,
     ) -> anyhow::Result<Self> {
         check_before_start(settings)?;
-        let (metrics, notifiers) = (Metrics::install_recorder()?, Notifiers::default());
+        let (metrics, notifiers) =
+            (Metrics::install_recorder(settings.cell.as_deref())?, Notifiers::default());
         let OpenDatabase { requests, commands, background } =
             database::open_for_service(settings, &notifiers)?;
         let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
@@ -283,10 +284,11 @@ fn build_api(
         },
         connection_limits: connection_limits(&settings.http),
         keep_alive: settings.http.keep_alive,
-        transport: match &settings.http.tls {
-            Tls::Proxy { trusted } => Transport::Proxy { trusted: trusted.clone() },
-            Tls::SelfSigned | Tls::Files { .. } => Transport::Tls,
+        transport: Transport {
+            terminates_tls: settings.http.tls != Tls::Proxy,
+            trusted_proxies: settings.http.trusted_proxies.clone(),
         },
+        cell: settings.cell.clone(),
         service_url: settings.service_url.as_str().into(),
         retired_versions: settings.http.retired_versions.clone(),
         sunsets: settings.http.sunsets.clone(),

@@ -20,11 +20,10 @@ fn collect_warnings(settings: &Settings) -> Vec<String> {
             settings.operator_listen
         ));
     }
-    if let Tls::Proxy { trusted } = &settings.http.tls
-        && let Some(everybody) = trusted.iter().find(|network| network.prefix_len() == 0)
-    {
+    if let Some(everybody) = settings.http.trusted_proxies.iter().find(|network| network.prefix_len() == 0) {
+        let claim = if settings.http.tls == Tls::Proxy { "claim HTTPS and " } else { "" };
         lines.push(format!(
-            "http.trusted_proxies includes {everybody}: any client of {} can claim HTTPS and forge its address",
+            "http.trusted_proxies includes {everybody}: any client of {} can {claim}forge its address",
             settings.http.listen
         ));
     }
@@ -73,7 +72,8 @@ mod tests {
         check(&[("GUERDON_OPERATOR__LISTEN", "[::1]:1")], &[]);
         check(&[("GUERDON_OPERATOR__LISTEN", "0.0.0.0:1")], &["operator.listen is 0.0.0.0:1"]);
         check(&[proxy, trusted("10.0.0.0/8")], &[]);
-        check(&[proxy, trusted("10.0.0.0/8,::/0")], &["::/0"]);
+        check(&[proxy, trusted("10.0.0.0/8,::/0")], &["::/0: any client of 127.0.0.1:8443 can claim HTTPS"]);
+        check(&[trusted("0.0.0.0/0")], &["any client of 127.0.0.1:8443 can forge its address"]);
         let key = folder.path().join(crate::keys::MASTER_KEY_FILE);
         write(&key, "x").unwrap();
         set_permissions(&key, Permissions::from_mode(0o640)).unwrap();

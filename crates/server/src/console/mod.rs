@@ -158,7 +158,10 @@ fn render_with(
     let now = SystemClock.now();
     let mut frame = Frame {
         now: to_utc(now),
-        instance: service.instance.clone(),
+        instance: match &service.cell {
+            Some(cell) => format!("{}, cell {cell}", service.instance),
+            None => service.instance.clone(),
+        },
         version: VERSION.to_owned(),
         is_in_maintenance: false,
         reload_link,

@@ -31,6 +31,7 @@ pub(crate) struct StatusSources {
     pub(crate) is_self_signed: bool,
     /// The host name under which clients reach the service.
     pub(crate) instance: String,
+    pub(crate) cell: Option<String>,
     /// How many companies have accounts that do not sum to zero, as of the last check.
     pub(crate) unbalanced_companies: Arc<AtomicI64>,
 }
@@ -39,6 +40,9 @@ pub(crate) struct StatusSources {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ServiceStatus {
     pub(crate) version: String,
+    /// `None` if there is only one cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) cell: Option<String>,
     pub(crate) uptime_seconds: u64,
     pub(crate) database: String,
     pub(crate) listen: String,
@@ -119,6 +123,7 @@ impl StatusSources {
             certificate: None,
             is_self_signed: settings.http.tls == Tls::SelfSigned,
             instance: host.unwrap_or_else(|| settings.service_url.clone()),
+            cell: settings.cell.clone(),
             unbalanced_companies: Arc::default(),
         }
     }
@@ -137,6 +142,7 @@ impl StatusSources {
         let age = |at: Timestamp| (now - at).whole_seconds().max(0);
         Ok(ServiceStatus {
             version: LONG_VERSION.to_owned(),
+            cell: self.cell.clone(),
             uptime_seconds: self.started_at.elapsed().as_secs(),
             database: self.database.clone(),
             listen: self.listen.to_string(),

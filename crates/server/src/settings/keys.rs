@@ -1,8 +1,9 @@
 //! The names of the settings.
 
 /// Every key, in the order in which `config show` prints them.
-pub(super) const SETTING_KEYS: [&str; 35] = [
+pub(super) const SETTING_KEYS: [&str; 36] = [
     "data_dir",
+    "cell",
     "database.url",
     "database.migrate",
     "http.listen",

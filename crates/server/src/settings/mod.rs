@@ -25,6 +25,8 @@ pub(crate) use show::MaskedSettings;
 pub(crate) struct Settings {
     /// The data folder.
     pub(crate) data_dir: PathBuf,
+    /// The name of this installation among several; `None` if there is only one.
+    pub(crate) cell: Option<String>,
     pub(crate) database: DatabaseUrl,
     /// The URL of the database as it was configured; may contain a password.
     pub(crate) database_url: SecretText,
@@ -65,6 +67,8 @@ pub(crate) struct Http {
     pub(crate) listen: SocketAddr,
     /// How connections are encrypted.
     pub(crate) tls: Tls,
+    /// Proxies whose forwarding headers are trusted.
+    pub(crate) trusted_proxies: Vec<IpNet>,
     /// Retired API versions, which respond with 410.
     pub(crate) retired_versions: Vec<String>,
     /// API versions with a date of removal, which responses announce.
@@ -91,11 +95,8 @@ pub(crate) enum Tls {
         /// The file with the private key, in PEM.
         private_key: PathBuf,
     },
-    /// By a proxy in front of the service. The forwarding headers of these proxies are trusted.
-    Proxy {
-        /// The addresses of the proxies.
-        trusted: Vec<IpNet>,
-    },
+    /// By a trusted proxy in front of the service.
+    Proxy,
 }
 
 /// The rate limits (behaviour 20); 0 disables a limit.

@@ -24,6 +24,7 @@ use super::{
 use crate::platform::SecretText;
 
 const HTTP_LISTEN_DEFAULT: &str = "127.0.0.1:8443";
+const CELL_LENGTH_MAX: usize = 63;
 const OPERATOR_LISTEN_DEFAULT: &str = "127.0.0.1:9090";
 
 /// The type of a setting, and its name in messages.
@@ -98,14 +99,17 @@ pub(super) fn parse_listen_addresses(source: &SettingsReader<'_>) -> anyhow::Res
 pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Settings> {
     let data_dir: PathBuf = source.get_or("data_dir", "./guerdon-data".into())?;
     let (database, database_url) = parse_database(source, &data_dir)?;
+    let trusted_proxies = parse_trusted_proxies(source)?;
     Ok(Settings {
+        cell: parse_cell(source)?,
         database,
         database_url,
         migrate: source.get_or("database.migrate", true)?,
         allow_unsafe_postgres: source.get_or(ALLOW_UNSAFE_POSTGRES, false)?,
         http: Http {
             listen: source.get_address("http.listen", HTTP_LISTEN_DEFAULT)?,
-            tls: parse_tls(source)?,
+            tls: parse_tls(source, &trusted_proxies)?,
+            trusted_proxies,
             retired_versions: parse_retired_versions(source)?,
             sunsets: parse_sunsets(source)?,
             max_connections: source.get_or("http.max_connections", 0)?,
@@ -132,6 +136,21 @@ pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Sett
     })
 }
 
+/// Parses the name of a cell, which appears in a header and as a label of metrics.
+fn parse_cell(source: &SettingsReader<'_>) -> anyhow::Result<Option<String>> {
+    let cell: Option<String> = source.get("cell")?;
+    let is_valid = |name: &str| {
+        (1..=CELL_LENGTH_MAX).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    };
+    match cell {
+        Some(name) if !is_valid(&name) => {
+            bail!("cell must be 1 to {CELL_LENGTH_MAX} lowercase letters, digits and hyphens, not `{name}`")
+        }
+        cell => Ok(cell),
+    }
+}
+
 fn parse_database(
     source: &SettingsReader<'_>,
     data_dir: &std::path::Path,
@@ -149,11 +168,10 @@ fn parse_database(
     }
 }
 
-fn parse_tls(source: &SettingsReader<'_>) -> anyhow::Result<Tls> {
+fn parse_tls(source: &SettingsReader<'_>, trusted_proxies: &[IpNet]) -> anyhow::Result<Tls> {
     let mode = source.get_or("http.tls.mode", "self-signed".to_owned())?;
     let certificate = source.get::<PathBuf>("http.tls.certificate")?;
     let private_key = source.get::<PathBuf>("http.tls.private_key")?;
-    let trusted = parse_trusted_proxies(source)?;
     if mode != "files" && (certificate.is_some() || private_key.is_some()) {
         bail!("http.tls.certificate and http.tls.private_key need http.tls.mode = \"files\"");
     }
@@ -163,10 +181,10 @@ fn parse_tls(source: &SettingsReader<'_>) -> anyhow::Result<Tls> {
             (Some(certificate), Some(private_key)) => Ok(Tls::Files { certificate, private_key }),
             _ => bail!("http.tls.mode = \"files\" needs http.tls.certificate and http.tls.private_key"),
         },
-        "proxy" if trusted.is_empty() => {
+        "proxy" if trusted_proxies.is_empty() => {
             bail!("http.tls.mode = \"proxy\" needs http.trusted_proxies, the addresses of the proxies")
         }
-        "proxy" => Ok(Tls::Proxy { trusted }),
+        "proxy" => Ok(Tls::Proxy),
         _ => bail!("http.tls.mode must be self-signed, files or proxy, not `{mode}`"),
     }
 }

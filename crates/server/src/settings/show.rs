@@ -56,29 +56,24 @@ impl MaskedSettings {
 }
 
 pub(super) fn mask_settings(settings: &Settings) -> MaskedSettings {
-    let tls = &settings.http.tls;
-    let (mode, certificate, private_key, trusted) = match tls {
-        Tls::SelfSigned => ("self-signed", SettingValue::Unset, SettingValue::Unset, Vec::new()),
+    let (mode, certificate, private_key) = match &settings.http.tls {
+        Tls::SelfSigned => ("self-signed", SettingValue::Unset, SettingValue::Unset),
         Tls::Files { certificate, private_key } => {
-            ("files", text_value(certificate.display()), text_value(private_key.display()), Vec::new())
+            ("files", text_value(certificate.display()), text_value(private_key.display()))
         }
-        Tls::Proxy { trusted } => (
-            "proxy",
-            SettingValue::Unset,
-            SettingValue::Unset,
-            trusted.iter().map(ToString::to_string).collect(),
-        ),
+        Tls::Proxy => ("proxy", SettingValue::Unset, SettingValue::Unset),
     };
     let (limit, webhooks, mail) = (&settings.rate_limit, &settings.webhooks, &settings.mail);
     let values = [
         text_value(settings.data_dir.display()),
+        settings.cell.as_ref().map_or(SettingValue::Unset, text_value),
         text_value(settings.masked_database_url()),
         SettingValue::Flag(settings.migrate),
         text_value(settings.http.listen),
         text_value(mode),
         certificate,
         private_key,
-        SettingValue::List(trusted),
+        SettingValue::List(settings.http.trusted_proxies.iter().map(ToString::to_string).collect()),
         SettingValue::List(settings.http.retired_versions.clone()),
         SettingValue::List(
             settings.http.sunsets.iter().map(|sunset| format!("{}={}", sunset.version, sunset.day)).collect(),

@@ -29,6 +29,7 @@ fn every_key_has_the_documented_default() {
         settings.to_masked().to_toml(),
         concat!(
             "data_dir = \"./guerdon-data\"\n",
+            "# cell is unset\n",
             "database.url = \"sqlite://./guerdon-data/guerdon.db\"\n",
             "database.migrate = true\n",
             "http.listen = \"127.0.0.1:8443\"\n",
@@ -111,8 +112,17 @@ fn a_list_is_comma_separated_in_the_environment() {
         [("GUERDON_HTTP__TRUSTED_PROXIES", "10.0.0.1, 192.168.0.0/16"), ("GUERDON_HTTP__TLS__MODE", "proxy")];
     let settings = load_settings("http.retired_versions = ['v0']", &environment).unwrap();
     let trusted = vec!["10.0.0.1/32".parse().unwrap(), "192.168.0.0/16".parse().unwrap()];
-    assert_eq!(settings.http.tls, Tls::Proxy { trusted });
+    assert_eq!((settings.http.tls, settings.http.trusted_proxies), (Tls::Proxy, trusted));
     assert_eq!(settings.http.retired_versions, ["v0"]);
+}
+
+#[test]
+fn a_cell_has_a_short_name_in_lowercase() {
+    assert_eq!(load_settings("cell = 'eu-1'", &[]).unwrap().cell.as_deref(), Some("eu-1"));
+    for name in ["", "EU", "eu 1", "eu\u{301}", &"x".repeat(64)] {
+        let message = format!("cell must be 1 to 63 lowercase letters, digits and hyphens, not `{name}`");
+        assert_refused(&format!("cell = '{name}'"), &[], &message);
+    }
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) struct ListenerTls {
 /// Prepares TLS according to the settings; `None` behind a proxy. Creates or renews the self-signed certificate.
 pub(crate) fn prepare_listener_tls(settings: &Settings) -> anyhow::Result<Option<ListenerTls>> {
     let (files, renew) = match &settings.http.tls {
-        Tls::Proxy { .. } => return Ok(None),
+        Tls::Proxy => return Ok(None),
         Tls::Files { certificate, private_key } => {
             (CertificateFiles { certificate: certificate.clone(), private_key: private_key.clone() }, None)
         }
@@ -65,7 +65,7 @@ pub(crate) fn check_certificate(settings: &Settings) -> anyhow::Result<Option<Of
             let (_, key) = files.load_key()?;
             Ok(leaf_certificate(&key).map(|certificate| certificate.validity().not_after.to_datetime()))
         }
-        Tls::SelfSigned | Tls::Proxy { .. } => Ok(None),
+        Tls::SelfSigned | Tls::Proxy => Ok(None),
     }
 }
 

@@ -41,8 +41,9 @@ impl CommandView for ServiceStatus {
                 format!("{} ({result})", verified.at)
             },
         );
+        let cell = self.cell.as_ref().map_or_else(String::new, |cell| format!(", cell {cell}"));
         format_fields(&[
-            ("version", &self.version),
+            ("version", &format!("{}{cell}", self.version)),
             ("uptime", &numbers::format_seconds(i64::try_from(self.uptime_seconds).unwrap_or(i64::MAX))),
             ("database", &self.database),
             ("API", &self.listen),

@@ -25,6 +25,7 @@ const UNDESCRIBED_HEADERS: &[&str] = &[
     "transfer-encoding",
     "vary",
     "x-content-type-options",
+    "x-service-cell", // only with several installations
 ];
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {

@@ -92,7 +92,6 @@ impl TestService {
         self.running = ServiceProcess::start(&self.installation);
     }
 
-    /// A second process on the same PostgreSQL database.
     /// Waits until the log contains a string, and returns how often: a line arrives later than the response to its
     /// request.
     pub fn wait_for_log(&self, what: &str) -> usize {
@@ -102,6 +101,7 @@ impl TestService {
         })
     }
 
+    /// A second process on the same PostgreSQL database.
     pub fn start_second_process(&self) -> ServiceProcess {
         ServiceProcess::start(&self.installation)
     }

@@ -2,7 +2,8 @@ use super::open_connections::{ADDRESS_INTERVAL, CLEANUP_THRESHOLD_MIN, FREQUENT_
 use super::*;
 
 fn connection_limiter(total: usize, per_address: usize) -> Arc<ConnectionLimiter> {
-    ConnectionLimiter::new(ConnectionLimits { total, per_address }, Transport::Tls)
+    let transport = Transport { terminates_tls: true, trusted_proxies: Vec::new() };
+    ConnectionLimiter::new(ConnectionLimits { total, per_address }, transport)
 }
 
 fn acquire_from(

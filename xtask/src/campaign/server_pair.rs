@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::super::postgres_server::{PostgresServer, Programs, READY_TIMEOUT, ServerFolder};
-use super::super::sql::SqlClient;
+use super::postgres_server::{PostgresServer, Programs, READY_TIMEOUT, ServerFolder};
+use super::sql::SqlClient;
 use crate::measurement::service::free_address;
 use crate::workspace::Workspace;
 
