@@ -200,7 +200,11 @@ fn send_request(
         Some(open) => open,
         None => connection.insert(target.connect(client)?),
     };
-    open.send_request(request)
+    let response = open.send_request(request)?;
+    if response.header("connection") == Some("close") {
+        *connection = None;
+    }
+    Ok(response)
 }
 
 fn slice_index(at: Duration) -> usize {
