@@ -14,6 +14,7 @@ mod bad_input;
 mod client;
 mod client_operations;
 mod commands;
+mod company_moves;
 mod console;
 mod crash;
 mod delivery_store;
