@@ -71,6 +71,7 @@ impl Fixture {
             allow_zero_points: false,
             created_at: Timestamp::UNIX_EPOCH,
             updated_at: Timestamp::UNIX_EPOCH,
+            handed_over_at: None,
         };
         self.facts.companies.insert(id, Some(CompanyFacts { company: company_mut, has_callback: true }));
     }

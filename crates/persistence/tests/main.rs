@@ -5,6 +5,7 @@
 mod audit;
 mod audit_log;
 mod batches;
+mod company_archive;
 mod contract;
 mod cycles;
 mod deliveries;

@@ -4,6 +4,7 @@ mod application;
 mod cli;
 mod command_socket;
 mod commands;
+mod company_archive;
 mod console;
 mod dev;
 mod keys;

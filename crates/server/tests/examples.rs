@@ -3,13 +3,15 @@
 use std::fs;
 
 use guerdon_domain::ports::Timestamp;
+use guerdon_persistence::testing::create_databases;
 use guerdon_webhooks::sign;
 use serde_json::{Value, json};
 
+use crate::company_moves::MASTER_KEY;
 use crate::events::ALLOW_LOCAL_RECEIVERS;
 use crate::long_term_operation::{idp_metadata, text_field};
 use crate::support::receiver::WebhookReceiver;
-use crate::support::service::TestService;
+use crate::support::service::{ProviderCredentials, TestService};
 use crate::support::{
     SampleCompany, created_id, for_each_database_with, user_body, wait_for_first_event, wait_until,
 };
@@ -44,7 +46,8 @@ fn list_commands(service: &TestService, path: &str) -> Vec<String> {
 
 #[test]
 fn every_example_in_the_help_runs() {
-    for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
+    let settings = [&ALLOW_LOCAL_RECEIVERS[..], &[MASTER_KEY]].concat();
+    for_each_database_with(&settings, |service| {
         let (sample, receiver) = (create_sample(service), WebhookReceiver::start().unwrap());
         service.run_json_command(&["provider", "set", "Acme", "--callback-url", &receiver.url()]);
         let names = placeholder_values(service, &sample);
@@ -119,6 +122,7 @@ fn placeholder_values(service: &mut TestService, sample: &SampleCompany) -> Vec<
     write_delivery(&path("headers"), &path("body"));
     let [mail, mail_too] = create_given_up_mails(service, sample);
     let id = |object: &Value| text_field(object, "id").to_owned();
+    write_archives(&path("archive"));
     vec![
         ("DELETED_USER_ID", sample.users[1].clone()),
         ("USER_ID", sample.users[0].clone()),
@@ -137,9 +141,31 @@ fn placeholder_values(service: &mut TestService, sample: &SampleCompany) -> Vec<
         ("HEADERS", path("headers")),
         ("BODY", path("body")),
         ("NEW_COPY", path("copy.db")),
+        ("NEW_FILE", path("new.jsonl")),
+        ("ARCHIVE", path("archive")),
+        ("RELEASE_CODE", hand_over_company(service, provider, &path("moved.jsonl"))),
         ("COPY", path("copy.db")),
         ("HEAD", text_field(&service.run_json_command(&["seal"]), "head").to_owned()),
     ]
+}
+
+/// Creates the company that the examples hand over, and hands it over. Returns the release code.
+fn hand_over_company(service: &TestService, provider: &ProviderCredentials, file: &str) -> String {
+    SampleCompany::create_in_domain(service, provider.clone(), "moved.example", 1);
+    service.run_json_command(&["company", "export", "moved.example", "--hand-over", "--to", file]);
+    let text = fs::read_to_string(file).unwrap();
+    let header: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    text_field(&header, "release_code").to_owned()
+}
+
+/// Writes archives of two companies that another cell has handed over.
+fn write_archives(first: &str) {
+    let source = TestService::start(create_databases().remove(0), &[MASTER_KEY]);
+    let provider = source.create_provider("Elsewhere", true);
+    for (domain, file) in [("one.example", first.to_owned()), ("two.example", format!("{first}-2"))] {
+        SampleCompany::create_in_domain(&source, provider.clone(), domain, 1);
+        source.run_json_command(&["company", "export", domain, "--hand-over", "--to", &file]);
+    }
 }
 
 /// Writes the files of a delivery to the example's URL, signed now with the example's secret.

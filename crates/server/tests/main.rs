@@ -15,6 +15,7 @@ mod cells;
 mod client;
 mod client_operations;
 mod commands;
+mod company_moves;
 mod console;
 mod crash;
 mod delivery_store;

@@ -29,6 +29,7 @@ CREATE TABLE corporations (
 CREATE INDEX corporations_provider ON corporations (provider_id, created_at, id);
 
 -- owner_id is a user whose row is inserted later in the same transaction.
+-- handed_over_at is set while the company is closed here, because it was handed over to another cell.
 CREATE TABLE companies (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   provider_id BLOB NOT NULL REFERENCES providers (id) CHECK (length(provider_id) = 16),
@@ -42,7 +43,8 @@ CREATE TABLE companies (
   reserve_bcc TEXT CHECK (length(reserve_bcc) <= 254),
   allow_zero_points INTEGER NOT NULL CHECK (allow_zero_points IN (0, 1)),
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL
+  updated_at INTEGER NOT NULL,
+  handed_over_at INTEGER
 ) STRICT;
 CREATE INDEX companies_provider ON companies (provider_id, created_at, id);
 CREATE INDEX companies_corporation ON companies (corporation_id, created_at, id);
@@ -166,6 +168,21 @@ CREATE TABLE missed_dates (
   created_at INTEGER NOT NULL,
   PRIMARY KEY (schedule_id, due_on)
 ) STRICT, WITHOUT ROWID;
+
+-- Moves of companies between cells. direction: 1 the company was handed over by this cell, 2 it was imported, 3 this cell
+-- refuses to import it. completed_at: when it was imported, or reopened in the cell that had handed it over.
+CREATE TABLE company_moves (
+  token BLOB NOT NULL PRIMARY KEY CHECK (length(token) = 16),
+  company_id BLOB NOT NULL CHECK (length(company_id) = 16),
+  direction INTEGER NOT NULL CONSTRAINT known_direction CHECK (direction BETWEEN 1 AND 3),
+  release_code TEXT CHECK (length(release_code) BETWEEN 1 AND 255),
+  created_at INTEGER NOT NULL,
+  completed_at INTEGER,
+  CONSTRAINT only_outgoing_has_code CHECK ((direction = 1) = (release_code IS NOT NULL)),
+  CONSTRAINT incoming_is_complete CHECK (direction = 1 OR completed_at IS NOT NULL)
+) STRICT;
+CREATE UNIQUE INDEX company_moves_open ON company_moves (company_id) WHERE direction = 1 AND completed_at IS NULL;
+CREATE INDEX company_moves_company ON company_moves (company_id, created_at);
 
 -- The remaining work of distributions in steps: for each distribution, the number of receivers that could not be paid;
 -- for each remaining step, a row with the concatenated ids of its receivers. leg is the leg of the first of these
@@ -399,13 +416,13 @@ CREATE TABLE events (
 CREATE INDEX events_feed ON events (provider_id, position);
 CREATE INDEX events_not_received ON events (kind, id) WHERE kind <> 1;
 
--- The delivery of an event. state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed. While it is claimed,
--- next_attempt_at is the end of its lease.
+-- The delivery of an event. state: 1 pending, 2 delivered, 3 exhausted, 4 unaddressed, 5 handed over with its company
+-- while it was pending. While it is claimed, next_attempt_at is the end of its lease.
 CREATE TABLE deliveries (
   event_id BLOB NOT NULL PRIMARY KEY CHECK (length(event_id) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   provider_id BLOB NOT NULL CHECK (length(provider_id) = 16),
-  state INTEGER NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 4),
+  state INTEGER NOT NULL CONSTRAINT known_state CHECK (state BETWEEN 1 AND 5),
   attempts INTEGER NOT NULL,
   attempts_before_replay INTEGER NOT NULL CONSTRAINT replayed_after_attempts CHECK (attempts_before_replay BETWEEN 0 AND attempts),
   next_attempt_at INTEGER,

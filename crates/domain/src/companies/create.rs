@@ -98,6 +98,7 @@ where
         allow_zero_points: false,
         created_at: now,
         updated_at: now,
+        handed_over_at: None,
     };
     if !tx.insert_company(&company)? {
         return Err(CreateCompanyError::DomainTaken);

@@ -67,7 +67,7 @@ impl CommandBatch {
         self.discard_decision();
         match command.further_needs(&self.facts) {
             Ok(further) => self.load_facts(tx, &further)?,
-            Err(missing) => return Ok(Err(DecideError::NotLoaded(missing))),
+            Err(cause) => return Ok(Err(cause.into())),
         }
         Ok(self.decide_loaded(scope, command, context))
     }

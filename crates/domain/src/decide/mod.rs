@@ -78,6 +78,7 @@ impl<E> DecideError<E> {
 impl<E: From<StoreError>> From<LedgerError> for DecideError<E> {
     fn from(cause: LedgerError) -> Self {
         match cause {
+            LedgerError::CompanyHandedOver => Self::Refused(StoreError::CompanyHandedOver.into()),
             LedgerError::Broken(rule) => Self::Refused(StoreError::Broken(rule).into()),
             LedgerError::AccountNotLoaded(_) | LedgerError::FactNotLoaded(_) => Self::NotLoaded(cause),
         }

@@ -111,6 +111,7 @@ pub fn cancel_schedule<T: AuditLog + Locks + Schedules + ?Sized>(
 ) -> Result<Schedule, ScheduleError> {
     tx.lock_row(LockableRow::Schedule(id))?;
     let mut schedule = tx.find_schedule(id)?.ok_or(ScheduleError::NoSuchSchedule)?;
+    tx.lock_provider_shared(schedule.company_id)?;
     if schedule.cancelled_at.is_none() {
         schedule.cancelled_at = Some(context.clock.now());
         tx.update_schedule(&schedule)?;

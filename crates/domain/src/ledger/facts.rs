@@ -103,21 +103,28 @@ impl Facts {
         Ok(self.find_own_company(scope, person.company_id)?.map(|_| person))
     }
 
-    /// A company of any provider.
+    /// A company of any provider. Fails with [`LedgerError::CompanyHandedOver`] if the company is closed here: every
+    /// decision looks up its company, so no decision writes to a closed one.
     pub fn find_company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
+        self.loaded_company(id)?.map(require_open).transpose()
+    }
+
+    fn loaded_company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
         self.companies.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("company"))
     }
 
-    /// A company, within the scope of a provider.
+    /// A company, within the scope of a provider. Fails like [`find_company`](Self::find_company), but not for a company
+    /// of another provider.
     pub fn find_own_company(
         &self,
         scope: ProviderId,
         id: CompanyId,
     ) -> Result<Lookup<&CompanyFacts>, LedgerError> {
-        Ok(Lookup::in_scope(
-            scope,
-            self.find_company(id)?.map(|company| (company.company.provider_id, company)),
-        ))
+        let found = self.loaded_company(id)?.map(|company| (company.company.provider_id, company));
+        match Lookup::in_scope(scope, found) {
+            Lookup::Own(company) => require_open(company).map(Lookup::Own),
+            other => Ok(other),
+        }
     }
 
     /// An occasion that a provider's companies may use: a global occasion, or an occasion of one of these
@@ -151,5 +158,12 @@ impl Facts {
     pub fn administrator_addresses(&self, company: CompanyId) -> Result<&[EmailAddress], LedgerError> {
         let found = self.administrators.get(&company).map(Vec::as_slice);
         found.ok_or(LedgerError::FactNotLoaded("list of administrators"))
+    }
+}
+
+fn require_open(company: &CompanyFacts) -> Result<&CompanyFacts, LedgerError> {
+    match company.company.handed_over_at {
+        None => Ok(company),
+        Some(_) => Err(LedgerError::CompanyHandedOver),
     }
 }

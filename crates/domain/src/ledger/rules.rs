@@ -19,6 +19,9 @@ pub enum LedgerError {
     /// The decision depends on a fact of this kind that is not loaded.
     #[error("a {0} is not loaded")]
     FactNotLoaded(&'static str),
+    /// The company was handed over to another cell, so nothing may be decided for it here.
+    #[error("the company is being moved to another cell")]
+    CompanyHandedOver,
     /// The decision would break a rule that the databases check.
     #[error("{0}")]
     Broken(String),

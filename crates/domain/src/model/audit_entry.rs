@@ -47,6 +47,12 @@ stored_enum! {
         ExampleSent => 30, "webhook.send-example";
         /// A copy of the embedded database was started.
         BackupBegun => 31, "backup";
+        /// The company was closed here, to be opened in another cell.
+        CompanyHandedOver => 32, "company.export";
+        /// The company of an archive was opened here, or the archive was refused.
+        CompanyImported => 33, "company.import";
+        /// A company that was handed over was opened here again.
+        CompanyReopened => 34, "company.reopen";
     }
 }
 

@@ -29,6 +29,8 @@ pub struct Company {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// When it was handed over to another cell. Until it is reopened, it can be read here, but not written.
+    pub handed_over_at: Option<Timestamp>,
 }
 
 /// A company with the fields of its owner that the API shows.

@@ -4,6 +4,7 @@
 mod audit_entry;
 mod audit_report;
 mod company;
+mod company_move;
 mod corporation;
 mod details;
 pub(crate) mod event;
@@ -24,6 +25,7 @@ mod user;
 pub use audit_entry::{Action, AuditEntry};
 pub use audit_report::{AuditPart, AuditReport, CheckedRows, Findings, Violation};
 pub use company::{Company, CompanyWithOwner};
+pub use company_move::{CompanyMove, MoveDirection};
 pub use corporation::Corporation;
 pub use details::{Details, UpdateDetails};
 pub use event::*;

@@ -23,6 +23,9 @@ pub enum StoreError {
     /// safe. The string is for the log, never for a client.
     #[error("the outcome of a commit is unknown: {0}")]
     OutcomeUnknown(String),
+    /// The company was handed over to another cell: it can be read here, but not written.
+    #[error("the company is being moved to another cell")]
+    CompanyHandedOver,
     /// A stored value violates the rules of its type.
     #[error("{table}.{column} of {id} is corrupt")]
     Corrupt {
@@ -45,6 +48,7 @@ impl StoreError {
             Self::DeadlineExceeded => "the deadline has passed",
             Self::Unavailable(_) => "the database is unavailable",
             Self::OutcomeUnknown(_) => "the outcome of a commit is unknown",
+            Self::CompanyHandedOver => "the company is being moved to another cell",
             Self::Corrupt { .. } => "a stored value is corrupt",
             Self::Broken(_) => "the database returned an error",
         }
@@ -53,6 +57,11 @@ impl StoreError {
 
 impl From<LedgerError> for StoreError {
     fn from(error: LedgerError) -> Self {
-        Self::Broken(error.to_string())
+        match error {
+            LedgerError::CompanyHandedOver => Self::CompanyHandedOver,
+            LedgerError::AccountNotLoaded(_) | LedgerError::FactNotLoaded(_) | LedgerError::Broken(_) => {
+                Self::Broken(error.to_string())
+            }
+        }
     }
 }

@@ -7,6 +7,8 @@ mod audit;
 mod audit_log;
 mod clock;
 mod companies;
+mod company_archive;
+mod company_moves;
 mod corporations;
 mod deadlines;
 mod deliveries;
@@ -45,6 +47,11 @@ pub use audit::{
 pub use audit_log::{AuditLog, AuditLogQuery, ReadAuditLog};
 pub use clock::{Clock, Context, IdGenerator, Timestamp};
 pub use companies::{Companies, ReadCompanies};
+pub use company_archive::{
+    ArchivePage, ArchiveSection, ArchivedColumn, ArchivedRow, ArchivedType, ArchivedValue, CompanyArchive,
+    ReadCompanyArchive,
+};
+pub use company_moves::{CompanyMoves, ReadCompanyMoves};
 pub use corporations::{Corporations, ReadCorporations};
 pub use deadlines::Deadlines;
 pub use deliveries::{

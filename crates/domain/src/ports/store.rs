@@ -1,13 +1,14 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, Audit, AuditLog, Companies, Corporations, Deliveries, Erasure, FailedRequests, Idempotency,
-    JournalEntries, LedgerAccess, Locks, NotificationDeliveries, NotificationOutbox, NotificationRetries,
-    Occasions, Outbox, Providers, ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies,
-    ReadCorporations, ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries,
-    ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules,
-    ReadSearch, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules,
-    Seals, Settings, Statistics, StoreError, Users,
+    Accounts, Audit, AuditLog, Companies, CompanyArchive, CompanyMoves, Corporations, Deliveries, Erasure,
+    FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks, NotificationDeliveries,
+    NotificationOutbox, NotificationRetries, Occasions, Outbox, Providers, ReadAccountEntries, ReadAccounts,
+    ReadAuditLog, ReadCompanies, ReadCompanyArchive, ReadCompanyMoves, ReadCorporations, ReadDistributions,
+    ReadErasure, ReadFailedRequests, ReadJournalEntries, ReadNotifications, ReadOccasions, ReadOutbox,
+    ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSearch, ReadSettings, ReadStatistics,
+    ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError,
+    Users,
 };
 
 /// Everything that can be read from one snapshot.
@@ -16,6 +17,8 @@ pub trait ReadTx:
     + ReadAuditLog
     + ReadJournalEntries
     + ReadCompanies
+    + ReadCompanyArchive
+    + ReadCompanyMoves
     + ReadCorporations
     + ReadErasure
     + ReadFailedRequests
@@ -60,6 +63,8 @@ pub trait LedgerTx:
 pub trait Tx:
     ReadTx
     + LedgerTx
+    + CompanyArchive
+    + CompanyMoves
     + Deliveries
     + Erasure
     + FailedRequests

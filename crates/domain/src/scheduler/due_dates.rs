@@ -114,6 +114,7 @@ fn is_unchanged<T: Locks + ReadSchedules + ?Sized>(
     schedule: &Schedule,
 ) -> Result<bool, StoreError> {
     tx.lock_row(LockableRow::Schedule(schedule.id))?;
+    tx.lock_provider_shared(schedule.company_id)?;
     Ok(tx.find_schedule(schedule.id)?.as_ref() == Some(schedule))
 }
 

@@ -6,8 +6,10 @@ use crate::companies::{
     UpdateCompanyError,
 };
 use crate::corporations::{self, UpdateCorporationError};
-use crate::ports::{Denied, Lookup};
-use crate::users::{DeleteUserError, UpdateUser, UpdateUserError};
+use crate::ports::{Denied, LockableRow, Lookup, StoreError};
+use crate::recognitions::{SendError, Sender};
+use crate::reserve::ReserveError;
+use crate::users::{self, CreateUserError, DeleteUserError, UpdateUser, UpdateUserError};
 use crate::values::{CompanyId, CorporationId, DomainName, ProviderId, Update, WebUrl};
 use crate::wallets::{Account, WalletType};
 
@@ -208,4 +210,32 @@ pub(super) fn companies_are_listed_oldest_first(env: &TestEnv<'_>) {
     assert_eq!(listed(2), [more[2]]);
     assert_eq!(listed(i64::MAX), []);
     assert_eq!(env.with_tx(|tx| tx.count_companies(env.provider, None)), 4);
+}
+
+pub(super) fn a_company_that_is_handed_over_is_read_but_not_written(env: &TestEnv<'_>) {
+    env.deposit(1_000).unwrap();
+    let user = env.create_user("ann");
+    let mut company = env.find_company().company;
+    company.handed_over_at = Some(company.updated_at);
+    env.with_tx(|tx| tx.update_company(&company));
+    assert_eq!(env.find_company().company, company);
+    assert_eq!(env.reserve_points(), 1_000);
+
+    let is_closed = |refused: Result<(), StoreError>| matches!(refused, Err(StoreError::CompanyHandedOver));
+    assert!(is_closed(env.transaction(|tx| tx.lock_row(LockableRow::Company(env.company)))));
+    assert!(is_closed(env.transaction(|tx| tx.lock_provider_shared(env.company))));
+    env.with_tx(|tx| tx.lock_provider_exclusive(env.company));
+    assert!(matches!(env.deposit(1), Err(ReserveError::Store(StoreError::CompanyHandedOver))));
+    let sent = env.send_points(Sender::Company(env.company), &[user], 1);
+    assert!(matches!(sent, Err(SendError::Store(StoreError::CompanyHandedOver))));
+    let deleted = env.delete_user(user);
+    assert!(matches!(deleted, Err(DeleteUserError::Store(StoreError::CompanyHandedOver))));
+    let profile = user_profile("bob");
+    let created =
+        env.transaction(|tx| users::create(tx, env.provider, env.company, &profile, &env.context()));
+    assert!(matches!(created, Err(CreateUserError::Store(StoreError::CompanyHandedOver))));
+
+    company.handed_over_at = None;
+    env.with_tx(|tx| tx.update_company(&company));
+    assert_eq!(env.deposit(1).unwrap(), 1_001);
 }

@@ -75,6 +75,7 @@ macro_rules! store_cases {
                 an_owner_is_renamed
                 a_company_moves_to_another_provider
                 an_option_needs_an_existing_company
+                a_company_that_is_handed_over_is_read_but_not_written
                 companies_are_listed_oldest_first
             }
             occasions {

@@ -315,6 +315,9 @@ impl ResponseError for ApiError {
     }
 }
 
+/// When a client may retry a request that concerns a company that is being moved. A move takes seconds to minutes.
+const HANDED_OVER_RETRY_SECONDS: u64 = 5;
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let kind = error.kind();
@@ -325,6 +328,11 @@ impl From<StoreError> for ApiError {
             | StoreError::Unavailable(_)
             | StoreError::OutcomeUnknown(_) => {
                 let mut refusal = Self::unavailable("the service is temporarily unavailable", 1);
+                refusal.cause = Some(FailureCause::Store(error));
+                refusal
+            }
+            StoreError::CompanyHandedOver => {
+                let mut refusal = Self::unavailable(kind, HANDED_OVER_RETRY_SECONDS);
                 refusal.cause = Some(FailureCause::Store(error));
                 refusal
             }

@@ -305,6 +305,6 @@ fn is_transient(cause: &StoreError) -> bool {
         | StoreError::DeadlineExceeded
         | StoreError::Unavailable(_)
         | StoreError::OutcomeUnknown(_) => true,
-        StoreError::Corrupt { .. } | StoreError::Broken(_) => false,
+        StoreError::CompanyHandedOver | StoreError::Corrupt { .. } | StoreError::Broken(_) => false,
     }
 }

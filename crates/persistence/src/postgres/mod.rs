@@ -53,6 +53,8 @@ pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FR
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// Rows are looked up by a list of their ids, which is one bound value.
 pub(crate) const READS_ROWS_SINGLY: bool = false;
+/// The planner chooses the order in which it reads a table by its statistics.
+pub(crate) const BY_POSITION_HINT: &str = "";
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 65_535;
 /// Makes a claim skip rows that other transactions are claiming.
@@ -63,7 +65,7 @@ const COMPANY_LOCKS: i32 = 0x67_7565;
 /// The class of the advisory locks that are taken before rows.
 const ROW_LOCKS: i32 = 0x67_7566;
 /// The placeholder of a bound value in hand-written SQL.
-pub(crate) fn placeholder(number: u8) -> String {
+pub(crate) fn placeholder(number: u16) -> String {
     format!("${number}")
 }
 
@@ -136,6 +138,21 @@ pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
 /// ids.
 pub(crate) fn last_event_to_keep(_conn: &mut Conn) -> QueryResult<Option<i64>> {
     Ok(None)
+}
+
+/// The position of the rows that this transaction writes.
+pub(crate) fn transaction_position(conn: &mut Conn) -> QueryResult<Option<i64>> {
+    diesel::select(diesel::dsl::sql::<BigInt>("journal_position()")).get_result(conn).map(Some)
+}
+
+/// Uses up a transaction id, so that the next position is in the past when this transaction has ended: a subtransaction
+/// that locks a row takes one. The company was inserted by this transaction.
+pub(crate) fn skip_transaction_id(conn: &mut Conn, company: Id) -> QueryResult<()> {
+    conn.batch_execute("SAVEPOINT next_position")?;
+    diesel::sql_query("SELECT FROM companies WHERE id = $1 FOR UPDATE")
+        .bind::<Identifier, _>(company)
+        .execute(conn)?;
+    conn.batch_execute("RELEASE SAVEPOINT next_position")
 }
 
 /// Locks one row against other writers. Readers are not blocked.

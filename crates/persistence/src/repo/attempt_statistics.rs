@@ -30,7 +30,7 @@ fn subject_id(subject: DurationSubject) -> Id {
 
 /// `($1, $2, $3, $4), ($5, …` for a number of rows.
 fn row_placeholders(rows: usize) -> String {
-    let mut numbers = (1_u8..).map(placeholder);
+    let mut numbers = (1_u16..).map(placeholder);
     let mut row = || numbers.by_ref().take(4).collect::<Vec<_>>().join(", ");
     (0..rows).map(|_| format!("({})", row())).collect::<Vec<_>>().join(", ")
 }

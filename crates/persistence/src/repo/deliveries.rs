@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::ports::{
     CLOCK_TOLERANCE, ClaimRequest, ClaimedBatch, Deliveries, ReadProviders, Settlement, StoreError, Timestamp,
 };
-use guerdon_domain::values::{EventId, ProviderId};
+use guerdon_domain::values::{EventId, ProviderId, checked_cast};
 
 use super::super::{SKIP_LOCKED, placeholder, write_settlements};
 use super::Unit;
@@ -112,7 +112,7 @@ impl Deliveries for Unit<'_> {
         let mut moments = Vec::new();
         let mut bound = |wait: Duration| {
             moments.push(DbTimestamp(now + wait));
-            placeholder(u8::try_from(moments.len()).unwrap_or(u8::MAX))
+            placeholder(checked_cast(moments.len()))
         };
         let mut latest = |tolerance: Duration| {
             let leased = bound(lease + tolerance);

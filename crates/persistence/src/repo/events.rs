@@ -161,10 +161,14 @@ impl Outbox for Unit<'_> {
 impl Replays for Unit<'_> {
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
         let id = Id(id);
-        let existing: i64 = self
-            .query(|conn| deliveries::table.filter(deliveries::event_id.eq(id)).count().get_result(conn))?;
-        if existing == 0 {
-            return Ok(None);
+        let closed = sql::<Bool>(IN_HANDED_OVER_COMPANY);
+        let existing: Option<bool> = self.query(|conn| {
+            deliveries::table.filter(deliveries::event_id.eq(id)).select(closed).get_result(conn).optional()
+        })?;
+        match existing {
+            None => return Ok(None),
+            Some(true) => return self.record_failure(Err(StoreError::CompanyHandedOver)),
+            Some(false) => {}
         }
         let ended = deliveries::event_id.eq(id).and(deliveries::state.ne(EventState::Pending.code()));
         let waits = deliveries::event_id.eq(id).and(sql::<Bool>(PENDING));
@@ -209,14 +213,19 @@ impl Replays for Unit<'_> {
     }
 }
 
+/// The condition that the company of a delivery was handed over.
+const IN_HANDED_OVER_COMPANY: &str = "EXISTS (SELECT 1 FROM companies WHERE companies.id = deliveries.company_id \
+    AND companies.handed_over_at IS NOT NULL)";
+
 /// A filter of deliveries.
 type DeliveryFilter = Box<dyn BoxableExpression<deliveries::table, Db, SqlType = Bool>>;
 
 impl Unit<'_> {
-    /// Makes ended events due now, with a new schedule.
+    /// Makes ended events due now, with a new schedule, except those of companies that were handed over.
     fn replay_ended(&mut self, which: DeliveryFilter, now: Timestamp) -> Result<usize, StoreError> {
         let changed = self.query(|conn| {
             diesel::update(deliveries::table.filter(which))
+                .filter(sql::<Bool>(&format!("NOT {IN_HANDED_OVER_COMPANY}")))
                 .set((
                     deliveries::state.eq(EventState::Pending.code()),
                     deliveries::attempts_before_replay.eq(deliveries::attempts),

@@ -1,15 +1,17 @@
 //! Locks on rows.
 
+use diesel::prelude::*;
 use guerdon_domain::ports::{LockableRow, Locks, StoreError};
 use guerdon_domain::values::CompanyId;
 
 use super::super::{LockMode, lock_company_provider, lock_row, lock_row_in_journal_order};
 use super::Unit;
-use crate::rows::types::Id;
+use crate::rows::schema::companies;
+use crate::rows::types::{DbTimestamp, Id};
 
 impl Locks for Unit<'_> {
     fn lock_row(&mut self, row: LockableRow) -> Result<(), StoreError> {
-        self.query(|conn| match row {
+        let locked = self.query(|conn| match row {
             LockableRow::Provider(id) => lock_row_in_journal_order(conn, "providers", Id(id)),
             LockableRow::Schedule(id) => lock_row_in_journal_order(conn, "schedules", Id(id)),
             LockableRow::Corporation(id) => lock_row(conn, "corporations", Id(id)),
@@ -17,11 +19,16 @@ impl Locks for Unit<'_> {
             LockableRow::Occasion(id) => lock_row_in_journal_order(conn, "occasions", Id(id)),
             LockableRow::Recognition(id) => lock_row_in_journal_order(conn, "recognitions", Id(id)),
             LockableRow::User(id) => lock_row(conn, "users", Id(id)),
-        })
+        });
+        match row {
+            LockableRow::Company(id) => locked.and_then(|()| self.require_open_company(id)),
+            _ => locked,
+        }
     }
 
     fn lock_provider_shared(&mut self, company: CompanyId) -> Result<(), StoreError> {
-        self.query(|conn| lock_company_provider(conn, company, LockMode::Shared))
+        self.query(|conn| lock_company_provider(conn, company, LockMode::Shared))?;
+        self.require_open_company(company)
     }
 
     fn lock_provider_exclusive(&mut self, company: CompanyId) -> Result<(), StoreError> {
@@ -30,5 +37,18 @@ impl Locks for Unit<'_> {
 
     fn lost_race(&mut self) -> StoreError {
         self.failure.get_or_insert(StoreError::Busy).clone()
+    }
+}
+
+impl Unit<'_> {
+    /// Fails if the company was handed over. The caller holds a lock that excludes a hand-over.
+    fn require_open_company(&mut self, id: CompanyId) -> Result<(), StoreError> {
+        let found: Option<Option<DbTimestamp>> = self.query(|conn| {
+            companies::table.find(Id(id)).select(companies::handed_over_at).get_result(conn).optional()
+        })?;
+        self.record_failure(match found.flatten() {
+            None => Ok(()),
+            Some(_) => Err(StoreError::CompanyHandedOver),
+        })
     }
 }

@@ -4,10 +4,13 @@
 
 mod account_entries;
 mod accounts;
+mod archive_positions;
 mod attempt_statistics;
 mod audit;
 mod audit_log;
 mod companies;
+mod company_archive;
+mod company_moves;
 mod corporations;
 mod deliveries;
 mod distribution_steps;
@@ -45,11 +48,18 @@ pub(crate) struct Unit<'a> {
     limits: &'a mut UnitLimits,
     failure: Option<StoreError>,
     queued: QueuedMessages,
+    archive_positions: archive_positions::ArchivePositions,
 }
 
 impl<'a> Unit<'a> {
     pub(crate) fn new(conn: &'a mut Conn, limits: &'a mut UnitLimits) -> Self {
-        Self { conn, limits, failure: None, queued: QueuedMessages::default() }
+        Self {
+            conn,
+            limits,
+            failure: None,
+            queued: QueuedMessages::default(),
+            archive_positions: archive_positions::ArchivePositions::default(),
+        }
     }
 
     /// The first failure, if any, and the queued events and notifications.

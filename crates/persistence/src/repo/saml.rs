@@ -1,6 +1,8 @@
 //! SAML settings.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use guerdon_domain::ports::{ReadSaml, Saml, StoreError, Timestamp};
 use guerdon_domain::saml::SamlSettings;
 use guerdon_domain::values::CompanyId;
@@ -28,6 +30,9 @@ impl ReadSaml for Unit<'_> {
         let found: Vec<(Id<CompanyId>, SamlRow)> = self.query(|conn| {
             saml_settings::table
                 .filter(saml_settings::active.eq(true).and(saml_settings::company_id.gt(after)))
+                .filter(sql::<Bool>(
+                    "company_id NOT IN (SELECT id FROM companies WHERE handed_over_at IS NOT NULL)",
+                ))
                 .order(saml_settings::company_id)
                 .limit(limit)
                 .select((saml_settings::company_id, SamlRow::as_select()))

@@ -1,7 +1,8 @@
 //! Schedules of distributions.
 
-use diesel::dsl::exists;
+use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use guerdon_domain::distributions::{MissedDate, Schedule};
 use guerdon_domain::ledger::ScheduleFacts;
 use guerdon_domain::ports::{ReadSchedules, Schedules, StoreError, Timestamp};
@@ -12,6 +13,10 @@ use super::Unit;
 use crate::rows::schema::{journal_entries, missed_dates, schedules};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{MissedDateRow, ScheduleRow};
+
+/// The condition that the company of a schedule was not handed over.
+const IN_OPEN_COMPANY: &str = "NOT EXISTS (SELECT 1 FROM companies WHERE companies.id = schedules.company_id \
+    AND companies.handed_over_at IS NOT NULL)";
 
 impl ReadSchedules for Unit<'_> {
     fn find_schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError> {
@@ -31,6 +36,7 @@ impl ReadSchedules for Unit<'_> {
             schedules::table
                 .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(DbTimestamp(now))))
                 .filter(schedules::id.ne_all(passed_over))
+                .filter(sql::<Bool>(IN_OPEN_COMPANY))
                 .order((schedules::due_at, schedules::id))
                 .select(ScheduleRow::as_select())
                 .first(conn)

@@ -287,7 +287,7 @@ fn bounded_count(rows: &str, count_max: i64) -> String {
 /// A statement that adds to the row with a key, or inserts it.
 pub(super) fn upsert_sums(table: &str, key: &[&str], columns: &[&str]) -> String {
     let all = key.iter().chain(columns).copied().collect::<Vec<_>>();
-    let values: Vec<String> = (1_u8..).map(placeholder).take(all.len()).collect();
+    let values: Vec<String> = (1_u16..).map(placeholder).take(all.len()).collect();
     let sums: Vec<String> =
         columns.iter().map(|column| format!("{column} = {table}.{column} + excluded.{column}")).collect();
     format!(

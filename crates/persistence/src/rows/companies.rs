@@ -30,6 +30,7 @@ pub(crate) struct CompanyRow<'a> {
     allow_zero_points: bool,
     created_at: DbTimestamp,
     updated_at: DbTimestamp,
+    handed_over_at: Option<DbTimestamp>,
 }
 
 impl<'a> CompanyRow<'a> {
@@ -48,6 +49,7 @@ impl<'a> CompanyRow<'a> {
             allow_zero_points: company.allow_zero_points,
             created_at: DbTimestamp(company.created_at),
             updated_at: DbTimestamp(company.updated_at),
+            handed_over_at: company.handed_over_at.map(DbTimestamp),
         }
     }
 }
@@ -91,6 +93,7 @@ impl CompanyRow<'_> {
             allow_zero_points: self.allow_zero_points,
             created_at: self.created_at.0,
             updated_at: self.updated_at.0,
+            handed_over_at: self.handed_over_at.map(|handed_over_at| handed_over_at.0),
         })
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
+use guerdon_domain::companies::HANDED_OVER_DELIVERY;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{
     Attempt, ClaimedEvent, DeliveryOutcome, NewEvent, RecordedAttempt, Settlement, StoreError,
@@ -48,9 +49,20 @@ impl DeliveryRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = deliveries)]
 pub(crate) struct DeliveryStateRow {
-    pub(super) state: i16,
+    state: i16,
     pub(super) attempts: i32,
     pub(super) next_attempt_at: Option<DbTimestamp>,
+}
+
+impl DeliveryStateRow {
+    /// A delivery that was handed over counts as pending: it waits for its next attempt, in another cell.
+    pub(super) fn to_state(&self) -> Option<EventState> {
+        if self.state == HANDED_OVER_DELIVERY {
+            Some(EventState::Pending)
+        } else {
+            EventState::from_code(self.state)
+        }
+    }
 }
 
 /// An event that was just claimed.

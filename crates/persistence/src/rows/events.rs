@@ -1,7 +1,7 @@
 //! Events.
 
 use diesel::prelude::*;
-use guerdon_domain::events::{EventKind, EventState};
+use guerdon_domain::events::EventKind;
 use guerdon_domain::ports::{NewEvent, QueuedEvent, StoreError};
 use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
 use ring::digest::{SHA256, digest};
@@ -75,7 +75,7 @@ impl QueuedEventRow {
             id: self.id.0,
             provider_id: self.provider_id.0,
             kind: reader.require_valid("kind", EventKind::from_code(self.kind))?,
-            state: delivery_reader.require_valid("state", EventState::from_code(delivery.state))?,
+            state: delivery_reader.require_valid("state", delivery.to_state())?,
             attempts: delivery_reader.require_valid("attempts", u32::try_from(delivery.attempts).ok())?,
             next_attempt_at: delivery.next_attempt_at.map(|next_attempt_at| next_attempt_at.0),
             created_at: self.created_at.0,

@@ -6,11 +6,13 @@
 
 mod account_entries;
 mod accounts;
+pub(crate) mod archive;
 mod audit;
 mod audit_log;
 mod audited_states;
 mod columns;
 mod companies;
+mod company_moves;
 pub(crate) mod conditions;
 mod corporations;
 mod deliveries;
@@ -29,6 +31,7 @@ mod schedules;
 pub(crate) mod schema;
 pub(crate) mod seals;
 mod statistics;
+pub(crate) mod stored_columns;
 pub(crate) mod types;
 mod users;
 
@@ -41,6 +44,7 @@ pub(crate) use audited_states::{
 };
 pub(crate) use columns::{DeclaredRow, TableRow};
 pub(crate) use companies::{CompanyRow, OwnerRow};
+pub(crate) use company_moves::CompanyMoveRow;
 pub(crate) use corporations::CorporationRow;
 pub(crate) use deliveries::{
     AttemptRow, ClaimedEventRow, DeliveryRow, DeliveryStateRow, RecordedAttemptRow, SettlementRow,

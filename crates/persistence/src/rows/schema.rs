@@ -1,6 +1,8 @@
 //! The tables, as the migrations of both databases create them.
 
-/// One `table!` for each table, with the SQL types of both databases in scope.
+use super::stored_columns::{StoredColumn, StoredType};
+
+/// One `table!` for each table, with the SQL types of both databases in scope, and one list of all tables.
 macro_rules! tables {
     ($($name:ident ($($key:ident),+) { $($column:ident -> $type:ty),+ $(,)? })+) => {$(
         diesel::table! {
@@ -8,7 +10,22 @@ macro_rules! tables {
             use crate::rows::types::*;
             $name ($($key),+) { $($column -> $type,)+ }
         }
-    )+};
+    )+
+
+        /// The names and the columns of all tables.
+        pub(crate) static TABLES: &[(&str, &[StoredColumn])] = {
+            use diesel::sql_types::*;
+            use crate::rows::types::*;
+            &[$((
+                stringify!($name),
+                &[$(StoredColumn {
+                    name: stringify!($column),
+                    kind: <$type as StoredType>::KIND,
+                    is_nullable: <$type as StoredType>::IS_NULLABLE,
+                }),+],
+            )),+]
+        };
+    };
 }
 
 tables! {
@@ -49,6 +66,7 @@ tables! {
         allow_zero_points -> Bool,
         created_at -> SqlTimestamp,
         updated_at -> SqlTimestamp,
+        handed_over_at -> Nullable<SqlTimestamp>,
     }
     active_users (company_id, part) {
         company_id -> Identifier,
@@ -117,6 +135,14 @@ tables! {
         company_id -> Identifier,
         reason -> Text,
         created_at -> SqlTimestamp,
+    }
+    company_moves (token) {
+        token -> Identifier,
+        company_id -> Identifier,
+        direction -> SmallInt,
+        release_code -> Nullable<Text>,
+        created_at -> SqlTimestamp,
+        completed_at -> Nullable<SqlTimestamp>,
     }
     distributions_under_way (id) {
         id -> Identifier,

@@ -202,7 +202,9 @@ impl Backend for Arc<GroupCommit> {
         self.run_with_limit(Some(time_limit), is_large, &mut |tx| work(tx)).map_err(|cause| match cause {
             StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => BatchError::Contended,
             StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),
-            StoreError::Corrupt { .. } | StoreError::Broken(_) => BatchError::Failed(cause),
+            StoreError::CompanyHandedOver | StoreError::Corrupt { .. } | StoreError::Broken(_) => {
+                BatchError::Failed(cause)
+            }
         })
     }
 }

@@ -53,13 +53,15 @@ pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 /// Rows are looked up one by one: the statement for one row stays prepared.
 pub(crate) const READS_ROWS_SINGLY: bool = true;
+/// Makes a query read a table in the order of its rows, which is that of their positions.
+pub(crate) const BY_POSITION_HINT: &str = " NOT INDEXED";
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 32_766;
 /// Makes a claim skip rows that others are claiming. With a single writer there are none.
 pub(crate) const SKIP_LOCKED: &str = "";
 
 /// The placeholder of a bound value in hand-written SQL.
-pub(crate) fn placeholder(number: u8) -> String {
+pub(crate) fn placeholder(number: u16) -> String {
     format!("?{number}")
 }
 
@@ -85,6 +87,16 @@ pub(crate) fn id_as_text(column: &str) -> String {
     let part = |from: u8, length: u8| format!("substr(hex({column}), {from}, {length})");
     let parts = [part(1, 8), part(9, 4), part(13, 4), part(17, 4), part(21, 12)];
     format!("lower({})", parts.join(" || '-' || "))
+}
+
+/// Returns `None`: rows are numbered as they are inserted.
+pub(crate) fn transaction_position(_conn: &mut Conn) -> QueryResult<Option<i64>> {
+    Ok(None)
+}
+
+/// Does nothing: positions are not transaction ids.
+pub(crate) fn skip_transaction_id(_conn: &mut Conn, _company: Id) -> QueryResult<()> {
+    Ok(())
 }
 
 /// Does nothing: with a single writer there is nothing to lock.

@@ -213,6 +213,7 @@ fn as_unavailable(cause: StoreError) -> StoreError {
         | StoreError::Busy
         | StoreError::WouldBlock
         | StoreError::DeadlineExceeded
+        | StoreError::CompanyHandedOver
         | StoreError::OutcomeUnknown(_) => cause,
         StoreError::Corrupt { .. } | StoreError::Broken(_) => StoreError::Unavailable(cause.to_string()),
     }

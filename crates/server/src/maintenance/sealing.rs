@@ -79,6 +79,6 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
 
 /// A pacer for seals of 200 to 20,000 journal entries. A seal is written together with the statistics of the companies
 /// that its entries concern.
-fn new_pacer() -> AdaptivePacer {
+pub(crate) fn new_pacer() -> AdaptivePacer {
     AdaptivePacer::new(2_000, 200..=20_000)
 }

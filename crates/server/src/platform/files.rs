@@ -104,11 +104,15 @@ pub(crate) fn move_to_new_name(temporary: &Path, path: &Path) -> anyhow::Result<
     }
 }
 
+/// Moves a synced file to its final name, replaces an existing file, and syncs the folder.
+pub(crate) fn move_over_name(temporary: &Path, path: &Path) -> anyhow::Result<()> {
+    fs::rename(temporary, path).with_context(|| format!("cannot write {}", path.display()))?;
+    sync_folder(path)
+}
+
 /// Writes a file of mode 0600, and replaces an existing file.
 pub(crate) fn replace_private_file(path: &Path, content: &[u8]) -> anyhow::Result<()> {
-    let temporary = write_temporary(path, content)?;
-    fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))?;
-    sync_folder(path)
+    move_over_name(&write_temporary(path, content)?, path)
 }
 
 /// Creates a file of mode 0600 and locks it. Returns `None` if another process holds the lock. A file that a killed

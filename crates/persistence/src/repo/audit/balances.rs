@@ -146,7 +146,7 @@ impl Unit<'_> {
     }
 
     /// Checks that a wallet shows the requested points after an override.
-    fn audit_override(
+    pub(super) fn audit_override(
         &mut self,
         stored: &StoredAccount,
         entry_id: Id<JournalEntryId>,

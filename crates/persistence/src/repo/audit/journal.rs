@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use diesel::connection::DefaultLoadingMode;
 use diesel::prelude::*;
 use guerdon_domain::audit::{AuditOptions, Findings, JournalEntryAudit};
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{EventBodies, StoreError};
 
 use super::super::Unit;
 use super::pages::{PAGE_ENTRIES, PositionedEntry, split_into_batches};
@@ -16,12 +16,23 @@ use crate::rows::types::Id;
 use crate::rows::{AuditedRecognitionRow, TransferRow, kind};
 
 /// The state of the check while it reads the journal.
-struct JournalProgress {
-    transfers: i64,
+pub(super) struct JournalProgress {
+    pub(super) transfers: i64,
     recognitions: i64,
     /// For each unfinished distribution, the number of receivers that are still to be paid.
     unpaid_receivers: HashMap<Id<JournalEntryId>, i64>,
     seals: SealProgress,
+}
+
+impl JournalProgress {
+    fn new(unpaid_receivers: HashMap<Id<JournalEntryId>, i64>, seals: SealProgress) -> Self {
+        Self { transfers: 0, recognitions: 0, unpaid_receivers, seals }
+    }
+
+    /// For the entries of one company, without distributions in progress and without seals.
+    pub(super) fn of_company() -> Self {
+        Self::new(HashMap::new(), SealProgress::without_seals())
+    }
 }
 
 impl Unit<'_> {
@@ -31,15 +42,14 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         let (waiting, seals) = (self.unpaid_receivers()?, self.start_at_first_seal(options.head)?);
-        let mut progress =
-            JournalProgress { transfers: 0, recognitions: 0, unpaid_receivers: waiting, seals };
+        let mut progress = JournalProgress::new(waiting, seals);
         let mut after = None;
         loop {
             let page = self.load_entries_after(i64::MIN, after, PAGE_ENTRIES)?;
             let Some(last) = page.last() else { break };
             after = Some((last.0, last.1.id));
             for batch in split_into_batches(&page) {
-                self.audit_batch(batch, &mut progress, options, findings)?;
+                self.audit_batch(batch, &mut progress, options.bodies, findings)?;
                 self.pause_audit(options.pacer)?;
             }
         }
@@ -59,11 +69,11 @@ impl Unit<'_> {
         self.audit_orphans(&progress, findings)
     }
 
-    fn audit_batch(
+    pub(super) fn audit_batch(
         &mut self,
         batch: &[PositionedEntry],
         progress: &mut JournalProgress,
-        options: &AuditOptions<'_>,
+        bodies: &dyn EventBodies,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         findings.checked.journal_entries += checked_cast::<u64, _>(batch.len());
@@ -71,7 +81,7 @@ impl Unit<'_> {
             batch.iter().filter_map(|(_, entry)| entry.refunded_redemption()).collect();
         let redemptions = self.load_entries_by_id(&refunded)?;
         let recognitions = self.load_recognitions(batch)?;
-        let events = self.load_event_digests(batch, &recognitions, Some(options.bodies))?;
+        let events = self.load_event_digests(batch, &recognitions, Some(bodies))?;
         self.audit_event_bodies(batch, &recognitions, &events, findings)?;
         let mut changed = Vec::new();
         let transfers = if batch.len() > 1 { Some(self.load_transfers(batch)?) } else { None };

@@ -9,6 +9,7 @@
 mod alerts;
 mod audited_states;
 mod balances;
+mod company;
 mod deliveries;
 mod event_coverage;
 mod events;

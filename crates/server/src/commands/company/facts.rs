@@ -9,9 +9,13 @@ pub(crate) fn list_company_facts(company: &Company) -> Vec<(&'static str, String
         .reserve_alert
         .map_or_else(|| "never".to_owned(), |threshold| format!("below {}", threshold.to_text()));
     let zero_points = if company.allow_zero_points { "allowed" } else { "not allowed" };
-    vec![
+    let mut facts = vec![
         ("Points per dollar", numbers::format_integer(company.rate.get())),
         ("Reserve alert", alert),
         ("Recognitions of 0 points", zero_points.to_owned()),
-    ]
+    ];
+    if let Some(at) = company.handed_over_at {
+        facts.push(("Closed", format!("handed over to another cell at {at}")));
+    }
+    facts
 }

@@ -1,8 +1,11 @@
 //! `guerdon company`.
 
+mod export;
 mod facts;
+mod import;
 mod list;
 mod options;
+mod reopen;
 mod show;
 mod transfer;
 
@@ -20,5 +23,11 @@ command_group! {
         Options(options::Options),
         /// Transfer a company to another provider.
         Transfer(transfer::Transfer),
+        /// Write a company to a file, and optionally hand it over to another cell.
+        Export(export::Export),
+        /// Import a company that another cell has handed over, or refuse it.
+        Import(import::Import),
+        /// Open a company again that was handed over.
+        Reopen(reopen::Reopen),
     }
 }

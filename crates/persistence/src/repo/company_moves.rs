@@ -1,0 +1,109 @@
+//! Moves of companies between cells.
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::Bool;
+use guerdon_domain::companies::{CompanyMove, HANDED_OVER_DELIVERY, MoveDirection};
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::{CompanyMoves, ReadCompanyMoves, StoreError, Timestamp};
+use guerdon_domain::values::{CompanyId, ProviderId};
+use uuid::Uuid;
+
+use super::Unit;
+use crate::rows::CompanyMoveRow;
+use crate::rows::conditions::PENDING;
+use crate::rows::schema::{company_moves, deliveries};
+use crate::rows::types::{DbTimestamp, Id, Identifier};
+
+impl ReadCompanyMoves for Unit<'_> {
+    fn find_company_move(&mut self, token: Uuid) -> Result<Option<CompanyMove>, StoreError> {
+        let found = self.query(|conn| {
+            let row = company_moves::table.find(Id(token)).select(CompanyMoveRow::as_select());
+            row.get_result(conn).optional()
+        })?;
+        self.record_failure(found.map(CompanyMoveRow::into_move).transpose())
+    }
+
+    fn find_latest_hand_over(&mut self, company: CompanyId) -> Result<Option<CompanyMove>, StoreError> {
+        let found = self.query(|conn| {
+            company_moves::table
+                .filter(company_moves::company_id.eq(Id(company)))
+                .filter(company_moves::direction.eq(MoveDirection::Outgoing.code()))
+                .order((company_moves::created_at.desc(), company_moves::token.desc()))
+                .select(CompanyMoveRow::as_select())
+                .first(conn)
+                .optional()
+        })?;
+        self.record_failure(found.map(CompanyMoveRow::into_move).transpose())
+    }
+
+    fn has_distribution_in_progress(&mut self, company: CompanyId) -> Result<bool, StoreError> {
+        let exists = sql::<Bool>(
+            "EXISTS (SELECT 1 FROM distributions_under_way AS u JOIN journal_entries AS x ON x.id = u.id \
+             WHERE x.company_id = ",
+        )
+        .bind::<Identifier, _>(Id(company))
+        .sql(")");
+        self.query(|conn| diesel::select(exists).get_result(conn))
+    }
+
+    fn is_company_sealed(&mut self, company: CompanyId) -> Result<bool, StoreError> {
+        let is_sealed = sql::<Bool>(
+            "NOT EXISTS (SELECT 1 FROM journal_entries WHERE position >= \
+             COALESCE((SELECT max(journal_before) FROM seals), 0) AND company_id = ",
+        )
+        .bind::<Identifier, _>(Id(company))
+        .sql(")");
+        self.query(|conn| diesel::select(is_sealed).get_result(conn))
+    }
+}
+
+impl CompanyMoves for Unit<'_> {
+    fn insert_company_move(&mut self, company_move: &CompanyMove) -> Result<(), StoreError> {
+        let row = CompanyMoveRow::from_move(company_move);
+        self.query(|conn| diesel::insert_into(company_moves::table).values(&row).execute(conn))?;
+        Ok(())
+    }
+
+    fn complete_company_move(&mut self, token: Uuid, at: Timestamp) -> Result<(), StoreError> {
+        self.query(|conn| {
+            diesel::update(company_moves::table.find(Id(token)))
+                .set(company_moves::completed_at.eq(Some(DbTimestamp(at))))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn hand_over_deliveries(&mut self, company: CompanyId, provider: ProviderId) -> Result<(), StoreError> {
+        self.query(super::super::disable_statement_timeout)?; // after a long outage there are many
+        self.query(|conn| {
+            diesel::update(deliveries::table)
+                .filter(deliveries::provider_id.eq(Id(provider)).and(deliveries::company_id.eq(Id(company))))
+                .filter(sql::<Bool>(PENDING))
+                .set((
+                    deliveries::state.eq(HANDED_OVER_DELIVERY),
+                    deliveries::next_attempt_at.eq(None::<DbTimestamp>),
+                    deliveries::lease_id.eq(None::<Id>),
+                ))
+                .execute(conn)
+        })?;
+        Ok(())
+    }
+
+    fn take_back_deliveries(&mut self, company: CompanyId, now: Timestamp) -> Result<(), StoreError> {
+        self.query(super::super::disable_statement_timeout)?;
+        let changed = self.query(|conn| {
+            diesel::update(deliveries::table)
+                .filter(
+                    deliveries::company_id.eq(Id(company)).and(deliveries::state.eq(HANDED_OVER_DELIVERY)),
+                )
+                .set((
+                    deliveries::state.eq(EventState::Pending.code()),
+                    deliveries::next_attempt_at.eq(Some(DbTimestamp(now))),
+                ))
+                .execute(conn)
+        })?;
+        self.queued.events |= changed > 0;
+        Ok(())
+    }
+}

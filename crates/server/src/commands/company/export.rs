@@ -1,0 +1,225 @@
+//! `guerdon company export`.
+
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::io::{BufWriter, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf, absolute};
+use std::thread::sleep; // tidy: waits for transactions of other processes
+use std::time::Duration;
+
+use data_encoding::HEXLOWER;
+use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over};
+use guerdon_domain::ports::{ArchiveSection, Clock as _, ReadTx, Setting, StoreExt, Timestamp};
+use guerdon_domain::sealing::seal_committed;
+use guerdon_domain::values::CompanyId;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::commands::arguments::identifiers::{CompanyArgument, load_company};
+use crate::commands::error::impl_from_errors;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
+use crate::company_archive::{ArchiveHeader, ArchiveWriter, SealHeader};
+use crate::maintenance::sealing::new_pacer;
+use crate::platform::build_info::VERSION;
+use crate::platform::{SystemClock, files, random};
+use crate::terminal::Progress;
+
+/// The number of rows that are read together.
+const ROWS_PER_PAGE: i64 = 1_000;
+/// How often, and how many times, a seal is tried while transactions that began earlier are in progress.
+const SEAL_INTERVAL: Duration = Duration::from_millis(100);
+const SEAL_TRIES_MAX: u32 = 300;
+
+/// Write a company with everything that belongs to it to a file.
+///
+/// Without --hand-over, the company stays open, and the file is an archive that cannot be imported. With --hand-over, the
+/// company is closed in this cell, and `guerdon company import` opens it in another one.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(after_help = r"Examples:
+  guerdon company export acme.example --to NEW_FILE
+  guerdon company export moved.example --hand-over --to NEW_FILE-2")]
+pub(crate) struct Export {
+    /// The company: an id or a domain
+    #[arg(value_name = "COMPANY")]
+    company_id: CompanyArgument,
+    /// The file to create, of mode 0600. A running service that holds the embedded database writes it itself
+    #[arg(long, value_name = "FILE", value_parser = absolute_path)]
+    to: PathBuf,
+    /// Close the company here, so that another cell can import the file. Repeating the command writes the same hand-over
+    #[arg(long)]
+    hand_over: bool,
+    /// Replace an existing file
+    #[arg(long)]
+    force: bool,
+}
+
+/// Makes a path absolute, because the command may run in a service with another working directory.
+pub(super) fn absolute_path(name: &str) -> Result<PathBuf, Infallible> {
+    Ok(absolute(name).unwrap_or_else(|_cause| PathBuf::from(name)))
+}
+
+#[derive(Serialize)]
+struct ExportView {
+    company_id: Uuid,
+    file: String,
+    bytes: u64,
+    /// The hand-over token; `None` if the archive cannot be imported.
+    token: Option<Uuid>,
+    #[serde(skip)]
+    domain: String,
+}
+
+impl CommandView for ExportView {
+    fn to_text(&self) -> String {
+        let next = match self.token {
+            None => "The company stays open here, and the file cannot be imported.".to_owned(),
+            Some(token) => format!(
+                "The company is closed here. Import the file in exactly one other cell with `guerdon company import`, then \
+                 change the router's map. Hand-over token: {token}"
+            ),
+        };
+        format!("wrote company {} to {}, {} bytes.\n{next}", self.domain, self.file, self.bytes)
+    }
+}
+
+impl RunnableCommand for Export {
+    fn may_take_long(&self) -> bool {
+        true
+    }
+
+    fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+        let company = self.company_id.find_company(environment)?;
+        if !self.force && self.to.symlink_metadata().is_ok() {
+            return Err(CommandError::Refused(format!("{} already exists", self.to.display())));
+        }
+        let outgoing = if self.hand_over { Some(close_company(environment, company.id)?) } else { None };
+        seal_company(environment, company.id)?;
+        let bytes = write_file((&self.to, self.force), |file| {
+            write_archive(environment, company.id, outgoing.as_ref(), file)
+        })?;
+        let view = ExportView {
+            company_id: company.id.as_uuid(),
+            file: self.to.display().to_string(),
+            bytes,
+            token: outgoing.map(|outgoing| outgoing.token),
+            domain: company.domain.as_str().to_owned(),
+        };
+        view.to_output()
+    }
+}
+
+fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<CompanyMove, CommandError> {
+    let context = environment.context();
+    let token = context.ids.next_id();
+    let release_code = random::generate_name("rel_").map_err(|cause| CommandError::from_anyhow(&cause))?;
+    environment.store.transaction(|tx| Ok(hand_over(tx, id, (token, &release_code), &context)?))
+}
+
+/// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
+fn seal_company(environment: &CommandEnvironment, id: CompanyId) -> Result<(), CommandError> {
+    let store = environment.store.as_ref();
+    for _ in 0..SEAL_TRIES_MAX {
+        seal_committed(store, SystemClock.now(), &mut new_pacer())?;
+        if store.read_snapshot(|reads| reads.is_company_sealed(id))? {
+            return Ok(());
+        }
+        sleep(SEAL_INTERVAL);
+    }
+    Err(CommandError::Failed(
+        "a transaction or a distribution that began earlier is still in progress: repeat the command when it has ended"
+            .to_owned(),
+    ))
+}
+
+/// Writes a partial file in the same folder, and renames it when it is complete and synced. Returns its size.
+fn write_file(
+    (path, replaces): (&Path, bool),
+    write: impl FnOnce(&File) -> Result<(), CommandError>,
+) -> Result<u64, CommandError> {
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let failed =
+        |cause: std::io::Error| CommandError::Failed(format!("cannot write {}: {cause}", path.display()));
+    let Some(file) = files::create_locked(&partial).map_err(failed)? else {
+        return Err(CommandError::Refused(format!("another process is writing {}", path.display())));
+    };
+    let written = write(&file).and_then(|()| {
+        file.sync_all().map_err(failed)?;
+        let moved = if replaces {
+            files::move_over_name(&partial, path).map(|()| true)
+        } else {
+            files::move_to_new_name(&partial, path)
+        };
+        match moved {
+            Ok(true) => file.metadata().map(|metadata| metadata.len()).map_err(failed),
+            Ok(false) => Err(CommandError::Refused(format!("{} already exists", path.display()))),
+            Err(cause) => Err(CommandError::from_anyhow(&cause)),
+        }
+    });
+    let _gone = fs::remove_file(&partial);
+    written
+}
+
+fn write_archive(
+    environment: &CommandEnvironment,
+    id: CompanyId,
+    outgoing: Option<&CompanyMove>,
+    mut file: &File,
+) -> Result<(), CommandError> {
+    let now = SystemClock.now();
+    let failed = |cause: std::io::Error| CommandError::Failed(format!("cannot write the archive: {cause}"));
+    environment.store.read_snapshot(|reads| -> Result<(), CommandError> {
+        file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(failed)?;
+        let header = build_header(reads, id, outgoing, now)?;
+        let rows = reads.estimate_archived_rows(id)?;
+        environment.progress.show_rows(usize::try_from(rows).unwrap_or(0));
+        let mut writer = ArchiveWriter::start(BufWriter::new(file), &header).map_err(failed)?;
+        for section in ArchiveSection::ALL {
+            writer.start_section(*section).map_err(failed)?;
+            let columns = reads.archived_columns(*section);
+            let mut after = None;
+            loop {
+                let page = reads.read_archive_page(id, *section, after.as_ref(), ROWS_PER_PAGE, now)?;
+                writer.write_rows(&columns, &page.rows).map_err(failed)?;
+                advance_progress(&environment.progress, *section, page.rows.len());
+                match page.next {
+                    None => break,
+                    next => after = next,
+                }
+            }
+            writer.end_section(*section).map_err(failed)?;
+        }
+        writer.finish().map_err(failed)
+    })
+}
+
+/// Counts the rows that the estimate covers.
+fn advance_progress(progress: &Progress, section: ArchiveSection, rows: usize) {
+    if matches!(section, ArchiveSection::Users | ArchiveSection::JournalEntries | ArchiveSection::Transfers) {
+        progress.advance_by(rows);
+    }
+}
+
+fn build_header(
+    reads: &mut dyn ReadTx,
+    id: CompanyId,
+    outgoing: Option<&CompanyMove>,
+    now: Timestamp,
+) -> Result<ArchiveHeader, CommandError> {
+    let company = load_company(reads, id)?;
+    let pruned = reads.get_setting(Setting::EventsPrunedBefore)?;
+    let pruned = pruned.and_then(|value| value.parse().ok()).and_then(Timestamp::from_unix_micros);
+    let seal = reads.last_seal()?;
+    let seal = seal.map(|seal| SealHeader { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) });
+    let header = ArchiveHeader::new(VERSION, (id, &company.domain), now, pruned, seal);
+    Ok(match outgoing {
+        None => header,
+        Some(outgoing) if company.handed_over_at.is_some() => {
+            header.with_hand_over(outgoing.token, outgoing.release_code.clone())
+        }
+        Some(_) => return Err(CommandError::refused("the company was reopened: nothing was exported")),
+    })
+}
+
+impl_from_errors!(HandOverError);
