@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 
+use guerdon_domain::audit::CheckedRows;
 use guerdon_domain::companies::{IncomingCompany, finish_import, insert_rows};
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::{
@@ -67,12 +68,13 @@ fn small_pages_have_the_rows_of_a_large_page() {
     });
 }
 
-/// Copies the company of a fixture into another database. `change` may change the rows.
+/// Copies the company of a fixture into another database, and returns how many rows were checked. `change` may change the
+/// rows.
 fn copy_company(
     fixture: &LedgerFixture,
     target: &dyn Store,
     change: impl Fn(ArchiveSection, &mut Vec<ArchivedRow>),
-) {
+) -> CheckedRows {
     let incoming = IncomingCompany {
         token: Uuid::max(),
         company_id: fixture.company,
@@ -82,16 +84,15 @@ fn copy_company(
     };
     let context = fixture.context();
     target
-        .transaction(|tx| -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        .transaction(|tx| -> Result<CheckedRows, Box<dyn std::error::Error + Send + Sync>> {
             for section in ArchiveSection::ALL {
                 let mut rows = fixture.read_snapshot(|reads| read_section(fixture, reads, *section, 10_000));
                 change(*section, &mut rows);
                 insert_rows(tx, &incoming, (*section, rows), &context)?;
             }
-            finish_import(tx, &incoming, &context)?;
-            Ok(())
+            Ok(finish_import(tx, &incoming, &context)?)
         })
-        .unwrap();
+        .unwrap()
 }
 
 fn create_target(fixture: &LedgerFixture) -> TestDatabase {
@@ -105,7 +106,10 @@ fn a_copied_company_passes_the_audit() {
         fill_company(fixture);
         let database = create_target(fixture);
         let target = database.open_store();
-        copy_company(fixture, target.as_ref(), |_, _| ());
+        let checked = copy_company(fixture, target.as_ref(), |_, _| ());
+        let tables = ["journal_entries", "transfers", "accounts", "recognitions"];
+        let counts = [checked.journal_entries, checked.transfers, checked.accounts, checked.recognitions];
+        assert_eq!(counts.map(|count| i64::try_from(count).unwrap()).to_vec(), database.count_each(&tables));
         let now = fixture.context().clock.now();
         assert_eq!(verify_at(target.as_ref(), None, now, NonZero::<usize>::MIN), []);
     });

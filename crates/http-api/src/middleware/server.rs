@@ -75,8 +75,8 @@ impl ConnectionCount {
     }
 }
 
-/// Opens a port, with TLS if `tls` is given, otherwise with plain HTTP. Fails without `tls` if
-/// the service terminates TLS, or if the address cannot be bound.
+/// Opens a port, with TLS if `tls` is given, otherwise with plain HTTP. Fails without `tls` if the
+/// service terminates TLS, or if the address cannot be bound.
 pub fn listen(
     api: Api,
     address: SocketAddr,

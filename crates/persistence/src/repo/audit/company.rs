@@ -30,6 +30,7 @@ impl Unit<'_> {
                 self.audit_batch(batch, &mut progress, bodies, &mut findings)?;
             }
         }
+        progress.report_counts(&mut findings);
         self.audit_accounts_of(company, progress.transfers, &mut findings)?;
         Ok(findings)
     }

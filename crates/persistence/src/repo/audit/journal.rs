@@ -33,6 +33,12 @@ impl JournalProgress {
     pub(super) fn of_company() -> Self {
         Self::new(HashMap::new(), SealProgress::without_seals())
     }
+
+    /// Adds the rows that were read.
+    pub(super) fn report_counts(&self, findings: &mut Findings) {
+        findings.checked.transfers += checked_cast::<u64, _>(self.transfers);
+        findings.checked.recognitions += checked_cast::<u64, _>(self.recognitions);
+    }
 }
 
 impl Unit<'_> {
@@ -64,8 +70,7 @@ impl Unit<'_> {
                 format!("a distribution in progress has no journal entry {}", id.0)
             });
         }
-        findings.checked.transfers += checked_cast::<u64, _>(progress.transfers);
-        findings.checked.recognitions += checked_cast::<u64, _>(progress.recognitions);
+        progress.report_counts(findings);
         self.audit_orphans(&progress, findings)
     }
 
