@@ -116,7 +116,7 @@ enum Campaign {
     Authz,
     /// Generated requests to both databases, which must give the same responses
     Parity,
-    /// Loss of the machine under load, and restores of streamed backups and to a point in time
+    /// Loss of the machine under load, and restores from streamed backups and to a point in time
     Restore,
 }
 

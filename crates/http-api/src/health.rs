@@ -101,8 +101,8 @@ impl DatabaseHealth {
     }
 
     /// Whether the database hangs: a health query has been in progress for too long, and no request's query has
-    /// succeeded meanwhile. The second condition is needed because a health query may wait for a connection while the
-    /// service is busy.
+    /// succeeded since it began. The second condition is needed because a health query may wait for a connection while
+    /// the service is busy.
     pub(crate) fn is_hanging(&self) -> bool {
         let observations = self.lock_observations();
         observations.query_started_at.is_some_and(|started_at| started_at.elapsed() >= RESPONSE_VALID_FOR)

@@ -17,7 +17,7 @@ pub use crate::middleware::testing::{
     accepts_problems, head_accepts_problems, parse_authorization, read_requests,
 };
 
-/// Returns whether an operation accepts a body.
+/// A function that returns whether an operation accepts a body.
 pub type BodyReader = Box<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 /// Returns a reader for each operation with a body.
@@ -36,7 +36,7 @@ pub fn parse_page(query: &str, per_page_max: i64) -> Option<(i64, i64)> {
     Some((page.number(), page.per_page()))
 }
 
-/// Parses a query, and encodes its first parameter of each name again, with an ampersand after each.
+/// Parses a query. Encodes the first parameter of each of these names, each followed by an ampersand.
 pub fn encode_query_again(query: &str, names: &[&str]) -> Option<String> {
     Query::parse_with(query, |query| Some(query.encode_parameters(names))).ok()
 }

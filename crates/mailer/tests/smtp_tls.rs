@@ -9,7 +9,8 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use crate::support::server::{Server, ServerAction, ServerOptions};
 use crate::support::{from_address, new_mail};
 
-/// A self-signed certificate for this name: for the server, and as a root in PEM.
+/// Creates a self-signed certificate for this host name. Returns the TLS configuration of a server that uses it, and
+/// the certificate in PEM, for clients to trust.
 fn self_signed_certificate(name: &str) -> (Arc<ServerConfig>, String) {
     let generated = rcgen::generate_simple_self_signed(vec![name.to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(generated.signing_key.serialize_der()));

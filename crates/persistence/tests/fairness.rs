@@ -54,8 +54,9 @@ fn create_payer(fixture: &LedgerFixture, name: &str) -> UserId {
     user
 }
 
-/// Starts sixteen concurrent payments out of one locked wallet. `meanwhile` runs when one of them waits for the lock,
-/// and returns when the lock is to be released. Returns the outcomes.
+/// Starts sixteen concurrent payments out of one locked wallet. As soon as one of them waits for the lock, passes the
+/// transaction that holds it to `while_locked`, whose result is dropped when all payments have ended. Returns the
+/// outcomes.
 fn send_sixteen_concurrently<T>(
     fixture: &LedgerFixture,
     from: UserId,

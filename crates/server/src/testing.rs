@@ -10,7 +10,7 @@ use crate::commands::testing::{
 };
 use crate::settings::Settings;
 
-/// Rows of a file to import, each with the number of its line, and its fields or the reason why they are invalid.
+/// Rows of an import file, each with its line number, and its fields or the reason why they are invalid.
 pub type ImportedRows = Vec<(usize, Result<Map<String, Value>, String>)>;
 
 /// Reads a file of users, as a whole and in parts of `size` rows. Fails if the file has no valid header.
@@ -24,7 +24,7 @@ pub fn read_saml_metadata(text: &str) -> Result<(String, String, Vec<String>), S
     parse_metadata(text).map(|found| (found.entity_id, found.sign_on_url, found.certificates))
 }
 
-/// Reads a file of settings. Returns all settings as such a file, in which secrets are masked.
+/// Reads a settings file. Returns all settings in the same format, with secrets masked.
 pub fn read_settings(file: &Path) -> Result<String, String> {
     let settings = Settings::from_sources(Some(file), std::iter::empty());
     settings.map(|settings| settings.to_masked().to_toml()).map_err(|cause| format!("{cause:#}"))

@@ -58,7 +58,7 @@ fn a_callback_url_is_shown_without_possible_secrets() {
     });
 }
 
-/// Crawls every page from the first one. Maps each path to its page, for the shortest query of the path.
+/// Crawls all pages, starting at `/`. Returns for each path the page that was loaded first.
 fn crawl_pages(service: &TestService) -> BTreeMap<String, String> {
     let (mut found, mut open) = (BTreeMap::new(), vec!["/".to_owned()]);
     let mut seen = open.clone();

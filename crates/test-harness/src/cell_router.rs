@@ -46,8 +46,8 @@ impl RoutedCell {
 }
 
 impl CellRouter {
-    /// Starts `haproxy` in front of these cells, which are called [`ROUTED_CELLS`]. `map` has the cell of each API key.
-    /// Clients see the certificate of the first cell.
+    /// Starts `haproxy` in front of these cells, which are called [`ROUTED_CELLS`]. `map` assigns a cell to each API
+    /// key. Clients see the certificate of the first cell.
     pub fn start(program: &Path, cells: &[RoutedCell; 2], map: &[(&str, &str)]) -> Result<Self> {
         let folder = TempDir::new()?;
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;

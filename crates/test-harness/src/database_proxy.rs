@@ -27,7 +27,7 @@ pub enum ConnectionFault {
     LostCommits,
     /// New connections are refused.
     Refused,
-    /// Nothing is transmitted, and no connection is closed. Connections that carried something meanwhile stay silent.
+    /// Nothing is transmitted, and no connection is closed. Connections that lost data stay silent.
     BlackHole,
 }
 
@@ -184,7 +184,7 @@ impl ProxyState {
     }
 }
 
-/// Closes both directions, unless the other side did so already.
+/// Closes both directions, unless the other side has already done so.
 fn shut_down(side: &UnixStream) {
     let _is_closed = side.shutdown(Shutdown::Both);
 }

@@ -11,7 +11,7 @@ use crate::signature::{Delivery, REPLAY_WINDOW, VerifyError, age_nanoseconds, si
 /// The length of the nonces that the service sends.
 const NONCE_DIGITS: usize = 32;
 
-/// Host names of this machine that are often used interchangeably, each with its wording in a hint.
+/// Host names that all mean this machine and are often confused, each with its wording in a hint.
 const LOOPBACK_HOSTS: [(&str, &str); 3] = [
     ("localhost", "with the host localhost"),
     ("127.0.0.1", "with the host 127.0.0.1"),

@@ -1,4 +1,4 @@
-//! How much deliveries slow down requests: recognitions with events that are delivered meanwhile, compared with
+//! How much deliveries slow down requests: recognitions whose events are delivered at the same time, compared with
 //! recognitions without a callback URL.
 
 use std::time::Duration;

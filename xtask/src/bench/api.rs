@@ -73,7 +73,7 @@ struct BaselineRunner<'a> {
 }
 
 pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
-    // Without a callback URL, no events are sent meanwhile.
+    // Without a callback URL, no events are sent during the measurement.
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, "measured", USERS)?;
     service.run_cli(&["distribution", "run", &company.id, "--wallet", "peer_wallet", "--points", POINTS])?;

@@ -2,8 +2,8 @@
 //! instances are restarted one after the other.
 //!
 //! Each cell has two instances of the service on a primary with a synchronous standby. A failover in one cell must not
-//! slow down the other, nothing acknowledged may be lost or doubled in either, and a reload or a rolling restart must
-//! not cause any response other than 201.
+//! slow down the other, nothing acknowledged may be lost or duplicated in either, and a reload or a rolling restart
+//! must not cause any response other than 201.
 
 mod cell;
 

@@ -2,8 +2,8 @@
 //!
 //! After each kill, the service starts again on the same data, requests with unknown outcomes are retried with their
 //! keys, and the ledger is compared with the journal of acknowledged requests. Every tenth cycle also kills the service
-//! while it starts. In the end, all requests of the campaign are compared with the whole ledger, and the events that
-//! the receiver got with the recognitions.
+//! while it starts. At the end, all requests of the campaign are compared with the whole ledger, and the
+//! received events with the recognitions.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
 #[derive(Default)]
 struct Cycles {
     log: RequestLog,
-    /// The sum of the comparisons after each kill, and the comparison of all requests in the end.
+    /// The sum of the comparisons after each kill, and the comparison of all requests at the end.
     comparison: Comparison,
     whole: Comparison,
     events_lost: usize,
@@ -76,7 +76,7 @@ impl Cycles {
                 eprintln!("{number} kills, {} s: {:?}", start.elapsed().as_secs(), self.comparison);
             }
         }
-        subject.verify().context("in the end")?;
+        subject.verify().context("at the end")?;
         self.whole = compare_all(&ledger, &self.log.requests)?;
         self.events_lost = events.wait_for_events(self.log.recognition_ids(), DELIVERY_TIMEOUT)?;
         subject.verify().context("after the last delivery")?;

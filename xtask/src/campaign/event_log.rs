@@ -1,4 +1,4 @@
-//! The events that a receiver got, compared with the recognitions that they report.
+//! The events that a receiver has received, compared with the recognitions that they report.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::measurement::fixture::first_id;
 /// In the body of each event that reports a recognition.
 const RECOGNITION_EVENT: &[u8] = br#""type":"recognition."#;
 
-/// All events that a receiver got.
+/// All events that a receiver has received.
 pub(super) struct EventLog<'a> {
     receiver: &'a WebhookReceiver,
     /// Digests of the event ids and the bodies, by recognition.

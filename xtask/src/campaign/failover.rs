@@ -26,7 +26,7 @@ use crate::measurement::service::{Database, RunningService};
 const DATABASE: &str = "failover";
 const USERS: usize = 200;
 const POINTS: &str = "1000000";
-/// The load before the primary is killed; the first second does not count.
+/// How long the load runs before the primary is killed. The first second is not measured.
 const LOAD_BEFORE_KILL: Duration = Duration::from_secs(6);
 const WARM_UP: Duration = Duration::from_secs(1);
 /// From the disconnection of the servers to the kill.

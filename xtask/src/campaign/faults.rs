@@ -2,8 +2,8 @@
 //!
 //! Each round injects one fault while clients send recognitions with idempotency keys. Every request must get its result
 //! or 503 in time, and the full rate must return soon after the fault. After each round, requests with unknown outcomes
-//! are retried with their keys, and the ledger is compared with the journal of acknowledged requests. In the end, all
-//! requests are compared with the whole ledger, and the events that the receiver got with the recognitions.
+//! are retried with their keys, and the ledger is compared with the journal of acknowledged requests. At the end, all
+//! requests are compared with the whole ledger, and the received events with the recognitions.
 
 mod fault;
 mod preload;
@@ -30,7 +30,7 @@ use crate::measurement::service::Database;
 use crate::postgres::Cluster;
 
 const DATABASE: &str = "faults";
-/// The load before a fault; its first second does not count.
+/// How long the load runs before a fault. The first second is not measured.
 const LOAD_BEFORE_FAULT: Duration = Duration::from_secs(4);
 const WARM_UP: Duration = Duration::from_secs(1);
 const FAULT_DURATION: Duration = Duration::from_secs(10);

@@ -25,7 +25,7 @@ pub(super) struct Measurement {
 }
 
 impl Report {
-    /// Returns the number of exceeded bounds, of which lost and doubled effects are two.
+    /// Returns the number of exceeded bounds. Lost effects count as one, and so do duplicated effects.
     pub(super) fn count_violations(&self) -> usize {
         let exceeded = self.measurements.iter().filter(|measurement| !measurement.holds).count();
         exceeded + usize::from(self.lost > 0) + usize::from(self.doubled > 0)
@@ -53,8 +53,8 @@ impl Report {
     pub(super) fn format_summary(&self, database: &str, campaign: &str, duration: Duration) -> String {
         let Self { operations, faults, lost, doubled, .. } = self;
         format!(
-            "campaign {campaign} on {database}: {} s, {operations} operations, {faults} faults, {lost} lost, {doubled} doubled, \
-             {} violations",
+            "campaign {campaign} on {database}: {} s, {operations} operations, {faults} faults, {lost} lost, \
+             {doubled} duplicated, {} violations",
             duration.as_secs(),
             self.count_violations(),
         )
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!((whole.operations, whole.count_violations()), (1, 1));
         assert_eq!(
             report.format_summary("sqlite", "crash", Duration::from_millis(61_900)),
-            "campaign crash on sqlite: 61 s, 9 operations, 3 faults, 2 lost, 1 doubled, 2 violations"
+            "campaign crash on sqlite: 61 s, 9 operations, 3 faults, 2 lost, 1 duplicated, 2 violations"
         );
     }
 }

@@ -143,7 +143,7 @@ fn run_round(
         check_backup(installation, folder, random, results).context("the backup of the copy")?;
     }
     check_prune(&copy, random, results).context("the prune")?;
-    installation.run_json(&["verify"]).context("the copy, in the end")?;
+    installation.run_json(&["verify"]).context("the copy, at the end")?;
     clients.take_longest_response(); // discards the effect of commands on the copy
     Ok(())
 }

@@ -52,7 +52,7 @@ impl Provider {
         ))
     }
 
-    /// Describes a provider that exists already.
+    /// Describes a provider that already exists.
     pub(crate) fn with_credentials(id: String, shared_secret: String, credentials: String) -> Self {
         let authorization = format!("Basic {}", BASE64.encode(&credentials));
         Self { id, shared_secret, credentials, authorization }

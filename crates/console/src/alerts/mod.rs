@@ -134,7 +134,7 @@ fn delivery_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
             "The oldest pending event has waited for {}.",
             numbers::format_seconds(age.whole_seconds())
         );
-        alerts.push(Alert::new(Tone::Warn, text).with_link("/events?state=pending", "See what waits"));
+        alerts.push(Alert::new(Tone::Warn, text).with_link("/events?state=pending", "See these events"));
     }
     if !overview.mails.given_up.is_zero() {
         let text = format!(

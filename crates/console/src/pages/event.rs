@@ -19,7 +19,7 @@ pub fn render_page(event: &Event, frame: &Frame) -> String {
         section aria-labelledby="facts" { h2 #facts { "Facts" } (event_facts(event, frame)) }
         section aria-labelledby="attempts" {
             h2 #attempts { "Attempts" }
-            @if event.attempts.is_empty() { (components::empty_message("There were no attempts yet.")) }
+            @if event.attempts.is_empty() { (components::empty_message("There have been no attempts yet.")) }
             @else { (attempt_table(&event.attempts)) }
         }
         (render_responses(&event.attempts))

@@ -259,7 +259,7 @@ fn overview_commands(frame: &Frame) -> Markup {
     let (what, turn) = if frame.is_in_maintenance {
         ("End maintenance", "off")
     } else {
-        ("Return 503 for every request, within a second", "on")
+        ("Return 503 for every request; takes effect within a second", "on")
     };
     components::command_list(&[
         (what, format!("guerdon maintenance {turn}")),

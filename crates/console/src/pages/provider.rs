@@ -192,7 +192,7 @@ fn provider_commands(detail: &ProviderDetail) -> Markup {
         format!("guerdon webhook send-example {id} --type recognition.received")
     })];
     let replays = [
-        (waiting.pending, "pending", "Send pending events now, after a repair of its receiver"),
+        (waiting.pending, "pending", "Send pending events now, after its receiver has recovered"),
         (waiting.exhausted, "exhausted", "Replay exhausted events"),
         (waiting.unaddressed, "unaddressed", "Send events that had no callback URL"),
     ];

@@ -96,7 +96,7 @@ pub fn render_page(schedules: &Schedules, query: &Query, frame: &Frame) -> Strin
             (schedule_table(&list.rows, &head, true, frame.now))
             (components::page_links(&listing, list, query, path))
         } @else if is_failing_only(query) {
-            (components::empty_message("No schedule fails."))
+            (components::empty_message("No schedule is failing."))
         } @else {
             (components::empty_message("There are no schedules."))
         }

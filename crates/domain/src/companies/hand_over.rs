@@ -1,6 +1,6 @@
-//! Handing a company over to another cell, and opening it again. A company is open in at most one cell: the source closes
-//! it before its archive can be imported, and opens it again only with a code that the target returns when it refuses
-//! the archive for good.
+//! Hands a company over to another cell, and reopens it. A company is open in at most one cell: the source closes it
+//! before its archive can be imported, and reopens it only with a code that the target prints when it refuses the
+//! archive permanently.
 
 use uuid::Uuid;
 
@@ -19,16 +19,16 @@ pub enum HandOverError {
     #[error("the company is not handed over, so there is nothing to reopen")]
     NotHandedOver,
     #[error(
-        "this is not the release code of the hand-over: run `guerdon company import FILE --refuse` in the cell that was \
-         to import the company, which prints the code and ensures that it never opens there"
+        "this is not the release code of the hand-over: run `guerdon company import FILE --refuse` in the target \
+         cell; it prints the code and ensures that the company never opens there"
     )]
     WrongCode,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Closes a company and records a hand-over with this token and release code. A company that is closed already keeps its
-/// token, which is returned, so that a repeated call continues the same move. Waits for requests in progress.
+/// Waits for requests in progress, closes a company and records a hand-over with this token and release code. If the
+/// company is already closed, returns the existing hand-over, so that a repeated call continues the same move.
 pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx: &mut T,
     id: CompanyId,
@@ -63,7 +63,7 @@ pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     Ok(outgoing)
 }
 
-/// Opens a company again that was handed over, with the release code of its hand-over. Reopening it again with the same code
+/// Reopens a company that was handed over, with the release code of its hand-over. A second call with the same code
 /// changes nothing.
 pub fn reopen<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx: &mut T,

@@ -1,5 +1,5 @@
-//! Importing a company that another cell has handed over. All rows are inserted in one transaction, which opens the company
-//! when it commits.
+//! Imports a company that another cell has handed over. All rows are inserted in one transaction, which opens the
+//! company when it commits.
 
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::values::{CompanyId, DomainName, ProviderId};
 /// The stored state of a delivery that was pending when its company was handed over.
 pub const HANDED_OVER_DELIVERY: i16 = 5;
 
-/// A company that is to be imported, as the header of its archive describes it.
+/// The company to import, as described by the header of its archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IncomingCompany {
     pub token: Uuid,
@@ -47,7 +47,7 @@ pub enum ImportCompanyError {
     Store(#[from] StoreError),
 }
 
-/// Checks whether an archive can be imported, before its rows are.
+/// Checks whether an archive can be imported, before any of its rows is inserted.
 pub fn check_import<T: CompanyMoves + Companies + ReadProviders + ?Sized>(
     tx: &mut T,
     incoming: &IncomingCompany,
@@ -110,13 +110,13 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
     }
     let inserted = tx.insert_archived_rows(section, &rows)?;
     if inserted < rows.len() && section != ArchiveSection::IdempotencyRecords {
-        return Err(StoreError::Broken(format!("rows of {} exist already", section.name())));
+        return Err(StoreError::Broken(format!("rows of {} already exist", section.name())));
     }
     Ok(())
 }
 
-/// Makes a delivery that was handed over pending. A delivery of another provider, to which the company belonged earlier, is
-/// still pending in the cell that handed the company over.
+/// Makes a delivery that was handed over pending. A pending delivery to a former provider of the company stays with the
+/// source, so it becomes unaddressed here.
 fn open_delivery(columns: &SectionColumns, row: &mut ArchivedRow, context: &Context<'_>) {
     let state = |state: EventState| ArchivedValue::Integer(state.code().into());
     if *columns.get(row, "state") == ArchivedValue::Integer(HANDED_OVER_DELIVERY.into()) {

@@ -28,7 +28,7 @@ impl CommandBatch {
         &self.book
     }
 
-    /// The changes to write, in addition to those of the book.
+    /// The changes to write in addition to those of the account book.
     pub fn changes(&self) -> &Changes {
         &self.changes
     }

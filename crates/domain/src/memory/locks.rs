@@ -1,4 +1,4 @@
-//! Locks exclude nothing, because units of work run one at a time.
+//! Locks do nothing, because units of work run one at a time.
 
 use super::MemoryTx;
 use crate::ports::{LockableRow, Locks, StoreError};

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::values::{CompanyId, Timestamp, stored_enum};
 
 stored_enum! {
-    /// The part that this cell has in a move.
+    /// The role of this cell in a move.
     enum MoveDirection {
         /// The company was handed over by this cell.
         Outgoing => 1, "outgoing";

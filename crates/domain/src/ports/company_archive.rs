@@ -8,7 +8,7 @@ use crate::model::Findings;
 use crate::values::{CompanyId, stored_enum};
 
 stored_enum! {
-    /// The sections of an archive. Each refers only to sections before it, and its name is that of its table.
+    /// The sections of an archive. Each has the name of its table, and its rows refer only to earlier sections.
     enum ArchiveSection {
         /// The provider of the company.
         Providers => 1, "providers";
@@ -91,17 +91,17 @@ pub trait ReadCompanyArchive {
         now: Timestamp,
     ) -> Result<ArchivePage, StoreError>;
 
-    /// About how many users, journal entries and transfers the company has.
+    /// Estimates the number of users, journal entries and transfers of the company.
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError>;
 
-    /// Recomputes the journal and the accounts of one company, like an audit of the whole ledger.
+    /// Recomputes the journal and the accounts of one company, as an audit of the whole ledger does.
     fn audit_company(&mut self, company: CompanyId, bodies: &dyn EventBodies)
     -> Result<Findings, StoreError>;
 }
 
 /// Writes the rows of a company.
 pub trait CompanyArchive: ReadCompanyArchive {
-    /// Inserts rows of a section, in their order. Providers, occasions and idempotency records that exist already are
+    /// Inserts rows of a section, in their order. Providers, occasions and idempotency records that already exist are
     /// skipped. Returns the number of inserted rows.
     fn insert_archived_rows(
         &mut self,

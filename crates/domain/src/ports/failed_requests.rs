@@ -79,7 +79,7 @@ pub trait ReadFailedRequests {
 
 pub trait FailedRequests {
     /// Stores records, and deletes the oldest ones beyond [`FAILED_REQUESTS_PER_PROVIDER_MAX`] and
-    /// [`FAILED_REQUESTS_MAX`]. A record that is stored already is skipped.
+    /// [`FAILED_REQUESTS_MAX`]. A record that is already stored is skipped.
     fn record_failed_requests(&mut self, requests: &[FailedRequest]) -> Result<(), StoreError>;
 }
 

@@ -24,8 +24,8 @@ impl Notifier {
         condvar.notify_one();
     }
 
-    /// Waits for a notification, at most until the timeout. Returns whether there was a notification, now or
-    /// earlier.
+    /// Waits for a notification, at most for `timeout`. Returns whether one has arrived since the last call
+    /// returned.
     pub fn wait_timeout(&self, timeout: Duration) -> bool {
         let (notified, condvar) = &*self.signal;
         let notified = notified.lock().unwrap_or_else(PoisonError::into_inner);

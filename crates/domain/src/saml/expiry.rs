@@ -21,7 +21,7 @@ pub fn expires_soon(settings: &SamlSettings, now: Timestamp) -> Option<Timestamp
 }
 
 /// Notifies the administrators of a company that its single sign-on certificate expires soon or has expired,
-/// once for each certificate. Returns when it expires, if that is soon or past.
+/// once for each certificate. Returns the expiry time if it is near or past.
 pub fn notify_of_expiry<T>(
     tx: &mut T,
     id: CompanyId,

@@ -25,7 +25,7 @@ pub trait StoreUnderTest {
     /// does.
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn LedgerTx) -> Verdict) -> Result<(), StoreError>;
 
-    /// The number of queued events of a kind.
+    /// The number of queued events of this kind.
     fn count_events(&self, kind: EventKind) -> usize;
 
     /// The number of notifications that were queued to an address.

@@ -1,4 +1,4 @@
-//! What handles every request between the socket and the routes, in this order:
+//! The middleware that handles every request between the socket and the routes, in this order:
 //!
 //! - [`server`] opens the port; `connections` limits connections (with `gcra`), and `counted_stream` is the stream of a
 //!   connection;

@@ -1,7 +1,7 @@
 //! Reads that can wait until there is something to read (behaviour 25.8).
 //!
-//! A waiting request is a future that holds no thread, database connection, permit or memory for its response. When it
-//! is woken, it looks for something to read. It also looks periodically, because not every change wakes it. Each look
+//! A waiting request is a future that holds no thread, database connection, permit or memory for its response. It calls
+//! [`LongPoll::look`] whenever it is woken, and periodically, because not every change wakes it. Each call, a *look*,
 //! is a short read like that of any other request. The number of waiting requests is limited only by the number of open
 //! connections.
 
@@ -32,7 +32,7 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
     /// What to read.
     type Query: Copy + Send + 'static;
 
-    /// The memory that a look needs.
+    /// The memory that one look needs.
     const LOOK_BYTES_MAX: usize;
 
     /// Parses the query of a call: what to read, and how long to wait.
@@ -51,7 +51,7 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
     fn estimate_memory(query: &Self::Query) -> usize;
 }
 
-/// What a look has found.
+/// The result of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// Something to read.

@@ -48,8 +48,8 @@ fn with_default_parameters(url: &str, seconds: u32) -> String {
     full_url
 }
 
-/// Sets the language of the server's messages, which only a superuser may do. If they are in English anyway,
-/// nothing is lost. Without PL/pgSQL, whose library each session would have to load.
+/// Switches the server's messages to English if the role is a superuser; other roles may not change the language.
+/// This is a plain query, because a PL/pgSQL block would make each session load the library of PL/pgSQL.
 const USE_ENGLISH: &str = "SELECT set_config('lc_messages', 'C', false) FROM pg_roles \
     WHERE rolname = current_user AND rolsuper";
 

@@ -297,7 +297,7 @@ impl OutcomeReceiver for OutcomeRecorder {
     }
 }
 
-/// Runs commands in batches of a size. Returns the outcomes and the balances.
+/// Runs commands in batches of `batch_size`. Returns the outcomes and the balances.
 fn run_in_batches(
     seed: u64,
     commands: usize,

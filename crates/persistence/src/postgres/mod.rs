@@ -145,8 +145,8 @@ pub(crate) fn transaction_position(conn: &mut Conn) -> QueryResult<Option<i64>> 
     diesel::select(diesel::dsl::sql::<BigInt>("journal_position()")).get_result(conn).map(Some)
 }
 
-/// Uses up a transaction id, so that the next position is in the past when this transaction has ended: a subtransaction
-/// that locks a row takes one. The company was inserted by this transaction.
+/// Consumes a transaction id by locking a row in a subtransaction, so that the next position is in the past when this
+/// transaction has ended. The row is that of the company, which this transaction must have inserted.
 pub(crate) fn skip_transaction_id(conn: &mut Conn, company: Id) -> QueryResult<()> {
     conn.batch_execute("SAVEPOINT next_position")?;
     diesel::sql_query("SELECT FROM companies WHERE id = $1 FOR UPDATE")

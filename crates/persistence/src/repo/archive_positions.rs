@@ -58,8 +58,8 @@ impl Unit<'_> {
     }
 }
 
-/// Whether the order of a row among such rows matters: the latest audit entry has the digest of a state, and the latest
-/// journal entries of these kinds have the state of a company or a recognition.
+/// Whether a row must keep its place in the order of the section. The latest audit entry has the digest of a state, and
+/// the latest journal entry of some kinds has the state of a company or a recognition.
 fn order_matters(section: ArchiveSection, kind: Option<ArchivedValue>) -> bool {
     let of_state =
         |kind: i64| kind <= i64::from(kind::COMPANY_TRANSFER) || kind == i64::from(kind::AMENDMENT);

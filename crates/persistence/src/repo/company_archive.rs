@@ -25,7 +25,7 @@ const ROWS_PER_STATEMENT: usize = 500;
 
 type DynamicQuery<'q> = BoxedSqlQuery<'q, Db, SqlQuery>;
 
-/// A row of any columns. The first letter of a column's alias is the letter of its kind.
+/// A row with arbitrary columns. The first letter of a column's alias identifies its kind.
 struct DynamicRow(ArchivedRow);
 
 impl QueryableByName<Db> for DynamicRow {
@@ -63,7 +63,7 @@ impl QueryableByName<Db> for DynamicRow {
     }
 }
 
-/// Binds a value to a column of a kind. Fails if the value does not fit.
+/// Binds a value to a column of this kind. Fails if the value does not fit.
 fn bind_value<'q>(
     query: DynamicQuery<'q>,
     kind: SqlKind,

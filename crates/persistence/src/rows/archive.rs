@@ -1,22 +1,22 @@
-//! Where the sections of a company's archive come from.
+//! The sources of the sections of a company archive.
 
 use guerdon_domain::ports::{ArchiveSection, ArchivedColumn, ArchivedType};
 
 use super::schema::TABLES;
 use super::stored_columns::{SqlKind, StoredColumn};
 
-/// Columns that belong to one database: positions in its journal, leases of its processes, and the mark of a company that
-/// it has handed over.
+/// Columns that are local to a database: positions in its journal, leases of its processes, and the time when it handed
+/// a company over.
 const LOCAL_COLUMNS: [&str; 3] = ["position", "lease_id", "handed_over_at"];
 
-/// Where the rows `t` of a section come from.
+/// The source of the rows of a section, which the SQL calls `t`.
 pub(crate) struct SectionSource {
     /// The tables. `{by_position}` makes SQLite read a table in the order of its positions: without statistics, it would read
     /// and sort all rows of the company for each page.
     pub(crate) from: &'static str,
     /// The condition, with the placeholders `{company}` and `{now}`.
     pub(crate) condition: &'static str,
-    /// The expressions that order the rows and identify each.
+    /// The expressions that order and identify the rows.
     pub(crate) key: &'static [(&'static str, SqlKind)],
     /// Whether the last part of the key is compared separately, because it is not in the index of the others.
     pub(crate) splits_key: bool,
@@ -77,8 +77,9 @@ const BY_EVENT_AND_ID: &[(&str, SqlKind)] =
 const BY_SCOPE_AND_KEY: &[(&str, SqlKind)] =
     &[("t.scope", SqlKind::Identifier), ("t.idempotency_key", SqlKind::Text)];
 
-/// Unexpired records of the keys in the journal and in the audit log of the company: those of its provider, and those of the
-/// operator, whose scope is no provider. Lists of keys, and not EXISTS, so that SQLite builds an index of them.
+/// Unexpired records of the keys in the journal and in the audit log of the company: those of its provider, and those
+/// of the operator, whose scope is not a provider. Uses lists of keys instead of EXISTS, so that SQLite builds an index
+/// of them.
 const KEY_OF_COMPANY: &str = "t.expires_at > {now} AND t.idempotency_key IN (\
     SELECT x.idempotency_key FROM journal_entries AS x \
     WHERE x.company_id = {company} AND x.idempotency_key IS NOT NULL \
@@ -119,7 +120,7 @@ const KIND_LETTERS: [(SqlKind, char); 8] = [
     (SqlKind::Timestamp, 'm'),
 ];
 
-/// The letter with which the alias of a column of this kind starts.
+/// The first letter of the alias of a column of this kind.
 pub(crate) fn letter_of_kind(kind: SqlKind) -> char {
     KIND_LETTERS.iter().find(|(other, _)| *other == kind).map_or('?', |(_, letter)| *letter)
 }

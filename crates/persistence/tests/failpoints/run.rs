@@ -154,8 +154,8 @@ impl<'f> Run<'f> {
         });
     }
 
-    /// Occupies all fast workers until the result is dropped, so that the commands that are submitted meanwhile
-    /// form one batch.
+    /// Occupies all fast workers until the result is dropped, so that the commands that are submitted until
+    /// then form one batch.
     fn occupy_workers(&self) -> Vec<Sender<()>> {
         let workers = if self.fixture.database.is_embedded() { 1 } else { 2 };
         let occupy = |_| {
@@ -227,7 +227,7 @@ fn receive_all(outcomes: &Receiver<(usize, Outcome)>) -> Vec<(usize, Outcome)> {
     }
 }
 
-/// Fails unless a refusal was to be expected: a failure of the store, or the rule that the command violates.
+/// Fails unless the refusal is expected: a failure of the store, or the rule that the command violates.
 fn assert_refusal(command: &TestCommand, refusal: Refusal) {
     if let Err(refusal) = refusal.into_failure() {
         assert_eq!(command.effect, None, "{}: {refusal}", command.key);

@@ -16,9 +16,9 @@ use crate::support::LedgerFixture;
 const CHILD: &str = "history::mutants::child_searches_for_anomalies";
 /// The operations of one history.
 const OPERATIONS: usize = 800;
-/// The histories, with different seeds, of which one must show an anomaly.
+/// The number of histories, with different seeds. One of them must show an anomaly.
 const HISTORIES_MAX: u64 = 10;
-/// How often a failpoint fails that a mutant needs.
+/// How often the failpoint of a mutant fails, if the mutant needs one.
 const FAILURES_PERCENT: u8 = 5;
 
 /// Runs a history while a mutant is switched on, and returns its anomalies.

@@ -155,8 +155,8 @@ impl Application {
         next_step::log_next_step(self.background.as_ref(), config_file);
     }
 
-    /// Serves until a future of `stop` completes, then shuts down in order. If the next one completes meanwhile, shuts
-    /// down immediately.
+    /// Serves until a future of `stop` completes, then shuts down in order. If the next one completes during the
+    /// shutdown, shuts down immediately.
     pub(crate) async fn run_until_stopped<F: Future<Output = ()>>(
         self,
         mut stop: impl FnMut() -> F,

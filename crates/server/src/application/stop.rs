@@ -48,7 +48,7 @@ impl StopReport {
 }
 
 /// Ends readiness, waits for `drain`, stops the provider API, and waits for the deliveries in flight. If `stop_now`
-/// becomes ready meanwhile, it stops immediately. Returns how many deliveries did not finish.
+/// completes before that, stops immediately. Returns how many deliveries did not finish.
 pub(super) async fn stop_in_order<F: Future<Output = ()>>(
     service_state: &ServiceState,
     drain: Duration,

@@ -68,7 +68,7 @@ impl ArchiveHeader {
     /// Fails if this program cannot read the format.
     pub(super) fn require_known_format(&self) -> Result<(), String> {
         if self.format != FORMAT {
-            return Err("it is not the archive of a company".to_owned());
+            return Err("it is not a company archive".to_owned());
         }
         if self.version != VERSION {
             return Err(format!(

@@ -43,7 +43,7 @@ pub(super) fn parse_json_line(columns: &[ArchivedColumn], line: &str) -> Result<
     }
     match fields.keys().next() {
         None => Ok(row),
-        Some(unknown) => Err(format!("{unknown} is unknown")),
+        Some(unknown) => Err(format!("the column {unknown} is unknown")),
     }
 }
 

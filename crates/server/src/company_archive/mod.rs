@@ -1,4 +1,4 @@
-//! The file format of a company's archive: JSON Lines, version 1, as docs/company-archive.md describes it. The rows of a
+//! The file format of a company archive: JSON Lines, version 1, as docs/company-archive.md describes it. The rows of a
 //! section are written and read in pages, so memory does not grow with the company.
 
 mod header;
@@ -25,7 +25,7 @@ struct SectionStart {
 struct SectionEnd {
     section_end: String,
     rows: u64,
-    /// The digest of the lines between the two, including their line feeds, in hexadecimal digits.
+    /// The digest of the lines of the rows, including their line feeds, in hexadecimal digits.
     sha256: String,
 }
 

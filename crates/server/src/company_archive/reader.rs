@@ -1,4 +1,4 @@
-//! Reads an archive, and checks its form and its digests.
+//! Reads an archive, and checks its format and its digests.
 
 use std::fmt;
 use std::fs::File;
@@ -47,7 +47,7 @@ impl ArchiveReader {
         let mut line = String::new();
         let invalid = |why: &str| invalid_archive(path, 1, why);
         read_line(&mut lines, &mut line).map_err(|why| invalid(&why))?;
-        let not_an_archive = |_cause| invalid("it is not the archive of a company");
+        let not_an_archive = |_cause| invalid("it is not a company archive");
         let header: ArchiveHeader = serde_json::from_str(&line).map_err(not_an_archive)?;
         header.require_known_format().map_err(|why| invalid(&why))?;
         let header_sha256 = HEXLOWER.encode(digest(&SHA256, line.as_bytes()).as_ref());
@@ -65,8 +65,8 @@ impl ArchiveReader {
         &self.header
     }
 
-    /// Reads all rows to the end of the file, and passes them on in batches of one section. Fails if the form or a digest is
-    /// wrong; then some rows may have been passed on.
+    /// Reads all rows to the end of the file, and passes them on in batches of one section. Fails if the format or a
+    /// digest is wrong; some rows may already have been passed on.
     pub(crate) fn read_rows<E: From<ArchiveError>>(
         mut self,
         columns_of: impl Fn(ArchiveSection) -> Vec<ArchivedColumn>,

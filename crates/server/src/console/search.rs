@@ -98,7 +98,7 @@ fn find_by_id(context: &mut PageContext<'_>, id: Uuid) -> Result<Vec<FoundObject
     }
     if let Some(recognition) = context.reads.find_recognition_any_provider(RecognitionId::from_uuid(id))? {
         let detail = format!(
-            "{} points on {}; leads to the receiver",
+            "{} points on {}; opens the receiver",
             recognition.points.get(),
             recognition.created_at
         );

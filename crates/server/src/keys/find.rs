@@ -64,7 +64,7 @@ pub(crate) fn read_configured_key(settings: &Settings) -> anyhow::Result<Option<
     }
 }
 
-/// Reads the master key in a data folder; `None` if there is no file.
+/// Reads the master key from a data folder; `None` if there is no file.
 pub(crate) fn read_data_folder_key(data_dir: &Path) -> anyhow::Result<Option<MasterKey>> {
     let path = data_dir.join(MASTER_KEY_FILE);
     let exists = path.try_exists();

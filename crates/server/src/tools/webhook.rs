@@ -49,7 +49,7 @@ impl CommandView for SignatureView {
 impl Verify {
     pub(super) fn verify_delivery(&self) -> Result<CommandOutput> {
         let headers = String::from_utf8(read_file(&self.headers)?)
-            .with_context(|| format!("{} is not text", self.headers.display()))?;
+            .with_context(|| format!("{} is not UTF-8", self.headers.display()))?;
         let body = read_file(&self.body)?;
         let view = match self.diagnose_delivery(&headers, &body) {
             Ok(()) => SignatureView { valid: true, part: None, hint: None },

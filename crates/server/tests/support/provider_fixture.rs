@@ -25,7 +25,7 @@ pub struct ProviderFixture {
 }
 
 impl ProviderFixture {
-    /// Creates the objects. `mark` is a word of lower-case letters.
+    /// Creates the objects. Their names contain `mark`, a word of lower-case letters.
     pub fn create(service: &TestService, mark: &str) -> Self {
         let provider = service.create_provider(mark, true);
         let domain = format!("{mark}.example.com");

@@ -89,12 +89,12 @@ impl Cell {
         Ok(RoutedCell { instances: [endpoint(first), endpoint(second)] })
     }
 
-    /// The targets, and the instances to restart meanwhile.
+    /// The targets of the load, and the instances to restart during the load.
     pub(super) fn split_instances(&mut self, router: &CellRouter) -> (Vec<LoadTarget<'_>>, &mut [Instance]) {
         (targets_of(&self.providers, router), &mut self.instances)
     }
 
-    /// The targets, and the servers to fail over meanwhile.
+    /// The targets of the load, and the servers to fail over during the load.
     pub(super) fn split_pair(&mut self, router: &CellRouter) -> (Vec<LoadTarget<'_>>, &mut ServerPair) {
         (targets_of(&self.providers, router), &mut self.pair)
     }

@@ -52,7 +52,7 @@ pub(super) fn run_rounds(
         std::fs::remove_dir_all(&replica.folder)?;
     }
     rounds.compare_all(&ledger, events)?;
-    subject.verify().context("in the end")
+    subject.verify().context("at the end")
 }
 
 fn run_round(

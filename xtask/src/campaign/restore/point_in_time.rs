@@ -23,8 +23,8 @@ const SLOT: &str = "guerdon_backup";
 /// Settings of a server that archives its write-ahead log, once it has an `archive_command`.
 const ARCHIVE_SETTINGS: &str =
     "archive_mode = on\narchive_command = ''\narchive_timeout = 60\nmax_slot_wal_keep_size = 20GB\n";
-/// Random times up to these: the load before the seal, from the seal to the target time, and from the target time to
-/// the loss of the machine, in addition to `REPLICATION_DELAY_MAX`.
+/// The upper limits of three random durations: of the load before the seal, from the seal to the target time, and from
+/// the target time to the loss of the machine, in addition to `REPLICATION_DELAY_MAX`.
 const LOAD_BEFORE_SEAL: Duration = Duration::from_secs(3);
 const LOAD_BEFORE_TARGET: Duration = Duration::from_secs(3);
 const LOAD_AFTER_TARGET: Duration = Duration::from_secs(4);
@@ -69,7 +69,7 @@ pub(super) fn run_rounds(
         events.collect_arrivals()?;
     }
     rounds.compare_all(&ledger, events)?;
-    subject.verify().context("in the end")
+    subject.verify().context("at the end")
 }
 
 /// Loses the server and returns its replacement.

@@ -34,7 +34,7 @@ pub(super) struct Rounds {
     too_new: usize,
     /// Acknowledged requests that were sent again after a restore because the copy did not contain them.
     sent_again: usize,
-    /// The comparisons after the service has continued, and the comparison of all requests in the end.
+    /// The comparisons after the service has continued, and the comparison of all requests at the end.
     comparison: Comparison,
     whole: Comparison,
     events_lost: usize,

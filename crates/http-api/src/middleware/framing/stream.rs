@@ -107,12 +107,12 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         Rc::clone(&self.connection)
     }
 
-    /// Where errors of the current request's body are reported.
+    /// Holds the error of the current request's body, if it has one.
     pub(crate) fn body_failure(&self) -> BodyFailure {
         self.body_failure.clone()
     }
 
-    /// Where requests learn that the client has ended its side of the connection.
+    /// Lets requests detect that the client has closed its side of the connection.
     pub(crate) fn client_end(&self) -> ClientEnd {
         self.client_end.clone()
     }

@@ -30,7 +30,7 @@ const ROWS_PER_PAGE: i64 = 1_000;
 const SEAL_INTERVAL: Duration = Duration::from_millis(100);
 const SEAL_TRIES_MAX: u32 = 300;
 
-/// Write a company with everything that belongs to it to a file.
+/// Write a company and everything that belongs to it to a file.
 ///
 /// Without --hand-over, the company stays open, and the file is an archive that cannot be imported. With --hand-over, the
 /// company is closed in this cell, and `guerdon company import` opens it in another one.
@@ -42,10 +42,11 @@ pub(crate) struct Export {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]
     company_id: CompanyArgument,
-    /// The file to create, of mode 0600. A running service that holds the embedded database writes it itself
+    /// The file to create, with mode 0600. A running service that holds the embedded database writes it itself
     #[arg(long, value_name = "FILE", value_parser = absolute_path)]
     to: PathBuf,
-    /// Close the company here, so that another cell can import the file. Repeating the command writes the same hand-over
+    /// Close the company here, so that another cell can import the file. Repeating the command writes a file with the
+    /// same hand-over token
     #[arg(long)]
     hand_over: bool,
     /// Replace an existing file

@@ -18,7 +18,7 @@ use crate::commands::{
 };
 use crate::company_archive::{ArchiveError, ArchiveReader};
 
-/// Import a company that another cell has handed over, or refuse it for good.
+/// Import a company that another cell has handed over, or refuse it permanently.
 ///
 /// Reads and checks the whole file before it writes anything, and then inserts everything in one transaction. Repeating the
 /// command after it succeeded changes nothing. On the embedded database, other writers wait until the import ends.
@@ -30,7 +30,7 @@ pub(crate) struct Import {
     /// The file that `guerdon company export --hand-over` wrote
     #[arg(value_name = "FILE", value_parser = absolute_path)]
     file: PathBuf,
-    /// Never import this file here, and print the code with which `guerdon company reopen` opens the company again
+    /// Never import this file here, and print the release code for `guerdon company reopen`
     #[arg(long)]
     refuse: bool,
 }
@@ -199,15 +199,15 @@ impl ArchivedProvider {
         match environment.keys.decrypt_secret(self.id, &self.shared_secret_sealed) {
             Ok(_secret) => Ok(()),
             Err(_cause) => Err(CommandError::Refused(format!(
-                "the shared secret of provider {} was encrypted with another master key: give both cells the same master key, \
-                 or refuse the file with --refuse",
+                "the shared secret of provider {} was encrypted with another master key: configure the same \
+                 master key in both cells, or refuse the file with --refuse",
                 self.id
             ))),
         }
     }
 }
 
-/// Reads the whole file: its form, its digests, and whether each row belongs to the company.
+/// Reads the whole file. Checks its format, its digests, and that each row belongs to the company.
 fn check_rows(
     environment: &CommandEnvironment,
     incoming: &IncomingCompany,

@@ -27,7 +27,7 @@ command_group! {
         Export(export::Export),
         /// Import a company that another cell has handed over, or refuse it.
         Import(import::Import),
-        /// Open a company again that was handed over.
+        /// Reopen a company that was handed over.
         Reopen(reopen::Reopen),
     }
 }

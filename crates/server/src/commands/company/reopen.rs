@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::commands::arguments::identifiers::CompanyArgument;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// Open a company again that was handed over, after the other cell has refused the file.
+/// Reopen a company that was handed over, after the other cell has refused the file.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company reopen moved.example --code RELEASE_CODE

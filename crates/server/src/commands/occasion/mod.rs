@@ -15,7 +15,7 @@ use crate::commands::group_macro::command_group;
 use crate::commands::output::format_fields;
 
 command_group! {
-    #[expect(clippy::enum_variant_names, reason = "a company's own occasions are its provider's")]
+    #[expect(clippy::enum_variant_names, reason = "only the provider manages a company's own occasions")]
     enum OccasionCommand {
         /// Create a global occasion, which every provider can use.
         CreateGlobal(create::CreateGlobal),
