@@ -184,6 +184,7 @@ fn a_moved_company_is_read_as_before_and_a_retry_pays_nothing_twice() {
         let schedules = cells.target.run_json_command(&["distribution", "list", cells.company()]);
         assert_eq!(schedules.as_array().unwrap().len(), 1, "{schedules}");
         cells.assert_returning_is_refused();
+        cells.assert_copies_of_personal_data_can_be_erased();
     });
 }
 
@@ -214,6 +215,24 @@ impl TwoCells {
         self.target.run_json_command(&["company", "export", self.company(), "--hand-over", "--to", &path]);
         let output = self.source.run_command(&["company", "import", &path]);
         assert!(output.status == 1 && output.stderr.contains("cannot return"), "{}", output.stderr);
+    }
+}
+
+impl TwoCells {
+    /// The source keeps a copy of the personal data. It is erased there, also for users that are not deleted there.
+    fn assert_copies_of_personal_data_can_be_erased(&self) {
+        for user in [&self.fixture.spare_user, &self.fixture.sample.users[1]] {
+            let output = self.source.run_command(&["user", "erase", user]);
+            assert!(
+                output.status == 0 && output.stdout.contains("Erase the user there as well"),
+                "{output:?}"
+            );
+            let shown = self.source.get(self.provider(), &format!("/v1/users/{user}")).json();
+            assert_eq!(shown["first_name"], "erased");
+        }
+        let bodies = self.source.get(self.provider(), "/v1/events").body;
+        assert!(bodies.contains("erased"), "{bodies}");
+        self.verify();
     }
 }
 

@@ -1,8 +1,10 @@
 //! Erasing the personal data of a deleted user (behaviour 13.5). The journal refers to users only by their
 //! ids, so it does not change: the profile, the notifications and the bodies of events are erased.
 
-use crate::model::{Action, Profile};
-use crate::ports::{AuditLog, Context, Denied, Erasure, LockableRow, Locks, RenderError, StoreError, Users};
+use crate::model::{Action, Company, Profile};
+use crate::ports::{
+    AuditLog, Context, Denied, Erasure, LockableRow, Locks, ReadCompanies, RenderError, StoreError, Users,
+};
 use crate::values::{EmailAddress, EventId, ProviderId, SingleLine, UserId};
 
 /// The maximum number of bodies that one step changes.
@@ -13,7 +15,7 @@ pub const ERASED_BODIES_MAX: usize = 200;
 pub enum EraseUserError {
     #[error("no user has this id")]
     NoSuchUser,
-    /// The user is active, so its data is managed by its provider.
+    /// The user is active in an open company, so its data is managed by its provider.
     #[error("the user is not deleted: the provider must delete it first")]
     Active,
     #[error(transparent)]
@@ -34,18 +36,21 @@ fn erased_identity(id: UserId) -> Result<(EmailAddress, SingleLine), StoreError>
 }
 
 /// Erases the profile of a deleted user and the notifications to its address. The user's points and messages are part
-/// of the ledger and are kept. Erasing again changes only the audit log.
-pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
+/// of the ledger and are kept. Erasing again changes only the audit log. Returns the company of the user.
+///
+/// The users of a company that was handed over need not be deleted: they are deleted in the cell that imported the company,
+/// and this cell keeps a copy of their data.
+pub fn erase<T: AuditLog + Erasure + Locks + ReadCompanies + Users + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: UserId,
     context: &Context<'_>,
-) -> Result<(), EraseUserError> {
-    let company = tx.find_user(scope, id)?.or_denied("id")?.company_id;
-    tx.lock_row(LockableRow::Company(company))?;
+) -> Result<Company, EraseUserError> {
+    tx.lock_row(LockableRow::User(id))?;
     let mut user = tx.find_user(scope, id)?.or_denied("id")?;
-    let Some(deleted_at) = user.deleted_at else { return Err(EraseUserError::Active) };
-    tx.delete_notifications_to(company, &user.profile.email, deleted_at)?;
+    let company = tx.find_company(scope, user.company_id)?.or_denied("id")?.company;
+    let removed_at = user.deleted_at.or(company.handed_over_at).ok_or(EraseUserError::Active)?;
+    tx.delete_notifications_to(company.id, &user.profile.email, removed_at)?;
     let (email, name) = erased_identity(id)?;
     let old_profile = &user.profile;
     user.profile = Profile {
@@ -56,8 +61,9 @@ pub fn erase<T: AuditLog + Erasure + Locks + Users + ?Sized>(
     };
     user.updated_at = context.clock.now();
     tx.update_user(&user)?;
-    let entry = context.new_audit_entry(Action::UserErased).with_company(company).with_provider(scope);
-    Ok(tx.record_audit_entry(&entry.with_object(id.as_uuid()))?)
+    let entry = context.new_audit_entry(Action::UserErased).with_company(company.id).with_provider(scope);
+    tx.record_audit_entry(&entry.with_object(id.as_uuid()))?;
+    Ok(company)
 }
 
 /// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_BODIES_MAX`].

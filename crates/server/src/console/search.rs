@@ -97,11 +97,8 @@ fn find_by_id(context: &mut PageContext<'_>, id: Uuid) -> Result<Vec<FoundObject
         all.push(found(FoundKind::Event, format!("/events/{id}"), id.to_string(), detail));
     }
     if let Some(recognition) = context.reads.find_recognition_any_provider(RecognitionId::from_uuid(id))? {
-        let detail = format!(
-            "{} points on {}; opens the receiver",
-            recognition.points.get(),
-            recognition.created_at
-        );
+        let detail =
+            format!("{} points on {}; opens the receiver", recognition.points.get(), recognition.created_at);
         let path = format!("/users/{}", recognition.receiver_id);
         all.push(found(FoundKind::Recognition, path, id.to_string(), detail));
     }

@@ -293,6 +293,7 @@ fn create_agent(trusted: &[u8]) -> Agent {
         .allow_non_standard_methods(true)
         .proxy(None)
         .timeout_global(Some(Duration::from_secs(30)))
+        .max_idle_age(Duration::from_secs(3)) // the service may close an idle connection after five seconds
         .build()
         .into()
 }

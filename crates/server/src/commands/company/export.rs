@@ -93,9 +93,11 @@ impl RunnableCommand for Export {
         if !self.force && self.to.symlink_metadata().is_ok() {
             return Err(CommandError::Refused(format!("{} already exists", self.to.display())));
         }
-        let outgoing = if self.hand_over { Some(close_company(environment, company.id)?) } else { None };
-        seal_company(environment, company.id)?;
+        let mut outgoing = None;
         let bytes = write_file((&self.to, self.force), |file| {
+            // The company is closed only when the file exists.
+            outgoing = self.hand_over.then(|| close_company(environment, company.id)).transpose()?;
+            seal_company(environment, company.id)?;
             write_archive(environment, company.id, outgoing.as_ref(), file)
         })?;
         let view = ExportView {
@@ -172,8 +174,8 @@ fn write_archive(
     let failed = |cause: std::io::Error| CommandError::Failed(format!("cannot write the archive: {cause}"));
     environment.store.read_snapshot(|reads| -> Result<(), CommandError> {
         file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).map_err(failed)?;
+        let rows = reads.estimate_archived_rows(id)?; // first, so that no events are deleted after the header was read
         let header = build_header(reads, id, outgoing, now)?;
-        let rows = reads.estimate_archived_rows(id)?;
         environment.progress.show_rows(usize::try_from(rows).unwrap_or(0));
         let mut writer = ArchiveWriter::start(BufWriter::new(file), &header).map_err(failed)?;
         for section in ArchiveSection::ALL {

@@ -29,18 +29,27 @@ pub(crate) struct Erase {
 struct ErasureView {
     user_id: Uuid,
     erased: bool,
+    /// Whether the company of the user was handed over to another cell.
+    company_handed_over: bool,
 }
 
 impl CommandView for ErasureView {
     fn to_text(&self) -> String {
-        format!("erased the personal data of user {}; the ledger is unchanged", self.user_id)
+        let erased = format!("erased the personal data of user {}; the ledger is unchanged", self.user_id);
+        if !self.company_handed_over {
+            return erased;
+        }
+        format!(
+            "{erased}\nThe company was handed over to another cell. Erase the user there as well, and delete the archive \
+             of the company."
+        )
     }
 }
 
 impl RunnableCommand for Erase {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (id, context) = (UserId::from_uuid(self.user_id), environment.context());
-        environment.store.transaction(|tx| {
+        let company = environment.store.transaction(|tx| {
             let scope = tx.provider_of_user(id)?.ok_or(EraseUserError::NoSuchUser)?;
             erase(tx, scope, id, &context)
         })?;
@@ -51,7 +60,8 @@ impl RunnableCommand for Erase {
                 reads.list_events_about_user(id, after, EVENTS_PER_QUERY)
             })?;
             let Some(last) = found.last() else {
-                return ErasureView { user_id: self.user_id, erased: true }.to_output();
+                let company_handed_over = company.handed_over_at.is_some();
+                return ErasureView { user_id: self.user_id, erased: true, company_handed_over }.to_output();
             };
             after = Some(*last);
             for batch in found.chunks(ERASED_BODIES_MAX) {
