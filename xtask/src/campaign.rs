@@ -19,6 +19,7 @@ mod flood;
 mod fuzz;
 mod ledger;
 mod load;
+mod moves;
 mod neighbour;
 mod overload;
 mod parity;
@@ -104,6 +105,8 @@ enum Campaign {
     Failover,
     /// Two cells behind HAProxy: a failover in one, reloads and rolling restarts
     Cells,
+    /// Companies that move to another cell under load, with kills of the commands and services
+    Moves,
     /// Backups under load; then imports, prunes and backups that are killed on a restored copy
     Upkeep,
     /// SIGKILL of the service at random times under load
@@ -136,6 +139,7 @@ impl Campaign {
                 | Self::Restore
                 | Self::Failover
                 | Self::Cells
+                | Self::Moves
                 | Self::Upkeep
         )
     }
@@ -155,6 +159,7 @@ impl Campaign {
             Self::Fuzz => fuzz::run(setup),
             Self::Failover => failover::run(setup),
             Self::Cells => cells::run(setup),
+            Self::Moves => moves::run(setup),
             Self::Crash => crash::run(setup),
             Self::Faults => faults::run(setup),
             Self::Soak => soak::run(setup),

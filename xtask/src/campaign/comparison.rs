@@ -65,15 +65,22 @@ pub(super) fn compare_and_resolve(
 }
 
 /// Compares the whole ledger with all requests of a campaign, each of which must be acknowledged.
-pub(super) fn compare_all(ledger: &Ledger, requests: &[LoadRequest]) -> Result<Comparison> {
+pub(super) fn compare_all<'r>(
+    ledger: &Ledger,
+    requests: impl IntoIterator<Item = &'r LoadRequest> + Clone,
+) -> Result<Comparison> {
     let recorded = ledger.read_all_recognitions()?;
-    let (acknowledged, lost) = (requests.len(), count_lost(&recorded, requests));
+    let acknowledged = requests.clone().into_iter().count();
+    let lost = count_lost(&recorded, requests.clone());
     Ok(Comparison { acknowledged, lost, doubled: count_doubled(recorded, requests), ..Comparison::default() })
 }
 
 /// Counts acknowledged recognitions that are not recorded with the key of their request.
-fn count_lost(recorded: &RecognitionsByKey, requests: &[LoadRequest]) -> usize {
-    let acknowledged = requests.iter().filter(|request| request.acknowledgement.is_some());
+fn count_lost<'r>(
+    recorded: &RecognitionsByKey,
+    requests: impl IntoIterator<Item = &'r LoadRequest>,
+) -> usize {
+    let acknowledged = requests.into_iter().filter(|request| request.acknowledgement.is_some());
     acknowledged.filter(|request| !is_recorded(recorded, request)).count()
 }
 
@@ -85,7 +92,10 @@ pub(super) fn is_recorded(recorded: &RecognitionsByKey, request: &LoadRequest) -
 }
 
 /// Counts recorded recognitions beyond one for each request.
-fn count_doubled(mut recorded: RecognitionsByKey, requests: &[LoadRequest]) -> usize {
+fn count_doubled<'r>(
+    mut recorded: RecognitionsByKey,
+    requests: impl IntoIterator<Item = &'r LoadRequest>,
+) -> usize {
     let mut repeated = 0;
     for request in requests {
         let ids = recorded.remove(&request.idempotency_key());

@@ -46,7 +46,7 @@ pub(super) struct Load<'a> {
 
 impl LoadTarget<'_> {
     /// Returns the bytes of a request, the same for each retry.
-    fn request_bytes(&self, request: &LoadRequest) -> Vec<u8> {
+    pub(super) fn request_bytes(&self, request: &LoadRequest) -> Vec<u8> {
         let LoadRequest { round, client, number, .. } = *request;
         let body = self.company.random_recognition(round * CLIENTS + client, number, 1);
         self.provider.post_with_key("/v1/recognitions", &body, Some(&request.idempotency_key()))

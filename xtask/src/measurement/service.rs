@@ -73,11 +73,7 @@ impl RunningService {
         let extra = extra_settings.iter().map(|(name, value)| (*name, value.as_str()));
         let installation = Installation::new(program, data, settings.into_iter().chain(url).chain(extra));
         let process = ServiceProcess::start_with_watchdog(&installation, Some(scratch))?;
-        let start = Instant::now();
-        while process.health_status("/readyz") != 200 {
-            ensure!(start.elapsed() < START_TIMEOUT, "guerdon serve is not ready: {}", process.read_log());
-            std::thread::sleep(START_POLL_INTERVAL);
-        }
+        wait_until_ready(&process)?;
         Ok(Self { process, database, installation })
     }
 
@@ -108,6 +104,13 @@ impl RunningService {
         let start_time = start.elapsed();
         self.process = process;
         Ok(start_time)
+    }
+
+    /// Starts the killed service again, and waits until it is ready.
+    pub(crate) fn restart_until_ready(&mut self) -> Result<()> {
+        self.process.wait_for_exit()?;
+        self.process = ServiceProcess::start_with_watchdog(&self.installation, None)?;
+        wait_until_ready(&self.process)
     }
 
     /// Starts the service again after it was killed, and kills it after this time, possibly before it is ready.
@@ -227,6 +230,15 @@ impl RunningService {
         }
         Ok(())
     }
+}
+
+fn wait_until_ready(process: &ServiceProcess) -> Result<()> {
+    let start = Instant::now();
+    while process.health_status("/readyz") != 200 {
+        ensure!(start.elapsed() < START_TIMEOUT, "guerdon serve is not ready: {}", process.read_log());
+        std::thread::sleep(START_POLL_INTERVAL);
+    }
+    Ok(())
 }
 
 /// The processor time of the service and its database since the start of the measurement.

@@ -91,7 +91,8 @@ pub trait ReadCompanyArchive {
         now: Timestamp,
     ) -> Result<ArchivePage, StoreError>;
 
-    /// Estimates the number of users, journal entries and transfers of the company.
+    /// Estimates the number of users, journal entries and transfers of the company. As the first call of a snapshot, it also
+    /// prevents events from being deleted until the snapshot ends.
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError>;
 
     /// Recomputes the journal and the accounts of one company, as an audit of the whole ledger does.
