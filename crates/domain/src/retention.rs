@@ -22,8 +22,10 @@ pub struct RetentionPeriods {
 /// The number of records that a run deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Delivered events, each with its attempts.
+    /// Delivered events that were deleted one by one, each with its attempts.
     pub events: usize,
+    /// Partitions of delivered events that were dropped as a whole.
+    pub event_partitions: usize,
     /// Sent notifications.
     pub notifications: usize,
     /// Idempotency records that had expired.
@@ -52,7 +54,10 @@ pub fn prune_expired(
     let idempotency_records = prune_expired_records(store, now, pacer)?;
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     if let Some(period) = periods.events {
-        pruned.events = prune_events(store, now - period, pacer)?;
+        let before = now - period;
+        record_events_pruned_before(store, before)?;
+        pruned.event_partitions = drop_expired_event_partitions(store, before, pacer)?;
+        pruned.events = prune_events(store, before, pacer)?;
     }
     if let Some(before) = periods.notifications.map(|period| now - period) {
         pruned.notifications =
@@ -60,14 +65,29 @@ pub fn prune_expired(
     }
     prune_all(pacer, |limit| store.transaction(|tx| tx.prune_statistics(now, limit)))?;
     if !pruned.is_empty() {
-        let Pruned { events, notifications, idempotency_records } = pruned;
-        let summary =
-            format!("{events} events, {notifications} mails, {idempotency_records} idempotency records");
+        let Pruned { events, event_partitions, notifications, idempotency_records } = pruned;
+        let summary = format!(
+            "{event_partitions} partitions of events, {events} events, {notifications} mails, \
+             {idempotency_records} idempotency records"
+        );
         store.transaction(|tx| {
             tx.record_audit_entry(&context.new_audit_entry(Action::Pruned).with_detail(summary.clone()))
         })?;
     }
     Ok(pruned)
+}
+
+/// Prepares the tables for the events of the coming days. Returns the number of new partitions.
+///
+/// # Errors
+///
+/// If the store fails. Then new events are stored in a default partition, and are deleted one by one.
+pub fn create_event_partitions(
+    store: &dyn Store,
+    periods: RetentionPeriods,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    store.transaction(|tx| tx.create_event_partitions(now, periods.events))
 }
 
 /// Deletes the idempotency records that have expired, and returns their number.
@@ -99,8 +119,8 @@ fn prune_all(
     }
 }
 
-fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {
-    // Recorded first: verification does not report events before this time as missing.
+/// Recorded before events are deleted: verification does not report events before this time as missing.
+fn record_events_pruned_before(store: &dyn Store, before: Timestamp) -> Result<(), StoreError> {
     store.transaction(|tx| -> Result<(), StoreError> {
         let recorded =
             tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
@@ -108,7 +128,23 @@ fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> 
             tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
         }
         Ok(())
-    })?;
+    })
+}
+
+fn drop_expired_event_partitions(
+    store: &dyn Store,
+    before: Timestamp,
+    pacer: &mut dyn Pacer,
+) -> Result<usize, StoreError> {
+    pacer.begin_phase();
+    let mut dropped = 0;
+    while run_step(pacer, |_| store.transaction(|tx| tx.drop_expired_event_partition(before)))? {
+        dropped += 1;
+    }
+    Ok(dropped)
+}
+
+fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {
     pacer.begin_phase();
     let (mut after, mut total) = (None, 0);
     loop {

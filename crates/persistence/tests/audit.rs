@@ -43,9 +43,9 @@ fn drop_safeguards(database: &TestDatabase) {
     sqlite.push_str("DROP TRIGGER events_reject_updates; DROP INDEX journal_entries_unique_subject;");
     let postgres = "DO $$ DECLARE r record; BEGIN \
         FOR r IN SELECT conrelid::regclass AS t, conname AS n FROM pg_constraint \
-          WHERE contype IN ('c', 'f') AND connamespace = 'public'::regnamespace AND conrelid <> 0 \
+          WHERE contype IN ('c', 'f') AND connamespace = 'public'::regnamespace AND conrelid <> 0 AND coninhcount = 0 \
           LOOP EXECUTE format('ALTER TABLE %s DROP CONSTRAINT %I', r.t, r.n); END LOOP; \
-        FOR r IN SELECT tgrelid::regclass AS t, tgname AS n FROM pg_trigger WHERE NOT tgisinternal \
+        FOR r IN SELECT tgrelid::regclass AS t, tgname AS n FROM pg_trigger WHERE NOT tgisinternal AND tgparentid = 0 \
           LOOP EXECUTE format('DROP TRIGGER %I ON %s', r.n, r.t); END LOOP; END $$; DROP INDEX journal_entries_unique_subject;";
     database.execute_sql(&sqlite, postgres);
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Attempt, ClaimRequest, DeliveryOutcome, EventQuery, Setting, Settlement, StoreExt as _, Timestamp, Tx,
+    Attempt, ClaimRequest, DeliveryOutcome, EventQuery, Setting, Settlement, StoreError, StoreExt as _,
+    Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::EventId;
@@ -111,5 +112,102 @@ fn the_feed_continues_after_the_last_deleted_event() {
         assert_eq!(prune_events(fixture, current_time(fixture), 100), 3 - stays);
         let next = create_settled_events(fixture, &[DeliveryOutcome::Delivered]);
         assert_eq!(read_whole_feed(fixture, last, None).0, next);
+    });
+}
+
+/// The first partition of the events of the fixture, whose ids have one fixed time.
+const PARTITION: &str = "20241106";
+
+fn time_of_ids() -> Timestamp {
+    Timestamp::from_unix_micros(0x0193_0000_0000 * 1_000).unwrap()
+}
+
+fn create_partitions(fixture: &LedgerFixture) -> usize {
+    let retention = Some(24 * 30 * HOUR);
+    let create = |tx: &mut dyn Tx| tx.create_event_partitions(time_of_ids(), retention);
+    fixture.store.transaction(create).unwrap()
+}
+
+fn drop_partition(fixture: &LedgerFixture, before: Timestamp) -> Result<bool, StoreError> {
+    fixture.background.transaction(|tx| tx.drop_expired_event_partition(before))
+}
+
+/// The numbers of events, deliveries and attempts in the first partition.
+fn count_in_partition(fixture: &LedgerFixture) -> Vec<i64> {
+    let tables = ["events", "deliveries", "attempts"].map(|table| format!("{table}_{PARTITION}"));
+    fixture.database.count_each(&tables.each_ref().map(String::as_str))
+}
+
+/// Runs a test on PostgreSQL. The clock shows the time of the ids.
+fn on_postgres(test: impl Fn(&LedgerFixture)) {
+    on_each_database(|fixture| {
+        if !fixture.database.is_embedded() {
+            fixture.clock.set_time(time_of_ids());
+            test(fixture);
+        }
+    });
+}
+
+/// A time at which the first partition has expired, and the second has not.
+fn expiry_of_partition(fixture: &LedgerFixture) -> Timestamp {
+    fixture.clock.set_time(time_of_ids() + 24 * 12 * HOUR);
+    time_of_ids() + 24 * 11 * HOUR
+}
+
+#[test]
+fn a_partition_is_dropped_as_a_whole_after_it_has_expired() {
+    on_postgres(|fixture| {
+        assert_eq!([create_partitions(fixture), create_partitions(fixture)], [2, 0]);
+        create_settled_events(fixture, &[DeliveryOutcome::Delivered, DeliveryOutcome::Delivered]);
+        assert_eq!(count_in_partition(fixture), [2, 2, 2]);
+        let within = time_of_ids() + 24 * HOUR;
+        assert!(!drop_partition(fixture, within).unwrap());
+        let expired = expiry_of_partition(fixture);
+        assert_eq!(prune_events(fixture, within, 100), 0, "they expire as a whole");
+        assert!(drop_partition(fixture, expired).unwrap());
+        assert_eq!(prune_events(fixture, expired, 100), 0);
+        assert_eq!(stored_events(fixture), BTreeSet::new());
+        assert_eq!(fixture.database.count_rows(&format!("pg_class WHERE relname LIKE '%{PARTITION}'")), 0);
+        assert!(!drop_partition(fixture, expired).unwrap());
+    });
+}
+
+#[test]
+fn an_expired_partition_with_an_undelivered_event_loses_the_others_one_by_one() {
+    on_postgres(|fixture| {
+        create_partitions(fixture);
+        let outcomes = [DeliveryOutcome::Delivered, DeliveryOutcome::Exhausted, DeliveryOutcome::Delivered];
+        let events = create_settled_events(fixture, &outcomes);
+        let expired = expiry_of_partition(fixture);
+        assert!(!drop_partition(fixture, expired).unwrap());
+        assert_eq!(prune_events(fixture, expired, 100), 2);
+        assert_eq!(stored_events(fixture), [events[1]].into());
+        assert_eq!(count_in_partition(fixture), [1, 1, 1]);
+    });
+}
+
+#[test]
+fn events_that_precede_their_partition_stay_in_the_default_partition() {
+    on_postgres(|fixture| {
+        create_settled_events(fixture, &[DeliveryOutcome::Delivered]);
+        assert_eq!(create_partitions(fixture), 1, "only the next range");
+        assert_eq!(prune_events(fixture, expiry_of_partition(fixture), 100), 1);
+    });
+}
+
+#[test]
+fn no_partition_is_dropped_during_a_snapshot_that_reads_events() {
+    on_postgres(|fixture| {
+        create_partitions(fixture);
+        create_settled_events(fixture, &[DeliveryOutcome::Delivered]);
+        let expired = expiry_of_partition(fixture);
+        fixture.read_snapshot(|reads| {
+            reads.estimate_archived_rows(fixture.company)?;
+            assert!(matches!(drop_partition(fixture, expired), Err(StoreError::Busy)));
+            Ok(())
+        });
+        assert_eq!(count_in_partition(fixture), [1, 1, 1]);
+        // Verification expects the events of the time after this.
+        prune_events(fixture, expired, 100);
     });
 }

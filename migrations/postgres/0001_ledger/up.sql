@@ -468,6 +468,10 @@ CREATE TRIGGER seals_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
 -- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
 -- received, 2 recognition updated, 3 redemption created. original_digest is set when the data of a deleted user is
 -- erased from the body: the digest of the body as it was originally written.
+--
+-- Events, deliveries and attempts are partitioned by ranges of the event's id, which increases with time. The service
+-- creates partitions ahead of time, and drops those whose events were delivered and are past their retention. The default
+-- partitions have the events outside all ranges.
 CREATE TABLE events (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -479,7 +483,8 @@ CREATE TABLE events (
   original_digest bytea CHECK (length(original_digest) = 32),
   created_at timestamptz NOT NULL,
   CONSTRAINT id_matches_subject CHECK ((kind = 1) = (id <> journal_entry_id))
-);
+) PARTITION BY RANGE (id);
+CREATE TABLE events_default PARTITION OF events DEFAULT;
 
 CREATE INDEX events_feed ON events (provider_id, position, id);
 CREATE INDEX events_not_received ON events (kind, id) WHERE kind <> 1;
@@ -497,12 +502,14 @@ CREATE TABLE deliveries (
   lease_id uuid,
   CONSTRAINT pending_has_next_attempt CHECK ((state = 1) = (next_attempt_at IS NOT NULL)),
   CONSTRAINT only_pending_is_leased CHECK (lease_id IS NULL OR state = 1)
-) WITH (fillfactor = 70);
+) PARTITION BY RANGE (event_id);
+CREATE TABLE deliveries_default PARTITION OF deliveries DEFAULT WITH (fillfactor = 70);
 CREATE INDEX deliveries_due ON deliveries (provider_id, next_attempt_at, event_id) WHERE state = 1;
 CREATE INDEX deliveries_exhausted ON deliveries (event_id) WHERE state = 3;
 CREATE INDEX deliveries_exhausted_by_provider ON deliveries (provider_id, event_id) WHERE state = 3;
 CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
 CREATE INDEX deliveries_unaddressed_by_provider ON deliveries (provider_id, event_id) WHERE state = 4;
+CREATE INDEX deliveries_handed_over ON deliveries (event_id) WHERE state = 5;
 
 -- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
 CREATE FUNCTION refuse_undelivered_deletion() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
@@ -528,7 +535,8 @@ CREATE TABLE attempts (
   response_headers text CHECK (length(response_headers) <= 1024),
   response bytea NOT NULL CHECK (length(response) <= 1024),
   PRIMARY KEY (event_id, id)
-);
+) PARTITION BY RANGE (event_id);
+CREATE TABLE attempts_default PARTITION OF attempts DEFAULT;
 
 -- channel: 1 mail. recipient: an address of the channel. notification: a JSON object with a kind and its data, from
 -- which the channel renders a message. state: 1 waiting, 2 sent, 3 given up.

@@ -1,12 +1,27 @@
 //! Deletes data past its retention, in small steps.
 
+use std::time::Duration;
+
 use super::{StoreError, Timestamp};
 use crate::values::EventId;
 
 pub trait Retention {
+    /// Prepares the tables for the events of the coming days, where they are partitioned by time, and returns the number of
+    /// new partitions. `retention` is how long delivered events are kept; `None` is forever.
+    fn create_event_partitions(
+        &mut self,
+        now: Timestamp,
+        retention: Option<Duration>,
+    ) -> Result<usize, StoreError>;
+
+    /// Drops the oldest partition whose events were created before a time and were all delivered, with their attempts.
+    /// Returns whether there was one.
+    fn drop_expired_event_partition(&mut self, before: Timestamp) -> Result<bool, StoreError>;
+
     /// Deletes delivered events that were created before a time, with their attempts. Examines at most `limit` events
     /// with ids greater than the given one. Returns the number of deleted events and the id to continue after; `None`
-    /// at the end. The last event is kept if the positions of future events depend on it.
+    /// at the end. Leaves the events of a partition that will be dropped as a whole when all of it has expired. The last
+    /// event is kept if the positions of future events depend on it.
     fn prune_events(
         &mut self,
         before: Timestamp,

@@ -1,12 +1,12 @@
 //! Migrates PostgreSQL step by step, while other processes use the database.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::result::Error;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use guerdon_domain::ports::AdaptiveSize;
+use guerdon_domain::ports::{AdaptiveSize, Timestamp};
 
 use super::journal_positions;
 use super::migration::{LockRetryPolicy, Migration};
@@ -20,6 +20,7 @@ use crate::connect::postgres::{connect_timeout_seconds, connection_error, requir
 use crate::connect::server_list::ServerList;
 use crate::connect::session_check::require_own_sessions;
 use crate::failpoint::failpoint;
+use crate::postgres::create_event_partitions;
 use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
@@ -27,6 +28,8 @@ const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;
 /// The number of rows of the first batch. Later batches have as many as fit into `BATCH_DURATION_TARGET`.
 const FIRST_BATCH_ROWS: i64 = 1_000;
 const BATCH_ROWS_MAX: i64 = 20_000;
+/// The retention for which the first partitions of events are created. The service creates the next ones for its own.
+const DEFAULT_EVENT_RETENTION: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// The target duration of a batch. Transactions that need a row of the batch wait until it ends.
 const BATCH_DURATION_TARGET: Duration = Duration::from_millis(100);
 /// A batch that takes longer than one second is rolled back, and a smaller one is tried.
@@ -53,6 +56,9 @@ pub(super) fn migrate_postgres(
     let pending = find_pending(&load_applied(&mut runner.conn)?.unwrap_or_default(), known)?;
     for migration in &pending {
         runner.apply_migration(migration)?;
+    }
+    if !pending.is_empty() {
+        runner.create_event_partitions()?;
     }
     if journal_positions::is_behind(&mut runner.conn)? {
         journal_positions::continue_positions(&mut runner.conn, known)?;
@@ -142,6 +148,18 @@ impl MigrationRunner {
             done.map_err(|e| self.explain_failure(pending.migration, &e))?;
         }
         Ok(())
+    }
+
+    /// Creates the first partitions of the events, so that the service never starts without them.
+    fn create_event_partitions(&mut self) -> Result<(), OpenError> {
+        let has_events = diesel::dsl::sql::<Bool>("to_regclass('events_default') IS NOT NULL");
+        let created = self.run_with_lock_timeout("event partitions", |conn| {
+            if !diesel::select(has_events.clone()).get_result::<bool>(conn)? {
+                return Ok(0); // the migrations of a test
+            }
+            create_event_partitions(conn, Timestamp::from(SystemTime::now()), Some(DEFAULT_EVENT_RETENTION))
+        });
+        created.map(drop).map_err(|e| migration_error(&e))
     }
 
     /// Runs the statement for one range of keys after the other. Progress is recorded with each batch, so

@@ -18,6 +18,7 @@ mod accounts;
 mod batch_write;
 pub(crate) mod cross_process_notifier;
 mod error_classes;
+pub(crate) mod event_partitions;
 mod insert_rows;
 mod limits;
 mod locking;
@@ -31,6 +32,9 @@ mod transaction;
 pub(crate) use accounts::load_accounts;
 pub(crate) use batch_write::write_changes;
 pub(crate) use error_classes::classify_error;
+pub(crate) use event_partitions::{
+    create_event_partitions, drop_expired_event_partition, end_of_row_deletion, keep_event_partitions,
+};
 pub(crate) use limits::UnitLimits;
 pub(crate) use locking::{load_records, lock_companies_and_claim_keys};
 pub(crate) use settlements::write_settlements;

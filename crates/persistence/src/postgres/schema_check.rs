@@ -15,7 +15,8 @@ use crate::schema_objects::{SchemaObject, find_differences};
 /// The schema of the tables, as written in SQL.
 const SCHEMA: &str =
     "(SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('transfers'))";
-/// All objects of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`.
+/// All objects of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`. Partitions are left out, except
+/// for what they have and their table does not.
 const OBJECTS: &str = r"
     SELECT name, replace(regexp_replace(definition, '\mpg_temp(_\d+)?\.', '', 'g'), $1 || '.', '') AS definition, matters FROM (
       SELECT 'column ' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod)
@@ -23,21 +24,23 @@ const OBJECTS: &str = r"
         AS definition, FALSE AS matters
         FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
         LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-        WHERE c.relnamespace = NAMESPACE AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+        WHERE c.relnamespace = NAMESPACE AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+          AND a.attnum > 0 AND NOT a.attisdropped
       UNION ALL
       SELECT 'constraint ' || c.relname || '.' || n.conname, pg_get_constraintdef(n.oid)
         || CASE WHEN n.convalidated THEN '' ELSE ' NOT VALID' END, TRUE
         FROM pg_constraint n JOIN pg_class c ON c.oid = n.conrelid
-        WHERE c.relnamespace = NAMESPACE AND n.contype IN ('c', 'u', 'p', 'f')
+        WHERE c.relnamespace = NAMESPACE AND n.contype IN ('c', 'u', 'p', 'f') AND n.conislocal AND n.conparentid = 0
       UNION ALL
       SELECT 'index ' || i.relname, pg_get_indexdef(x.indexrelid)
         || CASE WHEN x.indisvalid THEN '' ELSE ' INVALID' END, FALSE
-        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid WHERE i.relnamespace = NAMESPACE
+        FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+        WHERE i.relnamespace = NAMESPACE AND NOT i.relispartition
       UNION ALL
       SELECT 'trigger ' || c.relname || '.' || t.tgname,
         pg_get_triggerdef(t.oid) || ' ' || t.tgenabled::text, TRUE
         FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-        WHERE c.relnamespace = NAMESPACE AND NOT t.tgisinternal
+        WHERE c.relnamespace = NAMESPACE AND NOT t.tgisinternal AND t.tgparentid = 0
       UNION ALL
       SELECT 'function ' || p.proname,
         regexp_replace(COALESCE(pg_get_function_sqlbody(p.oid), p.prosrc), '\+ ''?\d+''?(::bigint)?', '+ N', 'g')

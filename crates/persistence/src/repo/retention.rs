@@ -1,10 +1,13 @@
 //! Deletes data past its retention, in small steps.
 
+use std::time::Duration;
+
 use diesel::prelude::*;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{Retention, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EventId};
 
+use super::super::{create_event_partitions, drop_expired_event_partition, end_of_row_deletion};
 use super::Unit;
 use super::events::first_id_since;
 use crate::rows::notification_state;
@@ -21,6 +24,19 @@ const HOUR_STATISTICS_RETENTION: i64 = 24 * 100;
 const DAY_STATISTICS_RETENTION: i64 = 400;
 
 impl Retention for Unit<'_> {
+    fn create_event_partitions(
+        &mut self,
+        now: Timestamp,
+        retention: Option<Duration>,
+    ) -> Result<usize, StoreError> {
+        self.query(|conn| create_event_partitions(conn, now, retention))
+    }
+
+    fn drop_expired_event_partition(&mut self, before: Timestamp) -> Result<bool, StoreError> {
+        let end = EventId::from_uuid(first_id_since(before));
+        self.query(|conn| drop_expired_event_partition(conn, end))
+    }
+
     fn prune_events(
         &mut self,
         before: Timestamp,
@@ -30,6 +46,7 @@ impl Retention for Unit<'_> {
         let after = after.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
         // Ids increase with time, so the scan ends before the first event that may be too young.
         let end = EventId::from_uuid(first_id_since(before));
+        let end = self.query(|conn| end_of_row_deletion(conn, end))?;
         let seen: Vec<(Id<EventId>, i16)> = self.query(|conn| {
             deliveries::table
                 .filter(deliveries::event_id.gt(Id(after)).and(deliveries::event_id.lt(Id(end))))

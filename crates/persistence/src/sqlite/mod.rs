@@ -3,10 +3,11 @@
 
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
-use guerdon_domain::ports::Settlement;
+use guerdon_domain::ports::{Settlement, Timestamp};
 use guerdon_domain::values::{CompanyId, EventId, UserId};
 
 use crate::failpoint::failpoint;
@@ -161,6 +162,30 @@ pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
 /// The last event. It must never be deleted, because the next position is computed from it.
 pub(crate) fn last_event_to_keep(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
+}
+
+/// Does nothing: the tables have no partitions.
+pub(crate) fn create_event_partitions(
+    _conn: &mut Conn,
+    _now: Timestamp,
+    _retention: Option<Duration>,
+) -> QueryResult<usize> {
+    Ok(0)
+}
+
+/// Returns false: the tables have no partitions.
+pub(crate) fn drop_expired_event_partition(_conn: &mut Conn, _end: EventId) -> QueryResult<bool> {
+    Ok(false)
+}
+
+/// The same id: all expired events are deleted row by row.
+pub(crate) fn end_of_row_deletion(_conn: &mut Conn, end: EventId) -> QueryResult<EventId> {
+    Ok(end)
+}
+
+/// Does nothing: a snapshot has all rows until it ends.
+pub(crate) fn keep_event_partitions(_conn: &mut Conn) -> QueryResult<()> {
+    Ok(())
 }
 
 statement! {

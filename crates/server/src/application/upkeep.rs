@@ -86,12 +86,18 @@ impl Upkeep {
                 if !pruned.is_empty() {
                     let longest_step_ms = u64::try_from(longest_step.as_millis()).unwrap_or(u64::MAX);
                     log::info!(
-                        events = pruned.events, mails = pruned.notifications, longest_step_ms;
+                        event_partitions = pruned.event_partitions, events = pruned.events,
+                        mails = pruned.notifications, longest_step_ms;
                         "deleted delivered events and sent mails past their retention"
                     );
                 }
             }
             Err(cause) => log::warn!(cause:%; "cannot delete records past their retention"),
+        }
+        match retention::create_event_partitions(store, &self.retention, SystemClock.now()) {
+            Ok(0) => {}
+            Ok(partitions) => log::info!(partitions; "created partitions for future events"),
+            Err(cause) => log::warn!(cause:%; "cannot create partitions for future events"),
         }
     }
 }

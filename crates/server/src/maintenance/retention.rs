@@ -16,9 +16,21 @@ pub(crate) fn prune(
     context: &Context<'_>,
 ) -> Result<(Pruned, Duration), StoreError> {
     let mut pacer = new_pacer();
-    let periods = RetentionPeriods { events: settings.events, notifications: settings.mails };
-    let pruned = retention::prune_expired(store, periods, &mut pacer, context)?;
+    let pruned = retention::prune_expired(store, periods(settings), &mut pacer, context)?;
     Ok((pruned, pacer.longest_step()))
+}
+
+/// Prepares the tables for the events of the coming days.
+pub(crate) fn create_event_partitions(
+    store: &dyn Store,
+    settings: &Retention,
+    now: Timestamp,
+) -> Result<usize, StoreError> {
+    retention::create_event_partitions(store, periods(settings), now)
+}
+
+fn periods(settings: &Retention) -> RetentionPeriods {
+    RetentionPeriods { events: settings.events, notifications: settings.mails }
 }
 
 /// Deletes expired idempotency records.

@@ -36,6 +36,9 @@ type Check = (&'static str, String);
 impl Audit for Unit<'_> {
     fn audit_part(&mut self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
         self.query(super::super::disable_statement_timeout)?;
+        if matches!(part, AuditPart::Journal | AuditPart::Tables) {
+            self.query(super::super::keep_event_partitions)?;
+        }
         let mut findings = Findings::default();
         match part {
             AuditPart::Storage => self.audit_storage(options.pacer, &mut findings)?,

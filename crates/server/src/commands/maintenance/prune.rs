@@ -18,6 +18,8 @@ pub(crate) struct Prune {}
 #[derive(Serialize)]
 struct PruneView {
     events: usize,
+    /// Partitions of delivered events that were dropped as a whole, on PostgreSQL.
+    event_partitions: usize,
     mails: usize,
     idempotency_records: usize,
     /// The duration of the longest step. Other writers may have waited for it.
@@ -26,10 +28,14 @@ struct PruneView {
 
 impl CommandView for PruneView {
     fn to_text(&self) -> String {
-        let Self { events, mails, idempotency_records, longest_step_micros: micros } = self;
+        let Self { events, event_partitions, mails, idempotency_records, longest_step_micros: micros } = self;
         let (ms, tenth) = (micros / 1_000, micros % 1_000 / 100);
+        let partitions = match event_partitions {
+            0 => String::new(),
+            count => format!("{}, ", format_count(*count, "partition of events", "partitions of events")),
+        };
         format!(
-            "deleted: {}, {}, {}; the longest step took {ms}.{tenth} ms",
+            "deleted: {partitions}{}, {}, {}; the longest step took {ms}.{tenth} ms",
             format_count(*events, "delivered event", "delivered events"),
             format_count(*mails, "mail", "mails"),
             format_count(*idempotency_records, "idempotency record", "idempotency records")
@@ -44,9 +50,9 @@ impl RunnableCommand for Prune {
             &environment.settings.retention,
             &environment.context(),
         )?;
-        let Pruned { events, notifications: mails, idempotency_records } = pruned;
+        let Pruned { events, event_partitions, notifications: mails, idempotency_records } = pruned;
         let longest_step_micros = u64::try_from(longest_step.as_micros()).unwrap_or(u64::MAX);
-        PruneView { events, mails, idempotency_records, longest_step_micros }.to_output()
+        PruneView { events, event_partitions, mails, idempotency_records, longest_step_micros }.to_output()
     }
 
     fn may_take_long(&self) -> bool {

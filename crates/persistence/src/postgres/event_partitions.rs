@@ -1,0 +1,245 @@
+//! The partitions of `events`, `deliveries` and `attempts`: ranges of the event's id, which increases with time.
+//!
+//! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are past
+//! their retention. Events outside all ranges, such as those of an imported company, are in the default partitions, from
+//! which they are deleted row by row. The three tables have the same ranges, and their partitions the same suffixes.
+
+use std::time::Duration;
+
+use diesel::connection::SimpleConnection;
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
+use guerdon_domain::ports::Timestamp;
+use guerdon_domain::values::EventId;
+use uuid::Uuid;
+
+use crate::rows::types::{Id, Identifier};
+
+/// The partitioned tables, their key, and the storage parameters of their partitions. Other transactions lock them in
+/// this order, too.
+const TABLES: [(&str, &str, &str); 3] = [
+    ("events", "id", ""),
+    ("deliveries", "event_id", " WITH (fillfactor = 70)"),
+    ("attempts", "event_id", ""),
+];
+const DAY: Duration = Duration::from_secs(24 * 3_600);
+/// A range has at least a week, and at most a quarter of a year, so that there are few partitions after ten years.
+const DAYS_MIN: u32 = 7;
+const DAYS_MAX: u32 = 91;
+/// The number of ranges that one call creates at most.
+const CREATED_MAX: usize = 4;
+/// A transaction that waits for the lock of a whole table makes all others wait, so it waits only for a short time. The
+/// second limit is for a default partition with many rows, which PostgreSQL reads before it creates another one.
+const SET_SHORT_TIMEOUTS: &str = "SET LOCAL lock_timeout = 200; SET LOCAL statement_timeout = 2000";
+
+/// A range of ids, whose partitions have this suffix.
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
+struct PartitionRange {
+    #[diesel(sql_type = Text)]
+    suffix: String,
+    #[diesel(sql_type = Identifier)]
+    start: Id<EventId>,
+    #[diesel(sql_type = Identifier)]
+    end: Id<EventId>,
+}
+
+impl PartitionRange {
+    /// The range of the ids from the start of one day to that of another.
+    fn between_days(start: Timestamp, end: Timestamp) -> Self {
+        let date = start.to_utc().date();
+        let suffix = format!("{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
+        Self { suffix, start: Id(first_id_at(start)), end: Id(first_id_at(end)) }
+    }
+}
+
+/// The smallest id of a time: ids are of version 7 of RFC 9562, and start with the time in milliseconds.
+fn first_id_at(at: Timestamp) -> EventId {
+    let millis = u128::try_from(at.unix_micros() / 1_000).unwrap_or_default();
+    EventId::from_uuid(Uuid::from_u128(millis << 80))
+}
+
+fn time_of_id(id: EventId) -> Option<Timestamp> {
+    let millis = i64::try_from(id.as_uuid().as_u128() >> 80).ok()?;
+    Timestamp::from_unix_micros(millis.checked_mul(1_000)?)
+}
+
+fn start_of_day(at: Timestamp) -> Timestamp {
+    let day = i64::try_from(DAY.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_unix_micros(at.unix_micros().div_euclid(day) * day).unwrap_or(at)
+}
+
+/// The length of new ranges: about a third of the retention period.
+fn range_length(retention: Option<Duration>) -> Duration {
+    let days = retention.map_or(u64::from(DAYS_MAX), |period| period.as_secs() / DAY.as_secs() / 3);
+    DAY * u32::try_from(days).unwrap_or(DAYS_MAX).clamp(DAYS_MIN, DAYS_MAX)
+}
+
+/// The ranges that exist, in their order.
+fn load_ranges(conn: &mut PgConnection) -> QueryResult<Vec<PartitionRange>> {
+    diesel::sql_query(
+        "SELECT substr(name, length('events_') + 1) AS suffix, bounds[1]::uuid AS start, bounds[2]::uuid AS \"end\" FROM (\
+           SELECT relname::text AS name, \
+             regexp_match(pg_get_expr(relpartbound, oid), 'FROM \\(''([^'']+)''\\) TO \\(''([^'']+)''\\)') AS bounds \
+           FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'events'::regclass) AS partitions \
+         WHERE bounds IS NOT NULL ORDER BY start",
+    )
+    .get_results(conn)
+}
+
+/// Creates the partitions for the ids from now to one range's length ahead, unless they exist. Returns the number of new
+/// ranges. A range of which the default partitions already have rows is left to them.
+pub(crate) fn create_event_partitions(
+    conn: &mut PgConnection,
+    now: Timestamp,
+    retention: Option<Duration>,
+) -> QueryResult<usize> {
+    let length = range_length(retention);
+    let existing = load_ranges(conn)?;
+    let mut created = 0;
+    for range in missing_ranges(&existing, now, length).into_iter().take(CREATED_MAX) {
+        if created == 0 {
+            conn.batch_execute(SET_SHORT_TIMEOUTS)?;
+        }
+        if !is_any_default_used(conn, &range)? {
+            create_range(conn, &range)?;
+            created += 1;
+        }
+    }
+    Ok(created)
+}
+
+/// The ranges without partitions from a time to one length ahead.
+fn missing_ranges(existing: &[PartitionRange], now: Timestamp, length: Duration) -> Vec<PartitionRange> {
+    let bounds = existing.iter().filter_map(|range| time_of_id(range.start.0).zip(time_of_id(range.end.0)));
+    let bounds: Vec<(Timestamp, Timestamp)> = bounds.collect();
+    let (mut covered_to, ahead_to) = (now, now + length);
+    let mut missing = Vec::new();
+    while covered_to < ahead_to {
+        if let Some((_, end)) = bounds.iter().find(|(start, end)| (*start..*end).contains(&covered_to)) {
+            covered_to = *end;
+            continue;
+        }
+        let before = bounds.iter().map(|(_, end)| *end).filter(|end| *end <= covered_to).max();
+        let start = before.map_or(start_of_day(covered_to), |end| end.max(start_of_day(covered_to)));
+        let after = bounds.iter().map(|(start, _)| *start).filter(|next| *next > start).min();
+        let end = after.map_or(start + length, |next| next.min(start + length));
+        missing.push(PartitionRange::between_days(start, end));
+        covered_to = end;
+    }
+    missing
+}
+
+fn is_any_default_used(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<bool> {
+    for (table, key, _) in TABLES {
+        let found = sql::<Bool>(&format!("EXISTS (SELECT FROM {table}_default WHERE {key} >= "))
+            .bind::<Identifier, _>(range.start)
+            .sql(&format!(" AND {key} < "))
+            .bind::<Identifier, _>(range.end)
+            .sql(")");
+        if diesel::select(found).get_result(conn)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn create_range(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<()> {
+    let PartitionRange { suffix, start, end } = range;
+    let statements = TABLES.map(|(table, _, parameters)| {
+        format!(
+            "CREATE TABLE {table}_{suffix} PARTITION OF {table} FOR VALUES FROM ('{}') TO ('{}'){parameters}",
+            start.0, end.0
+        )
+    });
+    statements.iter().try_for_each(|statement| conn.batch_execute(statement))
+}
+
+/// Drops the oldest partitions whose ids are all before `end` and whose events were all delivered. Returns false if there
+/// are none. Takes the same time for any number of events.
+pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId) -> QueryResult<bool> {
+    for range in load_ranges(conn)?.iter().take_while(|range| range.end.0 <= end) {
+        if has_undelivered(conn, range)? {
+            continue;
+        }
+        conn.batch_execute(SET_SHORT_TIMEOUTS)?;
+        conn.batch_execute(
+            "LOCK TABLE ONLY events, ONLY deliveries, ONLY attempts IN ACCESS EXCLUSIVE MODE",
+        )?;
+        if has_undelivered(conn, range)? {
+            continue; // it was replayed before the lock
+        }
+        for (table, ..) in TABLES {
+            conn.batch_execute(&format!("DROP TABLE {table}_{}", range.suffix))?;
+        }
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Whether an event of the range is in another state than delivered. Each state has a partial index.
+fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<bool> {
+    let in_state =
+        |state: i16| format!("EXISTS (SELECT FROM deliveries_{} WHERE state = {state})", range.suffix);
+    let any = [1, 3, 4, 5].map(in_state).join(" OR ");
+    diesel::select(sql::<Bool>(&any)).get_result(conn)
+}
+
+/// The id before which expired events are deleted row by row: the start of the range with this id, because that range is
+/// dropped as a whole later.
+pub(crate) fn end_of_row_deletion(conn: &mut PgConnection, end: EventId) -> QueryResult<EventId> {
+    let ranges = load_ranges(conn)?;
+    let containing = ranges.iter().find(|range| (range.start.0..range.end.0).contains(&end));
+    Ok(containing.map_or(end, |range| range.start.0))
+}
+
+/// Prevents partitions from being dropped until the transaction ends. Call it before the transaction's first query, if the
+/// transaction reads events and the time before which they may have been deleted.
+pub(crate) fn keep_event_partitions(conn: &mut PgConnection) -> QueryResult<()> {
+    conn.batch_execute("LOCK TABLE ONLY events IN ACCESS SHARE MODE")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: i64 = 1_795_600_000_000_000;
+
+    fn days_from_now(days: u32) -> Timestamp {
+        Timestamp::from_unix_micros(NOW).unwrap() + DAY * days
+    }
+
+    fn range_of_days(start: u32, end: u32) -> PartitionRange {
+        PartitionRange::between_days(start_of_day(days_from_now(start)), start_of_day(days_from_now(end)))
+    }
+
+    #[test]
+    fn ranges_have_about_a_third_of_the_retention_period() {
+        let days =
+            |retention: Option<u32>| range_length(retention.map(|days| DAY * days)).as_secs() / DAY.as_secs();
+        assert_eq!([Some(1), Some(30), Some(90), Some(3_650), None].map(days), [7, 10, 30, 91, 91]);
+    }
+
+    #[test]
+    fn an_id_has_the_time_of_its_range() {
+        let day = start_of_day(days_from_now(0));
+        assert_eq!(time_of_id(first_id_at(day)), Some(day));
+        assert!(first_id_at(days_from_now(0)) > first_id_at(day));
+    }
+
+    #[test]
+    fn ranges_are_created_without_gaps_from_today_to_one_length_ahead() {
+        let missing = |existing: &[PartitionRange]| missing_ranges(existing, days_from_now(0), DAY * 10);
+        assert_eq!(missing(&[]), [range_of_days(0, 10), range_of_days(10, 20)]);
+        assert_eq!(missing(&[range_of_days(0, 10)]), [range_of_days(10, 20)]);
+        assert_eq!(missing(&[range_of_days(0, 10), range_of_days(10, 20)]), []);
+    }
+
+    #[test]
+    fn a_gap_after_a_pause_stays_and_one_before_a_later_range_is_closed() {
+        let missing = |existing: &[PartitionRange]| missing_ranges(existing, days_from_now(30), DAY * 10);
+        assert_eq!(missing(&[range_of_days(0, 10)]), [range_of_days(30, 40), range_of_days(40, 50)]);
+        let jumped = [range_of_days(0, 31), range_of_days(35, 45), range_of_days(1_000, 1_010)];
+        assert_eq!(missing(&jumped), [range_of_days(31, 35)]);
+    }
+}
