@@ -8,6 +8,7 @@
 mod attack;
 mod authz;
 mod cells;
+mod citus;
 mod comparison;
 mod context;
 mod crash;
@@ -74,6 +75,9 @@ pub(crate) struct Arguments {
     /// Seed of the random generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// The `pg_config` of a PostgreSQL installation with Citus, for the campaign `citus`
+    #[arg(long, value_name = "FILE")]
+    pg_config: Option<PathBuf>,
     /// Use this build of the service instead of building one
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
@@ -105,6 +109,8 @@ enum Campaign {
     Failover,
     /// Two cells behind HAProxy: a failover in one, reloads and rolling restarts
     Cells,
+    /// Two cells as schemas of a Citus cluster: kills, moves and parked commits of a node
+    Citus,
     /// Companies that move to another cell under load, with kills of the commands and services
     Moves,
     /// Backups under load; then imports, prunes and backups that are killed on a restored copy
@@ -139,6 +145,7 @@ impl Campaign {
                 | Self::Restore
                 | Self::Failover
                 | Self::Cells
+                | Self::Citus
                 | Self::Moves
                 | Self::Upkeep
         )
@@ -159,6 +166,7 @@ impl Campaign {
             Self::Fuzz => fuzz::run(setup),
             Self::Failover => failover::run(setup),
             Self::Cells => cells::run(setup),
+            Self::Citus => citus::run(setup),
             Self::Moves => moves::run(setup),
             Self::Crash => crash::run(setup),
             Self::Faults => faults::run(setup),
@@ -183,7 +191,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     for campaign in &arguments.campaigns {
         for database in &databases {
             let (database, seed) = (*database, arguments.seed);
-            let setup = Setup { workspace, program: &program, database, duration, seed };
+            let pg_config = arguments.pg_config.as_deref();
+            let setup = Setup { workspace, program: &program, database, duration, pg_config, seed };
             violations += run_and_print(&setup, *campaign);
         }
     }

@@ -36,6 +36,13 @@ impl Binaries {
         })
     }
 
+    /// The programs of the installation that this `pg_config` describes.
+    pub(crate) fn of_installation(pg_config: &Path) -> Result<Self> {
+        let bin = PathBuf::from(command_output(Command::new(pg_config).arg("--bindir"))?.trim());
+        let tree = bin.parent().context("the folder of the programs has no parent folder")?.to_path_buf();
+        Ok(Self { bin, tree })
+    }
+
     pub(crate) fn program_path(&self, name: &str) -> PathBuf {
         self.bin.join(name)
     }

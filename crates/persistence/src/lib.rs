@@ -4,6 +4,7 @@
 mod access;
 mod connect;
 mod engine;
+mod event_partitions;
 mod failpoint;
 mod migrations;
 mod open;
@@ -18,6 +19,7 @@ mod statement_chunks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod url;
+mod write_form;
 
 pub use access::{Access, OpenDatabase, OpenError};
 pub use open::{migrate, open, open_with_notifiers, stored_setting};

@@ -25,6 +25,7 @@ use crate::open::{migrate, open_with_notifiers};
 use crate::postgres::open as postgres_open;
 use crate::postgres::pooled_store::StoreLimits;
 use crate::url::DatabaseUrl;
+use crate::write_form::WriteForm;
 
 #[cfg(feature = "failpoints")]
 pub use crate::failpoint::{
@@ -153,6 +154,11 @@ pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenErro
     migrations::check_applied(url, known)
 }
 
+fn open_postgres_with(url: &str, limits: &StoreLimits) -> OpenDatabase {
+    postgres_open::open_with_limits(url, Access::Unsafe, limits, Notifiers::default())
+        .expect("an open database")
+}
+
 impl TestDatabase {
     /// A database that another process created and deletes.
     pub fn of_another_process(url: String) -> Self {
@@ -195,9 +201,18 @@ impl TestDatabase {
         match self.database_url() {
             DatabaseUrl::Sqlite(_) => self.open_for_service(),
             DatabaseUrl::Postgres(url) => {
-                let limits = StoreLimits { time_limit, ..StoreLimits::default() };
-                postgres_open::open_with_limits(&url, Access::Unsafe, &limits, Notifiers::default())
-                    .expect("an open database")
+                open_postgres_with(&url, &StoreLimits { time_limit, ..StoreLimits::default() })
+            }
+        }
+    }
+
+    /// Opens the database like the service on Citus, which writes to each table with one statement.
+    pub fn open_with_statement_per_table(&self) -> OpenDatabase {
+        match self.database_url() {
+            DatabaseUrl::Sqlite(_) => self.open_for_service(),
+            DatabaseUrl::Postgres(url) => {
+                let write_form = Some(WriteForm::StatementPerTable);
+                open_postgres_with(&url, &StoreLimits { write_form, ..StoreLimits::default() })
             }
         }
     }

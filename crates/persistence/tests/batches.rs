@@ -13,7 +13,7 @@ use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{LedgerFixture, ORIGIN, on_each_database, run_concurrently};
+use crate::support::{LedgerFixture, ORIGIN, on_each_database, run_concurrently, with_each_write_form};
 
 /// More commands than fit into one batch.
 const CLIENTS: usize = 48;
@@ -50,7 +50,7 @@ fn count_outcomes(
 
 #[test]
 fn a_reserve_pays_as_many_as_it_can_and_refuses_the_rest() {
-    on_each_database(|fixture| {
+    with_each_write_form(|fixture| {
         let users: Vec<UserId> = (0..4).map(|number| fixture.create_user(&format!("u{number}"))).collect();
         fixture.deposit_points(30);
         let ends = count_outcomes(fixture, Sender::Company(fixture.company), |client| users[client % 4]);
@@ -64,7 +64,7 @@ fn a_reserve_pays_as_many_as_it_can_and_refuses_the_rest() {
 
 #[test]
 fn a_refused_command_does_not_fail_others_in_its_batch() {
-    on_each_database(|fixture| {
+    with_each_write_form(|fixture| {
         let (receiver, deleted) = (fixture.create_user("there"), fixture.create_user("gone"));
         fixture.delete_user(deleted).unwrap();
         fixture.deposit_points(100);

@@ -46,6 +46,13 @@ fn run_case(case: Case, database: TestDatabase) {
     case(&Kept { store: database.open_store(), database });
 }
 
+fn run_with_statement_per_table(case: Case) {
+    if covers_postgres() {
+        let database = create_postgres();
+        case(&Kept { store: database.open_with_statement_per_table().requests, database });
+    }
+}
+
 fn run_on_sqlite(case: Case) {
     if covers_sqlite() {
         run_case(case, create_sqlite());
@@ -64,4 +71,9 @@ mod on_sqlite {
 
 mod on_postgres {
     guerdon_domain::store_contract!(crate::contract::run_on_postgres);
+}
+
+/// PostgreSQL, with the writes that Citus needs.
+mod with_statement_per_table {
+    guerdon_domain::store_contract!(crate::contract::run_with_statement_per_table);
 }

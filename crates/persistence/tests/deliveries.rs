@@ -14,7 +14,7 @@ use guerdon_domain::values::{CompanyId, EmailAddress, ProviderId};
 use guerdon_persistence::testing::StoredDelivery;
 use uuid::Uuid;
 
-use crate::support::{LedgerFixture, on_each_database, run_concurrently};
+use crate::support::{LedgerFixture, on_each_database, run_concurrently, with_each_write_form};
 
 fn lease_id(number: u64) -> Uuid {
     Uuid::from_u64_pair(7, number)
@@ -96,7 +96,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
 
 #[test]
 fn each_outcome_is_stored_with_its_attempt() {
-    on_each_database(|fixture| {
+    with_each_write_form(|fixture| {
         cause_events(fixture, 5);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 5);
@@ -164,7 +164,7 @@ fn the_last_failure_is_found_among_many_untried_deliveries() {
 
 #[test]
 fn the_first_of_two_settlements_under_one_lease_wins() {
-    on_each_database(|fixture| {
+    with_each_write_form(|fixture| {
         cause_events(fixture, 1);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 1);

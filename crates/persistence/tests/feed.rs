@@ -186,7 +186,7 @@ fn the_age_of_the_transaction_that_delays_the_feed_is_reported() {
         };
         fixture.deposit_points(1_000_000);
         // Marks the session as guerdon's: it may add events that precede those of later transactions.
-        let mark = "SELECT pg_advisory_lock_shared(1735746916, 1)";
+        let mark = "SELECT pg_advisory_lock_shared(1735746917, relnamespace::integer) FROM pg_class WHERE relname = 'settings'";
         writer.batch_execute(&format!("{mark}; BEGIN; SELECT pg_current_xact_id()")).unwrap();
         let sent = send_events(fixture, 2);
         assert_eq!(read_whole_feed(fixture, None, None).0, []);

@@ -211,9 +211,9 @@ CREATE TABLE distribution_steps (
 -- Facts are ordered by the id of the transaction that wrote them. Everything before settled_before() is committed,
 -- and no later commit can add to it.
 --
--- Only sessions of guerdon write facts. Each takes the advisory lock (1735746916, 1) when it connects, before its first
--- transaction, and holds it: a transaction whose session does not hold that lock in this database cannot add facts, and
--- is ignored. A transaction whose session is unknown (a prepared one, or one that is just ending) counts as one of
+-- Only sessions of guerdon write facts. Each takes an advisory lock when it connects, before its first transaction, and
+-- holds it: the lock of the class 1735746917 whose number is the oid of the tables' schema. A transaction whose session
+-- does not hold that lock in this database cannot add facts, and is ignored. A transaction whose session is unknown (a prepared one, or one that is just ending) counts as one of
 -- guerdon. journal_position() is null in every other session, so that the database refuses facts from such a session.
 --
 -- All three functions are bound to the objects that they use when they are created, whatever the search_path of their
@@ -233,7 +233,8 @@ BEGIN ATOMIC
     ON owner.locktype = 'transactionid' AND owner.mode = 'ExclusiveLock' AND owner.transactionid = under_way::xid
   WHERE owner.pid IS NULL OR EXISTS (
     SELECT FROM locks AS writer WHERE writer.pid = owner.pid AND writer.locktype = 'advisory'
-      AND writer.classid = 1735746916 AND writer.objid = 1 AND writer.objsubid = 2
+      AND writer.classid = 1735746917 AND writer.objsubid = 2
+      AND writer.objid = (SELECT relnamespace FROM pg_class WHERE oid = 'settings'::regclass)
       AND writer.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   );
 END;
@@ -244,6 +245,8 @@ CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
+-- TRUNCATE has triggers of its own: Citus would not create a trigger for TRUNCATE and other statements on the node that
+-- has the rows.
 
 -- The rules of a journal entry and of a transfer are functions: PostgreSQL reads the text of a CHECK again for every
 -- statement, which takes longer than writing a batch of rows, but compiles a function once for each session. They use
@@ -325,7 +328,9 @@ CREATE INDEX journal_entries_listed_by_company ON journal_entries (company_id, i
 CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
 CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
-CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON journal_entries
+CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE ON journal_entries
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER journal_entries_not_truncated BEFORE TRUNCATE ON journal_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- A recognition is a leg of a sending, which has its points, occasion and message; the column message is set only if an
@@ -346,8 +351,10 @@ CREATE TABLE recognitions (
 CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
 CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
 CREATE TRIGGER recognitions_immutable
-  BEFORE UPDATE OF journal_entry_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE OR TRUNCATE
-  ON recognitions FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  BEFORE UPDATE OF journal_entry_id, leg, id, company_id, sender_id, receiver_id, created_at OR DELETE ON recognitions
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER recognitions_not_truncated BEFORE TRUNCATE ON recognitions
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
 -- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding. entry_count is the number of its
@@ -373,7 +380,10 @@ CREATE TABLE accounts (
   CONSTRAINT only_wallets_close CHECK (closed_at IS NULL OR (kind <= 3 AND balance = 0)),
   CONSTRAINT only_reserve_has_alert CHECK (alert_below IS NULL OR kind = 4)
 ) WITH (fillfactor = 70);
-CREATE TRIGGER accounts_immutable BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE OR TRUNCATE ON accounts
+CREATE TRIGGER accounts_immutable
+  BEFORE UPDATE OF owner_id, kind, company_id, created_at OR DELETE ON accounts
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER accounts_not_truncated BEFORE TRUNCATE ON accounts
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- The amount tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A
@@ -441,7 +451,9 @@ CREATE TABLE transfers (
 );
 CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_sequence);
 CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_sequence);
-CREATE TRIGGER transfers_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON transfers
+CREATE TRIGGER transfers_immutable BEFORE UPDATE OR DELETE ON transfers
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER transfers_not_truncated BEFORE TRUNCATE ON transfers
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- Seal n extends the chain of seal n - 1 by the rows that no earlier seal covers: the journal entries before
@@ -462,7 +474,9 @@ CREATE TABLE seals (
   created_at timestamptz NOT NULL,
   CONSTRAINT covers_an_entry CHECK (journal_entries + audit_entries >= 1)
 );
-CREATE TRIGGER seals_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON seals
+CREATE TRIGGER seals_immutable BEFORE UPDATE OR DELETE ON seals
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER seals_not_truncated BEFORE TRUNCATE ON seals
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
@@ -518,7 +532,9 @@ CREATE FUNCTION refuse_undelivered_deletion() RETURNS trigger LANGUAGE plpgsql S
     RAISE EXCEPTION 'only delivered events may be deleted';
   END $$;
 CREATE TRIGGER events_immutable
-  BEFORE UPDATE OF position, id, company_id, provider_id, kind, journal_entry_id, created_at OR TRUNCATE ON events
+  BEFORE UPDATE OF position, id, company_id, provider_id, kind, journal_entry_id, created_at ON events
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER events_not_truncated BEFORE TRUNCATE ON events
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER events_deleted_after_delivery BEFORE DELETE ON events
   FOR EACH ROW EXECUTE FUNCTION refuse_undelivered_deletion();
@@ -591,7 +607,9 @@ CREATE TABLE audit_entries (
 CREATE UNIQUE INDEX audit_entries_position ON audit_entries (position, id);
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
-CREATE TRIGGER audit_entries_immutable BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_entries
+CREATE TRIGGER audit_entries_immutable BEFORE UPDATE OR DELETE ON audit_entries
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_entries_not_truncated BEFORE TRUNCATE ON audit_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 -- The latest failed requests, without personal data. provider_id is NULL if the request had no valid credentials; route

@@ -22,6 +22,8 @@ pub(super) struct Setup<'a> {
     pub(super) database: Database,
     /// The time that the campaign fits its work into, without preparations.
     pub(super) duration: Duration,
+    /// The `pg_config` of an installation with Citus.
+    pub(super) pg_config: Option<&'a Path>,
     /// The seed of the random generator.
     pub(super) seed: u64,
 }

@@ -44,16 +44,24 @@ pub(super) struct ServerFolder {
 /// A running server. Its folder is removed when it is dropped.
 pub(super) struct PostgresServer {
     server: ProcessGuard,
-    port: u16,
     psql: PathBuf,
-    owner: Option<Owner>,
-    _folder: TempDir,
+    folder: ServerFolder,
 }
 
 impl Programs {
     pub(super) fn find(workspace: &Workspace) -> Result<Self> {
         let (copy, owner) = new_folder()?;
         let mut binaries = Binaries::find_or_fetch(workspace)?;
+        if owner.is_some() {
+            binaries = binaries.reachable_by_others(copy.path())?;
+        }
+        Ok(Self { binaries, _copy: copy })
+    }
+
+    /// The programs of the installation that this `pg_config` describes.
+    pub(super) fn of_installation(pg_config: &Path) -> Result<Self> {
+        let (copy, owner) = new_folder()?;
+        let mut binaries = Binaries::of_installation(pg_config)?;
         if owner.is_some() {
             binaries = binaries.reachable_by_others(copy.path())?;
         }
@@ -107,6 +115,18 @@ impl ServerFolder {
     }
 
     pub(super) fn start(self, programs: &Programs) -> Result<PostgresServer> {
+        let server = self.start_process(programs, Some(self.folder.path()))?;
+        Ok(PostgresServer { server, psql: programs.client_program("psql"), folder: self })
+    }
+
+    /// Starts a server that can be started again. Its folder remains if this process is killed.
+    pub(super) fn start_restartable(self, programs: &Programs) -> Result<PostgresServer> {
+        let server = self.start_process(programs, None)?;
+        Ok(PostgresServer { server, psql: programs.client_program("psql"), folder: self })
+    }
+
+    /// Starts the server and waits until it is ready. Its watchdog removes `removed`.
+    fn start_process(&self, programs: &Programs, removed: Option<&Path>) -> Result<ProcessGuard> {
         let (data, log) = (self.data_folder(), self.folder.path().join("log"));
         let mut command: Command =
             command_as_owner(&programs.binaries.program_path("postgres"), self.owner, self.folder.path());
@@ -116,24 +136,27 @@ impl ServerFolder {
         }
         let file = File::create(&log)?;
         command.stdout(file.try_clone()?).stderr(file);
-        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, Some(self.folder.path()))?;
+        let mut server = ProcessGuard::start(command, StopSignal::Interrupt, removed)?;
         let pid_file = data.join("postmaster.pid");
         server
             .wait_until(READY_TIMEOUT, || is_ready(&pid_file))
             .with_context(|| format!("PostgreSQL: {}", std::fs::read_to_string(&log).unwrap_or_default()))?;
-        Ok(PostgresServer {
-            server,
-            port: self.port,
-            psql: programs.client_program("psql"),
-            owner: self.owner,
-            _folder: self.folder,
-        })
+        Ok(server)
     }
 }
 
 impl PostgresServer {
     pub(super) fn port(&self) -> u16 {
-        self.port
+        self.folder.port
+    }
+
+    /// Kills all processes of a restartable server, and starts it again after a pause.
+    pub(super) fn restart_after_kill(&mut self, programs: &Programs, pause: Duration) -> Result<()> {
+        self.kill()?;
+        self.server.wait()?;
+        std::thread::sleep(pause);
+        self.server = self.folder.start_process(programs, None)?;
+        Ok(())
     }
 
     /// Returns the process id of the main process.
@@ -143,7 +166,7 @@ impl PostgresServer {
 
     /// Returns the superuser's connection URL for a database.
     pub(super) fn database_url(&self, database: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.folder.port)
     }
 
     /// Returns a client for this connection URL.
@@ -160,7 +183,7 @@ impl PostgresServer {
     pub(super) fn receive_log(&self, programs: &Programs, slot: &str, folder: &Path) -> Result<ProcessGuard> {
         let program = programs.client_program("pg_receivewal");
         let command = || {
-            let mut command = command_as_owner(&program, self.owner, folder);
+            let mut command = command_as_owner(&program, self.folder.owner, folder);
             command.args(self.connection_arguments()).arg(format!("--slot={slot}"));
             command
         };
@@ -176,6 +199,6 @@ impl PostgresServer {
     }
 
     fn connection_arguments(&self) -> [String; 6] {
-        ["-h", "127.0.0.1", "-U", "postgres", "-p", &self.port.to_string()].map(str::to_owned)
+        ["-h", "127.0.0.1", "-U", "postgres", "-p", &self.folder.port.to_string()].map(str::to_owned)
     }
 }

@@ -25,10 +25,11 @@ const DEFAULT_PARAMETERS: [(&str, &str); 5] = [
 ];
 
 /// Marks a session as one that may write facts. `settled_before()` waits only for transactions of marked
-/// sessions, so the mark is taken before the first transaction and held until the session ends;
+/// sessions, so the mark, a lock of the tables' schema, is taken before the first transaction and held until the session ends;
 /// `journal_position()` refuses facts of any other session. Both functions are defined in the first
 /// migration.
-const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746916, 1); SET guerdon.writer = on";
+const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746917, relnamespace::integer) FROM pg_class \
+    WHERE oid = to_regclass('settings'); SET guerdon.writer = on";
 
 /// The URL with defaults for the parameters that it does not set.
 fn with_default_parameters(url: &str, seconds: u32) -> String {

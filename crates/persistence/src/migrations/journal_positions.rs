@@ -5,7 +5,7 @@
 //! replaces the schema functions that read the counter with versions that add an offset.
 
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Nullable};
 
 use super::migration::Migration;
 use super::statements::run_each;
@@ -29,17 +29,22 @@ pub(super) fn is_behind(conn: &mut Conn) -> Result<bool, OpenError> {
     if !diesel::select(has_journal).get_result::<bool>(conn).map_err(|e| journal_error(&e))? {
         return Ok(false);
     }
-    // The query takes a new transaction id, which is greater than those of all earlier transactions.
-    let is_behind = diesel::dsl::sql::<diesel::sql_types::Bool>(&format!(
-        "COALESCE({LAST_POSITION}, 0) > journal_position()"
-    ));
-    diesel::select(is_behind).get_result(conn).map_err(|e| journal_error(&e))
+    let last = load_last_position(conn)?.unwrap_or(0);
+    // A statement of its own: Citus would evaluate the function on another node, together with a table. It takes a new
+    // transaction id, which is greater than those of all earlier transactions.
+    let next = diesel::dsl::sql::<BigInt>("journal_position()");
+    let next: i64 = diesel::select(next).get_result(conn).map_err(|e| journal_error(&e))?;
+    Ok(last > next)
+}
+
+fn load_last_position(conn: &mut Conn) -> Result<Option<i64>, OpenError> {
+    let last = diesel::dsl::sql::<Nullable<BigInt>>(LAST_POSITION);
+    diesel::select(last).get_result(conn).map_err(|e| journal_error(&e))
 }
 
 /// Makes new positions continue after the last existing one.
 pub(super) fn continue_positions(conn: &mut Conn, known: &[Migration]) -> Result<(), OpenError> {
-    let last = diesel::dsl::sql::<BigInt>(LAST_POSITION);
-    let last: i64 = diesel::select(last).get_result(conn).map_err(|e| journal_error(&e))?;
+    let last = load_last_position(conn)?.unwrap_or(0);
     let text = known.iter().map(|migration| migration.sql).find_map(position_functions);
     let text = text.ok_or_else(|| journal_error(&"no migration creates its functions"))?;
     let replacement =

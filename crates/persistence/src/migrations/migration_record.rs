@@ -65,7 +65,7 @@ impl PendingMigration<'_> {
         format!(
             "INSERT INTO schema_migrations (version, name, checksum, floor, steps_done, applied_at) \
              VALUES ('{version}', '{name}', '{checksum}', '{floor}', {steps_done}, {at}) \
-             ON CONFLICT (version) DO UPDATE SET steps_done = {steps_done}, reached = NULL, applied_at = {at}"
+             ON CONFLICT (version) DO UPDATE SET steps_done = excluded.steps_done, reached = NULL, applied_at = excluded.applied_at"
         )
     }
 }

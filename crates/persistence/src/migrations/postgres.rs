@@ -1,12 +1,12 @@
 //! Migrates PostgreSQL step by step, while other processes use the database.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel::result::Error;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
-use guerdon_domain::ports::{AdaptiveSize, Timestamp};
+use guerdon_domain::ports::AdaptiveSize;
 
 use super::journal_positions;
 use super::migration::{LockRetryPolicy, Migration};
@@ -19,8 +19,9 @@ use crate::access::{Access, OpenError};
 use crate::connect::postgres::{connect_timeout_seconds, connection_error, require_english};
 use crate::connect::server_list::ServerList;
 use crate::connect::session_check::require_own_sessions;
+use crate::event_partitions::create_event_partitions;
 use crate::failpoint::failpoint;
-use crate::postgres::create_event_partitions;
+use crate::rows::types::{DbTimestamp, SqlTimestamp};
 use diesel::PgConnection as Conn;
 
 /// The advisory lock of migrations: "guerdon" in ASCII.
@@ -157,7 +158,9 @@ impl MigrationRunner {
             if !diesel::select(has_events.clone()).get_result::<bool>(conn)? {
                 return Ok(0); // the migrations of a test
             }
-            create_event_partitions(conn, Timestamp::from(SystemTime::now()), Some(DEFAULT_EVENT_RETENTION))
+            let now: DbTimestamp =
+                diesel::select(diesel::dsl::sql::<SqlTimestamp>("CURRENT_TIMESTAMP")).get_result(conn)?;
+            create_event_partitions(conn, now.0, Some(DEFAULT_EVENT_RETENTION))
         });
         created.map(drop).map_err(|e| migration_error(&e))
     }

@@ -1,5 +1,6 @@
 //! Writes the results of a batch in one round trip: a single statement updates the accounts and inserts the
-//! rows of all tables. Its SQL does not depend on the number of rows, so it stays prepared.
+//! rows of all tables. Its SQL does not depend on the number of rows, so it stays prepared. Citus needs one
+//! statement for each table.
 
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -11,13 +12,19 @@ use super::Conn;
 use super::accounts::UpdateAccounts;
 use super::insert_rows::InsertRows;
 use crate::failpoint::{failpoint, is_mutant};
-use crate::rows::schema::{idempotency_records, notifications, users};
+use crate::rows::schema::{
+    deliveries, events, idempotency_records, journal_entries, notifications, recognitions, transfers, users,
+};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{
     AccountStateRow, DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow,
     NotificationRow, TransferRow,
 };
 use crate::statement_chunks::{STATEMENT_BYTES, split_into_statements};
+use crate::write_form::WriteForm;
+
+/// The maximum number of rows of a statement that lists their values, which are at most 65,535.
+const LISTED_ROWS_MAX: usize = 2_000;
 
 /// The statement. The accounts are already locked, so it waits for no lock.
 struct WriteBatch<'r> {
@@ -57,6 +64,15 @@ impl QueryFragment<Pg> for WriteBatch<'_> {
     }
 }
 
+/// Inserts rows with statements that list their values.
+macro_rules! insert_listed {
+    ($conn:expr, $table:expr, $rows:expr) => {
+        for rows in $rows.chunks(LISTED_ROWS_MAX) {
+            diesel::insert_into($table).values(rows).execute($conn)?;
+        }
+    };
+}
+
 fn event_rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
     (
         events.iter().map(EventRow::from_event).collect(),
@@ -64,47 +80,107 @@ fn event_rows(events: &[NewEvent]) -> (Vec<EventRow<'_>>, Vec<DeliveryRow>) {
     )
 }
 
+/// The rows that are written together.
+struct BatchRows<'r> {
+    accounts: Vec<AccountStateRow>,
+    journal_entries: Vec<JournalEntryRow<'r>>,
+    recognitions: Vec<NewRecognitionRow>,
+    transfers: Vec<TransferRow>,
+    events: Vec<EventRow<'r>>,
+    deliveries: Vec<DeliveryRow>,
+    records: Vec<IdempotencyRow>,
+}
+
+impl<'r> BatchRows<'r> {
+    /// The rows of the changes and of the book, with these of the events.
+    fn new(changes: &'r Changes, book: &AccountBook, events: &'r [NewEvent]) -> Self {
+        let forgotten = usize::from(is_mutant("forget_account"));
+        let recognitions = &changes.recognitions;
+        let (events, deliveries) = event_rows(events);
+        Self {
+            accounts: book.changed_accounts().skip(forgotten).map(AccountStateRow::from_state).collect(),
+            journal_entries: changes.journal_entries.iter().map(JournalEntryRow::from_entry).collect(),
+            recognitions: recognitions
+                .iter()
+                .map(|(entry_id, leg, recognition)| {
+                    NewRecognitionRow::from_recognition(*entry_id, *leg, recognition)
+                })
+                .collect(),
+            transfers: book.transfers().iter().map(TransferRow::from_transfer).collect(),
+            events,
+            deliveries,
+            records: changes.idempotency_records.iter().map(IdempotencyRow::from_record).collect(),
+        }
+    }
+
+    fn write(&self, conn: &mut Conn, form: WriteForm) -> QueryResult<()> {
+        let Self { accounts, journal_entries, recognitions, transfers, events, deliveries, records } = self;
+        match form {
+            WriteForm::OneStatement => {
+                let write = WriteBatch {
+                    accounts: UpdateAccounts::from_rows(accounts),
+                    journal_entries: InsertRows::from_rows(journal_entries),
+                    recognitions: InsertRows::from_rows(recognitions),
+                    transfers: InsertRows::from_rows(transfers),
+                    events: InsertRows::from_rows(events),
+                    deliveries: InsertRows::from_rows(deliveries),
+                    records: InsertRows::from_rows(records),
+                };
+                write.execute(conn)?;
+            }
+            WriteForm::StatementPerTable => {
+                if !accounts.is_empty() {
+                    UpdateAccounts::from_rows(accounts).execute(conn)?;
+                }
+                insert_listed!(conn, journal_entries::table, journal_entries);
+                insert_listed!(conn, recognitions::table, recognitions);
+                insert_listed!(conn, transfers::table, transfers);
+                insert_listed!(conn, events::table, events);
+                insert_listed!(conn, deliveries::table, deliveries);
+                insert_listed!(conn, idempotency_records::table, records);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write_large_events(conn: &mut Conn, events: &[NewEvent], form: WriteForm) -> QueryResult<()> {
+    for slice in split_into_statements(events, events.len(), |event| event.body.len()) {
+        let (rows, deliveries) = event_rows(slice);
+        failpoint("postgres.insert.large_events")?;
+        match form {
+            WriteForm::OneStatement => {
+                InsertRows::from_rows(&rows).execute(conn)?;
+                InsertRows::from_rows(&deliveries).execute(conn)?;
+            }
+            WriteForm::StatementPerTable => {
+                insert_listed!(conn, events::table, &rows);
+                insert_listed!(conn, deliveries::table, &deliveries);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Writes the changes, and the accounts and transfers of the book.
-pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
+pub(crate) fn write_changes(
+    conn: &mut Conn,
+    changes: &Changes,
+    book: &AccountBook,
+    form: WriteForm,
+) -> QueryResult<()> {
     for key in &changes.expired_keys {
         failpoint("postgres.delete.idempotency_records")?;
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
     }
-    let forgotten = usize::from(is_mutant("forget_account"));
-    let accounts: Vec<AccountStateRow> =
-        book.changed_accounts().skip(forgotten).map(AccountStateRow::from_state).collect();
-    let journal_entries: Vec<JournalEntryRow<'_>> =
-        changes.journal_entries.iter().map(JournalEntryRow::from_entry).collect();
-    let recognitions = &changes.recognitions;
-    let recognitions: Vec<NewRecognitionRow> = recognitions
-        .iter()
-        .map(|(entry_id, leg, recognition)| NewRecognitionRow::from_recognition(*entry_id, *leg, recognition))
-        .collect();
-    let transfers: Vec<TransferRow> = book.transfers().iter().map(TransferRow::from_transfer).collect();
     let bodies: usize = changes.events.iter().map(|event| event.body.len()).sum();
     let (events, large_events) =
         if bodies <= STATEMENT_BYTES { (&*changes.events, &[][..]) } else { (&[][..], &*changes.events) };
-    let (new_events, deliveries) = event_rows(events);
-    let records: Vec<IdempotencyRow> =
-        changes.idempotency_records.iter().map(IdempotencyRow::from_record).collect();
-    let write = WriteBatch {
-        accounts: UpdateAccounts::from_rows(&accounts),
-        journal_entries: InsertRows::from_rows(&journal_entries),
-        recognitions: InsertRows::from_rows(&recognitions),
-        transfers: InsertRows::from_rows(&transfers),
-        events: InsertRows::from_rows(&new_events),
-        deliveries: InsertRows::from_rows(&deliveries),
-        records: InsertRows::from_rows(&records),
-    };
+    let rows = BatchRows::new(changes, book, events);
     failpoint("postgres.write.batch")?;
-    write.execute(conn)?;
+    rows.write(conn, form)?;
     failpoint("postgres.write.batch_done")?;
-    for slice in split_into_statements(large_events, large_events.len(), |event| event.body.len()) {
-        let (rows, deliveries) = event_rows(slice);
-        failpoint("postgres.insert.large_events")?;
-        InsertRows::from_rows(&rows).execute(conn)?;
-        InsertRows::from_rows(&deliveries).execute(conn)?;
-    }
+    write_large_events(conn, large_events, form)?;
     for (user, at) in &changes.deleted_users {
         failpoint("postgres.update.users")?;
         diesel::update(users::table.find(Id(*user)))

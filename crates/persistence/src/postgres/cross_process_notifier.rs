@@ -7,6 +7,9 @@
 //!
 //! The same connection counts the processes: each process holds a shared advisory lock, and counts the
 //! holders of that lock.
+//!
+//! The number of the lock and the name of the channel are those of the tables' schema: each schema of a
+//! database may have a service of its own.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,14 +28,12 @@ use crate::url::DatabaseUrl;
 
 const NOTIFY_INTERVAL: Duration = Duration::from_millis(50);
 const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
-const LISTEN: &str = "LISTEN guerdon_queued";
-const NOTIFY: &str = "NOTIFY guerdon_queued";
+/// The start of the channel's name; the oid of the tables' schema follows.
+const CHANNEL_PREFIX: &str = "guerdon_queued_";
+const SCHEMA_OID: &str = "(SELECT relnamespace::integer FROM pg_class WHERE oid = to_regclass('settings'))";
 const SERVING_COUNT_INTERVAL: Duration = Duration::from_secs(2);
-/// Takes the advisory lock of a serving process.
-const TAKE_SERVING_LOCK: &str = "SELECT pg_advisory_lock_shared(1735746916, 0)";
-const COUNT_SERVING: &str = "(SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
-     AND classid = 1735746916 AND objid = 0 \
-     AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))";
+/// The class of the advisory locks of serving processes.
+const SERVING_LOCKS: i32 = 0x6775_6564;
 
 /// Notifies other processes until it is dropped.
 pub struct CrossProcessNotifier {
@@ -64,7 +65,7 @@ impl CrossProcessNotifier {
             && let Ok(mut conn) =
                 ServerList::from_url(url).connect_to_any(connect_timeout_seconds(Access::Command))
         {
-            conn.batch_execute(NOTIFY).unwrap_or_default();
+            notify(&mut conn).unwrap_or_default();
         }
     }
 }
@@ -143,14 +144,25 @@ impl NotifierThread {
 
 /// Starts to listen, and to count as a serving process. Returns the number from [`backend_pid`].
 fn start_listening(conn: &mut PgConnection) -> QueryResult<i32> {
-    conn.batch_execute(LISTEN)?;
-    conn.batch_execute(TAKE_SERVING_LOCK)?;
+    let schema: i32 = diesel::select(diesel::dsl::sql::<Integer>(SCHEMA_OID)).get_result(conn)?;
+    conn.batch_execute(&format!(
+        "LISTEN {CHANNEL_PREFIX}{schema}; SELECT pg_advisory_lock_shared({SERVING_LOCKS}, {schema})"
+    ))?;
     backend_pid(conn)
 }
 
 /// The number of serving processes.
 fn count_serving(conn: &mut PgConnection) -> QueryResult<i64> {
-    diesel::select(diesel::dsl::sql::<BigInt>(COUNT_SERVING)).get_result(conn)
+    let count = format!(
+        "(SELECT count(DISTINCT pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
+         AND classid = {SERVING_LOCKS} AND objid = {SCHEMA_OID}::oid \
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))"
+    );
+    diesel::select(diesel::dsl::sql::<BigInt>(&count)).get_result(conn)
+}
+
+fn notify(conn: &mut PgConnection) -> QueryResult<()> {
+    conn.batch_execute(&format!("SELECT pg_notify('{CHANNEL_PREFIX}' || {SCHEMA_OID}, '')"))
 }
 
 /// The server's number for this connection. It identifies the connection's own notifications.
@@ -162,7 +174,11 @@ fn backend_pid(conn: &mut PgConnection) -> QueryResult<i32> {
 fn exchange_notifications(conn: &mut PgConnection, own_pid: i32, has_queued: bool) -> QueryResult<bool> {
     // A statement also reads incoming notifications. Without one, a broken connection would go unnoticed. An
     // empty statement is an error.
-    conn.batch_execute(if has_queued { NOTIFY } else { "SELECT" })?;
+    if has_queued {
+        notify(conn)?;
+    } else {
+        conn.batch_execute("SELECT")?;
+    }
     let mut has_foreign = false;
     for notification in conn.notifications_iter() {
         has_foreign |= notification?.process_id != own_pid;
@@ -182,8 +198,7 @@ mod tests {
             let DatabaseUrl::Postgres(url) = database.database_url() else { continue };
             let [mut first, mut second] =
                 [(); 2].map(|()| connect_to_server(&url, connect_timeout_seconds(Access::Serve)).unwrap());
-            let (own_pid, other) = (backend_pid(&mut first).unwrap(), backend_pid(&mut second).unwrap());
-            first.batch_execute(LISTEN).unwrap();
+            let (own_pid, other) = (start_listening(&mut first).unwrap(), backend_pid(&mut second).unwrap());
             assert!(!exchange_notifications(&mut first, own_pid, false).unwrap(), "no notification was sent");
             assert!(!exchange_notifications(&mut first, own_pid, true).unwrap(), "its own is ignored");
             assert!(!exchange_notifications(&mut second, other, true).unwrap());

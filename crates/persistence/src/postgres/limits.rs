@@ -8,6 +8,7 @@ use guerdon_domain::ports::{Deadlines, StoreError};
 
 use super::error_classes::classify_error;
 use crate::engine::Locking;
+use crate::write_form::WriteForm;
 
 /// The limits of one unit of work, over all its tries.
 #[derive(Default)]
@@ -15,6 +16,7 @@ pub(crate) struct UnitLimits {
     /// The unit does not commit after this time.
     deadline: Option<Instant>,
     locking: Locking,
+    write_form: WriteForm,
 }
 
 impl UnitLimits {
@@ -24,7 +26,17 @@ impl UnitLimits {
     }
 
     pub(crate) fn with_locking(time_limit: Option<Duration>, locking: Locking) -> Self {
-        Self { deadline: time_limit.map(|time_limit| Instant::now() + time_limit), locking }
+        let deadline = time_limit.map(|time_limit| Instant::now() + time_limit);
+        Self { deadline, locking, write_form: WriteForm::default() }
+    }
+
+    /// The same limits for a server that needs this form.
+    pub(crate) fn with_write_form(self, write_form: WriteForm) -> Self {
+        Self { write_form, ..self }
+    }
+
+    pub(crate) fn write_form(&self) -> WriteForm {
+        self.write_form
     }
 
     pub(crate) fn locking_mode(&self) -> Locking {

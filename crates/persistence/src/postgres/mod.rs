@@ -6,11 +6,14 @@ use std::ops::ControlFlow;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer};
+use diesel::sql_types::{BigInt, Integer, Nullable};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::values::{CompanyId, UserId};
 use uuid::Uuid;
 
+pub(crate) use crate::event_partitions::{
+    create_event_partitions, drop_expired_event_partition, end_of_row_deletion, keep_event_partitions,
+};
 use crate::rows::schema::users;
 use crate::rows::types::{DbTimestamp, Id, Identifier};
 
@@ -18,7 +21,6 @@ mod accounts;
 mod batch_write;
 pub(crate) mod cross_process_notifier;
 mod error_classes;
-pub(crate) mod event_partitions;
 mod insert_rows;
 mod limits;
 mod locking;
@@ -32,9 +34,6 @@ mod transaction;
 pub(crate) use accounts::load_accounts;
 pub(crate) use batch_write::write_changes;
 pub(crate) use error_classes::classify_error;
-pub(crate) use event_partitions::{
-    create_event_partitions, drop_expired_event_partition, end_of_row_deletion, keep_event_partitions,
-};
 pub(crate) use limits::UnitLimits;
 pub(crate) use locking::{load_records, lock_companies_and_claim_keys};
 pub(crate) use settlements::write_settlements;
@@ -47,12 +46,6 @@ pub(crate) type Db = diesel::pg::Pg;
 
 /// The first created of several event ids. PostgreSQL has `min(uuid)` only since version 18.
 pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
-/// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role
-/// without `pg_read_all_stats` cannot see when transactions of other roles started; they are ignored.
-pub(crate) const FEED_HELD_MICROS: &str = "(SELECT COALESCE(max(extract(epoch FROM \
-    clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM unsettled_transactions() AS u \
-    LEFT JOIN pg_stat_activity AS a ON a.pid = u.pid \
-    LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
 /// The size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// Rows are looked up by a list of their ids, which is one bound value.
@@ -63,6 +56,9 @@ pub(crate) const BY_POSITION_HINT: &str = "";
 pub(crate) const BOUND_VALUES_MAX: usize = 65_535;
 /// Makes a claim skip rows that other transactions are claiming.
 pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
+
+/// Writes a record with the id of the transaction to the write-ahead log.
+pub(crate) const LOG_EMPTY_MESSAGE: &str = "SELECT pg_logical_emit_message(true, 'guerdon', '')";
 
 /// The class of the advisory locks on companies.
 const COMPANY_LOCKS: i32 = 0x67_7565;
@@ -117,9 +113,13 @@ fn advisory_lock_key(id: Uuid) -> i32 {
 /// The position before which the journal is complete: no transaction and no distribution in steps is in
 /// progress there.
 pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
-    let least = "LEAST(settled_before(), \
-        (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)))";
-    diesel::select(diesel::dsl::sql::<BigInt>(least)).get_result(conn)
+    // Two statements, in this order: Citus evaluates functions together with a table on another node.
+    let settled = settled_before(conn)?;
+    let first_under_way = diesel::dsl::sql::<Nullable<BigInt>>(
+        "(SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way))",
+    );
+    let first_under_way: Option<i64> = diesel::select(first_under_way).get_result(conn)?;
+    Ok(first_under_way.map_or(settled, |first| first.min(settled)))
 }
 
 /// The position from which the order of the journal may still change, because transactions may be in progress
@@ -138,6 +138,16 @@ pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
     settled_before(conn)
 }
 
+/// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role
+/// without `pg_read_all_stats` cannot see when transactions of other roles started; they are ignored.
+pub(crate) fn feed_held_micros(conn: &mut Conn) -> QueryResult<i64> {
+    let oldest = "(SELECT COALESCE(max(extract(epoch FROM \
+        clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM unsettled_transactions() AS u \
+        LEFT JOIN pg_stat_activity AS a ON a.pid = u.pid \
+        LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
+    diesel::select(diesel::dsl::sql::<BigInt>(oldest)).get_result(conn)
+}
+
 /// Returns `None`: the numbering does not depend on the last event, because positions come from transaction
 /// ids.
 pub(crate) fn last_event_to_keep(_conn: &mut Conn) -> QueryResult<Option<i64>> {
@@ -149,13 +159,11 @@ pub(crate) fn transaction_position(conn: &mut Conn) -> QueryResult<Option<i64>> 
     diesel::select(diesel::dsl::sql::<BigInt>("journal_position()")).get_result(conn).map(Some)
 }
 
-/// Consumes a transaction id by locking a row in a subtransaction, so that the next position is in the past when this
-/// transaction has ended. The row is that of the company, which this transaction must have inserted.
-pub(crate) fn skip_transaction_id(conn: &mut Conn, company: Id) -> QueryResult<()> {
+/// Consumes a transaction id by logging an empty message in a subtransaction, so that the next position is in the past when
+/// this transaction has ended.
+pub(crate) fn skip_transaction_id(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SAVEPOINT next_position")?;
-    diesel::sql_query("SELECT FROM companies WHERE id = $1 FOR UPDATE")
-        .bind::<Identifier, _>(company)
-        .execute(conn)?;
+    conn.batch_execute(LOG_EMPTY_MESSAGE)?;
     conn.batch_execute("RELEASE SAVEPOINT next_position")
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use diesel::prelude::*;
-use diesel::sql_types::Text;
+use diesel::sql_types::{Bool, Text};
 use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_domain::values::checked_cast;
 
@@ -17,6 +17,7 @@ use crate::connect::session_check::require_own_sessions;
 use crate::engine::Engine;
 use crate::migrations::check_postgres;
 use crate::pool::create_pool;
+use crate::write_form::WriteForm;
 
 /// Workers that do not wait for locks. On two processors, more workers are slower.
 const FAST_WORKERS: usize = 2;
@@ -45,6 +46,15 @@ fn require_durable(conn: &mut PgConnection) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// The form of writes that the server needs.
+fn write_form_of(conn: &mut PgConnection) -> Result<WriteForm, OpenError> {
+    let has_citus = diesel::dsl::sql::<Bool>("EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')");
+    let has_citus: bool = diesel::select(has_citus)
+        .get_result(conn)
+        .map_err(|e| OpenError::failed_because("cannot read PostgreSQL's extensions", &e))?;
+    Ok(if has_citus { WriteForm::StatementPerTable } else { WriteForm::OneStatement })
+}
+
 pub(crate) fn open_postgres(
     url: &str,
     access: Access,
@@ -70,6 +80,10 @@ pub(crate) fn open_with_limits(
         require_durable(&mut conn)?;
     }
     check_postgres(&mut conn)?;
+    let write_form = match limits.write_form {
+        Some(form) => form,
+        None => write_form_of(&mut conn)?,
+    };
     // The pools begin with the connections that are already open.
     let open_connections = Arc::new(Mutex::new(vec![other, conn]));
     let connections = |connections_max, idle_min, setting: Option<&'static str>| {
@@ -84,9 +98,10 @@ pub(crate) fn open_with_limits(
     };
     if access == Access::Command {
         let pool = connections(COMMAND_CONNECTIONS, 0, None)?;
-        let batches = PooledStore::for_batches(pool.clone(), notifiers.clone());
+        let batches = PooledStore::for_batches(pool.clone(), notifiers.clone()).with_write_form(write_form);
         let commands = Engine::start_workers(batches, 1, 1).map_err(|e| thread_error(&e))?;
-        let store: Arc<dyn Store> = Arc::new(PooledStore::for_background(pool, notifiers));
+        let store: Arc<dyn Store> =
+            Arc::new(PooledStore::for_background(pool, notifiers).with_write_form(write_form));
         return Ok(OpenDatabase {
             requests: Arc::clone(&store),
             commands: Arc::new(commands),
@@ -96,11 +111,13 @@ pub(crate) fn open_with_limits(
     let (writes, reads) =
         (connections(limits.writes, 1, None)?, connections(limits.reads, 1, Some(PREFER_INDEX_ORDER))?);
     let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), 1, Some(USE_GENERIC_PLANS))?;
-    let batches = PooledStore::for_batches(batches, notifiers.clone());
+    let batches = PooledStore::for_batches(batches, notifiers.clone()).with_write_form(write_form);
     let commands =
         Engine::start_workers(batches, FAST_WORKERS, PATIENT_WORKERS).map_err(|e| thread_error(&e))?;
     let background = PooledStore::for_background(connections(limits.background, 1, None)?, notifiers.clone());
+    let background = background.with_write_form(write_form);
     let requests = PooledStore::for_requests(writes, reads, limits.time_limit, notifiers);
+    let requests = requests.with_write_form(write_form);
     Ok(OpenDatabase {
         requests: Arc::new(requests),
         commands: Arc::new(commands),

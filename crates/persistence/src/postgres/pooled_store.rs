@@ -18,6 +18,7 @@ use super::{retry_pause, schema_check};
 use crate::engine::{Backend, BatchError, Locking};
 use crate::failpoint::is_mutant;
 use crate::pool::Pool;
+use crate::write_form::WriteForm;
 
 /// The numbers of the service's connections, and the time limit of its requests.
 pub(crate) struct StoreLimits {
@@ -27,11 +28,13 @@ pub(crate) struct StoreLimits {
     /// events, settling them, sending notifications, two for metrics, pruning, and due distributions.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
+    /// `None` for the form that the server needs.
+    pub(crate) write_form: Option<WriteForm>,
 }
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { writes: 12, reads: 8, background: 8, time_limit: Deadlines::REQUEST.commit }
+        Self { writes: 12, reads: 8, background: 8, time_limit: Deadlines::REQUEST.commit, write_form: None }
     }
 }
 
@@ -41,6 +44,7 @@ pub(crate) struct PooledStore {
     /// The time limit of a unit; `None` if no client waits for it.
     time_limit: Option<Duration>,
     notifiers: Notifiers,
+    write_form: WriteForm,
 }
 
 impl PooledStore {
@@ -51,17 +55,22 @@ impl PooledStore {
         time_limit: Duration,
         notifiers: Notifiers,
     ) -> Self {
-        Self { writes, reads, time_limit: Some(time_limit), notifiers }
+        Self { writes, reads, time_limit: Some(time_limit), notifiers, write_form: WriteForm::default() }
     }
 
     /// For batches of commands, each of which has its own time limit.
     pub(crate) fn for_batches(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
-        Self { writes: pool.clone(), reads: pool, time_limit: None, notifiers }
+        Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
     }
 
     /// For background jobs, which share a few connections.
     pub(crate) fn for_background(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
-        Self { writes: pool.clone(), reads: pool, time_limit: None, notifiers }
+        Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
+    }
+
+    /// The same store on a server that needs this form.
+    pub(crate) fn with_write_form(self, write_form: WriteForm) -> Self {
+        Self { write_form, ..self }
     }
 
     fn run_with_retries(
@@ -97,7 +106,7 @@ impl PooledStore {
         let is_kept = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
         let (failure, queued) = unit.into_outcome();
         if is_kept {
-            let ended = commit_transaction(&mut connection);
+            let ended = commit_transaction(&mut connection, self.write_form);
             if matches!(ended, UnitOutcome::Done) {
                 drop(connection); // the connection is free before the result is reported
                 queued.notify_senders(&self.notifiers);
@@ -122,7 +131,7 @@ impl Store for PooledStore {
     }
 
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_with_retries(work, UnitLimits::new(self.time_limit))
+        self.run_with_retries(work, UnitLimits::new(self.time_limit).with_write_form(self.write_form))
     }
 
     /// With `PerStatement` there is no transaction, and each statement has its own snapshot. If the
@@ -170,7 +179,8 @@ impl Backend for PooledStore {
         _is_large: bool,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
-        let mut limits = UnitLimits::with_locking(Some(time_limit), locking);
+        let limits = UnitLimits::with_locking(Some(time_limit), locking);
+        let mut limits = limits.with_write_form(self.write_form);
         // If no transaction can be started, none of the commands is the cause.
         match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
             UnitOutcome::Done => Ok(()),

@@ -1,12 +1,14 @@
 //! Starts and ends transactions.
 
 use diesel::PgConnection;
+use diesel::connection::SimpleConnection as _;
 use guerdon_domain::ports::{Deadlines, StoreError};
 
-use super::classify_error;
 use super::limits::UnitLimits;
+use super::{LOG_EMPTY_MESSAGE, classify_error};
 use crate::failpoint::{failpoint, is_mutant};
 use crate::pool::{self, Pool};
+use crate::write_form::WriteForm;
 
 pub(super) type PooledConnection = pool::PoolGuard<PgConnection>;
 
@@ -48,7 +50,18 @@ pub(super) fn begin_transaction(
     Err(last)
 }
 
-pub(super) fn commit_transaction(connection: &mut PooledConnection) -> UnitOutcome {
+/// Commits. On Citus, the coordinator has only the transaction's id, and would not wait until the log is on disk. After its
+/// crash, later transactions could get smaller ids; with a record in the log, it waits.
+pub(super) fn commit_transaction(connection: &mut PooledConnection, form: WriteForm) -> UnitOutcome {
+    if form == WriteForm::StatementPerTable
+        && let Err(cause) = connection.conn.batch_execute(LOG_EMPTY_MESSAGE)
+    {
+        rollback_transaction(connection);
+        return match classify_error(&cause) {
+            StoreError::Busy => UnitOutcome::LostRace,
+            failure => UnitOutcome::Failed(failure),
+        };
+    }
     let committed = failpoint("postgres.commit")
         .map_err(Into::into)
         .and_then(|()| connection.end(if is_mutant("lose_commit") { "ROLLBACK" } else { "COMMIT" }))

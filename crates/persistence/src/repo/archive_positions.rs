@@ -9,7 +9,6 @@ use super::super::{skip_transaction_id, transaction_position};
 use super::Unit;
 use crate::rows::kind;
 use crate::rows::stored_columns::StoredColumn;
-use crate::rows::types::Id;
 
 /// The position of the last imported row of a section.
 #[derive(Default)]
@@ -37,17 +36,15 @@ impl Unit<'_> {
                 ArchivePositions { section: Some(section), position, last_id: Uuid::nil() };
         }
         let index = |name: &str| columns.iter().position(|column| column.name == name);
-        let (id, company, kind) = (index("id"), index("company_id"), index("kind"));
+        let (id, kind) = (index("id"), index("kind"));
         let value = |row: &ArchivedRow, index: Option<usize>| index.and_then(|index| row.get(index)).cloned();
         let mut positions = Vec::with_capacity(rows.len());
         for row in rows {
             if let Some(ArchivedValue::Id(id)) = value(row, id)
                 && order_matters(section, value(row, kind))
             {
-                if id < self.archive_positions.last_id
-                    && let Some(ArchivedValue::Id(company)) = value(row, company)
-                {
-                    self.query(|conn| skip_transaction_id(conn, Id(company)))?;
+                if id < self.archive_positions.last_id {
+                    self.query(skip_transaction_id)?;
                     self.archive_positions.position += 1;
                 }
                 self.archive_positions.last_id = id;

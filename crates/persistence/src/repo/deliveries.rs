@@ -90,10 +90,11 @@ impl Deliveries for Unit<'_> {
     }
 
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError> {
+        let form = self.limits.write_form();
         for slice in settlements.chunks(EVENTS_PER_STATEMENT) {
             self.query(|conn| {
                 failpoint("settlement.write")?;
-                write_settlements(conn, slice)?;
+                write_settlements(conn, slice, form)?;
                 failpoint("settlement.written").map_err(Into::into)
             })?;
         }

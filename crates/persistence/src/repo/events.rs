@@ -14,7 +14,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use super::super::{BOUND_VALUES_MAX, Db, FEED_HELD_MICROS, OLDEST_EVENT_ID};
+use super::super::{BOUND_VALUES_MAX, Db, OLDEST_EVENT_ID, feed_held_micros};
 use super::Unit;
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{deliveries, events};
@@ -32,8 +32,6 @@ struct DepthRow {
     mails_waiting: i64,
     #[diesel(sql_type = BigInt)]
     mails_given_up: i64,
-    #[diesel(sql_type = BigInt)]
-    feed_held_micros: i64,
 }
 
 impl ReadOutbox for Unit<'_> {
@@ -119,18 +117,18 @@ impl ReadOutbox for Unit<'_> {
         let mail = Channel::Mail.code();
         let query = format!(
             "SELECT pending, created_at AS oldest, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}) AS mails_waiting, \
-             (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) AS mails_given_up, \
-             {FEED_HELD_MICROS} AS feed_held_micros FROM \
+             (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) AS mails_given_up FROM \
              (SELECT count(*) AS pending, {OLDEST_EVENT_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
              LEFT JOIN events ON id = oldest"
         ); // ids increase with time
         let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
+        let feed_held_micros = self.query(feed_held_micros)?;
         Ok(QueueDepth {
             pending: found.pending,
             oldest_created_at: found.oldest.map(|oldest| oldest.0),
             mails_waiting: found.mails_waiting,
             mails_given_up: found.mails_given_up,
-            oldest_transaction_age: Duration::from_micros(found.feed_held_micros.try_into().unwrap_or(0)),
+            oldest_transaction_age: Duration::from_micros(feed_held_micros.try_into().unwrap_or(0)),
         })
     }
 }

@@ -96,7 +96,8 @@ impl LedgerAccess for Unit<'_> {
         let changes: &Changes = &alter_changes(changes);
         self.queued.add_events(&changes.events);
         self.queued.notifications |= !changes.notifications.is_empty();
-        self.query(|conn| write_changes(conn, changes, book))?;
+        let form = self.limits.write_form();
+        self.query(|conn| write_changes(conn, changes, book, form))?;
         changes.distributions.iter().try_for_each(|distribution| self.record_progress(distribution))?;
         changes.schedules.iter().try_for_each(|schedule| self.update_schedule(schedule))
     }

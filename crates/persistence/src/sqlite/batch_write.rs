@@ -16,6 +16,7 @@ use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{
     DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow, NotificationRow,
 };
+use crate::write_form::WriteForm;
 
 /// With a single writer no other transaction changes a company's provider or holds a key.
 pub(crate) fn lock_companies_and_claim_keys(
@@ -48,7 +49,12 @@ macro_rules! insert {
 }
 
 /// Writes the changes, and the accounts and transfers of the book.
-pub(crate) fn write_changes(conn: &mut Conn, changes: &Changes, book: &AccountBook) -> QueryResult<()> {
+pub(crate) fn write_changes(
+    conn: &mut Conn,
+    changes: &Changes,
+    book: &AccountBook,
+    _form: WriteForm,
+) -> QueryResult<()> {
     let rows = changes.journal_entries.iter().map(JournalEntryRow::from_entry);
     insert!(conn, failpoint("sqlite.insert.journal_entries"), journal_entries::table, rows);
     let rows = changes.recognitions.iter().map(|(entry_id, leg, recognition)| {

@@ -6,6 +6,7 @@ use diesel::SqliteConnection;
 use guerdon_domain::ports::StoreError;
 
 use crate::engine::Locking;
+use crate::write_form::WriteForm;
 
 /// The limits of a unit of work.
 pub(crate) struct UnitLimits {
@@ -22,6 +23,11 @@ impl UnitLimits {
     /// With a single writer there are no locks to wait for.
     pub(crate) fn locking_mode(&self) -> Locking {
         Locking::Wait
+    }
+
+    /// Rows are written one by one.
+    pub(crate) fn write_form(&self) -> WriteForm {
+        WriteForm::StatementPerTable
     }
 
     pub(crate) fn enforce_deadline(&mut self, _conn: &mut SqliteConnection) -> Result<(), StoreError> {

@@ -15,6 +15,7 @@ use crate::rows::schema::{attempts, events};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 use crate::rows::{AttemptRow, SettlementRow};
 use crate::statement::statement;
+use crate::write_form::WriteForm;
 
 mod accounts;
 pub(crate) mod backup_copy;
@@ -47,8 +48,6 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The first created of several event ids.
 pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id)";
-/// There is a single writer, so the event feed does not wait for transactions.
-pub(crate) const FEED_HELD_MICROS: &str = "0";
 /// The size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
@@ -96,7 +95,7 @@ pub(crate) fn transaction_position(_conn: &mut Conn) -> QueryResult<Option<i64>>
 }
 
 /// Does nothing: positions are not transaction ids.
-pub(crate) fn skip_transaction_id(_conn: &mut Conn, _company: Id) -> QueryResult<()> {
+pub(crate) fn skip_transaction_id(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }
 
@@ -159,6 +158,11 @@ pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(i64::MAX)
 }
 
+/// Returns 0: no transaction delays the feed.
+pub(crate) fn feed_held_micros(_conn: &mut Conn) -> QueryResult<i64> {
+    Ok(0)
+}
+
 /// The last event. It must never be deleted, because the next position is computed from it.
 pub(crate) fn last_event_to_keep(conn: &mut Conn) -> QueryResult<Option<i64>> {
     events::table.select(diesel::dsl::max(events::position)).get_result(conn)
@@ -204,7 +208,11 @@ statement! {
 /// Writes the results of deliveries. An attempt that is already recorded is not counted again, and its event
 /// is released. They are written one by one: a statement for many would have to ignore every error to skip
 /// attempts that are already recorded.
-pub(crate) fn write_settlements(conn: &mut Conn, settlements: &[Settlement]) -> QueryResult<()> {
+pub(crate) fn write_settlements(
+    conn: &mut Conn,
+    settlements: &[Settlement],
+    _form: WriteForm,
+) -> QueryResult<()> {
     for settlement in settlements {
         failpoint("sqlite.settle.attempt")?;
         let settled = SettlementRow::from_settlement(settlement);

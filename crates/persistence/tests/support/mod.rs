@@ -117,15 +117,29 @@ pub struct LedgerFixture {
 /// Runs a test on every database of this run.
 pub fn on_each_database(test: impl Fn(&LedgerFixture)) {
     for database in create_databases() {
+        test_and_audit(LedgerFixture::new(database), &test);
+    }
+}
+
+/// Runs a test on every database of this run, and also with the writes that Citus needs.
+pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
+    on_each_database(&test);
+    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
         let fixture = LedgerFixture::new(database);
-        test(&fixture);
-        assert_eq!(fixture.audit_ledger(), [], "on {}", fixture.database.url);
-        let LedgerFixture { database, store, commands, background, .. } = fixture;
-        drop((store, commands, background)); // closing its sessions makes them report their counts
-        if !database.is_embedded() {
-            let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
-            assert_eq!(database.count_rows(deadlocked), 0, "deadlocks despite retries");
-        }
+        let OpenDatabase { requests: store, commands, background } =
+            fixture.database.open_with_statement_per_table();
+        test_and_audit(LedgerFixture { store, commands, background, ..fixture }, &test);
+    }
+}
+
+fn test_and_audit(fixture: LedgerFixture, test: &impl Fn(&LedgerFixture)) {
+    test(&fixture);
+    assert_eq!(fixture.audit_ledger(), [], "on {}", fixture.database.url);
+    let LedgerFixture { database, store, commands, background, .. } = fixture;
+    drop((store, commands, background)); // closing its sessions makes them report their counts
+    if !database.is_embedded() {
+        let deadlocked = "pg_stat_database WHERE datname = current_database() AND deadlocks > 0";
+        assert_eq!(database.count_rows(deadlocked), 0, "deadlocks despite retries");
     }
 }
 

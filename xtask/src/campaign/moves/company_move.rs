@@ -16,7 +16,7 @@ const KILLED_WITHIN: Duration = Duration::from_millis(250);
 const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// What was killed.
+/// The number of killed processes.
 #[derive(Default)]
 pub(super) struct KillStatistics {
     pub(super) commands: usize,
