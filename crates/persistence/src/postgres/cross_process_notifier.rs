@@ -9,7 +9,7 @@
 //! holders of that lock.
 //!
 //! The number of the lock and the name of the channel are those of the tables' schema: each schema of a
-//! database may have a service of its own.
+//! database may have a separate service.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ use crate::url::DatabaseUrl;
 const NOTIFY_INTERVAL: Duration = Duration::from_millis(50);
 const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 /// The start of the channel's name; the oid of the tables' schema follows.
-const CHANNEL_PREFIX: &str = "guerdon_queued_";
+const CHANNEL_PREFIX: &str = "queued_in_schema_";
 const SCHEMA_OID: &str = "(SELECT relnamespace::integer FROM pg_class WHERE oid = to_regclass('settings'))";
 const SERVING_COUNT_INTERVAL: Duration = Duration::from_secs(2);
 /// The class of the advisory locks of serving processes.
