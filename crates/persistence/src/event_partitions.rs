@@ -94,19 +94,30 @@ pub(crate) fn create_event_partitions(
     now: Timestamp,
     retention: Option<Duration>,
 ) -> QueryResult<usize> {
-    let length = range_length(retention);
-    let existing = load_ranges(conn)?;
-    let mut created = 0;
-    for range in missing_ranges(&existing, now, length).into_iter().take(CREATED_MAX) {
-        if created == 0 {
-            conn.batch_execute(SET_SHORT_TIMEOUTS)?;
+    let find_missing = |conn: &mut PgConnection| -> QueryResult<Vec<PartitionRange>> {
+        let mut missing = missing_ranges(&load_ranges(conn)?, now, range_length(retention));
+        missing.truncate(CREATED_MAX);
+        let mut unused = Vec::new();
+        for range in missing {
+            if !is_any_default_used(conn, &range)? {
+                unused.push(range);
+            }
         }
-        if !is_any_default_used(conn, &range)? {
-            create_range(conn, &range)?;
-            created += 1;
-        }
+        Ok(unused)
+    };
+    if find_missing(conn)?.is_empty() {
+        return Ok(0);
     }
-    Ok(created)
+    lock_tables(conn)?;
+    let missing = find_missing(conn)?; // another instance may have created them
+    missing.iter().try_for_each(|range| create_range(conn, range))?;
+    Ok(missing.len())
+}
+
+/// Locks the tables against all other transactions.
+fn lock_tables(conn: &mut PgConnection) -> QueryResult<()> {
+    conn.batch_execute(SET_SHORT_TIMEOUTS)?;
+    conn.batch_execute("LOCK TABLE ONLY events, ONLY deliveries, ONLY attempts IN ACCESS EXCLUSIVE MODE")
 }
 
 /// The ranges without partitions from a time to one length ahead.
@@ -162,12 +173,10 @@ pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId
         if has_undelivered(conn, range)? {
             continue;
         }
-        conn.batch_execute(SET_SHORT_TIMEOUTS)?;
-        conn.batch_execute(
-            "LOCK TABLE ONLY events, ONLY deliveries, ONLY attempts IN ACCESS EXCLUSIVE MODE",
-        )?;
-        if has_undelivered(conn, range)? {
-            continue; // it was replayed before the lock
+        lock_tables(conn)?;
+        // Before the lock, another instance may have dropped it, or an event may have been replayed.
+        if !load_ranges(conn)?.contains(range) || has_undelivered(conn, range)? {
+            continue;
         }
         for (table, ..) in TABLES {
             conn.batch_execute(&format!("DROP TABLE {table}_{}", range.suffix))?;

@@ -1,6 +1,7 @@
 //! Which rows are deleted after their retention, and which are kept.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use guerdon_domain::ports::{
@@ -12,7 +13,7 @@ use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
 use crate::feed::read_whole_feed;
-use crate::support::{LedgerFixture, on_each_database};
+use crate::support::{LedgerFixture, on_each_database, run_concurrently};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
@@ -169,6 +170,17 @@ fn a_partition_is_dropped_as_a_whole_after_it_has_expired() {
         assert_eq!(stored_events(fixture), BTreeSet::new());
         assert_eq!(fixture.database.count_rows(&format!("pg_class WHERE relname LIKE '%{PARTITION}'")), 0);
         assert!(!drop_partition(fixture, expired).unwrap());
+    });
+}
+
+#[test]
+fn instances_that_start_together_create_each_partition_once() {
+    on_postgres(|fixture| {
+        let created = AtomicUsize::new(0);
+        run_concurrently(4, |_| {
+            created.fetch_add(create_partitions(fixture), Ordering::Relaxed);
+        });
+        assert_eq!(created.into_inner(), 2);
     });
 }
 

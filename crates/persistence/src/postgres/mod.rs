@@ -52,6 +52,8 @@ pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 pub(crate) const READS_ROWS_SINGLY: bool = false;
 /// The planner chooses the order in which it reads a table by its statistics.
 pub(crate) const BY_POSITION_HINT: &str = "";
+/// Whether an index has the whole order of a provider's events.
+pub(crate) const HAS_FEED_INDEX: bool = true;
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 65_535;
 /// Makes a claim skip rows that other transactions are claiming.

@@ -14,7 +14,7 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{CompanyId, checked_cast};
 
-use super::super::{BOUND_VALUES_MAX, BY_POSITION_HINT, Db, placeholder};
+use super::super::{BOUND_VALUES_MAX, BY_POSITION_HINT, Db, HAS_FEED_INDEX, placeholder};
 use super::Unit;
 use crate::rows::archive::{self, SectionSource};
 use crate::rows::stored_columns::{SqlKind, StoredColumn};
@@ -148,7 +148,7 @@ impl ReadCompanyArchive for Unit<'_> {
         now: Timestamp,
     ) -> Result<ArchivePage, StoreError> {
         self.query(super::super::disable_statement_timeout)?;
-        let source = archive::source(section);
+        let source = archive::source(section, HAS_FEED_INDEX);
         let mut query = diesel::sql_query(page_query(section, &source, after.is_none()))
             .into_boxed::<Db>()
             .bind::<Identifier, _>(Id(company))

@@ -31,7 +31,9 @@ const PROVIDER_OF_COMPANY: &str = "t.id = (SELECT provider_id FROM companies WHE
 const OWN_OR_USED_OCCASION: &str = "t.company_id = {company} OR (t.company_id IS NULL AND EXISTS \
     (SELECT 1 FROM journal_entries AS x WHERE x.company_id = {company} AND x.occasion_id = t.id))";
 
-pub(crate) fn source(section: ArchiveSection) -> SectionSource {
+/// `has_feed_index` is whether an index has the whole order of a provider's events. Otherwise, a position identifies an
+/// event.
+pub(crate) fn source(section: ArchiveSection, has_feed_index: bool) -> SectionSource {
     let source = |from, condition, key| SectionSource { from, condition, key, splits_key: false };
     let of_company = |from, key| source(from, OF_COMPANY, key);
     let of_entry = |from| SectionSource { splits_key: true, ..source(from, OF_ENTRY, BY_ENTRY_AND_LEG) };
@@ -51,7 +53,10 @@ pub(crate) fn source(section: ArchiveSection) -> SectionSource {
         ArchiveSection::Recognitions => {
             of_entry("journal_entries AS x JOIN recognitions AS t ON t.journal_entry_id = x.id")
         }
-        ArchiveSection::Events => SectionSource { splits_key: true, ..of_company("events AS t", BY_FEED) },
+        ArchiveSection::Events if has_feed_index => {
+            SectionSource { splits_key: true, ..of_company("events AS t", BY_FEED) }
+        }
+        ArchiveSection::Events => of_company("events AS t{by_position}", BY_POSITION),
         ArchiveSection::Deliveries => of_company("deliveries AS t", BY_EVENT),
         ArchiveSection::Attempts => of_company("attempts AS t", BY_EVENT_AND_ID),
         ArchiveSection::IdempotencyRecords => {

@@ -55,6 +55,8 @@ pub(crate) const DATABASE_BYTES: &str =
 pub(crate) const READS_ROWS_SINGLY: bool = true;
 /// Makes a query read a table in the order of its rows, which is that of their positions.
 pub(crate) const BY_POSITION_HINT: &str = " NOT INDEXED";
+/// Whether an index has the whole order of a provider's events.
+pub(crate) const HAS_FEED_INDEX: bool = false;
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 32_766;
 /// Makes a claim skip rows that others are claiming. With a single writer there are none.
