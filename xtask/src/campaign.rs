@@ -109,7 +109,7 @@ enum Campaign {
     Failover,
     /// Two cells behind HAProxy: a failover in one, reloads and rolling restarts
     Cells,
-    /// Two cells as schemas of a Citus cluster: kills, moves and parked commits of a node
+    /// Two cells as schemas of a Citus cluster: killed workers, moves between workers, and delayed commits
     Citus,
     /// Companies that move to another cell under load, with kills of the commands and services
     Moves,

@@ -91,7 +91,7 @@ fn format_change(count: u64, baseline: Option<u64>) -> String {
     format!("{baseline:>12} {:>8}", format!("{sign}{}.{} %", per_mille / 10, per_mille % 10))
 }
 
-/// Returns the instructions per run of a path.
+/// Returns the number of instructions that one run of a path takes.
 fn instructions_per_run(program: &Path, path: &str, extra_runs: u64) -> Result<u64> {
     let (base, all) = (
         total_instructions(program, path, BASE_RUNS)?,
@@ -100,7 +100,7 @@ fn instructions_per_run(program: &Path, path: &str, extra_runs: u64) -> Result<u
     Ok(all.saturating_sub(base) / extra_runs)
 }
 
-/// Returns the instructions of a process that runs a path `times` times.
+/// Returns the number of instructions that a process executes to run a path `times` times.
 fn total_instructions(program: &Path, path: &str, times: u64) -> Result<u64> {
     let folder = tempfile::Builder::new().prefix("guerdon-instruction-count-").tempdir()?;
     let mut command = Command::new("valgrind");

@@ -1,8 +1,9 @@
 //! The partitions of `events`, `deliveries` and `attempts`: ranges of the event's id, which increases with time.
 //!
-//! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are past
-//! their retention. Events outside all ranges, such as those of an imported company, are in the default partitions, from
-//! which they are deleted row by row. The three tables have the same ranges, and their partitions the same suffixes.
+//! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are
+//! past their retention. Events outside all ranges, such as those of an imported company, are in the default
+//! partitions, from which they are deleted row by row. The three tables have the same ranges, and their partitions
+//! the same suffixes.
 
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ const DAY: Duration = Duration::from_secs(24 * 3_600);
 /// A range has at least a week, and at most a quarter of a year, so that there are few partitions after ten years.
 const DAYS_MIN: u32 = 7;
 const DAYS_MAX: u32 = 91;
-/// The number of ranges that one call creates at most.
+/// The maximum number of ranges that one call creates.
 const CREATED_MAX: usize = 4;
 /// A transaction that waits for the lock of a whole table makes all others wait, so it waits only for a short time. The
 /// second limit is for a default partition with many rows, which PostgreSQL reads before it creates another one.
@@ -45,7 +46,7 @@ struct PartitionRange {
 }
 
 impl PartitionRange {
-    /// The range of the ids from the start of one day to that of another.
+    /// The range of the ids from the start of one day to the start of another.
     fn between_days(start: Timestamp, end: Timestamp) -> Self {
         let date = start.to_utc().date();
         let suffix = format!("{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
@@ -53,7 +54,7 @@ impl PartitionRange {
     }
 }
 
-/// The smallest id of a time: ids are of version 7 of RFC 9562, and start with the time in milliseconds.
+/// Returns the smallest id of a time: ids are UUIDs of version 7 (RFC 9562), which start with the time in milliseconds.
 fn first_id_at(at: Timestamp) -> EventId {
     let millis = u128::try_from(at.unix_micros() / 1_000).unwrap_or_default();
     EventId::from_uuid(Uuid::from_u128(millis << 80))
@@ -75,7 +76,7 @@ fn range_length(retention: Option<Duration>) -> Duration {
     DAY * u32::try_from(days).unwrap_or(DAYS_MAX).clamp(DAYS_MIN, DAYS_MAX)
 }
 
-/// The ranges that exist, in their order.
+/// Returns the existing ranges, ordered by id.
 fn load_ranges(conn: &mut PgConnection) -> QueryResult<Vec<PartitionRange>> {
     diesel::sql_query(
         "SELECT substr(name, length('events_') + 1) AS suffix, bounds[1]::uuid AS start, bounds[2]::uuid AS \"end\" FROM (\
@@ -87,8 +88,8 @@ fn load_ranges(conn: &mut PgConnection) -> QueryResult<Vec<PartitionRange>> {
     .get_results(conn)
 }
 
-/// Creates the partitions for the ids from now to one range's length ahead, unless they exist. Returns the number of new
-/// ranges. A range of which the default partitions already have rows is left to them.
+/// Creates the missing partitions for ids from now until the length of one range later. Returns the number of new
+/// ranges. Skips a range if the default partitions already contain rows of it; later rows of it are stored there, too.
 pub(crate) fn create_event_partitions(
     conn: &mut PgConnection,
     now: Timestamp,
@@ -120,7 +121,7 @@ fn lock_tables(conn: &mut PgConnection) -> QueryResult<()> {
     conn.batch_execute("LOCK TABLE ONLY events, ONLY deliveries, ONLY attempts IN ACCESS EXCLUSIVE MODE")
 }
 
-/// The ranges without partitions from a time to one length ahead.
+/// The ranges between `now` and `now + length` that have no partitions yet.
 fn missing_ranges(existing: &[PartitionRange], now: Timestamp, length: Duration) -> Vec<PartitionRange> {
     let bounds = existing.iter().filter_map(|range| time_of_id(range.start.0).zip(time_of_id(range.end.0)));
     let bounds: Vec<(Timestamp, Timestamp)> = bounds.collect();
@@ -166,8 +167,8 @@ fn create_range(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<
     statements.iter().try_for_each(|statement| conn.batch_execute(statement))
 }
 
-/// Drops the oldest partitions whose ids are all before `end` and whose events were all delivered. Returns false if there
-/// are none. Takes the same time for any number of events.
+/// Drops the oldest partitions whose ids are all before `end` and whose events were all delivered. Returns false if
+/// there are none. Takes the same time for any number of events.
 pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId) -> QueryResult<bool> {
     for range in load_ranges(conn)?.iter().take_while(|range| range.end.0 <= end) {
         if has_undelivered(conn, range)? {
@@ -186,7 +187,7 @@ pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId
     Ok(false)
 }
 
-/// Whether an event of the range is in another state than delivered. Each state has a partial index.
+/// Whether the range has an event in a state other than delivered. Each of these states has a partial index.
 fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<bool> {
     let in_state =
         |state: i16| format!("EXISTS (SELECT FROM deliveries_{} WHERE state = {state})", range.suffix);
@@ -194,16 +195,16 @@ fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResu
     diesel::select(sql::<Bool>(&any)).get_result(conn)
 }
 
-/// The id before which expired events are deleted row by row: the start of the range with this id, because that range is
-/// dropped as a whole later.
+/// The id before which expired events are deleted row by row: the start of the range that contains `end`, which is
+/// dropped as a whole later, or `end` itself if no range contains it.
 pub(crate) fn end_of_row_deletion(conn: &mut PgConnection, end: EventId) -> QueryResult<EventId> {
     let ranges = load_ranges(conn)?;
     let containing = ranges.iter().find(|range| (range.start.0..range.end.0).contains(&end));
     Ok(containing.map_or(end, |range| range.start.0))
 }
 
-/// Prevents partitions from being dropped until the transaction ends. Call it before the transaction's first query, if the
-/// transaction reads events and the time before which they may have been deleted.
+/// Prevents partitions from being dropped until the transaction ends. Call it before the transaction's first query,
+/// if the transaction reads events and the time before which they may have been deleted.
 pub(crate) fn keep_event_partitions(conn: &mut PgConnection) -> QueryResult<()> {
     conn.batch_execute("LOCK TABLE ONLY events IN ACCESS SHARE MODE")
 }

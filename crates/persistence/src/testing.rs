@@ -206,7 +206,7 @@ impl TestDatabase {
         }
     }
 
-    /// Opens the database like the service on Citus, which writes to each table with one statement.
+    /// Opens the database as a service on Citus does: each table is written with a separate statement.
     pub fn open_with_statement_per_table(&self) -> OpenDatabase {
         match self.database_url() {
             DatabaseUrl::Sqlite(_) => self.open_for_service(),

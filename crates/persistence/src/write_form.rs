@@ -6,8 +6,9 @@ pub(crate) enum WriteForm {
     /// With one statement for all tables.
     #[default]
     OneStatement,
-    /// With one statement for each table, which lists the rows: for Citus. It would run a statement for several tables, or one
-    /// that inserts the rows of a query, as a transaction over several nodes, whose commit on the node of the tables follows
-    /// that of the coordinator: readers of the feed would miss events.
+    /// With one statement for each table, which lists the rows. This is for Citus, which runs a statement that writes
+    /// to several tables, or that inserts the rows of a query, as a transaction on several nodes. Such a transaction
+    /// commits on the coordinator first and on the node with the tables later, so readers of the feed would miss
+    /// events.
     StatementPerTable,
 }

@@ -73,7 +73,7 @@ mod on_postgres {
     guerdon_domain::store_contract!(crate::contract::run_on_postgres);
 }
 
-/// PostgreSQL, with the writes that Citus needs.
+/// PostgreSQL, with the form of writes that Citus needs.
 mod with_statement_per_table {
     guerdon_domain::store_contract!(crate::contract::run_with_statement_per_table);
 }

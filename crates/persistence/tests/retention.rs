@@ -116,7 +116,8 @@ fn the_feed_continues_after_the_last_deleted_event() {
     });
 }
 
-/// The first partition of the events of the fixture, whose ids have one fixed time.
+/// The suffix of the first partition. All event ids of the fixture have the same fixed time, which is in this
+/// partition.
 const PARTITION: &str = "20241106";
 
 fn time_of_ids() -> Timestamp {
@@ -139,7 +140,7 @@ fn count_in_partition(fixture: &LedgerFixture) -> Vec<i64> {
     fixture.database.count_each(&tables.each_ref().map(String::as_str))
 }
 
-/// Runs a test on PostgreSQL. The clock shows the time of the ids.
+/// Runs a test on PostgreSQL, with the clock set to the time of the ids.
 fn on_postgres(test: impl Fn(&LedgerFixture)) {
     on_each_database(|fixture| {
         if !fixture.database.is_embedded() {
@@ -219,7 +220,7 @@ fn no_partition_is_dropped_during_a_snapshot_that_reads_events() {
             Ok(())
         });
         assert_eq!(count_in_partition(fixture), [1, 1, 1]);
-        // Verification expects the events of the time after this.
+        // From now on, verification does not report events created before `expired` as missing.
         prune_events(fixture, expired, 100);
     });
 }

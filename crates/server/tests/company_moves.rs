@@ -219,7 +219,8 @@ impl TwoCells {
 }
 
 impl TwoCells {
-    /// The source keeps a copy of the personal data. It is erased there, also for users that are not deleted there.
+    /// Asserts that the source, which keeps a copy of the personal data, can erase that of any user, even one who is
+    /// not deleted there.
     fn assert_copies_of_personal_data_can_be_erased(&self) {
         for user in [&self.fixture.spare_user, &self.fixture.sample.users[1]] {
             let output = self.source.run_command(&["user", "erase", user]);

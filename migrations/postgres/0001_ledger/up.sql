@@ -213,8 +213,9 @@ CREATE TABLE distribution_steps (
 --
 -- Only sessions of guerdon write facts. Each takes an advisory lock when it connects, before its first transaction, and
 -- holds it: the lock of the class 1735746917 whose number is the oid of the tables' schema. A transaction whose session
--- does not hold that lock in this database cannot add facts, and is ignored. A transaction whose session is unknown (a prepared one, or one that is just ending) counts as one of
--- guerdon. journal_position() is null in every other session, so that the database refuses facts from such a session.
+-- does not hold that lock in this database cannot add facts, and is ignored. A transaction whose session is unknown
+-- (a prepared one, or one that is just ending) counts as one of guerdon. journal_position() is null in every other
+-- session, so that the database refuses facts from such a session.
 --
 -- All three functions are bound to the objects that they use when they are created, whatever the search_path of their
 -- caller. `guerdon migrate` replaces them after a restore into another cluster, which has a different transaction
@@ -245,8 +246,8 @@ CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
   BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
--- TRUNCATE has triggers of its own: Citus would not create a trigger for TRUNCATE and other statements on the node that
--- has the rows.
+-- TRUNCATE has separate triggers: Citus does not create a trigger that combines TRUNCATE with other statements on the
+-- node that stores the rows.
 
 -- The rules of a journal entry and of a transfer are functions: PostgreSQL reads the text of a CHECK again for every
 -- statement, which takes longer than writing a batch of rows, but compiles a function once for each session. They use

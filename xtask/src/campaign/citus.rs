@@ -1,8 +1,8 @@
-//! Two cells as schemas of one Citus cluster under load: a worker is killed, a cell moves to the other worker, and commits are
-//! delayed on the worker and on the coordinator.
+//! Two cells as schemas of one Citus cluster under load: a worker is killed, a cell moves to the other worker, and
+//! commits are delayed on the worker and on the coordinator.
 //!
-//! Clients read the event feeds all the time. No acknowledged recognition may be missing in its ledger or in the feed as it
-//! was read. In the end, the rate of a cell is compared with that of a service on plain PostgreSQL.
+//! Clients read the event feeds continuously. No acknowledged recognition may be missing in the ledger or in the
+//! events that a client read. At the end, the rate of a cell is compared with that of a service on plain PostgreSQL.
 
 mod cluster;
 mod feed_reader;
@@ -59,7 +59,7 @@ impl Disturbance {
 struct Results {
     comparison: Comparison,
     logs: [RequestLog; SCHEMAS.len()],
-    /// The requests to the first cell that measured its rate, after the feeds were read.
+    /// The requests that measured the rate of the first cell. They were sent after the feed readers ended.
     rate_log: RequestLog,
     moves: usize,
     kills: usize,

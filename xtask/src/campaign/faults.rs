@@ -105,7 +105,8 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
 }
 
 impl Rounds {
-    /// Injects every fault at least once, repeatedly for the duration of the campaign.
+    /// Injects the faults one after the other, in rounds, until the duration of the campaign has passed. Each fault is
+    /// injected at least once.
     fn run_all(
         &mut self,
         setup: &Setup<'_>,

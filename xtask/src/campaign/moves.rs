@@ -1,7 +1,8 @@
 //! Moves companies from one cell to another under load, and kills a process at a random time in every second move.
 //!
-//! Clients send recognitions with keys to whichever cell executes them. Every request must be recorded once in the target,
-//! whichever cell acknowledged it, and no cell may execute a request while the other one does.
+//! Clients send recognitions with keys to both cells in turn until one executes them. The target must record every
+//! request exactly once, whichever cell acknowledged it, and only one cell at a time may execute requests of the
+//! company.
 
 mod clients;
 mod company_move;
@@ -30,12 +31,12 @@ use crate::measurement::percentiles::Percentiles;
 use crate::measurement::service::{Database, RunningService, free_address};
 use crate::postgres::Cluster;
 
-/// The number of moves, unless the time is over before.
+/// The maximum number of moves. There are fewer if the campaign's duration ends earlier.
 const MOVES_MAX: usize = 50;
 const USERS: usize = 20;
 /// The points in the peer wallet of each user, more than the campaign spends.
 const POINTS: &str = "1000000";
-/// The load on the company before the export and after the import.
+/// How long requests are sent before the export and after the import.
 const LOAD_BEFORE: Duration = Duration::from_millis(300);
 const LOAD_AFTER: Duration = Duration::from_millis(500);
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
@@ -55,7 +56,7 @@ struct MovedCompany {
     provider: Provider,
     company: Company,
     requests: Vec<LoadRequest>,
-    /// Which requests the source acknowledged.
+    /// For each request, whether the source acknowledged it.
     acknowledged_by_source: Vec<bool>,
 }
 
@@ -67,7 +68,7 @@ struct Moves {
     /// Requests that the source executed after the target had executed one.
     executed_in_both: usize,
     unexpected: Vec<String>,
-    /// From the last response of the source to the first of the target.
+    /// For each move, the time between the last response of the source and the first response of the target.
     closed: Vec<Duration>,
 }
 
@@ -229,8 +230,8 @@ impl Moves {
 }
 
 impl MovedCompany {
-    /// Counts the recognitions that the event feed of a cell has and that were not requested, or the other way round.
-    /// Repeated events count as well.
+    /// Counts the recognitions that are in the event feed of a cell but were not requested, and those that were
+    /// requested but are not in the feed. Duplicate events count as well.
     fn count_feed_differences(&self, cell: &RunningService, requests: &[&LoadRequest]) -> Result<usize> {
         let mut connection = cell.https().connect()?;
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
@@ -255,7 +256,7 @@ impl MovedCompany {
         Ok(missing + found.len().abs_diff(expected.len()))
     }
 
-    /// The sum of the points that the users received: each recognition has one.
+    /// The sum of the points that the users received. It is the number of recognitions: each one is for one point.
     fn received_points(&self, cell: &RunningService) -> Result<usize> {
         let mut connection = cell.https().connect()?;
         let path = format!("/v1/companies/{}/users/balances", self.company.id);

@@ -125,7 +125,8 @@ impl ServerFolder {
         Ok(PostgresServer { server, psql: programs.client_program("psql"), folder: self })
     }
 
-    /// Starts the server and waits until it is ready. Its watchdog removes `removed`.
+    /// Starts the server and waits until it is ready. The watchdog removes the folder `removed` if this process is
+    /// killed.
     fn start_process(&self, programs: &Programs, removed: Option<&Path>) -> Result<ProcessGuard> {
         let (data, log) = (self.data_folder(), self.folder.path().join("log"));
         let mut command: Command =

@@ -2,7 +2,7 @@
 
 use time::{Duration, OffsetDateTime, Time, UtcOffset};
 
-/// The length of a bucket, in UTC.
+/// The size of a bucket: an hour or a day in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BucketSize {
     Hour,

@@ -69,7 +69,7 @@ impl Column for CompanyColumn {
 /// The filter of companies: `?q=acme&reserve=low`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompanyFilter {
-    /// A part of the name or the domain in any case, or a whole id.
+    /// A part of the name or the domain, ignoring case, or a complete id.
     pub text: Option<String>,
     /// Only those whose reserve is below its threshold.
     pub is_low_only: bool,

@@ -80,8 +80,9 @@ pub trait ReadCompanyArchive {
     /// The columns of a section.
     fn archived_columns(&self, section: ArchiveSection) -> Vec<ArchivedColumn>;
 
-    /// The rows of a section that come after a key, at most `rows_max` of them, in a fixed order. Journal entries, events
-    /// and audit entries are in the order of their positions. Idempotency records that have expired at `now` are omitted.
+    /// The rows of a section that come after a key, at most `rows_max` of them, in a fixed order. Journal entries,
+    /// events and audit entries are in the order of their positions. Idempotency records that have expired at `now`
+    /// are omitted.
     fn read_archive_page(
         &mut self,
         company: CompanyId,
@@ -91,8 +92,8 @@ pub trait ReadCompanyArchive {
         now: Timestamp,
     ) -> Result<ArchivePage, StoreError>;
 
-    /// Estimates the number of users, journal entries and transfers of the company. As the first call of a snapshot, it also
-    /// prevents events from being deleted until the snapshot ends.
+    /// Estimates the number of users, journal entries and transfers of the company. If this is the first call in a
+    /// snapshot, no events are deleted until the snapshot ends.
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError>;
 
     /// Recomputes the journal and the accounts of one company, as an audit of the whole ledger does.

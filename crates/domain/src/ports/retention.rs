@@ -6,8 +6,8 @@ use super::{StoreError, Timestamp};
 use crate::values::EventId;
 
 pub trait Retention {
-    /// Prepares the tables for the events of the coming days, where they are partitioned by time, and returns the number of
-    /// new partitions. `retention` is how long delivered events are kept; `None` is forever.
+    /// Creates partitions for the events of the coming days if the tables are partitioned by time. Returns the number
+    /// of new partitions. `retention` is how long delivered events are kept; `None` means forever.
     fn create_event_partitions(
         &mut self,
         now: Timestamp,
@@ -20,8 +20,8 @@ pub trait Retention {
 
     /// Deletes delivered events that were created before a time, with their attempts. Examines at most `limit` events
     /// with ids greater than the given one. Returns the number of deleted events and the id to continue after; `None`
-    /// at the end. Leaves the events of a partition that will be dropped as a whole when all of it has expired. The last
-    /// event is kept if the positions of future events depend on it.
+    /// at the end. Skips the events of a partition that has not expired completely: it is dropped as a whole later. The
+    /// last event is kept if the positions of future events depend on it.
     fn prune_events(
         &mut self,
         before: Timestamp,

@@ -39,8 +39,8 @@ pub struct SendRecognition {
 }
 
 impl SendRecognition {
-    /// The maximum size in bytes of its message for all receivers together. Assumes the maximum length for an
-    /// occasion's default message, which is not known yet.
+    /// The size in bytes of the message times the number of receivers, at most `MESSAGES_BYTES_MAX`. Without a message,
+    /// assumes the maximum length, because the occasion's default message is not known yet.
     pub fn message_bytes_max(&self) -> usize {
         let message = self.message.as_ref().map_or(Message::BYTES_MAX, |message| message.as_str().len());
         message.saturating_mul(self.receivers.ids().len()).min(MESSAGES_BYTES_MAX)

@@ -38,8 +38,8 @@ fn erased_identity(id: UserId) -> Result<(EmailAddress, SingleLine), StoreError>
 /// Erases the profile of a deleted user and the notifications to its address. The user's points and messages are part
 /// of the ledger and are kept. Erasing again changes only the audit log. Returns the company of the user.
 ///
-/// The users of a company that was handed over need not be deleted: they are deleted in the cell that imported the company,
-/// and this cell keeps a copy of their data.
+/// In a company that was handed over, users are erased even if they are not deleted here. They are deleted only in the
+/// cell that imported the company, and this cell keeps a copy of their data.
 pub fn erase<T: AuditLog + Erasure + Locks + ReadCompanies + Users + ?Sized>(
     tx: &mut T,
     scope: ProviderId,

@@ -30,8 +30,8 @@ pub(super) fn is_behind(conn: &mut Conn) -> Result<bool, OpenError> {
         return Ok(false);
     }
     let last = load_last_position(conn)?.unwrap_or(0);
-    // A separate statement: Citus would evaluate the function on another node, together with a table. It takes a new
-    // transaction id, which is greater than those of all earlier transactions.
+    // A separate statement, because Citus would evaluate the function on another node if the statement also read a
+    // table. The function assigns a new transaction id, which is greater than those of all earlier transactions.
     let next = diesel::dsl::sql::<BigInt>("journal_position()");
     let next: i64 = diesel::select(next).get_result(conn).map_err(|e| journal_error(&e))?;
     Ok(last > next)

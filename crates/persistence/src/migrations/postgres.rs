@@ -29,7 +29,8 @@ const MIGRATION_LOCK: i64 = 0x67_7565_7264_6f6e;
 /// The number of rows of the first batch. Later batches have as many as fit into `BATCH_DURATION_TARGET`.
 const FIRST_BATCH_ROWS: i64 = 1_000;
 const BATCH_ROWS_MAX: i64 = 20_000;
-/// The retention for which the first partitions of events are created. The service creates the next ones for its own.
+/// The retention period that determines the length of the first partitions of events. The service creates later ones
+/// according to its configured retention.
 const DEFAULT_EVENT_RETENTION: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// The target duration of a batch. Transactions that need a row of the batch wait until it ends.
 const BATCH_DURATION_TARGET: Duration = Duration::from_millis(100);

@@ -1,6 +1,6 @@
 //! Writes the results of a batch in one round trip: a single statement updates the accounts and inserts the
-//! rows of all tables. Its SQL does not depend on the number of rows, so it stays prepared. Citus needs one
-//! statement for each table.
+//! rows of all tables. Its SQL does not depend on the number of rows, so it stays prepared. On Citus, each
+//! table needs a separate statement.
 
 use diesel::pg::Pg;
 use diesel::prelude::*;
@@ -23,7 +23,8 @@ use crate::rows::{
 use crate::statement_chunks::{STATEMENT_BYTES, split_into_statements};
 use crate::write_form::WriteForm;
 
-/// The maximum number of rows of a statement that lists their values, which are at most 65,535.
+/// The maximum number of rows in a statement that lists their values. PostgreSQL allows 65,535 parameters per
+/// statement.
 const LISTED_ROWS_MAX: usize = 2_000;
 
 /// The statement. The accounts are already locked, so it waits for no lock.
@@ -92,7 +93,7 @@ struct BatchRows<'r> {
 }
 
 impl<'r> BatchRows<'r> {
-    /// The rows of the changes and of the book, with these of the events.
+    /// Collects the rows of `changes`, of the accounts in `book`, and of `events`.
     fn new(changes: &'r Changes, book: &AccountBook, events: &'r [NewEvent]) -> Self {
         let forgotten = usize::from(is_mutant("forget_account"));
         let recognitions = &changes.recognitions;

@@ -8,8 +8,8 @@
 //! The same connection counts the processes: each process holds a shared advisory lock, and counts the
 //! holders of that lock.
 //!
-//! The number of the lock and the name of the channel are those of the tables' schema: each schema of a
-//! database may have a separate service.
+//! The lock's number and the channel's name contain the oid of the tables' schema, because each schema of a
+//! database may belong to a different service.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

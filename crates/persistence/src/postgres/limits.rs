@@ -30,7 +30,7 @@ impl UnitLimits {
         Self { deadline, locking, write_form: WriteForm::default() }
     }
 
-    /// The same limits for a server that needs this form.
+    /// Returns these limits with the given form of writes.
     pub(crate) fn with_write_form(self, write_form: WriteForm) -> Self {
         Self { write_form, ..self }
     }

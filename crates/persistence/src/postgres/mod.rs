@@ -115,7 +115,8 @@ fn advisory_lock_key(id: Uuid) -> i32 {
 /// The position before which the journal is complete: no transaction and no distribution in steps is in
 /// progress there.
 pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
-    // Two statements, in this order: Citus evaluates functions together with a table on another node.
+    // Two statements, in this order: Citus would evaluate the function on another node if the statement also read a
+    // table.
     let settled = settled_before(conn)?;
     let first_under_way = diesel::dsl::sql::<Nullable<BigInt>>(
         "(SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way))",
@@ -161,8 +162,8 @@ pub(crate) fn transaction_position(conn: &mut Conn) -> QueryResult<Option<i64>> 
     diesel::select(diesel::dsl::sql::<BigInt>("journal_position()")).get_result(conn).map(Some)
 }
 
-/// Consumes a transaction id by logging an empty message in a subtransaction, so that the next position is in the past when
-/// this transaction has ended.
+/// Consumes a transaction id by logging an empty message in a subtransaction, so that the next position is in the
+/// past when this transaction has ended.
 pub(crate) fn skip_transaction_id(conn: &mut Conn) -> QueryResult<()> {
     conn.batch_execute("SAVEPOINT next_position")?;
     conn.batch_execute(LOG_EMPTY_MESSAGE)?;

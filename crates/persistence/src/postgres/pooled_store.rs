@@ -28,7 +28,7 @@ pub(crate) struct StoreLimits {
     /// events, settling them, sending notifications, two for metrics, pruning, and due distributions.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
-    /// `None` for the form that the server needs.
+    /// `None` selects the form that the server needs.
     pub(crate) write_form: Option<WriteForm>,
 }
 
@@ -68,7 +68,7 @@ impl PooledStore {
         Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
     }
 
-    /// The same store on a server that needs this form.
+    /// Returns this store with the given form of writes.
     pub(crate) fn with_write_form(self, write_form: WriteForm) -> Self {
         Self { write_form, ..self }
     }

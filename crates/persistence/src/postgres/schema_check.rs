@@ -15,8 +15,8 @@ use crate::schema_objects::{SchemaObject, find_differences};
 /// The schema of the tables, as written in SQL.
 const SCHEMA: &str =
     "(SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('transfers'))";
-/// All objects of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`. Of a partition,
-/// only constraints and triggers that its table lacks are described.
+/// All objects of the schema with the oid `NAMESPACE`. The tables are in the schema `$1`. For a partition, the
+/// query returns only constraints and triggers that the partitioned table does not have.
 const OBJECTS: &str = r"
     SELECT name, replace(regexp_replace(definition, '\mpg_temp(_\d+)?\.', '', 'g'), $1 || '.', '') AS definition, matters FROM (
       SELECT 'column ' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod)

@@ -50,8 +50,9 @@ pub(super) fn begin_transaction(
     Err(last)
 }
 
-/// Commits. On Citus, the coordinator has only the transaction's id, and would not wait until the log is on disk. After its
-/// crash, later transactions could get smaller ids; with a record in the log, it waits.
+/// Commits. On Citus, the coordinator assigns the transaction's id but writes no data, so its commit would not wait
+/// until the write-ahead log is on disk. After a crash of the coordinator, later transactions could then get smaller
+/// ids. With a record in the log, the commit waits.
 pub(super) fn commit_transaction(connection: &mut PooledConnection, form: WriteForm) -> UnitOutcome {
     if form == WriteForm::StatementPerTable
         && let Err(cause) = connection.conn.batch_execute(LOG_EMPTY_MESSAGE)

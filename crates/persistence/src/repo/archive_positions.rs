@@ -1,6 +1,7 @@
-//! The positions of imported rows on PostgreSQL, where all rows of a transaction have the same position and are ordered by
-//! their ids. Ids increase with time, except when the clock was set back or differs between instances. Where the order
-//! matters and the ids contradict it, the next position is used. SQLite numbers the rows as they are inserted.
+//! The positions of imported rows on PostgreSQL, where all rows of a transaction have the same position and are
+//! ordered by their ids. Ids increase with time, except when the clock was set back or differs between instances.
+//! Where the order matters and the ids contradict it, the next position is used. SQLite numbers the rows as they are
+//! inserted.
 
 use guerdon_domain::ports::{ArchiveSection, ArchivedRow, ArchivedValue, StoreError};
 use uuid::Uuid;

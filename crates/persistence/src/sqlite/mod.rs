@@ -184,7 +184,7 @@ pub(crate) fn drop_expired_event_partition(_conn: &mut Conn, _end: EventId) -> Q
     Ok(false)
 }
 
-/// The same id: all expired events are deleted row by row.
+/// Returns `end`: all expired events are deleted row by row.
 pub(crate) fn end_of_row_deletion(_conn: &mut Conn, end: EventId) -> QueryResult<EventId> {
     Ok(end)
 }

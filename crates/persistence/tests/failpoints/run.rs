@@ -18,7 +18,7 @@ const OUTCOME_TIMEOUT: Duration = Duration::from_secs(30);
 /// The numbers of rows that commands add.
 const COUNTED: [&str; 5] = ["journal_entries", "recognitions", "events", "deliveries", "notifications"];
 
-/// Sends the outcome of a command, and the body of its response.
+/// Renders the response to a command, and sends the outcome with the command's index.
 struct IndexedReceiver {
     index: usize,
     outcomes: Sender<(usize, Outcome)>,

@@ -121,7 +121,7 @@ pub fn on_each_database(test: impl Fn(&LedgerFixture)) {
     }
 }
 
-/// Runs a test on every database of this run, and also with the writes that Citus needs.
+/// Runs a test on every database of this run, and again on PostgreSQL with the form of writes that Citus needs.
 pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
     on_each_database(&test);
     for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {

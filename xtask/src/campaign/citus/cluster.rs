@@ -22,7 +22,7 @@ citus.enable_unsafe_triggers = on
 citus.node_conninfo = 'sslmode=disable'
 citus.enable_statistics_collection = off
 ";
-/// For this long after the end of a delay, waiting commits may still be in progress.
+/// The pause after each change of the setting, until it has taken effect and commits that no longer wait are complete.
 const SETTING_DELAY: Duration = Duration::from_millis(300);
 
 pub(super) struct CitusCluster {

@@ -1,4 +1,4 @@
-//! Clients of a company that moves: each sends a request to one cell after the other until one of them executes it.
+//! Clients of a company that moves: each sends a request to the two cells in turn until one of them executes it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const CLIENTS: usize = 4;
 const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
 /// The pause before a request is sent to the other cell.
 const SWITCH_DELAY: Duration = Duration::from_millis(20);
-/// How long a request may remain without a result after the move.
+/// After the move, a client gives up a request that it has tried for this long.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The load on one company.
@@ -32,10 +32,10 @@ pub(super) struct MovedLoad<'a> {
 #[derive(Default)]
 pub(super) struct MovedLog {
     pub(super) requests: Vec<(LoadRequest, usize)>,
-    /// When requests were executed that had not been executed before: the cell, when the last try was sent, and when its
-    /// response arrived.
+    /// The first execution of each request: the cell, when the successful attempt was sent, and when its response
+    /// arrived. Replayed responses are not included.
     executed: Vec<(usize, Instant, Instant)>,
-    /// Responses that a moving company does not explain.
+    /// Responses that the move does not explain.
     pub(super) unexpected: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ use super::clients::{CELL_COUNT, SOURCE, TARGET};
 use crate::campaign::random::Random;
 use crate::measurement::service::RunningService;
 
-/// From the start of a command to the kill.
+/// The maximum time from the start of a command to the kill.
 const KILLED_WITHIN: Duration = Duration::from_millis(250);
 const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRY_DELAY: Duration = Duration::from_millis(100);
@@ -21,11 +21,11 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 pub(super) struct KillStatistics {
     pub(super) commands: usize,
     pub(super) services: usize,
-    /// Commands that had not ended before the kill.
+    /// Kills that occurred before the command had ended.
     pub(super) interrupted: usize,
 }
 
-/// A company, and what moves it.
+/// A company, and the archive file that moves it.
 pub(super) struct MovingCompany<'a> {
     pub(super) id: &'a str,
     pub(super) archive: &'a Path,
@@ -39,7 +39,8 @@ enum Victim {
 }
 
 impl MovingCompany<'_> {
-    /// Moves the company. With a random generator, a process of the export or of the import is killed.
+    /// Moves the company. If `random` is given, kills the command or the service at a random time during the export or
+    /// the import.
     pub(super) fn execute(
         &self,
         cells: &mut [RunningService; CELL_COUNT],
