@@ -270,6 +270,8 @@ fn assert_closed(cells: &TwoCells) {
     }
     let shown = source.run_command(&["company", "show", company]).stdout;
     assert!(shown.contains("handed over to another cell at"), "{shown}");
+    let listed = source.run_command(&["company", "list"]).stdout;
+    assert!(listed.contains("handed over"), "{listed}");
     assert_eq!(source.get(provider, &format!("/v1/companies/{company}")).status, 200);
 }
 

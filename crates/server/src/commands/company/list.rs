@@ -49,7 +49,7 @@ impl RunnableCommand for List {
                     json.push(serde_json::to_string(&CompanyView::for_fetch(listed, users))?);
                 }
             }
-            let text = format_table(&["id", "domain", "name", "owner", "users", "provider"], &rows);
+            let text = format_table(&["id", "domain", "name", "owner", "users", "state", "provider"], &rows);
             Ok(CommandOutput { text, json: format!("[{}]", json.join(",")), ..CommandOutput::default() })
         })
     }
@@ -60,5 +60,14 @@ fn company_row(listed: &CompanyWithOwner, users: i64, provider: &str) -> Vec<Str
     let texts =
         [company.domain.as_str(), company.name.as_str(), listed.owner_email.as_str()].map(str::to_owned);
     let [domain, name, owner] = texts;
-    vec![company.id.to_string(), domain, name, owner, users.to_string(), provider.to_owned()]
+    let state = if company.handed_over_at.is_some() { "handed over" } else { "open" };
+    vec![
+        company.id.to_string(),
+        domain,
+        name,
+        owner,
+        users.to_string(),
+        state.to_owned(),
+        provider.to_owned(),
+    ]
 }
