@@ -7,7 +7,7 @@ use crate::fields::string_field;
 use crate::operation::Operation;
 use crate::schemas::{list_items, ordered_fields};
 
-/// Returns one or more sentences. `meaning` is that of the code in general.
+/// Returns one or more sentences. `meaning` is the general meaning of the code.
 pub(crate) fn describe_cause(operation: &Operation<'_>, code: &str, meaning: &str) -> String {
     let sentences = match code {
         "invalid_request" => invalid_parts(operation),

@@ -52,7 +52,8 @@ pub(crate) fn write_errors(operation: &Operation<'_>, id: &str, description: &Va
     text
 }
 
-/// The order in which errors are preferred as the example of an operation: errors of the operation's rules come first.
+/// Returns the rank of an error as the example of an operation; the lowest rank is preferred. Errors that the
+/// operation's own rules cause come first.
 fn example_order(code: &str) -> u8 {
     match code {
         "not_found" => 1,
@@ -82,7 +83,7 @@ fn write_example(error: &OperationError) -> String {
     text
 }
 
-/// Lists the errors in the order of their statuses, the general one of each status first.
+/// Lists the errors in the order of their statuses. Within a status, `invalid_request` comes first.
 fn list_errors(operation: &Operation<'_>, description: &Value) -> Vec<OperationError> {
     let responses = operation.specification.get("responses").and_then(Value::as_object).into_iter().flatten();
     let mut errors = Vec::new();

@@ -1,7 +1,8 @@
 //! Groups adjacent code blocks that show the same example in several languages.
 //!
-//! A group is a run of at least two adjacent blocks in languages of examples, no two of them in the same language. A page
-//! shows the block in the chosen language. If a group lacks that language, the page shows all of its blocks.
+//! A group is a run of at least two adjacent blocks. Each block is in a language of examples, and no two blocks are in
+//! the same language. A page shows the block in the chosen language. If a group lacks that language, the page shows all
+//! of its blocks.
 
 use std::collections::HashMap;
 
@@ -38,7 +39,7 @@ pub(crate) fn find_groups(events: &[Event<'_>]) -> HashMap<usize, GroupedBlock> 
     blocks
 }
 
-/// Adds the blocks of a run if it is a group.
+/// Adds the blocks of a run if the run is a group.
 fn add_group(blocks: &mut HashMap<usize, GroupedBlock>, run: &[(usize, &'static str)]) {
     if run.len() < 2 {
         return;

@@ -44,7 +44,7 @@ pub(crate) fn write_fields(schema: &Value, description: &Value) -> String {
     text
 }
 
-/// Links to the pages of the kinds of events, which have the fields of each.
+/// Writes links to the pages of the kinds of events, which list the fields of each kind.
 fn write_event_kinds<'a>(kinds: impl Iterator<Item = &'a String>) -> String {
     let links: Vec<_> = kinds.map(|kind| format!("[`{kind}`](/docs/events/{kind})")).collect();
     format!("The fields depend on the kind of event: {}.\n\n", links.join(", "))

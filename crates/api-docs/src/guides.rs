@@ -1,4 +1,4 @@
-//! The guides, the files that they link to, and the pages that links between them lead to.
+//! The guides, the files that they link to, and the resolution of links between guides to pages.
 
 /// A guide: its path, its title, a one-line summary and its Markdown.
 pub(crate) struct Guide {
@@ -46,8 +46,8 @@ pub(crate) const PROGRAM_FILES: &[(&str, &str)] = &[
     ("client.mjs", include_str!("../../../docs/clients/client.mjs")),
 ];
 
-/// Returns the page for a link to a file in docs/, or for a link such as `docs:events/redemption.created` to a generated
-/// page; `None` for a link to another site or to another file of the repository.
+/// Returns the page for a link to a file in docs/, or for a link such as `docs:events/redemption.created` to a
+/// generated page; `None` for a link to another site or to another file of the repository.
 pub(crate) fn resolve_link(link: &str) -> Option<String> {
     if let Some(page) = link.strip_prefix("docs:") {
         return Some(format!("/docs/{page}"));

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::guides::PROGRAM_FILES;
 use crate::page::{Group, Page};
 
-/// Renders the first page; `pages` are all others.
+/// Renders the start page; `pages` are all other pages.
 pub(crate) fn render_start_page(pages: &[Page]) -> Markup {
     html! {
         h1 { "Guerdon for integrators" }

@@ -11,7 +11,7 @@ pub(crate) struct Framed<'a> {
     pub(crate) path: &'a str,
     pub(crate) title: &'a str,
     pub(crate) main: &'a Markup,
-    /// The page, if it is one that the contents list.
+    /// The page, if the contents list it.
     pub(crate) page: Option<&'a Page>,
 }
 

@@ -1,5 +1,5 @@
-//! Renders Markdown, from which both forms of a page come: HTML, and Markdown with links to the Markdown forms of other
-//! pages.
+//! Renders Markdown as HTML. Each page is written in Markdown and served in two forms: as HTML, and as Markdown with
+//! links to the Markdown forms of other pages.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::guides::resolve_link;
 /// A rendered text.
 pub(crate) struct Rendered {
     pub(crate) html: Markup,
-    /// The parts of the text, in its order, each from one heading to the next.
+    /// The sections of the text in order. Each extends from one heading to the next.
     pub(crate) sections: Vec<Section>,
     /// Whether there is an example in several languages.
     pub(crate) has_examples: bool,
@@ -50,7 +50,7 @@ struct Renderer<'a> {
     output: Vec<Event<'a>>,
     sections: Vec<Section>,
     used_ids: HashSet<String>,
-    /// The position in `output` of the heading that is being read, and the id that the text gives it.
+    /// The heading that is being read: its position in `output`, and the id that the text gives to it.
     heading: Option<(usize, Option<String>)>,
     /// The code blocks that are examples in several languages, by their positions.
     groups: HashMap<usize, GroupedBlock>,
@@ -117,7 +117,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Replaces the heading's opening tag by one with an id, and appends a link to it.
+    /// Replaces the opening tag of a heading with one that has an id, and appends a link to the heading.
     fn end_heading(&mut self, level: HeadingLevel) {
         let Some((start, given_id)) = self.heading.take() else { return };
         let title = plain_text(self.output.get(start + 1..).unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Resolves a schema that is a reference.
+/// Returns the schema to which a reference refers, or the schema itself if it is not a reference.
 pub(crate) fn resolve_reference<'a>(description: &'a Value, schema: &'a Value) -> &'a Value {
     let reference = schema.get("$ref").and_then(Value::as_str);
     reference.and_then(|pointer| description.pointer(pointer.trim_start_matches('#'))).unwrap_or(schema)

@@ -18,8 +18,8 @@ macro_rules! field_docs {
     };
 }
 
-/// The doc comment of a field: from `own`, otherwise from the first of `objects` that has a doc comment for a field of
-/// that name.
+/// Returns the doc comment of a field from `own` or, if `own` has none, from the first of `objects` that has a field of
+/// that name with a doc comment.
 pub fn find_doc<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option<&'a str> {
     let own = own.iter().find(|(field, _)| *field == name).map(|(_, text)| *text);
     let place = format!("/properties/{name}/description");

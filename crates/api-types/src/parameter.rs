@@ -12,7 +12,7 @@ pub struct Parameter {
     /// The JSON Schema of the value.
     pub schema: Schema,
     pub is_required: bool,
-    /// Whether null means that it is not set.
+    /// Whether the parameter may be null, which means that it is not set.
     pub is_nullable: bool,
     /// The value if the parameter is not sent.
     pub default: Option<Value>,
@@ -70,7 +70,7 @@ impl FieldFault {
         Self { rule: Some(rule), ..Self::of_fields(names.iter().copied(), message) }
     }
 
-    /// The message without names that the client chose. It may contain ids.
+    /// The message without names that the client chose. The message may still contain ids.
     pub fn message_without_names(&self) -> &str {
         self.rule.unwrap_or(&self.message)
     }
@@ -81,8 +81,8 @@ impl FieldFault {
     }
 }
 
-/// The faults that were found while a body or a query was read. For the API description, it collects the parameters
-/// that are read instead.
+/// The faults that were found while a body or a query was read. For the API description, the report instead collects
+/// the parameters that are read.
 #[derive(Debug, Default)]
 pub struct ReadReport {
     /// The faults in the order in which they were found.

@@ -25,8 +25,8 @@ pub struct RateLimits {
     pub requests_per_second: u32,
     /// Burst of requests of a provider.
     pub burst: u32,
-    /// Failed logins per minute from one address with one API key. With all keys together, an address may fail five
-    /// times as often.
+    /// Failed logins per minute from one address with one API key. The limit of an address for all its keys together is
+    /// five times as high.
     pub failed_logins_per_minute: u32,
 }
 
@@ -122,7 +122,8 @@ impl Sunset {
         path.strip_prefix('/').and_then(|rest| rest.split('/').next()) == Some(&self.version)
     }
 
-    /// Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A version with a sunset date counts as deprecated.
+    /// Adds the headers `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A version with a sunset date counts as
+    /// deprecated.
     pub(crate) fn add_headers(&self, headers: &mut HeaderMap) {
         headers.insert(HeaderName::from_static("deprecation"), HeaderValue::from_static("@0"));
         let day = HttpDate::from(SystemTime::from(self.day.midnight().assume_utc())).to_string();
@@ -179,8 +180,8 @@ pub struct Api {
     /// How long an authenticated connection may be idle.
     pub keep_alive: Duration,
     pub transport: Transport,
-    /// The name of this installation among several behind one router, which each response carries as
-    /// `X-Service-Cell`; `None` if it is the only one.
+    /// The name of this installation if a router distributes requests to several installations. Each response carries
+    /// the name as `X-Service-Cell`. `None` if there is only one installation.
     pub cell: Option<String>,
     /// The address of the service in SAML audiences, without a trailing slash.
     pub service_url: Arc<str>,

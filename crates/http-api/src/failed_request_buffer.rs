@@ -9,10 +9,11 @@ use guerdon_domain::values::ProviderId;
 
 use crate::log_throttle::LogThrottle;
 
-/// The maximum number of requests with a status of 4xx that wait to be stored, and of requests with 5xx.
+/// The maximum number of requests with a status of 4xx that wait to be stored. The same maximum applies separately to
+/// requests with 5xx.
 const REQUESTS_MAX: usize = 5_000;
 
-/// Failed requests that wait to be stored. Those with a status of 4xx never displace those with 5xx.
+/// Failed requests that wait to be stored. Requests with a status of 4xx never displace requests with 5xx.
 #[derive(Debug, Default)]
 pub struct FailedRequestBuffer {
     buffered: Mutex<Buffered>,

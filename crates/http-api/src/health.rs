@@ -61,7 +61,7 @@ impl DatabaseHealth {
     }
 
     /// Records that a request failed in the store. If the database was unavailable, a test write becomes due. A
-    /// conflict with another transaction says nothing about its health.
+    /// conflict with another transaction says nothing about the health of the database.
     pub(crate) fn record_failure(&self, cause: &StoreError) {
         let mut observations = self.lock_observations();
         if observations.writes == WriteHealth::Succeed
@@ -71,9 +71,9 @@ impl DatabaseHealth {
         }
     }
 
-    /// Runs the test write `write` if one is due or the last one failed; call it about once a second. Returns `None` if
-    /// none is due, if the database does not respond to reads either, or if the write failed because of a conflict; the
-    /// next call tries it again.
+    /// Runs the test write `write` if a test write is due or the last one failed. Must be called about once a second.
+    /// Returns `None` if no test write is due, if the database does not respond to reads either, or if `write` failed
+    /// because of a conflict. After a conflict, the next call runs a test write again.
     pub fn try_test_write<T>(
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,

@@ -14,7 +14,8 @@ use serde_json::Value;
 /// The names of the query parameters and of the body fields, by operation such as `GET /v1/users/{id}`.
 type Operations = BTreeMap<String, BTreeSet<String>>;
 
-/// Users and occasions cannot change their company, so their updates do not have this field.
+/// Fields that the client does not send: the company of users and occasions cannot change, so the client's updates omit
+/// it.
 const OMITTED_FIELDS: [(&str, &str); 2] =
     [("PUT /v1/users/{id}", "company_id"), ("PUT /v1/occasions/{id}", "company_id")];
 

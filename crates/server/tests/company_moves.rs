@@ -19,7 +19,7 @@ use crate::support::{SampleCompany, wait_until};
 pub const MASTER_KEY: (&str, &str) =
     ("GUERDON_MASTER_KEY", "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
 
-/// Two cells, and a company in the first with an object of every kind.
+/// Two cells. The company in the first cell has an object of every kind.
 struct TwoCells {
     source: TestService,
     target: TestService,
@@ -70,7 +70,7 @@ impl TwoCells {
             200
         );
         assert_eq!(source.delete(&sample.provider, &format!("/v1/users/{}", fixture.spare_user)).status, 204);
-        // From now on, events are pending, because nothing listens there.
+        // From now on, events stay pending, because nothing listens at this address.
         run(&["provider", "set", &sample.provider.id, "--callback-url", "http://127.0.0.1:1/"]);
         assert_eq!(sample.send_recognition(&source, &users[0], &[&users[1]], 1).status, 201);
         let sent = (body, sent.body);
@@ -117,7 +117,7 @@ impl TwoCells {
         }
     }
 
-    /// What the provider can read of the company.
+    /// Reads everything about the company that the provider can read.
     fn read_all(&self, service: &TestService) -> Vec<(String, String)> {
         let SampleCompany { company, occasion, users, .. } = &self.fixture.sample;
         let mut paths: Vec<String> = ["/users", "/users/balances", "/occasions", "/saml"]
@@ -219,8 +219,8 @@ impl TwoCells {
 }
 
 impl TwoCells {
-    /// Asserts that the source, which keeps a copy of the personal data, can erase that of any user, even one who is
-    /// not deleted there.
+    /// Asserts that the source, which keeps a copy of the personal data, can erase the data of every user, even of a
+    /// user who is not deleted in the source.
     fn assert_copies_of_personal_data_can_be_erased(&self) {
         for user in [&self.fixture.spare_user, &self.fixture.sample.users[1]] {
             let output = self.source.run_command(&["user", "erase", user]);
@@ -237,7 +237,7 @@ impl TwoCells {
     }
 }
 
-/// Every write to the company in the source is refused with 503, and reading still works.
+/// Asserts that the source refuses every write to the company with 503, and still allows reads.
 fn assert_closed(cells: &TwoCells) {
     let SampleCompany { company, users, occasion, .. } = &cells.fixture.sample;
     let (source, provider) = (&cells.source, cells.provider());
@@ -389,7 +389,8 @@ fn a_move_that_is_killed_at_any_point_is_completed_by_repeating_it() {
     });
 }
 
-/// Starts a command and kills it after some time. A service on the embedded database, which runs the command, is killed too.
+/// Starts a command and kills it after some time. A service on the embedded database, which runs the command, is killed
+/// too.
 fn kill_after(service: &mut TestService, words: &[String], milliseconds: u64) {
     let mut command = service.build_command();
     let mut child = command.args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

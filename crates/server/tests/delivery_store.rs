@@ -1,5 +1,5 @@
-//! The persistent delivery store satisfies the contract of delivery stores on each database. It belongs to one adapter
-//! and the store to another, so they are tested together here.
+//! The persistent delivery store satisfies the contract of delivery stores on each database. The delivery store and the
+//! store belong to different adapters, so they are tested together here.
 
 use std::sync::Arc;
 

@@ -28,7 +28,7 @@ fn both_databases_give_the_same_responses_to_the_walk() {
     verify_both(&services);
 }
 
-/// `DIFFERENTIAL_SEED` selects other requests, `DIFFERENTIAL_REQUESTS` their number.
+/// `DIFFERENTIAL_SEED` sets the seed of the generated requests, `DIFFERENTIAL_REQUESTS` their number.
 #[test]
 fn both_databases_give_the_same_responses_to_generated_requests() {
     let Some(services) = start_both() else { return };
@@ -101,7 +101,7 @@ fn fund_companies(pair: &mut ServicePair, generator: &Generator) {
     }
 }
 
-/// Compares all objects at the end.
+/// Compares all objects after the last request.
 fn compare_final_objects(pair: &mut ServicePair, generator: &Generator) {
     for by in [0, 1] {
         pair.send_to_both(&get_request(by, "/v1/companies?per_page=1000"));

@@ -216,7 +216,8 @@ fn kill_nine_during_a_large_distribution_leaves_it_complete_or_absent() {
                     sample.deposit_points(service, 1); // a command that writes first finishes the distribution
                     paid_in += 1;
                 }
-                // On PostgreSQL a session of the killed process may still hold locks, which leaves the rest to a later try.
+                // On PostgreSQL a session of the killed process may still hold locks, so the rest is paid in a later
+                // attempt.
                 (service.database.count_rows("distributions_under_way") == 0).then_some(())
             });
             let after = assert_all_or_nothing(service, &sample, paid_in);

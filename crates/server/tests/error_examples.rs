@@ -29,7 +29,7 @@ fn list_operations(service: &TestService) -> Vec<DescribedOperation> {
 }
 
 impl DescribedOperation {
-    /// The example of an error; null if the operation does not have it.
+    /// The example of an error; null if the operation has no example of this error.
     fn example(&self, status: u16, code: &str) -> &Value {
         let content = &self.specification["responses"][status.to_string()]["content"]["application/json"];
         &content["examples"][code]
@@ -39,7 +39,7 @@ impl DescribedOperation {
         self.specification.get("requestBody").is_some()
     }
 
-    /// Sends a request in both formats, and asserts that the responses are those of the example.
+    /// Sends a request in both formats, and asserts that the responses equal the example.
     fn assert_example(
         &self,
         service: &TestService,

@@ -168,7 +168,7 @@ fn write_archives(first: &str) {
     }
 }
 
-/// Writes the files of a delivery to the example's URL, signed now with the example's secret.
+/// Writes the files of a delivery to the example's URL, signed with the example's secret and the current time.
 fn write_delivery(headers: &str, body: &str) {
     fs::write(body, "{}").unwrap();
     let now = Timestamp::new(fs::metadata(body).unwrap().modified().unwrap().into()).to_string();
@@ -179,7 +179,8 @@ fn write_delivery(headers: &str, body: &str) {
     fs::write(headers, lines).unwrap();
 }
 
-/// Creates two mails about a low reserve in the state given up, as after days without a mail server.
+/// Creates two mails about a low reserve. Both are in the state `given-up`, as if no mail server had been available for
+/// days.
 fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);

@@ -1,4 +1,4 @@
-//! The service never accepts old versions of TLS or TRACE, and never requests URLs that clients enter.
+//! The service never accepts old versions of TLS or the method TRACE, and never fetches URLs that clients send.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

@@ -8,7 +8,7 @@ use crate::support::{SampleCompany, for_each_database};
 fn requests_blocked_by_a_locked_wallet_delay_no_others() {
     for_each_database(|service| {
         if service.database.is_embedded() {
-            return; // only the service can take locks in it
+            return; // only the service can take locks in the embedded database
         }
         let (locked, other) = (SampleCompany::create(service, 2), SampleCompany::create(service, 2));
         locked.fund_peer_wallets(service, 100);
@@ -26,7 +26,7 @@ fn requests_blocked_by_a_locked_wallet_delay_no_others() {
                 (locked.send_recognition(service, wallet, &[&locked.users[1]], 1).status, since.elapsed())
             };
             let all: Vec<_> = (0..16).map(|_| scope.spawn(send_one)).collect();
-            while service.database.count_rows(waits) < 1 {} // one; the others wait for it in the service
+            while service.database.count_rows(waits) < 1 {} // one waits in the database, the others in the service
             while !all.iter().all(std::thread::ScopedJoinHandle::is_finished) {
                 let since = Instant::now();
                 assert_eq!(other.read_balance(service, &other.users[0], "peer_wallet"), Some(100 - rounds));

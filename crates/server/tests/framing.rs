@@ -44,13 +44,13 @@ impl<'a> RequestBuilder<'a> {
         self.request_with_lines("Host: localhost", &body)
     }
 
-    /// A request that is valid except for these lines.
+    /// A request with these header lines, which is otherwise valid.
     fn request_with_lines(&self, lines: &str, body: &str) -> String {
         let lines = format!("{lines}\r\nContent-Length: {}", body.len());
         self.build_request("POST /v1/users HTTP/1.1", &lines, body)
     }
 
-    /// A request that is valid except for these lines, which also declare its length.
+    /// A request with these header lines, which must declare the length of its body. It is otherwise valid.
     fn request_with_framing(&self, lines: &str, body: &str) -> String {
         self.build_request("POST /v1/users HTTP/1.1", &format!("Host: localhost\r\n{lines}"), body)
     }

@@ -63,7 +63,7 @@ fn a_refused_start_creates_no_files() {
         let embedded = service.database.is_embedded();
         for (name, value, told) in wrong {
             if name == "GUERDON_DATABASE__MIGRATE" && !embedded {
-                continue; // that database already exists
+                continue; // the PostgreSQL database already exists
             }
             let data = folder.path().join(name);
             let mut start = service.build_command();
@@ -85,8 +85,9 @@ fn a_refused_start_creates_no_files() {
     });
 }
 
-/// Each client sends on a kept-alive connection until the response says to close it, and reconnects until no
-/// connection succeeds. Every request on an established connection must get a 201. Returns the number of responses.
+/// Stops the service under load. Each client sends requests on a kept-alive connection until a response closes it, and
+/// reconnects until the service accepts no more connections. Every request on an established connection must get a 201.
+/// Returns the number of responses.
 fn load_then_stop(service: &TestService, sample: &SampleCompany) -> usize {
     let answered = AtomicUsize::new(0);
     let body = sample.recognition_body("user", &sample.users[0], &[&sample.users[1]], 1).to_string();

@@ -9,7 +9,8 @@ use crate::memory::process_memory_kib;
 use crate::support::service::{CommandOutput, TestService};
 use crate::support::{SampleCompany, for_each_database};
 
-/// More than the service's page cache (32 MiB) plus the text of the file, and much less than its parsed rows.
+/// The maximum growth of the service's memory: more than its page cache (32 MiB) plus the text of the file, and much
+/// less than the parsed rows of the file.
 const IMPORT_GROWTH_MAX_KIB: u64 = 56 << 10;
 
 fn write_file(service: &TestService, name: &str, content: &[u8]) -> PathBuf {

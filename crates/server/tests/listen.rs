@@ -219,7 +219,7 @@ fn http_response(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}").into_bytes()
 }
 
-/// The output of `listen` until it exits, with a service that does not know the credentials.
+/// Runs `listen` until it exits, with credentials that the service does not know. Returns its output.
 fn run_listen(base_url: &str, forward_to: &str) -> (String, String) {
     let home = tempfile::tempdir().unwrap();
     let output = build_plain_command()

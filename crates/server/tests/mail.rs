@@ -66,7 +66,7 @@ fn without_a_mail_server_each_mail_is_written_to_a_file() {
         }
         let path = format!("/v1/companies/{}", sample.company);
         for alert in [json!({"reserve_alert": 49}), json!({"reserve_alert": 60})] {
-            assert_eq!(service.put(&sample.provider, &path, &alert).status, 200); // a new threshold can cross it too
+            assert_eq!(service.put(&sample.provider, &path, &alert).status, 200); // a higher threshold also alerts
         }
         assert_eq!(wait_for_mail_files(&folder, 9).len(), 3);
         assert_eq!(service.database.count_rows("notifications"), 9);

@@ -13,7 +13,7 @@ use crate::support::{SampleCompany, for_each_database, wait_until};
 
 const CONCURRENT_REQUESTS: usize = 16;
 const RECEIVERS: usize = 10_000;
-/// So long that all messages together are just under 8 MiB.
+/// The length of a message for which the messages for all receivers together have just under 8 MiB.
 const MESSAGE_BYTES: usize = (8 << 20) / RECEIVERS;
 const OCCASIONS: usize = 1_000;
 /// Recognitions per page.
@@ -236,7 +236,7 @@ fn measure_load(
             kept.push((response.status, wait, response.body));
         }
         let others = others.join().unwrap();
-        // The limit is set by this variable, because only a release build on a dedicated machine can meet it.
+        // This variable sets the limit, because only a release build on a dedicated machine can meet it.
         if let Ok(max) = std::env::var("TEST_OTHERS_WAIT_MS") {
             let max = Duration::from_millis(max.parse().unwrap());
             assert!(others.iter().all(|wait| *wait < max), "{others:?}");

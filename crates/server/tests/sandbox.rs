@@ -12,7 +12,7 @@ use guerdon_test_support::record_skip;
 
 use crate::support::service::build_plain_command;
 
-/// Serializes tests that start a sandbox, which first looks for free ports and binds them later.
+/// Serializes the tests that start a sandbox, because a sandbox first looks for free ports and binds them only later.
 pub static SANDBOX_LOCK: Mutex<()> = Mutex::new(());
 
 pub fn start_sandbox(arguments: &[&str]) -> Sandbox {

@@ -34,7 +34,7 @@ fn connections_per_address_are_limited_and_others_are_served() {
         let refused = service.running.metric(r#"guerdon_http_connections_refused_total{cause="address"}"#);
         assert!(refused.unwrap() >= f64::from(9 * ADDRESS_MAX), "{refused:?}");
         drop(idle);
-        while connector.connect().is_err() {} // once the service has seen them go
+        while connector.connect().is_err() {} // succeeds once the service has noticed the closed connections
     });
 }
 

@@ -1,5 +1,5 @@
-//! A walk through the whole provider API. Snapshots hold the status and the whole body of each response, and the headers
-//! that depend on the request; the code asserts the rules. CONTRIBUTING.md explains how to change a snapshot.
+//! A walk through the whole provider API. Snapshots hold the status and the whole body of each response, and the
+//! headers that depend on the request; the code asserts the rules. CONTRIBUTING.md explains how to change a snapshot.
 //!
 //! Ids are written as placeholders, also in requests: `@1` is the first id that occurs in a response.
 //!
@@ -34,7 +34,7 @@ use crate::support::service::{ApiResponse, ProviderCredentials, TestService, bas
 
 type Chapter = fn(&mut Walk<'_>);
 
-/// The parts of the walk. Each has a snapshot of its responses, which holds on every database.
+/// The parts of the walk. Each has one snapshot of its responses, which must match on every database.
 const CHAPTERS: [(&str, Chapter); 10] = [
     ("creation", creation::create_objects),
     ("points", points::check_points),
@@ -85,7 +85,7 @@ struct Walk<'a> {
     normalizer: BodyNormalizer,
     /// The requests and responses of the current chapter, for its snapshot.
     chapter: String,
-    /// Each request and its whole response, with their own placeholders.
+    /// Each request and its whole response, and the normalizer for their placeholders.
     transcript: RefCell<(BodyNormalizer, Vec<String>)>,
 }
 
@@ -95,12 +95,12 @@ impl<'a> Walk<'a> {
         Self { service, provider, normalizer, chapter: String::new(), transcript: RefCell::default() }
     }
 
-    /// The id with a name such as `@1`.
+    /// Returns the id for which the placeholder with this number stands.
     fn id_at(&self, number: usize) -> String {
         self.normalizer.id_at(number).to_owned()
     }
 
-    /// The string with its names replaced by ids.
+    /// Replaces the placeholders in a string with ids.
     fn with_ids(&self, text: &str) -> String {
         self.normalizer.expand_placeholders(text)
     }
@@ -200,8 +200,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Starts a line for each field and each object, so that a changed snapshot shows what changed. The text is not parsed,
-/// because the snapshot holds the order of the fields and the spelling of the values.
+/// Starts a line for each field and each object, so that a changed snapshot shows what changed. The body is not parsed,
+/// because the snapshot must keep the order of the fields and the exact form of the values.
 fn wrap_json(body: &str) -> String {
     body.replace(",\"", ",\n  \"").replace("},{", "},\n{").replace("[{", "[\n{")
 }

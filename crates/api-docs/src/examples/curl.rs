@@ -21,7 +21,7 @@ pub(super) fn write_command(request: &ExampleRequest) -> String {
     command
 }
 
-/// Returns the body for a string in single quotes.
+/// Returns the body for use within single quotes.
 fn write_body(fields: &[(String, FieldValue)]) -> String {
     let fields = fields.iter().map(|(name, value)| {
         let value = match value {

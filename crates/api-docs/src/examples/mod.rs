@@ -101,7 +101,7 @@ fn required_query(operation: &Value) -> String {
     if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
 }
 
-/// Returns a body with the required fields; if no field is required, with the first that can be changed.
+/// Returns a body with the required fields; if no field is required, the body has the first field that can be changed.
 fn example_body(operation: &Value) -> Option<Vec<(String, FieldValue)>> {
     let schema = operation.pointer("/requestBody/content/application~1json/schema")?;
     let required = required_fields(schema);

@@ -1,8 +1,8 @@
 //! Reads a request body as one JSON object, without building values that no operation reads.
 //!
 //! Operations read scalar fields only. An array or an object is therefore checked while it is parsed (syntax, repeated
-//! keys, U+0000) and then reduced to [`Field::Composite`], so that a body of many small objects takes no more memory than
-//! its top-level keys. Names and strings without escapes borrow from the body.
+//! keys, U+0000) and then reduced to [`Field::Composite`], so that a body of many small objects takes no more memory
+//! than its top-level keys. Names and strings without escapes borrow from the body.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -64,7 +64,7 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
         return InvalidBody::new("the body is empty and must be a JSON object");
     }
     let (line, column) = (error.line(), error.column());
-    // The visitors accept every kind of value, so the only `Data` error is their own for a repeated key.
+    // The visitors accept every kind of value, so the only `Data` error is the one that they return for a repeated key.
     let fault = match error.classify() {
         Category::Data => "must not contain a field twice: ".to_owned(),
         Category::Io | Category::Syntax | Category::Eof => {
@@ -75,8 +75,8 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
     InvalidBody::new(format!("the body {fault}line {line}, column {column}"))
 }
 
-/// The reason of a syntax error. The parser has a constant text for each kind of error, so the reason contains no part
-/// of the body.
+/// Returns the reason for a syntax error. The parser has a constant text for each kind of error, so the reason contains
+/// no part of the body.
 fn syntax_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

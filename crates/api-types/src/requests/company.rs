@@ -34,7 +34,7 @@ pub fn read_new_company(fields: &mut Fields) -> Option<CreateCompany> {
     })
 }
 
-/// Reads the body that changes a company. Faults are reported by `fields`.
+/// Reads the body that changes a company. `fields` reports faults.
 pub fn read_company_changes(fields: &mut Fields) -> UpdateCompany {
     UpdateCompany {
         domain: fields.read_change("domain"),

@@ -1,5 +1,5 @@
-//! The readers of the bodies that create and change companies and users. Each pair stands in one file, because the
-//! bodies share most fields. Imports also use the readers of users.
+//! The readers of the bodies that create and change companies and users. The readers for creating and changing an
+//! object are in the same file, because their bodies share most fields. Imports also use the readers of users.
 
 mod company;
 mod import;

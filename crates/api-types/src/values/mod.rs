@@ -177,7 +177,7 @@ impl ValueSchema for Dollars {
     }
 }
 
-/// The schema in responses is the same as in requests.
+/// Responses have the same schema as requests.
 impl ValueSchema for Groups {
     fn value_schema() -> Schema {
         Option::<Self>::value_schema()

@@ -12,7 +12,7 @@ use crate::operation::problem::Problem;
 
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
-/// The extension of an example that shows the same error as problem details.
+/// The OpenAPI extension in which an example also contains its error as problem details.
 const PROBLEM_EXTENSION: &str = "x-problem-details";
 
 /// Returns the examples of a status, one for each of its codes.
@@ -21,7 +21,7 @@ pub(super) fn list_examples(status: u16) -> Value {
     render_examples(codes.map(|code| example_error(*code)))
 }
 
-/// Renders errors as examples of a response, by code. The first error with a code is the example of the code.
+/// Renders errors as examples of a response, by code. If several errors have the same code, the first one is rendered.
 pub(super) fn render_examples(errors: impl IntoIterator<Item = ApiError>) -> Value {
     let mut examples = Map::new();
     for error in errors {

@@ -1,5 +1,5 @@
-//! The schemas of events as components, so that generated clients have a type for each kind of event. The event feed and
-//! the webhooks share them.
+//! The schemas of events as components, so that generated clients have a type for each kind of event. The event feed
+//! and the webhooks share them.
 
 use guerdon_api_types::views::WEBHOOK_EVENT;
 use serde_json::{Map, Value, json};

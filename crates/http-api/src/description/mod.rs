@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 document of the API. It is generated from the code that serves requests: the table of routes, the
-//! parameters that each operation reads, and the views that it returns. Descriptions and examples come from the doc comments
-//! of fields.
+//! parameters that each operation reads, and the views that it returns. Descriptions and examples come from the doc
+//! comments of fields.
 
 mod error_examples;
 mod event_schemas;

@@ -34,7 +34,7 @@ pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<
     errors
 }
 
-/// The errors of the rules of an operation, in the order of their importance.
+/// Returns the errors that the operation's own rules cause, the most important first.
 fn list_rule_errors(operation: &str) -> Vec<ApiError> {
     match operation {
         "createCompany" => vec![example_error(ErrorCode::DomainTaken)],
@@ -48,7 +48,7 @@ fn list_rule_errors(operation: &str) -> Vec<ApiError> {
     }
 }
 
-/// The error of a request whose form is invalid.
+/// Returns the error of a request that cannot be parsed.
 fn invalid_request(spec: &OperationSpec) -> ApiError {
     let has_parameter = |name: &&str| spec.query_parameters.iter().any(|parameter| parameter.name == *name);
     let required = spec.query_parameters.iter().find(|parameter| parameter.is_required);

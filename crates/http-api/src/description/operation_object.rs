@@ -116,7 +116,7 @@ fn success_response(spec: &OperationSpec, components: &Map<String, Value>) -> Va
     response
 }
 
-/// The example is the id that the examples of responses have.
+/// Describes the parameter `id` of the path. Its example is the id that the examples of responses contain.
 fn path_parameter(route: &Route, takes_domain: bool, components: &Map<String, Value>) -> Value {
     let noun = noun_of(route.pattern);
     let mut objects = components.iter().filter(|(name, _)| name.eq_ignore_ascii_case(noun));

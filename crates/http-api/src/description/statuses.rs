@@ -7,10 +7,10 @@ use super::error_examples::list_examples;
 /// A status of an error response.
 pub(super) struct ErrorStatus {
     pub(super) code: u16,
-    /// The name of its component.
+    /// The name of the component that describes the response.
     pub(super) name: &'static str,
     meaning: &'static str,
-    /// Its headers in addition to those of every response.
+    /// The headers of the response in addition to those of every response.
     headers: &'static [&'static str],
 }
 

@@ -9,7 +9,7 @@ use super::value_examples::compose_example;
 pub struct Webhook {
     /// For example `recognition.received`.
     pub name: &'static str,
-    /// When it is sent.
+    /// When the event is sent.
     pub summary: &'static str,
     /// The JSON Schema of its body.
     pub body: Value,

@@ -216,7 +216,8 @@ pub(crate) fn noun_of(pattern: &str) -> &'static str {
     }
 }
 
-/// Configures the routing of actix-web from the table: a resource per pattern, 405 for its other methods, 404 for other paths.
+/// Configures the routing of actix-web from the table: a resource per pattern, 405 for its other methods, 404 for other
+/// paths.
 pub(crate) fn configure_routes(config: &mut ServiceConfig) {
     let mut patterns: Vec<&'static str> = Vec::new();
     for route in ROUTES {

@@ -10,8 +10,8 @@ use actix_web::http::header::{AcceptEncoding, ContentEncoding, Encoding, Header 
 /// Smaller responses are not compressed.
 const COMPRESSED_BYTES_MIN: u64 = 1_025;
 
-/// The encoding that a client prefers, or `None` for no compression. A client that accepts no known encoding gets an uncompressed
-/// response (RFC 9110, 12.5.3).
+/// The encoding that a client prefers, or `None` for no compression. A client that accepts no known encoding gets an
+/// uncompressed response (RFC 9110, 12.5.3).
 pub(super) fn response_encoding(request: &ServiceRequest) -> Option<ContentEncoding> {
     if request.method() == Method::HEAD {
         return None;

@@ -75,8 +75,8 @@ impl ConnectionLimiter {
         Ok(CountedStream::new(stream, permit, connection))
     }
 
-    /// The counter of memory that the connections of an address share. In IPv6, all connections of a /48 network share
-    /// one.
+    /// Returns the memory counter that all connections of an address share. For IPv6, all connections of the /48
+    /// network share one counter.
     fn address_usage(&self, permit: &ConnectionPermit) -> AddressUsage {
         permit.address.and_then(|address| self.lock_open().address_usage(address)).unwrap_or_default()
     }

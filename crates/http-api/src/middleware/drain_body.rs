@@ -20,7 +20,8 @@ use super::framing::Connection;
 
 /// The maximum number of bytes that are discarded.
 const DISCARDED_BYTES_MAX: usize = 64 << 10;
-/// A client that sent `Expect: 100-continue` and no part of its body for this long is waiting for `100 Continue`.
+/// If a client that sent `Expect: 100-continue` sends no part of its body for this long, it is waiting for
+/// `100 Continue`.
 const EXPECT_WAIT: Duration = Duration::from_millis(100);
 
 /// A request body that the endpoint may read or leave unread.
@@ -71,8 +72,9 @@ impl DrainableBody {
         self.length.is_none()
     }
 
-    /// Reads and discards the rest of the body, unless that is more than 64 KiB or the client is waiting for `100 Continue`.
-    /// Returns whether the whole body was read. The strict reader of the connection ends a body that arrives too slowly.
+    /// Reads and discards the rest of the body, unless the rest exceeds 64 KiB or the client is waiting for
+    /// `100 Continue`. Returns whether the whole body was read. The strict reader of the connection ends a body that
+    /// arrives too slowly.
     pub(super) async fn drain_rest(&self) -> bool {
         let (end, awaits_continue) = {
             let body = self.body.borrow();
@@ -95,8 +97,8 @@ impl DrainableBody {
         }
     }
 
-    /// Reads and discards the next part of the body. Returns false at the end of the body, or if the part exceeds `left` bytes.
-    /// With `request_more`, a waiting client is asked to send the body.
+    /// Reads and discards the next part of the body. Returns false at the end of the body, or if the part exceeds
+    /// `left` bytes. With `request_more`, a waiting client is asked to send the body.
     async fn discard_next(&self, left: &mut usize, request_more: bool) -> bool {
         let next = poll_fn(|context| self.body.borrow_mut().poll_part(context, request_more)).await;
         let Some(Ok(bytes)) = next else { return false };

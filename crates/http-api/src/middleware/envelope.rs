@@ -94,7 +94,8 @@ pub(crate) async fn wrap_request(
     Ok(if is_page { response } else { compression::compress_response(response, encoding) })
 }
 
-/// Logs the response to a request. The time for which the request waited for events does not count.
+/// Logs the response to a request. The logged duration does not include the time for which the request waited for
+/// events.
 fn log_response(
     api: &Api,
     id: &str,

@@ -1,7 +1,7 @@
 //! Measures how far events are ahead of their permitted rate (generic cell rate algorithm).
 //!
 //! Where requests over a limit are only refused, `governor` is used instead (see `admission::provider_limit`). Its
-//! limiters are not suitable for connections, which wait for a reserved time, and for failed logins, whose limit is
+//! limiters are suitable neither for connections, which wait for a reserved time, nor for failed logins, whose limit is
 //! checked without counting an event:
 //! - They make no reservations, so all waiting connections wake up whenever one may proceed. When
 //!   4,000 connections waited for 7.5 s, this cost 2.3 s of processor time instead of 0.5 s, and half of the

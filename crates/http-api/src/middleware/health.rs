@@ -15,12 +15,14 @@ pub(super) fn is_health_check(request: &ServiceRequest) -> bool {
     is_health_path(request.path()) && [Method::GET, Method::HEAD].contains(request.method())
 }
 
-/// Whether a path is that of health checks. These may fail every second, so they are not recorded as failed requests.
+/// Whether a path is the path of health checks. Health checks may fail every second, so they are not recorded as failed
+/// requests.
 pub(super) fn is_health_path(path: &str) -> bool {
     path == HEALTH_PATH
 }
 
-/// The error for another method on this path. Such a request is handled like any other request, and only over HTTPS.
+/// The error for a request to the path of health checks with a method other than GET and HEAD. Such a request is not a
+/// health check, so it requires HTTPS.
 pub(super) fn method_error(path: &str) -> Option<ApiError> {
     is_health_path(path).then(|| ApiError::method_not_allowed("GET, HEAD"))
 }

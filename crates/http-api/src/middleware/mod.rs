@@ -4,8 +4,9 @@
 //!   connection;
 //! - `receive_budget` limits the memory of clients without credentials;
 //! - `framing` reads requests strictly, and `session` keeps connections between requests;
-//! - `envelope` gives each request its id and each response its headers, with the help of `drain_body` (discards the rest of a
-//!   body), `compression`, `problem_details` (renders errors as the client prefers), `request_log`, `health` and `pages`;
+//! - `envelope` gives each request its id and each response its headers, with the help of `drain_body` (discards the
+//!   rest of a body), `compression`, `problem_details` (renders errors as the client prefers), `request_log`, `health`
+//!   and `pages`;
 //! - `admission` checks credentials and limits.
 
 mod admission;

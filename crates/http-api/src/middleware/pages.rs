@@ -54,7 +54,8 @@ pub(super) fn find_target<'a>(state: &'a ApiState, request: &ServiceRequest) -> 
     }
 }
 
-/// The response with the page, compressed in advance if the client accepts gzip.
+/// The response with the page. If the client accepts gzip, the response contains the copy of the page that was
+/// compressed in advance.
 pub(super) fn serve_page(
     target: PageTarget<'_>,
     request: &ServiceRequest,

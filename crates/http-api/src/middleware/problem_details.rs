@@ -61,7 +61,7 @@ pub(super) fn response_as_problem(
     response
 }
 
-/// The body of the problem that an error response describes.
+/// Renders an error response as the body of problem details.
 fn render_problem(response: &HttpResponse, service_url: &str, request_id: &str) -> Option<String> {
     let extensions = response.extensions();
     let details = extensions.get::<ErrorDetails>()?;

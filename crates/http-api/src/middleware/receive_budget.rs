@@ -1,8 +1,8 @@
 //! Limits the memory for data that clients send, and for the pages they load, before they have shown valid credentials.
 //!
-//! Every connection may hold a few KiB. Memory beyond that, in TLS, in the strict reader and in the parser, is counted in
-//! total and per address. While either count is above its limit, the service does not read from connections that hold
-//! more than their own few KiB, and serves no pages to clients without credentials.
+//! Every connection may hold a few KiB. Memory beyond that, in TLS, in the strict reader and in the parser, is counted
+//! in total and per address. While either count is above its limit, the service does not read from connections that
+//! hold more than their own few KiB, and serves no pages to clients without credentials.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use metrics::gauge;
 const UNCOUNTED_BYTES: usize = 4 << 10;
 /// The bytes that all connections together may hold beyond that.
 const HELD_BYTES_MAX: usize = 24 << 20;
-/// The bytes that the connections of one address may hold beyond that: half of the total, so that no address can use it up.
+/// The bytes that the connections of one address may hold beyond that: half of the total, so that no address can use it
+/// up.
 const HELD_BYTES_PER_ADDRESS_MAX: usize = HELD_BYTES_MAX / 2;
 
 /// The bytes that all connections without valid credentials hold.

@@ -1,5 +1,6 @@
-//! Writes one log line per request, counts its response, and records it if it failed. All of them contain the pattern of
-//! the route instead of the path, because a path may contain personal data.
+//! Writes one log line per request, counts its response, and records the request if it failed. The log line, the
+//! metrics and the record contain the pattern of the route instead of the path, because a path may contain personal
+//! data.
 
 use std::borrow::Cow;
 use std::time::{Duration, Instant};

@@ -39,14 +39,14 @@ const BLOCKING_THREADS_MIN: usize = 64;
 const BLOCKING_THREADS_PER_WORKER_MIN: usize = 32;
 const SHUTDOWN_SECONDS: u64 = 30;
 const LISTEN_BACKLOG: u32 = 2_048;
-/// The send buffer of a connection in the kernel (Linux doubles it). It is small, so that the progress of a slow reader is
-/// visible and many slow readers occupy little memory.
+/// The send buffer of a connection in the kernel (Linux doubles it). It is small, so that the progress of a slow reader
+/// is visible and many slow readers occupy little memory.
 const SEND_BUFFER_BYTES: u32 = 128 << 10;
 /// The maximum number of TLS handshakes in progress per worker. It is so large that silent connections, each of which
 /// counts for up to five seconds, do not block others.
 const HANDSHAKES_MAX: usize = 16_384;
-/// How many connections above its share of the limit a worker accepts at a time, to close them. Further connections
-/// wait in the kernel's queue, where they need no file descriptor.
+/// The maximum number of connections above its share of the limit that a worker accepts at a time, only to close them.
+/// Further connections wait in the kernel's queue, where they need no file descriptor.
 const SURPLUS_CONNECTIONS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for a client to confirm that a connection is closed.

@@ -6,8 +6,8 @@ use super::admission::basic_auth::parse_basic;
 use super::framing::pieces::read_pieces;
 use super::problem_details::{head_wants_problems, wants_problems};
 
-/// Reads requests that arrive in pieces. Returns the number of accepted heads, the accepted bytes, and whether the bytes
-/// after them are refused.
+/// Reads requests that arrive in pieces. Returns the number of accepted heads, the accepted bytes, and whether the
+/// bytes after them are refused.
 pub fn read_requests(pieces: &[&[u8]]) -> (usize, Vec<u8>, bool) {
     let (heads, accepted, error) = read_pieces(pieces);
     (heads, accepted, error.is_some())

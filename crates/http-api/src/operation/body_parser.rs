@@ -40,7 +40,8 @@ impl BodyParser {
         let deadline = Instant::now() + Deadlines::REQUEST.start;
         let permit = timeout_at(deadline, Arc::clone(&self.permit).acquire_owned()).await;
         let permit = permit.map_err(|_elapsed| ApiError::busy())?.map_err(parsing_failed_error)?;
-        // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is dropped.
+        // The thread takes the permit when it starts. Until then this future owns it, and releases it when it is
+        // dropped.
         let unstarted = Arc::new(Mutex::new(Some(permit)));
         let starting = Arc::downgrade(&unstarted);
         let mut parsed = pin!(web::block(move || {

@@ -1,6 +1,6 @@
 //! Decides between a commit and a 503 when a request takes too long. If the 503 is decided first, nothing is committed.
-//! If the commit is decided first, the request waits for its acknowledgement, and a 503 follows only if that does not
-//! arrive in time either; then the outcome is unknown.
+//! If the commit is decided first, the request waits for its acknowledgement, and a 503 follows only if the
+//! acknowledgement does not arrive in time either. In that case, the outcome is unknown.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -103,7 +103,7 @@ impl ApiError {
         Self::new(ErrorCode::InvalidRequest, message)
     }
 
-    /// 400 for an incomplete or large body of a request whose method does not read it.
+    /// 400 for an incomplete or large body of a request whose method takes no body.
     pub(crate) fn unread_body() -> Self {
         Self::bad_request("the body of a method that takes no body must be small and complete")
     }
@@ -225,8 +225,8 @@ impl ApiError {
         self
     }
 
-    /// The failure of the store that caused a 503. It may occur in every request for a while, so the caller must limit
-    /// its log lines.
+    /// The failure of the store that caused a 503. While the store is unavailable, every request may fail in this way,
+    /// so the caller must limit the log lines.
     pub(crate) fn store_failure(&self) -> Option<&StoreError> {
         match &self.cause {
             Some(FailureCause::Store(cause)) => Some(cause),
@@ -315,7 +315,8 @@ impl ResponseError for ApiError {
     }
 }
 
-/// When a client may retry a request that concerns a company that is being moved. A move takes seconds to minutes.
+/// The number of seconds after which a client may retry a request about a company that is being moved. A move takes
+/// seconds to minutes.
 const HANDED_OVER_RETRY_SECONDS: u64 = 5;
 
 impl From<StoreError> for ApiError {

@@ -41,7 +41,8 @@ impl FairQueue {
         Arc::new(Self { kind, capacity, provider_queues: Mutex::default() })
     }
 
-    /// Waits for a permit. Fails with 503 after the deadline for permits, or if too many requests of the provider wait already.
+    /// Waits for a permit. Fails with 503 after the deadline for permits, or if too many requests of the provider wait
+    /// already.
     pub(crate) async fn acquire_permit(
         self: &Arc<Self>,
         provider: ProviderId,

@@ -55,7 +55,7 @@ pub(crate) struct ListBody<L> {
 /// A page of a list, for the OpenAPI document.
 pub(crate) type ListOf<T> = ListBody<Vec<T>>;
 
-/// Renders a page in the envelope, with links to the other pages of `links`.
+/// Renders a page in the envelope, with links to the other pages of the list that `links` describes.
 pub(crate) fn render_page<T: Serialize>(
     links: &Links<'_>,
     page: Page,

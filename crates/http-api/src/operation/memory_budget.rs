@@ -15,8 +15,8 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::operation::error::ApiError;
 
-/// The size of the largest body or response that reserves nothing. Their number is limited, because there is at most
-/// one per connection.
+/// The size of the largest body or response that reserves nothing. The number of such bodies and responses is limited,
+/// because each connection has at most one.
 pub(crate) const SMALL_BODY_BYTES_MAX: usize = 64 << 10;
 /// The most memory that a request may need for its work without a reservation. The number of requests in progress
 /// limits the total. For example, a recognition with its occasion's default message reserves nothing.

@@ -42,8 +42,8 @@ pub(crate) struct BodyReader {
 }
 
 impl BodyReader {
-    /// Returns the error for an example of an invalid body. Tries a body without fields, then a value of the wrong type,
-    /// then a body that is not an object.
+    /// Returns the error for an example of an invalid body. Tries a body without fields, then a value of the wrong
+    /// type, then a body that is not an object.
     pub(crate) fn find_invalid_body(&self) -> Option<ApiError> {
         let changeable =
             self.parameters.iter().find(|parameter| !IMMUTABLE_FIELDS.contains(&&*parameter.name));

@@ -76,7 +76,8 @@ impl Query {
         self.report.accept_parsed(name, read).unwrap_or_default()
     }
 
-    /// The given parameters of these names as a query string, with an ampersand after each.
+    /// Encodes those parameters of the query that have one of these names as a query string, with an ampersand after
+    /// each.
     pub(crate) fn encode_parameters(&self, names: &[&str]) -> String {
         let given = names.iter().filter_map(|name| Some((*name, self.values.get(*name)?.first()?)));
         given.map(|(name, value)| format!("{name}={}&", utf8_percent_encode(value, RESERVED))).collect()

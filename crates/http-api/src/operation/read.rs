@@ -62,8 +62,8 @@ pub(crate) async fn read_blocking<T: Send + 'static>(
     state.run_blocking(work).await
 }
 
-/// Reads on the calling thread. Returns `None` if the store would have to wait, fails or panics; the caller then uses the blocking
-/// pool.
+/// Reads on the calling thread. Returns `None` if the store would have to wait, fails or panics; the caller then uses
+/// the blocking pool.
 fn read_in_place<R: ReadOperation>(
     state: &ApiState,
     call: &Call,

@@ -16,7 +16,8 @@ use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 use guerdon_api_types::body::Fields;
 
-/// An operation with a body that changes nothing. `find_object`, `parse_command` and `execute_read` are called in this order (behaviour 4.1).
+/// An operation with a body that changes nothing. `find_object`, `parse_command` and `execute_read` are called in this
+/// order (behaviour 4.1).
 pub(crate) trait ReadWithBody: OperationDocs + 'static {
     /// The content of the body.
     type Command: Send + Sync + 'static;

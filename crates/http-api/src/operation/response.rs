@@ -55,7 +55,8 @@ impl RenderedResponse {
         self
     }
 
-    /// Attaches the memory that was reserved for the response. The response keeps the part that it needs until it has been sent.
+    /// Attaches the memory that was reserved for the response. The response keeps the part that it needs until it has
+    /// been sent.
     pub(crate) fn with_memory(mut self, mut memory: MemoryPermit) -> Self {
         memory.resize_to(self.body.len());
         self.memory = Some(memory);

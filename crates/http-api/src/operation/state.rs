@@ -132,8 +132,8 @@ impl ApiState {
         response
     }
 
-    /// If a failure of the store caused an error response, logs it, each cause once a minute, and records it for the
-    /// next check of whether the database accepts writes.
+    /// Logs the failure of the store that caused an error response, once a minute for each cause, and records it, so
+    /// that a test write checks whether the database accepts writes. Does nothing if the response has another cause.
     pub(crate) fn log_store_failure(&self, refusal: &ApiError, request_id: &str) {
         let Some(cause) = refusal.store_failure() else { return };
         self.api.database_health.record_failure(cause);

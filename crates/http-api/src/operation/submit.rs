@@ -129,7 +129,7 @@ impl From<Refusal> for ApiError {
             Refusal::DeleteUser(cause) => cause.into(),
             other => match other.into_failure() {
                 Ok(cause) => cause.into(),
-                Err(refused) => aborted_call_error(refused), // only commands of the operator end like this
+                Err(refused) => aborted_call_error(refused), // only the operator's commands are refused like this
             },
         }
     }

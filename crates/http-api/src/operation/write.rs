@@ -27,7 +27,8 @@ use guerdon_api_types::body::Fields;
 /// The interval at which a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// An operation in one transaction. `require_object`, `parse_command` and `execute_command` are called in this order (behaviour 4.1).
+/// An operation in one transaction. `require_object`, `parse_command` and `execute_command` are called in this order
+/// (behaviour 4.1).
 pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
@@ -55,7 +56,8 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
         0
     }
 
-    /// Calls the use case and renders the response. It may run again after a conflict, so it must have no effect outside `tx`.
+    /// Calls the use case and renders the response. It may run again after a conflict, so it must have no effect
+    /// outside `tx`.
     fn execute_command(
         _tx: &mut dyn Tx,
         _call: &Call,
@@ -69,7 +71,7 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
 /// Creates the command of a request.
 pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
 
-/// A parsed request. Faults of its body are reported only after the checks that come first.
+/// A parsed request. Faults of its body are reported only after the checks that take precedence.
 struct PreparedRequest<W: WriteOperation> {
     call: Call,
     key: Option<IdempotentRequest>,

@@ -13,8 +13,8 @@ use crate::api::Transport;
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED_PROTO: &str = "x-forwarded-proto";
 
-/// Whether the request came over HTTPS. This is always so if this service terminates TLS, otherwise if a trusted proxy
-/// says so.
+/// Whether the request came over HTTPS. Always true if this service terminates TLS. Otherwise, true only if a trusted
+/// proxy says so.
 pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool {
     transport.terminates_tls || {
         let peer = request.peer_addr().map(|address| address.ip());

@@ -33,7 +33,7 @@ const REQUEST_ID_LENGTH_MAX: usize = 128;
 pub(crate) struct RequestInfo {
     /// The id in the log and in the response.
     pub(crate) id: Rc<str>,
-    /// Whether it came over HTTPS.
+    /// Whether the request came over HTTPS.
     pub(crate) is_https: bool,
     /// The client's address for limits by address; `None` if the connection has no address.
     pub(crate) address: Option<IpAddr>,
@@ -51,7 +51,8 @@ impl RequestInfo {
         info
     }
 
-    /// The facts attached to a request; `None` if it did not pass the envelope.
+    /// The facts attached to a request. A request that did not pass the envelope has an empty id, no address, and
+    /// counts as plain HTTP.
     pub(crate) fn from_request(request: &HttpRequest) -> Self {
         let attached = request.extensions().get::<Self>().cloned();
         attached.unwrap_or_else(|| Self { id: "".into(), is_https: false, address: None })
@@ -68,7 +69,8 @@ pub(crate) struct TimeWaited(pub(crate) Duration);
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) id: ProviderId,
-    /// Whether the provider may create and update companies and corporations and create users, as read at most half a second ago.
+    /// Whether the provider may create and update companies and corporations and create users, as read at most half a
+    /// second ago.
     pub(crate) is_designated: bool,
 }
 

@@ -29,9 +29,10 @@ const TEST_WRITE_INTERVAL: Duration = Duration::from_secs(1);
 const TEST_WRITE_BYTES: usize = 256 << 10;
 const CERTIFICATE_RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 const OUTBOX_METRICS_INTERVAL: Duration = Duration::from_secs(2);
-/// How often to renew a self-signed certificate that expires soon, and to log a certificate's expiry.
+/// How often to check whether the certificate expires soon. If it does, a self-signed certificate is renewed, and a
+/// certificate that was not renewed causes a warning.
 const CERTIFICATE_RENEWAL_INTERVAL: Duration = Duration::from_secs(12 * 3_600);
-/// How long before the certificate expires warnings begin.
+/// Warnings begin this long before the certificate expires.
 const EXPIRY_WARNING_PERIOD: Duration = Duration::from_secs(30 * 86_400);
 const METRICS_UPKEEP_INTERVAL: Duration = Duration::from_secs(2);
 const LEDGER_METRICS_INTERVAL: Duration = Duration::from_secs(60);
@@ -134,9 +135,9 @@ fn check_database(
     Ok(())
 }
 
-/// Tries a write if requests have failed because of the database, so that readiness reports when the disk is full and
-/// when it no longer is. Logs each change and returns whether writes fail. This is separate from the check of the
-/// database, which must not wait for a lock.
+/// Tries a write if requests have failed because of the database, so that readiness reports when the disk becomes full
+/// and when it has space again. Logs each change and returns whether writes fail. This is separate from the check of
+/// the database, which must not wait for a lock.
 fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| {

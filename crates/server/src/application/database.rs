@@ -12,7 +12,7 @@ use crate::keys::require_matching_master_key;
 use crate::platform::files;
 use crate::settings::Settings;
 
-/// How many times the start tries to open the database while a command holds it.
+/// How many times a starting service tries to open the database while a command holds it.
 const OPEN_ATTEMPTS_MAX: u32 = 20;
 const OPEN_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 

@@ -62,9 +62,10 @@ impl RunningDelivery {
         self.events.in_flight()
     }
 
-    /// Stops both. The future completes when the attempts in flight have finished or their time is over, and returns
-    /// how many have not finished. A separate thread waits for them, so the caller can drop the future to stop at once.
-    /// Until then, other processes are still notified of events that requests queue.
+    /// Stops the dispatcher and the mailer. The future completes when all attempts in flight have finished or
+    /// `STOP_TIMEOUT` has passed, and returns how many have not finished. A separate thread waits for them, so the
+    /// caller can drop the future to stop at once. Until then, other processes are still notified of events that
+    /// requests queue.
     pub(super) fn stop(self) -> impl Future<Output = usize> {
         let Self { events, mails, wakeups } = self;
         let (finished, stopped) = oneshot::channel();

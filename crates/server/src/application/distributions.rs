@@ -28,7 +28,7 @@ const SHARED_RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
 pub(super) struct DuePayments {
     store: Arc<dyn Store>,
     commands: BlockingCommandQueue,
-    /// Makes an outage one log line, however long it lasts.
+    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
     previous_run_failed: bool,
     stood_back: SkippedSchedules,
     /// The distributions that have been logged because they cannot be finished.

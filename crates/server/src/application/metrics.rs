@@ -42,7 +42,7 @@ const WEBHOOK_ATTEMPT_DURATION: &str = "guerdon_webhook_attempt_duration_seconds
 const WEBHOOK_ATTEMPTS_IN_FLIGHT: &str = "guerdon_webhook_attempts_in_flight";
 const EXHAUSTED_EVENTS: &str = "guerdon_webhook_events_exhausted_total";
 const MAIL_ATTEMPTS: &str = "guerdon_mail_attempts_total";
-/// Histogram buckets in seconds, from the duration of a fast read to more than clients wait.
+/// Histogram buckets in seconds, from the duration of a fast read to longer than clients wait.
 const DURATION_BUCKETS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0];
 
@@ -161,7 +161,7 @@ fn describe_delivery_metrics() {
     describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
 }
 
-/// Sets counters to 0 that would otherwise be absent until their first event.
+/// Sets to 0 the counters that would otherwise be absent until their first event.
 fn set_initial_values() {
     gauge!(BUILD_INFO, "version" => VERSION, "commit" => COMMIT).set(1.0);
     gauge!(MAINTENANCE).set(0.0);
@@ -249,7 +249,7 @@ pub(super) struct DeliveryCounters {
 /// The attempts to deliver a provider's events.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ProviderCounts {
-    /// The attempts. The hour of this value is not set.
+    /// The numbers of attempts and their total duration. The field for the hour is not set.
     pub(super) attempts: ProviderHour,
     pub(super) durations: DurationCounts,
     pub(super) latest: LatestAttempts,

@@ -155,8 +155,8 @@ impl Application {
         next_step::log_next_step(self.background.as_ref(), config_file);
     }
 
-    /// Serves until a future of `stop` completes, then shuts down in order. If the next one completes during the
-    /// shutdown, shuts down immediately.
+    /// Serves until the future that `stop` returns completes, then shuts down in order. Calls `stop` again during the
+    /// shutdown; if that future completes, shuts down immediately.
     pub(crate) async fn run_until_stopped<F: Future<Output = ()>>(
         self,
         mut stop: impl FnMut() -> F,
@@ -210,7 +210,7 @@ impl Application {
             None => 0,
         };
         operator.stop(false).await;
-        // An unavailable database must not delay the end; nothing depends on these records.
+        // An unavailable database must not delay the end of the process; nothing depends on these records.
         let store_rest = web::block(move || {
             failed_requests.store_all();
             statistics.store_counts();
@@ -304,7 +304,7 @@ fn connect_event_feed(notifiers: &Notifiers, api: &Api) {
 }
 
 /// Returns the configured limits, or as many connections as descriptors and memory allow. A configured number may
-/// exceed the limit of memory, but not that of descriptors.
+/// exceed what the memory allows, but not what the descriptors allow.
 fn connection_limits(http: &Http) -> ConnectionLimits {
     let available = descriptors::raise_limit().saturating_sub(RESERVED_DESCRIPTORS).max(1);
     let configured = usize::try_from(http.max_connections).unwrap_or(usize::MAX);

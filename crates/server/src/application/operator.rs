@@ -112,8 +112,8 @@ async fn get_liveness() -> HttpResponse {
     response
 }
 
-/// Readiness: reports whether the service accepts requests. It does not while it is stopping, or while the database is
-/// unavailable or read-only. Maintenance mode does not affect readiness.
+/// Readiness: reports whether the service accepts requests. The service is not ready while it is stopping, or while the
+/// database is unavailable or read-only. Maintenance mode does not affect readiness.
 async fn get_readiness(health: Data<HealthSources>) -> HttpResponse {
     if health.service_state.is_draining() {
         status_response(StatusCode::SERVICE_UNAVAILABLE, "draining")

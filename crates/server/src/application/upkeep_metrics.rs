@@ -27,7 +27,7 @@ pub(super) fn refresh_upkeep_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
         Ok((VerificationRecord::load(reads)?, load_last_backup(reads)?))
     });
-    let Ok((verification, backup_at)) = found else { return }; // the next run compensates for it
+    let Ok((verification, backup_at)) = found else { return }; // the next run tries again
     if let Some(record) = verification {
         if let Some(at) = record.ended_at() {
             gauge!(VERIFICATION_TIME).set(unix_seconds(at));

@@ -53,9 +53,9 @@ pub(crate) struct CommandHandler {
 }
 
 impl CommandSocket {
-    /// Opens the socket in the data folder. The socket is bound in a new folder and then moved, so that its mode is
-    /// 0600 from the beginning, and replaces a socket that remained after a crash. Fails if another process serves this
-    /// data folder.
+    /// Opens the socket in the data folder. The socket is bound in a new private folder and then moved into the data
+    /// folder. So its mode is 0600 before other users can reach it, and it replaces a socket that remained after a
+    /// crash. Fails if another process serves this data folder.
     pub(crate) fn open_in(data_dir: &Path) -> anyhow::Result<Self> {
         let path = data_dir.join(SOCKET_NAME);
         if is_service_listening(data_dir) {
@@ -132,7 +132,8 @@ impl CommandHandler {
         Self { environment, database: canonical_path(database), clients: Arc::new(Semaphore::new(clients)) }
     }
 
-    /// Waits until no command runs, up to this time. Returns how many still run.
+    /// Waits until no command is running, but at most for `max_wait`. Returns the number of commands that are still
+    /// running.
     pub(crate) async fn wait_until_idle(&self, max_wait: Duration) -> usize {
         match timeout(max_wait, self.clients.acquire_many(CLIENTS_MAX)).await {
             Ok(_all) => 0,

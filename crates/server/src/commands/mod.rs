@@ -2,8 +2,8 @@
 //! `serve` holds the embedded database.
 //!
 //! Each noun of the command line has a folder or a file here; `arguments` holds the arguments that several commands
-//! share. To add a command, create a file with its arguments, examples and [`RunnableCommand`], and add a line to the group of
-//! its noun.
+//! share. To add a command, create a file with its arguments, examples and [`RunnableCommand`], and add a line to the
+//! group of its noun.
 
 mod arguments;
 mod command_tree;
@@ -67,9 +67,11 @@ pub(crate) struct CommandEnvironment {
     pub(crate) user: Option<String>,
     /// The progress on the terminal.
     pub(crate) progress: Progress,
-    /// How many threads a long command may use. In a service, which also handles requests, only one.
+    /// How many threads a long command may use. A command in a service may use only one, because the service also
+    /// handles requests.
     pub(crate) threads: NonZero<usize>,
-    /// Whether the command runs in a service. While a service holds the embedded database, every command does.
+    /// Whether the command runs in a service. While a service holds the embedded database, every command runs in the
+    /// service.
     pub(crate) in_service: bool,
     /// Stores the failed requests of this service; `None` outside a service.
     pub(crate) failed_requests: Option<Arc<FailedRequestWriter>>,

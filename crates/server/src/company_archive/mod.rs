@@ -43,7 +43,8 @@ struct HeaderEnd {
 struct ArchiveEnd {
     /// The number of sections.
     archive_end: u64,
-    /// The digest of the header's digest and those of all sections, in their order, as hexadecimal digits.
+    /// The digest of the header's digest followed by the digests of all sections in order. All digests are written in
+    /// hexadecimal digits.
     sha256: String,
 }
 

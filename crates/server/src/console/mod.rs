@@ -83,12 +83,12 @@ fn to_utc(at: Timestamp) -> OffsetDateTime {
     at.to_utc().into()
 }
 
-/// Returns the start of an hour, counted since 1970.
+/// Returns the start of the hour with this number. Hours are counted since 1970.
 fn start_of_hour(hour: i32) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + time::Duration::hours(i64::from(hour))
 }
 
-/// Returns the start of a day, counted since 1970.
+/// Returns the start of the day with this number. Days are counted since 1970.
 fn start_of_day(day: i32) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + time::Duration::days(i64::from(day))
 }
@@ -113,7 +113,7 @@ pub(crate) struct ConsolePage {
     location: Option<String>,
 }
 
-/// A page, or the path of another one.
+/// A rendered page, or the path of the page to redirect to.
 enum Rendered {
     Page(String),
     Redirect(String),
@@ -125,7 +125,7 @@ pub(crate) fn render_page(service: &StatusSources, path: &str, query: &str) -> C
         let (status, body) = (StatusCode::OK, STYLE.to_owned());
         return ConsolePage { status, content_type: CSS_TYPE, body, location: None };
     }
-    // An address that was part of a URL is not repeated.
+    // An email address in the query must not appear in the link that reloads the page.
     let holds_address =
         path == SEARCH_PATH && Query::parse(query).get("q").is_some_and(|text| text.contains('@'));
     let reload_link =

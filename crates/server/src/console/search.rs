@@ -11,7 +11,8 @@ use super::{PageContext, Rendered};
 
 const LIMIT: i64 = 50;
 
-/// Renders what a text names, or redirects to it if it names exactly one object.
+/// Renders the objects that a text identifies. If it identifies exactly one object, redirects to the page of that
+/// object.
 pub(super) fn render_results(
     context: &mut PageContext<'_>,
     text: &str,
@@ -105,7 +106,8 @@ fn find_by_id(context: &mut PageContext<'_>, id: Uuid) -> Result<Vec<FoundObject
     Ok(all)
 }
 
-/// Returns the providers and companies whose name, or domain, contains the text. A whole domain or name comes alone.
+/// Returns the providers and companies whose name, or domain, contains the text. If the text is the whole name or
+/// domain of exactly one of them, returns only that one.
 fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundObject>, StoreError> {
     let lowercase = text.to_lowercase();
     let providers = context.reads.list_providers()?;
@@ -135,7 +137,7 @@ fn find_by_name(context: &mut PageContext<'_>, text: &str) -> Result<Vec<FoundOb
     Ok(all)
 }
 
-/// Returns a link to the failed requests with this id, which clients may choose.
+/// Returns a link to the failed requests with this request id. The id may be any string, because clients can choose it.
 fn find_failed_requests(
     context: &mut PageContext<'_>,
     text: &str,

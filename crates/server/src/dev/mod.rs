@@ -103,7 +103,8 @@ async fn serve_sandbox(sandbox: Arc<Sandbox>, is_check: bool, ended: Arc<Mutex<R
     application.run_until_stopped(stop).await.map(drop)
 }
 
-/// The settings of the sandbox as environment variables. The actual environment is otherwise ignored.
+/// Returns the settings of the sandbox as environment variables. Only the addresses, the master key of a given database
+/// and `GUERDON_ALLOW_UNSAFE_POSTGRES` may come from the actual environment.
 fn sandbox_variables(
     arguments: &DevArguments,
     folder: &Path,

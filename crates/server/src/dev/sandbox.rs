@@ -64,7 +64,7 @@ struct SampleData {
     ada: Uuid,
     alan: Uuid,
     occasion: Uuid,
-    /// A user for examples that delete a user. The next field is an occasion for the same purpose.
+    /// A user for the examples that delete a user. `extra_occasion` is for the examples that delete an occasion.
     extra_user: Uuid,
     extra_occasion: Uuid,
 }

@@ -17,8 +17,8 @@ pub(crate) struct Keys {
     fingerprint: String,
 }
 
-/// A shared secret could not be encrypted, or could not be decrypted because of another key, another provider or
-/// damage.
+/// A shared secret could not be encrypted, or could not be decrypted because it is damaged or was encrypted with
+/// another key or for another provider.
 #[derive(Debug)]
 pub(crate) struct SecretCipherError;
 
@@ -75,7 +75,8 @@ impl Keys {
         Ok([nonce.as_slice(), &text].concat())
     }
 
-    /// Decrypts a shared secret. Fails with another key, for another provider, or if it was damaged.
+    /// Decrypts a shared secret. Fails if the secret is damaged, or was encrypted with another key or for another
+    /// provider.
     pub(crate) fn decrypt_secret(
         &self,
         provider: ProviderId,

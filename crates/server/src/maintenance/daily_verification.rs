@@ -1,8 +1,9 @@
 //! Verifies the ledger once a day within `serve`.
 //!
-//! The setting `verify.daily_at` names a time of day. The first process that notices that this time has passed records
-//! it in the database, so that other processes, and the same one after a restart, skip this day. A verification uses
-//! one thread and one connection, pauses for as long as it has worked, and holds each snapshot for a limited time.
+//! The setting `verify.daily_at` names a time of day. The first process that notices that this time has passed claims
+//! the day's verification in the database, so that neither another process nor the same process after a restart runs it
+//! again. A verification uses one thread and one connection, pauses for as long as it has worked, and holds each
+//! snapshot for a limited time.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::sleep; // tidy: lets requests run between two pages
@@ -17,8 +18,8 @@ use super::verification_record::VerificationRecord;
 use crate::keys::Keys;
 use crate::settings::Webhooks;
 
-/// The maximum age of a snapshot. An old one keeps the write-ahead log of SQLite from being truncated, and
-/// PostgreSQL from removing dead rows.
+/// The maximum age of a snapshot. An old snapshot prevents SQLite from truncating its write-ahead log and PostgreSQL
+/// from removing dead rows.
 const SNAPSHOT_AGE_MAX: Duration = Duration::from_secs(600);
 /// A snapshot that is older than this is read without pauses, so that it ends soon.
 const PAUSED_AGE_MAX: Duration = Duration::from_secs(300);
@@ -39,7 +40,8 @@ pub(crate) struct DailyVerification {
     pub(crate) is_stopping: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// The stored claim of a process to verify at one date and time, and the value that it replaced.
+/// The claim of a process to run the verification that is scheduled for one date and time: the stored value, and the
+/// value that it replaced.
 struct Claim {
     previous: Option<String>,
     current: String,
@@ -129,9 +131,10 @@ fn latest_occurrence(now: Timestamp, daily_at: Time) -> Timestamp {
     Timestamp::new(latest.into())
 }
 
-/// Returns whether the verification scheduled at `scheduled_at` has not been started yet. `claimed_at` is the latest
-/// one that a process has started: a later one than `scheduled_at` if the clock was set back, or if the clock of
-/// another process is ahead. If it is more than a day later, it was stored while a clock was wrong, and does not count.
+/// Returns whether the verification scheduled at `scheduled_at` has not been started yet. `claimed_at` is the scheduled
+/// time of the latest verification that a process has started. It is later than `scheduled_at` if the clock was set
+/// back, or if the clock of another process is ahead. If it is more than a day later, it was stored while a clock was
+/// wrong, and is ignored.
 fn is_due(scheduled_at: Timestamp, claimed_at: Option<Timestamp>) -> bool {
     claimed_at.is_none_or(|claimed_at| {
         claimed_at < scheduled_at || claimed_at.unix_micros() > (scheduled_at + Span::DAY).unix_micros()

@@ -40,7 +40,8 @@ impl FailedRequestWriter {
         while self.try_store_batch() == RECORDS_PER_TRANSACTION {}
     }
 
-    /// Returns the number of stored requests. If the database fails, they return to the buffer.
+    /// Stores one batch and returns the number of stored requests. If the database fails, puts the requests back into
+    /// the buffer and returns 0.
     fn try_store_batch(&self) -> usize {
         let batch = self.buffer.take_requests(RECORDS_PER_TRANSACTION);
         if batch.is_empty() {

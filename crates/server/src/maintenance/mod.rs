@@ -1,5 +1,5 @@
-//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, backups, retention,
-//! sealing, the record of failed requests.
+//! Maintenance: the status of the running service, verification of the ledger and the stored secrets, backups,
+//! retention, sealing, the record of failed requests.
 
 mod backup_record;
 mod daily_verification;

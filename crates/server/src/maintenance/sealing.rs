@@ -13,7 +13,7 @@ use crate::platform::SystemClock;
 
 const ATTEMPTS_MAX: u32 = 200;
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
-/// How often the head is logged. With a copy of the log, the ledger can be proved to be unchanged up to that head.
+/// How often the head is logged. A copy of the log can later prove that the ledger is unchanged up to the logged head.
 const HEAD_LOG_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The background job that seals journal entries.
@@ -21,7 +21,8 @@ pub(crate) struct SealingTask {
     store: Arc<dyn Store>,
     pacer: AdaptivePacer,
     logged_at: Option<Instant>,
-    /// Makes an outage one log line, however long it lasts. A shared type would be longer than the flags that it replaces.
+    /// Whether the previous run failed, so that an outage is logged only once, however long it lasts. Other background
+    /// jobs have a similar flag; a shared type would be longer than these flags.
     is_failing: bool,
 }
 

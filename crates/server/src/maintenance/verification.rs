@@ -16,7 +16,7 @@ const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);
 
 /// The options of a verification.
 pub(crate) struct VerificationOptions<'a> {
-    /// If given, each stored secret must be readable with them.
+    /// If given, it must be possible to decrypt each stored secret with these keys.
     pub(crate) keys: Option<&'a Keys>,
     /// If given, a seal must have this head.
     pub(crate) head: Option<[u8; 32]>,
@@ -25,7 +25,7 @@ pub(crate) struct VerificationOptions<'a> {
 }
 
 impl Default for VerificationOptions<'_> {
-    /// On one thread, at full speed, without keys and head.
+    /// Options for a verification on one thread, at full speed, and without the checks that need keys or a head.
     fn default() -> Self {
         Self { keys: None, head: None, threads: NonZero::<usize>::MIN, pacer: &Unpaced }
     }

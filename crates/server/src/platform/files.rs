@@ -35,8 +35,8 @@ pub(crate) fn ensure_private_folder(path: &Path) -> anyhow::Result<()> {
     created.with_context(|| format!("cannot create the folder {}", path.display()))
 }
 
-/// Fails if a folder belongs to another user. If this process ran as root, that user could not read the files that it
-/// creates there. Succeeds if the folder is missing.
+/// Fails if a folder belongs to another user. If this process runs as root, that user could not read the files that the
+/// process creates there. Succeeds if the folder is missing.
 pub(crate) fn require_own_folder(folder: &Path) -> anyhow::Result<()> {
     // The caller reports a missing folder.
     let Ok(owner) = folder.metadata().map(|metadata| metadata.uid()) else { return Ok(()) };

@@ -44,8 +44,8 @@ impl StopSignals {
 }
 
 /// Whether SIGHUP is ignored. Linux shows the ignored signals in `/proc` as a hexadecimal mask, whose lowest bit is
-/// SIGHUP. On other systems, this returns `false`. Two lines of this file are read, this one and
-/// one for the metrics, which does not justify a library for `/proc`.
+/// SIGHUP. On other systems, this returns `false`. Only this function and the metrics read `/proc/self/status`, one
+/// line each, which does not justify a library for `/proc`.
 fn is_hangup_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -26,7 +26,7 @@ enum SettingValue {
     Unset,
 }
 
-/// Returns every key with its value.
+/// Every key with its value; secrets are masked.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MaskedSettings(Vec<(&'static str, SettingValue)>);
 

@@ -41,7 +41,7 @@ pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Comman
     Ok(ConfigCheckView { ok: true, tried }.to_output()?)
 }
 
-/// Checks everything that the settings refer to. If there are faults, fails with all of them.
+/// Checks everything that the settings refer to. If there are faults, fails with an error that lists all of them.
 fn check_connections(settings: &Settings, certificate: Option<OffsetDateTime>) -> Result<Vec<String>> {
     let results = [
         check_folder(settings),

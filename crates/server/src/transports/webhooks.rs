@@ -1,4 +1,4 @@
-//! The HTTP client of events.
+//! The HTTP client that delivers events.
 
 use std::sync::Arc;
 

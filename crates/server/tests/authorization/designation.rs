@@ -216,7 +216,7 @@ fn a_transferred_company_is_foreign_immediately() {
             (ProviderFixture::create(service, "zebra"), service.create_provider("Heir", true));
         service.run_json_command(&["company", "transfer", &fixture.sample.company, "--to", &heir.id]);
         for row in list_requests(&fixture) {
-            // Events created before the transfer remain with the provider they were created for.
+            // Events created before the transfer remain with the provider for which they were created.
             let stays =
                 ["/v1/corporations", "/v1/events"].iter().any(|prefix| row.pattern.starts_with(prefix));
             if row.path_id().is_none() || stays {

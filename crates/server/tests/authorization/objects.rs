@@ -1,4 +1,4 @@
-//! The object in the path: the response for a foreign object is 403, for an absent object 404, and reveals nothing
+//! The object in the path: the response is 403 for a foreign object and 404 for an absent object, and reveals nothing
 //! about the object.
 
 use serde_json::{Value, json};

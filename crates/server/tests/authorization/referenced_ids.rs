@@ -1,5 +1,5 @@
-//! Ids in bodies and queries: the response for a foreign id is 403, for an absent id 404, for a malformed id 400. The
-//! error names the field.
+//! Ids in bodies and queries: the response is 403 for a foreign id, 404 for an absent id, and 400 for a malformed id.
+//! The error names the field.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! SAML certificates: exactly one, in PEM, without a key. Responses never contain it (behaviour 18.5).
+//! SAML certificates: a request must contain exactly one certificate, in PEM, without a private key. Responses never
+//! contain the certificate (behaviour 18.5).
 
 use serde_json::{Value, json};
 

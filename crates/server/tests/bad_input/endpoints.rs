@@ -32,11 +32,11 @@ pub enum FieldKind {
 /// The effect of `null` on a field, or of `""` on a string field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnsetEffect {
-    /// The field is required: 400, as if it were absent.
+    /// The field is required: the response is 400, as if the field were absent.
     Required,
     /// The effect is the same as if the field were absent.
     Default,
-    /// The field cannot be unset: 400.
+    /// The field cannot be unset: the response is 400.
     Kept,
     /// The field is cleared.
     Cleared,

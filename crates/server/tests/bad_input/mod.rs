@@ -23,7 +23,7 @@ use crate::support::provider_fixture::ProviderFixture;
 use crate::support::service::{ApiResponse, TestService, basic_authorization};
 use endpoints::Endpoint;
 
-/// A service with one object of every kind, and requests about these objects.
+/// A service with one object of every kind, and methods that send requests about these objects.
 struct InputFixture<'a> {
     service: &'a TestService,
     objects: ProviderFixture,

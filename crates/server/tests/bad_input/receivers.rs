@@ -59,7 +59,7 @@ fn one_invalid_receiver_refuses_the_request() {
                 &format!("{bob},{}", bob.to_uppercase()),
                 ann,
                 &format!("{bob},{ann}"),
-                &ann.to_uppercase(), // the sender itself
+                &ann.to_uppercase(), // the sender, in upper case
                 deleted_user,
                 &format!("{bob},{deleted_user}"),
                 &format!("{deleted_user},{bob}"),

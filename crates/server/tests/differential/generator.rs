@@ -16,7 +16,7 @@ pub struct Generator {
     rng: TestRng,
     values: ValueGenerator,
     companies: Vec<KnownCompany>,
-    /// Corporations with their providers.
+    /// The ids of corporations, each with the index of its provider.
     corporations: Vec<(usize, String)>,
     global_occasions: Vec<String>,
     requests_with_key: Vec<RequestTemplate>,
@@ -58,7 +58,7 @@ impl Generator {
         self.companies.iter().map(|company| company.id.clone()).collect()
     }
 
-    /// All users with their providers.
+    /// The ids of all users, each with the index of its provider.
     pub fn user_ids(&self) -> Vec<(usize, String)> {
         let users = self.companies.iter().flat_map(|company| {
             company.users.iter().chain(&company.deleted).map(|id| (company.provider, id))
@@ -204,7 +204,8 @@ impl Generator {
         operation.path.replace(name, &id)
     }
 
-    /// The name of an object. Occasionally it names an object of another kind or of another company, or no object.
+    /// Chooses the id of an object. Occasionally chooses an object of another kind or of another company, or an id that
+    /// no object has.
     fn choose_id(&mut self, kind: ValueKind, company_index: usize) -> String {
         let strange = self.rng.random_below(100);
         let all = [ValueKind::Company, ValueKind::Corporation, ValueKind::Occasion, ValueKind::User];

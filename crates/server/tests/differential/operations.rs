@@ -5,7 +5,7 @@ use super::values::ValueKind::{self, *};
 /// An endpoint and its possible parameters and fields.
 pub struct OperationSpec {
     pub method: &'static str,
-    /// The path. The name in braces is the kind of object that it identifies.
+    /// The path. The name in braces is the kind of object whose id replaces it.
     pub path: &'static str,
     pub query: &'static [(&'static str, ValueKind)],
     pub fields: &'static [FieldSpec],

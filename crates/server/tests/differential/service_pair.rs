@@ -9,7 +9,7 @@ use crate::support::service::{ApiResponse, ProviderCredentials, TestService, bas
 
 pub struct ServicePair {
     services: [TestService; 2],
-    /// Two providers, and one that is not designated.
+    /// For each service, two designated providers, and one that is not designated.
     providers: [[ProviderCredentials; 3]; 2],
     normalizers: [BodyNormalizer; 2],
 }
@@ -88,7 +88,7 @@ pub fn start_both() -> Option<[TestService; 2]> {
     Some([TestService::start(create_sqlite(), &[]), TestService::start(create_postgres(), &[])])
 }
 
-/// Runs `task` for both services concurrently. It receives the service and its index.
+/// Runs `task` for both services concurrently. `task` receives a service and its index.
 pub fn for_each_service<T: Send>(
     services: &[TestService; 2],
     task: impl Fn(&TestService, usize) -> T + Sync,
@@ -101,7 +101,7 @@ pub fn for_each_service<T: Send>(
     })
 }
 
-/// `verify` must find no violations in either ledger.
+/// Asserts that `verify` finds no violations in either ledger.
 pub fn verify_both(services: &[TestService; 2]) {
     for service in services {
         let printed = service.run_command(&["verify"]);

@@ -1,8 +1,8 @@
 //! Every example of the pages works in the sandbox, in page order: shell, Python and JavaScript.
 //!
-//! The examples are the fenced blocks of the Markdown forms. After the language `sh`, the fence may say `background` (the
-//! program keeps running), `status=N` (each curl command receives this status) or `manual` (the reader starts the program
-//! in a separate terminal; the test has already done so).
+//! The examples are the fenced blocks of the Markdown forms. After the language `sh`, the fence may say `background`
+//! (the program keeps running), `status=N` (each curl command receives this status) or `manual` (the reader starts the
+//! program in a separate terminal; the test has already done so).
 
 mod shell;
 
@@ -215,8 +215,8 @@ impl<'a> ShellWalk<'a> {
         }
     }
 
-    /// Starts a program that keeps running, and waits until it has printed a line: the receivers and `guerdon listen` do so
-    /// when they are ready.
+    /// Starts a program that keeps running, and waits until it has printed a line: the receivers and `guerdon listen`
+    /// do so when they are ready.
     fn start_in_background(&mut self, block: &Block) {
         let line = format!("{}{}", self.exports, self.with_free_port(&block.text));
         self.background.push(Background::start(&line, self.folder, EXAMPLE_TIMEOUT));

@@ -90,8 +90,9 @@ fn committed_recognitions<'a>(
     ids
 }
 
-/// All requests that were received until every committed recognition has its event. Each has a valid signature, there
-/// is one event per recognition, and its bytes are always the same.
+/// Waits until the event of every committed recognition has been received. Returns all received requests. Asserts that
+/// each request has a valid signature, that each recognition has exactly one event, and that every delivery of an event
+/// has the same bytes.
 fn wait_for_all_events(
     fixture: &WebhookFixture,
     committed: &HashSet<String>,

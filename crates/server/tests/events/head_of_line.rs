@@ -1,4 +1,4 @@
-//! A provider's receiver that hangs does not delay the events of others.
+//! A receiver that hangs does not delay the events of other providers.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

@@ -148,8 +148,8 @@ fn redemption_body(fixture: &WebhookFixture, points: i64, sum: i64) -> String {
     )
 }
 
-/// The expected body of an event about a recognition, for the receiver with this index. The recognition is given as the
-/// API returns it.
+/// The expected body of an event about a recognition, for the receiver with this index. `recognition` is the
+/// recognition as the API returns it.
 fn recognition_event_body(
     kind: &str,
     recognition: &Value,

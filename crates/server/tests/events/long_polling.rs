@@ -9,10 +9,10 @@ use crate::support::service::{ServiceProcess, TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, for_each_database_with, wait_until};
 
 const WAITING: &str = "guerdon_event_feed_requests_waiting";
-/// Less than the requests in these tests wait.
+/// A time shorter than the requests in these tests wait for an event.
 const SOON: Duration = Duration::from_secs(8);
 
-/// A company whose first user can send, at a provider without a callback URL.
+/// Creates a company whose users can send recognitions. Its provider has no callback URL.
 fn create_sample(service: &TestService) -> SampleCompany {
     let sample = SampleCompany::create(service, 2);
     sample.fund_peer_wallets(service, 1_000);
@@ -136,7 +136,7 @@ fn an_event_of_another_process_ends_the_wait() {
 fn an_event_of_another_service_ends_the_wait() {
     for_each_database(|service| {
         if service.database.is_embedded() {
-            return; // is used by one service
+            return; // only one service can use the embedded database
         }
         let sample = create_sample(service);
         let other = service.start_second_process();

@@ -1,5 +1,5 @@
-//! The connection to PostgreSQL breaks during settlements. Their outcome is unknown, so they are written again, which
-//! changes nothing if the first write was committed.
+//! The connection to PostgreSQL breaks while settlements are written. Their outcome is unknown, so the service writes
+//! them again, which changes nothing if the first write was committed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,7 +1,7 @@
 //! Normalises bodies, so that whole bodies can be compared: each new UUID is replaced by `@1`, `@2`, …, each timestamp
 //! by `@time`.
 
-/// Remembers the ids in the bodies so far.
+/// Remembers the ids of all bodies that were normalized so far.
 #[derive(Default)]
 pub struct BodyNormalizer {
     ids: Vec<String>,
@@ -36,7 +36,7 @@ impl BodyNormalizer {
         format!("@{}", at + 1)
     }
 
-    /// The string with each name replaced by its id.
+    /// Replaces each placeholder, such as `@1`, with its id.
     pub fn expand_placeholders(&self, text: &str) -> String {
         let mut parts = text.split('@');
         let mut out = parts.next().unwrap_or_default().to_owned();
@@ -51,7 +51,7 @@ impl BodyNormalizer {
         out
     }
 
-    /// The id with a name such as `@1`.
+    /// Returns the id for which the placeholder with this number stands.
     pub fn id_at(&self, number: usize) -> &str {
         &self.ids[number - 1]
     }

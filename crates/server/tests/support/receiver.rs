@@ -1,4 +1,4 @@
-//! Checks of received events, on top of the harness's receiver.
+//! Checks events that the receiver of the test harness has received.
 
 pub use guerdon_test_harness::{RECEIVE_TIMEOUT, ReceivedRequest, Reply, WebhookReceiver, forward_request};
 
@@ -13,7 +13,7 @@ pub trait DeliveredEvent {
     /// The body, which must conform to the API description.
     fn json(&self) -> Value;
 
-    /// The result of the published verification library.
+    /// Verifies the signature with the published verification library.
     fn verify_signature(&self, url: &str, secret: &str) -> Result<(), VerifyError>;
 
     /// Asserts the headers of Standard Webhooks. `secrets` are those that sign the delivery, the newest first.

@@ -92,8 +92,8 @@ impl TestService {
         self.running = ServiceProcess::start(&self.installation);
     }
 
-    /// Waits until the log contains a string, and returns how often: a line arrives later than the response to its
-    /// request.
+    /// Waits until the log contains a string, because the log line of a request may follow the response. Returns how
+    /// often the log contains the string.
     pub fn wait_for_log(&self, what: &str) -> usize {
         wait_until(&format!("the log should contain: {what}"), || {
             let count = self.running.count_in_log(what);
@@ -132,7 +132,7 @@ impl TestService {
         self.register_provider(name, designation).0
     }
 
-    /// Creates a provider with these arguments. Returns it and its shared secret.
+    /// Creates a provider with these arguments. Returns its credentials and its shared secret.
     pub fn register_provider(&self, name: &str, words: &[&str]) -> (ProviderCredentials, String) {
         let created = self.run_json_command(&[&["provider", "create", "--name", name], words].concat());
         let text = |key: &str| created[key].as_str().unwrap().to_owned();
@@ -188,7 +188,7 @@ impl TestService {
     }
 }
 
-/// The value of the Authorization header.
+/// Returns the value of the Authorization header for a provider's credentials.
 pub fn basic_authorization(provider: &ProviderCredentials) -> String {
     let pair = format!("{}:{}", provider.api_key, provider.api_secret);
     format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
@@ -206,7 +206,7 @@ impl ServiceProcess {
         Self { process, agent: create_agent(&certificate.unwrap_or_default()) }
     }
 
-    /// One request over TLS, by an agent that keeps connections alive and trusts only the service's certificate.
+    /// Sends a request over TLS with an agent that keeps connections alive and trusts only the service's certificate.
     pub fn send_request(
         &self,
         method: &str,

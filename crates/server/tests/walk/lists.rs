@@ -41,7 +41,7 @@ pub fn read_single_page(walk: &mut Walk<'_>, path: &str) {
     walk.assert_refused("GET", &path, None, 400, "page must be an integer from 1");
 }
 
-/// Reads a list of two items with one item per page. The pages together are the list.
+/// Reads a list of two items with one item per page. Asserts that both pages together are the whole list.
 fn read_two_pages(walk: &mut Walk<'_>, path: &str) {
     let whole = walk.read_json(path)["results"].clone();
     let read_page =

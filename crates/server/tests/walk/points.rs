@@ -73,7 +73,7 @@ fn check_transactions(walk: &mut Walk<'_>) {
     }
 }
 
-/// The numbers of a list of balances: the points of each wallet, and those spent from it.
+/// Returns two numbers for each wallet in a list of balances: its points, and the points spent from it.
 fn wallet_points(balances: &Value) -> Vec<i64> {
     let users = balances["users"].as_array().unwrap().iter();
     let wallets = users.flat_map(|user| user["wallets"].as_array().unwrap());

@@ -47,7 +47,7 @@ fn refuse_incomplete(walk: &Walk<'_>) {
     assert_eq!(walk.read_json(PATH), before);
 }
 
-/// Values that are not exactly one certificate.
+/// Asserts that values other than exactly one certificate are refused.
 fn refuse_invalid_certificates(walk: &Walk<'_>) {
     let generated = rcgen::generate_simple_self_signed(["idp.example.com".to_owned()]).unwrap();
     let (certificate, key) = (generated.cert.pem(), generated.signing_key.serialize_pem());

@@ -72,7 +72,7 @@ async fn are_current(admission: &Admission, credentials: &Credentials) -> Result
     admission.current_secrets.are_valid_now(credentials, &*state.api.secret_verifier, read).await
 }
 
-/// The error 429 for an address that is locked out. Logs it once a minute per address.
+/// The error 429 for an address that is locked out. Logs the lockout once a minute per address.
 fn lockout_error(admission: &Admission, address: IpAddr, key: &str, wait_seconds: u64) -> ApiError {
     if admission.lockout_log.allows_line(limit_address(address), Instant::now()) {
         log::warn!(

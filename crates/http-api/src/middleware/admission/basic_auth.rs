@@ -12,8 +12,8 @@ pub(in crate::middleware) struct Credentials {
     pub(in crate::middleware) secret: Zeroizing<String>,
 }
 
-/// Parses `Basic <base64 of key:secret>`; `None` for anything else. Control characters are not allowed (RFC 7617): PostgreSQL
-/// rejects a query for a key that contains U+0000.
+/// Parses `Basic <base64 of key:secret>`; `None` for anything else. Control characters are not allowed (RFC 7617):
+/// PostgreSQL rejects a query for a key that contains U+0000.
 pub(in crate::middleware) fn parse_basic(header: &[u8]) -> Option<Credentials> {
     let (scheme, encoded) = std::str::from_utf8(header).ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

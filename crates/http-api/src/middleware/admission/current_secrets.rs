@@ -2,9 +2,10 @@
 //!
 //! A client with a new secret must be admitted even while another process at its address still sends the old one. A
 //! lookup for each request would undo the lockout. Instead, all requests that arrive at about the same time share one
-//! reading of the secrets of all providers, or its failure. Only one reading runs at a time, however many requests wait
-//! for it, and readings of up to 100 ms take at most a tenth of one thread's time. A cache with a time to live cannot replace this:
-//! its entries may be older than the request, and it does not space the readings.
+//! reading of the secrets of all providers; if the reading fails, all these requests fail. Only one reading runs at a
+//! time, however many requests wait for it, and readings of up to 100 ms take at most a tenth of one thread's time. A
+//! cache with a time to live cannot replace this: its entries may be older than the request, and it does not space the
+//! readings.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -59,8 +60,8 @@ impl Reading {
 
 impl CurrentSecrets {
     /// Whether `credentials` are valid now, according to a reading that starts after this call. Requests that arrive
-    /// before the reading starts share it. Fails if `read` fails, and with 503 if the wait for the start of the
-    /// reading, or `read` itself, takes longer than `Deadlines::REQUEST.credentials`.
+    /// before the reading starts share it. Fails if `read` fails. Also fails with 503 if the reading does not start
+    /// within `Deadlines::REQUEST.credentials`, or if `read` takes longer than that.
     pub(super) async fn are_valid_now(
         &self,
         credentials: &Credentials,
@@ -81,8 +82,8 @@ impl CurrentSecrets {
             timeout(Deadlines::REQUEST.credentials, wait).await.map_err(|_elapsed| ApiError::busy())?;
         if reading.result_since(arrived_at).is_none() {
             let started_at = Instant::now();
-            // Set before the reading, because the client may disconnect during it; the next reading must not start
-            // earlier then.
+            // Set before the reading, because the client may disconnect during the reading. Even then, the next reading
+            // must not start earlier.
             reading.delay_next(started_at);
             let result = timeout(Deadlines::REQUEST.credentials, read())
                 .await

@@ -1,4 +1,5 @@
-//! Slows down clients that guess secrets: limits the failed logins of each address, and of each address with one API key.
+//! Slows down clients that guess secrets: limits the failed logins of each address, and of each address with one API
+//! key.
 //!
 //! Only failures count, so the check before the lookup must not count anything. When a table is full, the entries with
 //! the most failures must be kept. `governor` supports neither (see [`Gcra`]).

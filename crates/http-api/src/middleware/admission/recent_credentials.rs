@@ -1,5 +1,5 @@
-//! Remembers credentials that were valid recently. A client that presents them is not guessing, so failed logins from the
-//! same address do not block it.
+//! Remembers credentials that were valid recently. A client that presents them is not guessing, so failed logins from
+//! the same address do not block it.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;

@@ -6,7 +6,7 @@ use crate::operation::error::ApiError;
 const CURRENT_VERSION: &str = "v1";
 
 /// Fails with 410 for a retired version, and with 404 for a version that never existed (behaviour 21.1). A path without
-/// a version fails with 404 and a hint where the paths are documented.
+/// a version fails with 404 and a message that says where the paths are documented.
 pub(super) fn check_version(path: &str, retired: &[String]) -> Result<(), ApiError> {
     let version = path.strip_prefix('/').and_then(|rest| rest.split('/').next()).unwrap_or_default();
     if !version.is_empty() && retired.iter().any(|retired| retired == version) {

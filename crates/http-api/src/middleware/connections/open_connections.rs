@@ -19,7 +19,8 @@ use crate::middleware::receive_budget::AddressUsage;
 /// The rate limit of an address: one connection per interval, with this burst.
 pub(super) const ADDRESS_INTERVAL: Duration = Duration::from_millis(5);
 const BURST_PER_ADDRESS: u32 = 200;
-/// An address is frequent if its backlog is more than this many connections, at a rate of one per interval.
+/// An address is frequent if its backlog is more than this many connections. The backlog shrinks by one connection per
+/// interval.
 const FREQUENT_THRESHOLD: u32 = 8;
 const FREQUENT_THRESHOLD_INTERVAL: Duration = Duration::from_secs(1);
 /// The rate limit that all frequent addresses share: one connection per interval, with this burst.
@@ -38,7 +39,7 @@ const ADDRESS_IPV4: NetworkSize = NetworkSize { bits: 32, addresses: 1 };
 #[derive(Clone, Copy)]
 struct NetworkSize {
     bits: u8,
-    /// By how much the limits of one address are multiplied.
+    /// The factor by which the limits of one address are multiplied.
     addresses: u32,
 }
 
@@ -126,7 +127,7 @@ impl OpenConnections {
         }
     }
 
-    /// The counter of memory that the connections of the largest network around an address share.
+    /// Returns the memory counter that all connections of the largest network around an address share.
     pub(super) fn address_usage(&self, address: IpAddr) -> Option<AddressUsage> {
         let (network, _) = networks_of(address).last()?;
         self.networks.get(&network).map(|network| Arc::clone(&network.usage))

@@ -4,10 +4,10 @@ use super::head::{PartialHead, is_text};
 use super::{FrameAction, FramingError, FramingState, header_fields};
 use guerdon_domain::values::checked_cast;
 
-/// The maximum size of a chunk, which is that of a body.
+/// The maximum size of a chunk, which equals the maximum size of a body.
 const CHUNK_SIZE_MAX: usize = 1 << 20;
 const SIZE_DIGITS_MAX: usize = 16;
-/// The maximum number of bytes of all chunk extensions and trailers of a body.
+/// The maximum number of bytes that all chunk extensions and trailers of a body have together.
 const EXTRAS_BYTES_MAX: usize = 8 << 10;
 
 /// Examines the next bytes of a body with `Content-Length`; `left` bytes of the body have not been examined yet.
@@ -28,7 +28,7 @@ fn next_head() -> FramingState {
 #[derive(Debug, Default)]
 pub(super) struct ChunkedBody {
     position: ChunkPosition,
-    /// The number of removed bytes.
+    /// The number of bytes of extensions and trailers that were removed so far.
     extras: usize,
 }
 
@@ -68,8 +68,8 @@ impl Default for ChunkPosition {
 }
 
 impl ChunkedBody {
-    /// Examines the longest prefix of `bytes` that is either passed on or removed as a whole. It ends at the end of the
-    /// body at the latest.
+    /// Examines the longest prefix of `bytes` that is either passed on or removed as a whole. The prefix does not
+    /// extend beyond the end of the body.
     pub(super) fn examine_bytes(
         &mut self,
         bytes: &[u8],

@@ -37,13 +37,13 @@ pub(crate) struct Connection {
     continue_state: Cell<ContinueState>,
     /// The bytes of the body that may be passed to the parser before the request asks for more.
     body_credit: Cell<usize>,
-    /// The current request has started to read its body.
+    /// Whether the current request has started to read its body.
     is_body_wanted: Cell<bool>,
     /// The received bytes in memory. They are counted only while the connection is not trusted.
     usage: ConnectionUsage,
     /// How many bytes of `usage` are the head of the current request.
     head_bytes: Cell<usize>,
-    /// The body of a page is being sent.
+    /// Whether the body of a page is being sent.
     has_page: Cell<bool>,
 }
 
@@ -94,7 +94,7 @@ impl Connection {
         Some(PageGuard(Rc::clone(self)))
     }
 
-    /// Records that everything that was written has reached the client.
+    /// Records that all bytes written so far have reached the client.
     pub(crate) fn record_flush(&self) {
         if !self.has_page.get() {
             self.usage.release_page();

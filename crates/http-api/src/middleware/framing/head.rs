@@ -55,7 +55,8 @@ pub(super) struct CompleteHead {
 }
 
 impl PartialHead {
-    /// Examines the head. `bytes` begins with its first byte, also if part of it was examined before.
+    /// Examines the head. `bytes` must begin with the first byte of the head, even if earlier calls examined part of
+    /// it.
     pub(super) fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
         let head = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
         while let Some(at) = self.next_line(head)? {

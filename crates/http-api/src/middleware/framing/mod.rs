@@ -1,15 +1,15 @@
 //! Checks the bytes of a connection strictly before the HTTP parser reads them (behaviour 5.2).
 //!
-//! The parser is lenient where two readers of the same bytes may disagree on the end of a request (request smuggling): bare line
-//! feeds, invalid hosts, repeated lengths. This module passes on only requests that have exactly one interpretation,
-//! and one at a time: the next head waits until the previous request has its response. It removes what a request may
-//! contain but the service does not need (the scheme and host of an absolute target, offers of other protocols, chunk
-//! extensions, trailers), and passes everything else unchanged. If it refuses a head, it sends the response itself,
-//! after all earlier responses. If it refuses a body, the parser sees a body that ends early. In both cases, nothing
-//! that follows is read as a request.
+//! The parser is lenient where two readers of the same bytes may disagree on the end of a request (request smuggling):
+//! bare line feeds, invalid hosts, repeated lengths. This module passes on only requests that have exactly one
+//! interpretation, and one at a time: the next head waits until the previous request has its response. It removes what
+//! a request may contain but the service does not need (the scheme and host of an absolute target, offers of other
+//! protocols, chunk extensions, trailers), and passes everything else on unchanged. If it refuses a head, it sends the
+//! response itself, after all earlier responses. If it refuses a body, the parser sees a body that ends early. In both
+//! cases, nothing that follows is read as a request.
 //!
-//! `head` and `body` examine bytes without I/O. `stream` is the byte stream around them, and limits how long a client may
-//! take to send a head, to send a body, and to read its responses.
+//! `head` and `body_framing` examine bytes without I/O. `stream` is the byte stream around them, and limits how long a
+//! client may take to send a head, to send a body, and to read its responses.
 
 mod body_framing;
 mod connection;

@@ -7,7 +7,8 @@ use tokio::io::ReadBuf;
 /// The buffer grows in steps of this size.
 const GROWTH_BYTES: usize = 1 << 10;
 
-/// The received bytes that have not been passed to the parser. An empty buffer holds no memory, because most connections are idle.
+/// The received bytes that have not been passed to the parser. An empty buffer holds no memory, because most
+/// connections are idle.
 #[derive(Default)]
 pub(super) struct ReceiveBuffer {
     bytes: Vec<u8>,
@@ -17,7 +18,7 @@ pub(super) struct ReceiveBuffer {
 }
 
 impl ReceiveBuffer {
-    /// The bytes that have not been passed on; call it only when none are approved.
+    /// The bytes that have not been passed on; must be called only when no bytes are approved.
     pub(super) fn pending_bytes(&self) -> &[u8] {
         self.bytes.get(self.start..).unwrap_or_default()
     }

@@ -60,7 +60,8 @@ impl RequestLine {
         Ok(Self { is_http_1_0, has_body: METHODS_WITH_BODY.contains(&method), origin_ranges })
     }
 
-    /// The parts of a line at `start` that are not passed on, which reduces an absolute target to its path.
+    /// The parts of a line at `start` that are not passed on: the scheme and the host of an absolute target, so that
+    /// only its path remains.
     pub(super) fn removed_ranges(&self, start: usize) -> impl Iterator<Item = Range<usize>> {
         self.origin_ranges.iter().map(move |range| range.start + start..range.end + start)
     }

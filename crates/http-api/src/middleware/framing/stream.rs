@@ -107,7 +107,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         Rc::clone(&self.connection)
     }
 
-    /// Holds the error of the current request's body, if it has one.
+    /// Returns the shared cell that holds the error of the current request's body, if it has one.
     pub(crate) fn body_failure(&self) -> BodyFailure {
         self.body_failure.clone()
     }
@@ -122,7 +122,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         self.has_parser = has_parser;
     }
 
-    /// Waits, without a parser, for the complete head of a request. Returns false if the stream must be shut down instead.
+    /// Waits, without a parser, for the complete head of a request. Returns false if the stream must be shut down
+    /// instead.
     pub(crate) fn poll_request(&mut self, context: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let mut next = NextBytes::Pass;
         loop {
@@ -151,8 +152,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         let was_in_head = self.framing.is_in_head();
         let mut pending = self.received.pending_bytes();
         if was_in_head {
-            // The end of the stream must wait, too. Otherwise the parser would discard the part of a body that it has
-            // not decoded yet.
+            // The end of the stream must be held back, too. Otherwise the parser would discard the part of a body that
+            // it has not decoded yet.
             if phase == ConnectionPhase::AwaitResponse && (self.client_ended || !pending.is_empty()) {
                 return NextBytes::Hold;
             }
@@ -192,8 +193,8 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         }
     }
 
-    /// Ends the stream for the parser. No part of a refused head was passed on, so its response is prepared here. If a
-    /// body is refused, the request that reads it finds the error in `body_failure`.
+    /// Ends the stream for the parser. No part of a refused head was passed on, so the response to it is prepared here.
+    /// If a body is refused, the request that reads the body finds the error in `body_failure`.
     fn refuse_request(&mut self, framing_error: FramingError) -> NextBytes {
         self.read_timer.stop_timer();
         self.stopped_reading = true;

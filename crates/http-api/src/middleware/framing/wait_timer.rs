@@ -12,8 +12,8 @@ use tokio::time::{Instant, Sleep, sleep_until};
 pub(super) struct WaitTimer(Option<Pin<Box<Sleep>>>);
 
 impl WaitTimer {
-    /// Starts the timer if it is not running. Returns whether `after` has passed since its start; otherwise the task is woken
-    /// when it has.
+    /// Starts the timer if it is not running. Returns whether `after` has passed since its start; otherwise the task is
+    /// woken when it has.
     pub(super) fn has_elapsed(&mut self, after: Duration, context: &mut Context<'_>) -> bool {
         let sleep = self.0.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + after)));
         sleep.as_mut().poll(context).is_ready()
@@ -25,7 +25,7 @@ impl WaitTimer {
     }
 }
 
-/// A client must read at least `READ_BYTES_MIN` of a response in this time, a little less than 16 KiB per second.
+/// A client must read at least `READ_BYTES_MIN` of a response in this time. This is about 13 KiB per second.
 const RESPONSE_STALL_MAX: Duration = Duration::from_secs(30);
 const READ_BYTES_MIN: usize = 400 << 10;
 

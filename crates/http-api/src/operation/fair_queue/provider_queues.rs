@@ -8,7 +8,8 @@ use tokio::sync::oneshot::Sender;
 use super::{RequestPermit, too_many_requests_error};
 use crate::operation::error::ApiError;
 
-/// How many permits a provider may hold while others wait. As many permits are reserved for providers that hold none.
+/// How many permits a provider may hold while others wait. The same number of permits is reserved for providers that
+/// hold none.
 const FAIR_SHARE: usize = 8;
 /// The maximum number of waiting requests of one provider. It is high because a refusal costs a fifth of the processor
 /// time of a response: a client with many connections that ignores `Retry-After` costs less if it waits than if it is

@@ -41,14 +41,14 @@ impl CompanyArgument {
         found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
     }
 
-    /// Loads the company; refused if it does not exist.
+    /// Loads the company. Fails if it does not exist.
     pub(crate) fn find_company(&self, environment: &CommandEnvironment) -> Result<Company, CommandError> {
         let id = self.find_id(environment)?;
         environment.store.read_snapshot(|reads| load_company(reads, id))
     }
 }
 
-/// Loads a company by its id; refused if it does not exist.
+/// Loads a company by its id. Fails if it does not exist.
 pub(crate) fn load_company<R: ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
@@ -74,7 +74,7 @@ impl FromStr for ProviderArgument {
 }
 
 impl ProviderArgument {
-    /// Returns the id of the provider. Refused if no provider, or more than one, has the name.
+    /// Returns the id of the provider. Fails if no provider, or more than one, has the name.
     pub(crate) fn find_id(&self, environment: &CommandEnvironment) -> Result<ProviderId, CommandError> {
         if let Ok(id) = Uuid::try_parse(&self.0) {
             return Ok(ProviderId::from_uuid(id));
@@ -153,7 +153,7 @@ pub(crate) fn find_user(
     found.ok_or_else(|| CommandError::Refused(format!("no active user of the company has the email {name}")))
 }
 
-/// Refuses a user who does not exist or belongs to another company.
+/// Fails if the user does not exist or belongs to another company.
 fn require_member(
     environment: &CommandEnvironment,
     company: CompanyId,

@@ -1,5 +1,5 @@
-//! The parts that commands which move points share: the number of points, `--key`, and execution at most once per key,
-//! based on the same idempotency records as for POST requests.
+//! The parts that all commands that move points have in common: the number of points, `--key`, and execution at most
+//! once per key. Keys are stored in the same idempotency records as those of POST requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -103,7 +103,7 @@ pub(crate) fn execute_once(
     }
 }
 
-/// The error if the result is of another kind of command, which would be a bug.
+/// The error for a result that does not belong to the executed kind of command, which would be a bug.
 pub(crate) fn unexpected_outcome(done: &Done) -> CommandError {
     CommandError::Failed(format!("internal error: unexpected result of the command: {done:?}"))
 }

@@ -39,7 +39,7 @@ pub(crate) struct Import {
 struct ImportView {
     company_id: Uuid,
     token: Uuid,
-    /// Whether an earlier call had imported the company.
+    /// Whether an earlier run of the command has already imported the company.
     already_imported: bool,
     #[serde(skip)]
     text: String,

@@ -54,8 +54,8 @@ impl CommandView for ReplayView {
 }
 
 impl Replay {
-    /// The states without repetitions. Pending comes first, because events of the other states become pending: none may
-    /// be counted twice.
+    /// Returns the selected states without repetitions. Pending comes first, because replayed events of the other
+    /// states become pending and must not be counted twice.
     fn states_in_order(&self) -> impl Iterator<Item = StateName> {
         let order = [StateName::Pending, StateName::Exhausted, StateName::Unaddressed];
         order.into_iter().filter(|state| self.states.contains(state))

@@ -43,7 +43,7 @@ struct AttemptView {
     status: Option<u16>,
     cause: Option<String>,
     duration_ms: u128,
-    /// The headers of the response to a failed attempt, a line each.
+    /// The headers of the response to a failed attempt, one per line.
     response_headers: Option<String>,
     /// The beginning of the receiver's response; `None` without a response.
     response_body: Option<String>,

@@ -49,8 +49,8 @@ impl CsvHeader {
             .map(|(_, name)| name)
     }
 
-    /// Returns the records after the header. For each record, returns the position of its first byte, and its fields or
-    /// the reason why they are invalid. At that position, line ends may precede the record.
+    /// Returns the records after the header. For each record, returns its position, and its fields or the reason why
+    /// they are invalid. The position may be that of line ends directly before the record.
     pub(super) fn into_records(self, text: &str) -> impl Iterator<Item = (u64, RowFields)> {
         reader(text, self.separator).into_records().map(move |record| {
             let (position, fields) = match &record {

@@ -28,7 +28,8 @@ pub(crate) enum FileFormat {
 pub(super) struct ImportFile {
     name: String,
     text: String,
-    /// The difference between the number of a row's line in the file and in `text`, which repeats the header.
+    /// The number to add to the number of a line in `text` to get its number in the whole file. In a part of a file,
+    /// `text` begins with a copy of the header.
     line_offset: usize,
 }
 
@@ -121,8 +122,8 @@ impl ImportFile {
     }
 }
 
-/// Reads rows with the numbers of their lines, from the whole text and from parts of `size` rows, for tests and fuzzing.
-/// Fails if the text has no valid header.
+/// Reads rows with the numbers of their lines, from the whole text and from parts of `size` rows, for tests and
+/// fuzzing. Fails if the text has no valid header.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn read_whole_and_in_parts(
     format: FileFormat,

@@ -4,7 +4,7 @@
 /// returns the line in which the previous record ended.
 pub(super) struct LineNumbers<'a> {
     text: &'a [u8],
-    /// The number of bytes whose lines are counted.
+    /// The number of bytes in which the line ends have been counted so far.
     counted_bytes: usize,
     /// The line of the next byte, starting at 1.
     line: usize,

@@ -102,7 +102,7 @@ fn parse_name(name: &str) -> Result<SingleLine, CommandError> {
     SingleLine::parse(name).map_err(|cause| CommandError::Refused(format!("name {cause}")))
 }
 
-/// Changes a provider and returns the changed provider. Refused if the provider does not exist.
+/// Changes a provider and returns the changed provider. Fails if the provider does not exist.
 fn update_provider(
     environment: &CommandEnvironment,
     id: ProviderId,

@@ -98,7 +98,7 @@ impl MetadataParser {
                 self.is_for_signing = self.is_in_idp && attribute_value(element, "use")? != "encryption"
             }
             "X509Certificate" if self.is_for_signing => {
-                self.is_for_signing = false; // further certificates of the key are its issuers
+                self.is_for_signing = false; // further certificates of this key are those of issuers
                 self.metadata.certificates.push(String::new());
                 self.is_in_certificate = true;
             }
@@ -134,8 +134,8 @@ fn attribute_value(element: &BytesStart<'_>, name: &str) -> Result<String, Strin
         .map_err(|cause| cause.to_string())
 }
 
-/// Formats base64 as a certificate in PEM, in lines of 64 characters. The metadata contains the base64 already, so a PEM
-/// library would have to decode it first.
+/// Formats base64 as a certificate in PEM, in lines of 64 characters. The metadata contains the base64 already, so a
+/// PEM library would have to decode it first.
 fn to_pem(base64: &str) -> String {
     let digits: Vec<char> = base64.chars().collect();
     let lines: Vec<String> = digits.chunks(64).map(|chunk| chunk.iter().collect()).collect();

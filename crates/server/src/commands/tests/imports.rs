@@ -36,8 +36,8 @@ fn random_rows(seed: u64) -> Vec<ImportRow> {
     (0..24).map(row).collect()
 }
 
-/// Imports the rows into a new company in which two users have the same employee id, `batch_size` per batch. Returns the
-/// outcome of each row and the users afterwards.
+/// Imports the rows into a new company in which two users have the same employee id, `batch_size` per batch. Returns
+/// the outcome of each row and the users afterwards.
 fn import_rows(rows: &[ImportRow], batch_size: usize) -> (Vec<String>, Vec<Value>) {
     let setup = Setup::new();
     let company: CompanyId = create_company(&setup).parse().unwrap();

@@ -56,7 +56,8 @@ impl Setup {
         }
     }
 
-    /// Runs a command as if it arrived over the socket: parsed, serialized as JSON and deserialized.
+    /// Runs a command as if it arrived over the socket: parses it, serializes it as JSON and deserializes it. Returns
+    /// the JSON output.
     fn run_for_json(&self, arguments: &[&str]) -> Result<String, CommandError> {
         self.execute_command(arguments).map(|output| output.json)
     }

@@ -43,7 +43,8 @@ pub(super) struct ForwardTarget {
 }
 
 impl ForwardTarget {
-    /// Creates a target. Events are sent with the same limits as by the service, each over its own connection.
+    /// Creates a target. Events are sent with the limits that the service applies to deliveries, each over its own
+    /// connection.
     pub(super) fn new(url: &str, secret: Option<&str>) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(RESPONSE_TIMEOUT))

@@ -1,5 +1,5 @@
-//! A shell that runs one example after the other, and programs in the background. Both are killed when they are dropped,
-//! with all processes that they started.
+//! A shell that runs one example after the other, and programs in the background. Both are killed when they are
+//! dropped, with all processes that they started.
 
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
