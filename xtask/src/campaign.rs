@@ -134,7 +134,7 @@ impl Campaign {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Whether the speed of the clients affects the results, so that they must be optimized.
+    /// Whether the speed of the clients affects the results. If so, the clients must be built with optimizations.
     fn measures_speed(self) -> bool {
         !matches!(
             self,
@@ -200,7 +200,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Runs a campaign on one database and prints its results. Returns the number of violations; an error is one.
+/// Runs a campaign on one database and prints its results. Returns the number of violations; an error counts as one.
 fn run_and_print(setup: &Setup<'_>, campaign: Campaign) -> usize {
     let (name, database, start) = (campaign.name(), setup.database.name(), Instant::now());
     let result = campaign.run(setup);

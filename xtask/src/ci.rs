@@ -62,8 +62,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the features of the domain and of the client compile separately, and that a release has no feature of
-/// tests.
+/// Checks that the crates for the domain, persistence and the client compile with different sets of features, and that
+/// a release contains no failpoints.
 fn check_features(workspace: &Workspace) -> Result<()> {
     let sets: [(&str, &[&str]); 6] = [
         ("guerdon-domain", &["--no-default-features"]),

@@ -17,7 +17,7 @@ use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::{Workspace, run_command, string_field};
 
-/// What the package for Python needs, and its tests.
+/// The PyPI packages that the Python client package and its tests need.
 const PYTHON: [&str; 3] = ["httpx==0.28.1", "mypy==2.4.1", "pytest==9.2.0"];
 
 /// Check the client packages of clients/python and clients/typescript, run the scenario of each on both databases and the

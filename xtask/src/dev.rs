@@ -28,7 +28,7 @@ pub(crate) fn check_sandbox(workspace: &Workspace) -> Result<()> {
     run_command(Command::new(workspace.build_guerdon()?).args(["dev", "--check"]))
 }
 
-/// Starts a sandbox for clients. Returns the variables that it printed, and the one from which Node takes its
+/// Starts a sandbox for clients. Returns the variables that it printed, and the variable that makes Node trust its
 /// certificate.
 pub(crate) fn start_sandbox(program: &Path) -> Result<(Sandbox, Vec<(String, String)>)> {
     let sandbox = Sandbox::start(program, &[], &[])?;

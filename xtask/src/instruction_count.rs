@@ -20,7 +20,8 @@ const PATHS: [(&str, u64); 7] = [
     ("sqlite-balances", 400),
     ("sqlite-transactions", 400),
 ];
-/// Each path is run this many times, and again with its additional runs. The difference is the cost of those.
+/// Each path is run this many times, and then this many times plus its additional runs. The difference is the cost of
+/// the additional runs.
 const BASE_RUNS: u64 = 50;
 /// The allowed deviation from the baseline, in percent.
 const TOLERANCE: u64 = 5;

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 /// The recorded number of lines with idioms, as lines of `area,count`.
 const RECORD: &str = "xtask/language.csv";
 
-/// Words and phrases for which the field has plainer ones. A phrase matches whole words, in any case.
+/// Words and phrases for which the field has plainer ones. A phrase matches whole words; case is ignored.
 const IDIOMS: &[&str] = &[
     "whoever",
     "nobody",

@@ -125,7 +125,8 @@ fn revert_both(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Runs the newest migration up, down and up. `database` runs SQL; given an empty string, it returns the schema.
+/// Applies the newest migration, reverts it and applies it again. `database` runs SQL; given an empty string, it
+/// returns the schema.
 fn apply_and_revert(folder: &Path, database: &dyn Fn(&str) -> Result<String>) -> Result<String> {
     let migrations = list_subfolders(folder)?;
     let Some((newest, earlier)) = migrations.split_last() else {
@@ -135,7 +136,7 @@ fn apply_and_revert(folder: &Path, database: &dyn Fn(&str) -> Result<String>) ->
         let sql = std::fs::read_to_string(&file).with_context(|| format!("reading {}", file.display()))?;
         let is_empty = |line: &str| line.trim().is_empty() || line.trim().starts_with("--");
         ensure!(!sql.lines().all(is_empty), "{} is empty", file.display());
-        // The file runs in one transaction here, in which no index can be created concurrently.
+        // Here the file runs in one transaction, in which no index can be created concurrently.
         let sql = sql.replace(" CONCURRENTLY", "").replace(":batch", "TRUE");
         database(&sql).with_context(|| format!("running {}", file.display()))?;
         Ok(())

@@ -28,8 +28,9 @@ pub(crate) fn install_packages(folder: &Path) -> Result<()> {
     fs::write(&record, required).with_context(|| format!("writing {}", record.display()))
 }
 
-/// Installs one version of a package (`name@version`) into a separate folder, unless it is installed. For packages whose
-/// programs differ between platforms: a lock file would contain only those of the platform that wrote it.
+/// Installs one version of a package (`name@version`) into a separate folder, unless it is installed. Use it for
+/// packages whose programs differ between platforms: a lock file would contain only the programs of the platform on
+/// which it was written.
 pub(crate) fn install_package(folder: &Path, package: &str) -> Result<()> {
     require_node()?;
     let record = folder.join("node_modules").join("installed-package");

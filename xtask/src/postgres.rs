@@ -15,7 +15,7 @@ use crate::postgres_binaries::{Binaries, is_reachable};
 use crate::test::temporary_folder;
 use crate::workspace::{Workspace, command_output};
 
-/// Each test opens its own connections.
+/// Settings of every cluster. Many connections are allowed, because each test opens its own.
 const COMMON_SETTINGS: [&str; 4] =
     ["listen_addresses=", "max_connections=400", "max_locks_per_transaction=128", "log_min_messages=warning"];
 

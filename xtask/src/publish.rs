@@ -26,7 +26,7 @@ pub(crate) fn check_packages(workspace: &Workspace) -> Result<()> {
     let target = tempfile::Builder::new().prefix("publish-").tempdir_in(&workspace.target)?;
     let mut publish =
         workspace.cargo_command(&["publish", "--dry-run", "--quiet", "--locked", "--allow-dirty"]);
-    // The build is only a check.
+    // The build is only a check, so it needs neither optimization nor debug information.
     publish.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "0");
     publish.arg("--target-dir").arg(target.path());
     run_command(publish.args(PUBLISHED.iter().flat_map(|package| ["--package", package])))

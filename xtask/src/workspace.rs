@@ -16,7 +16,7 @@ pub(crate) struct Workspace {
     features: &'static [&'static str],
 }
 
-/// Selects the features of a release: OpenSSL is built into libpq, which takes perl and make.
+/// Selects the features of a release. OpenSSL is built into libpq, which requires perl and make.
 const RELEASE_FEATURES: &[&str] = &["--features", "guerdon-persistence/postgres-tls"];
 
 impl Workspace {
@@ -141,8 +141,8 @@ pub(crate) fn list_subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
 
 fn clean_cargo_command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // Cargo sets these variables for this crate. Passed on, they would make build scripts such as ring's run again,
-    // and recompile their dependents, at each change between `cargo xtask …` and `cargo …`.
+    // Cargo sets these variables for this crate. If they were passed on, build scripts such as ring's would run again,
+    // and their dependents would be recompiled, at each change between `cargo xtask …` and `cargo …`.
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {

@@ -32,8 +32,8 @@ impl Client {
         Self::with_connection(BlockingConnection::new(TlsConfig::builder().build()), base, credentials)
     }
 
-    /// Creates a client of a service with a private certificate. `pem` contains the certificates that are trusted, of
-    /// the service itself or of the authority that issued it. No other certificate is trusted.
+    /// Creates a client of a service with a private certificate. `pem` contains the certificates to trust: the
+    /// service's own certificate, or that of the authority that issued it. No other certificate is trusted.
     ///
     /// # Errors
     ///

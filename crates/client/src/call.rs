@@ -1,4 +1,4 @@
-//! An operation with its arguments that has not been sent yet.
+//! Calls: operations of the API, with their arguments, that have not been sent yet.
 
 use std::marker::PhantomData;
 

@@ -3,7 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
-/// Why an operation failed. Each message is complete: no error has a source.
+/// Why an operation failed. The message includes the cause, so `source` always returns `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,7 +23,7 @@ pub enum Error {
     /// The service's certificate is not trusted.
     #[error("the certificate is not trusted: {0}")]
     Untrusted(String),
-    /// The response is not one of this API.
+    /// The body of the response cannot be parsed as a response of this API.
     #[error("the response cannot be read: {0}")]
     Unreadable(serde_json::Error),
     /// The response exceeds the client's limit in bytes.

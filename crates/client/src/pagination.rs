@@ -135,7 +135,7 @@ impl Pages for EventPages {
         self.is_ended = true;
         let EventPage { events, next } = page?;
         let [_, before] = std::mem::take(&mut self.cursors);
-        // With a filter, a page can be empty before the end. At the end, the cursor no longer advances.
+        // With a filter, a page can be empty before the end of the feed. At the end, the cursor no longer advances.
         self.is_ended = events.is_empty() && before.as_ref() == Some(&next);
         self.cursors = [before, Some(next)];
         self.events = events.into();

@@ -94,7 +94,8 @@ pub(crate) fn scrollable_table(label: &str, head: &Markup, body: &Markup) -> Mar
     }
 }
 
-/// Renders headings of columns that cannot be sorted by. A heading that ends with `#` is for numbers.
+/// Renders the headings of columns that are not sortable. A `#` at the end of a name marks a column of numbers and is
+/// not shown.
 pub(crate) fn column_headings(names: &[&str]) -> Markup {
     html! {
         @for heading in names {

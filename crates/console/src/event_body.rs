@@ -22,7 +22,7 @@ const VISIBLE_FIELDS: [&str; 14] = [
     "version",
 ];
 
-/// Returns the users whom the body names by id, each with the role.
+/// Returns the role and the id of each user that the body names.
 pub(crate) fn named_users(body: &str) -> Vec<(&'static str, String)> {
     #[derive(serde::Deserialize)]
     struct Body {

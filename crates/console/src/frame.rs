@@ -11,14 +11,14 @@ pub const SEARCH_PATH: &str = "/search";
 /// What every page shows about the service.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The time of the page; ages count from it.
+    /// The time at which the page is rendered. Ages on the page are relative to this time.
     pub now: OffsetDateTime,
     /// The host of `service_url`, which identifies the service.
     pub instance: String,
     pub version: String,
-    /// Whether the API is in maintenance mode and responds with 503; `false` if that cannot be read.
+    /// Whether the API is in maintenance mode and responds with 503; `false` if the mode cannot be read.
     pub is_in_maintenance: bool,
-    /// The path and query of this page, to read it again.
+    /// The path and query of this page, for the link that reloads it.
     pub reload_link: String,
 }
 
@@ -89,8 +89,8 @@ impl PagePosition {
     }
 }
 
-/// Renders the search over all objects. It is sent in a body: the text may be an email address, which must not appear in
-/// a URL, where browsers and proxies store it.
+/// Renders the form that searches all objects. The form sends its text in the body of a request: the text may be an
+/// email address, which must not appear in a URL, because browsers and proxies store URLs.
 fn search_form() -> Markup {
     html! {
         form.search method="post" action=(SEARCH_PATH) role="search" aria-label="Everything" {

@@ -13,7 +13,7 @@ pub trait Column: Copy + PartialEq + 'static {
     type Row;
     const ALL: &'static [Self];
 
-    /// The value of the parameter `sort`.
+    /// The value of the parameter `sort` that selects this column.
     fn sort_key(self) -> &'static str;
 
     /// The heading of the column.
@@ -32,7 +32,7 @@ pub struct Listing<C> {
     /// The column to sort by; `None` only for a table without columns to sort by.
     pub column: Option<C>,
     pub is_descending: bool,
-    /// Starts at 1.
+    /// The number of the page, starting at 1.
     pub page: u32,
 }
 

@@ -14,7 +14,7 @@ pub fn format_integer(value: i64) -> String {
     text
 }
 
-/// Formats a count, which is cut off at the maximum of `i64`.
+/// Formats a count. A count above `i64::MAX` is shown as `i64::MAX`.
 pub(crate) fn format_count(value: u64) -> String {
     format_integer(i64::try_from(value).unwrap_or(i64::MAX))
 }

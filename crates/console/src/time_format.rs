@@ -35,7 +35,7 @@ pub(crate) fn render_timestamp(at: OffsetDateTime) -> Markup {
     html! { time datetime=[exact] { (format_utc(at, TIMESTAMP)) } }
 }
 
-/// Renders `14:35:10`, the exact time in a machine-readable `time` element.
+/// Renders `14:35:10` in a `time` element that contains the exact time in machine-readable form.
 pub(crate) fn render_time_of_day(at: OffsetDateTime) -> Markup {
     let exact = at.checked_to_offset(UtcOffset::UTC).and_then(|utc| utc.format(&Rfc3339).ok());
     html! { time datetime=[exact] { (format_utc(at, TIME_OF_DAY)) } }

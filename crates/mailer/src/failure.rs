@@ -22,7 +22,7 @@ pub enum FailureKind {
 }
 
 impl SendFailure {
-    /// No mail can be sent for now. The log shows the cause, so it must not contain a recipient or the text of a mail.
+    /// No mail can be sent for now. `message` is logged, so it must not contain a recipient or the text of a mail.
     pub fn server(message: impl Into<String>) -> Self {
         Self { kind: FailureKind::Server, message: message.into() }
     }

@@ -9,9 +9,9 @@ use guerdon_domain::wallets::WalletType;
 /// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailText {
-    /// One line.
+    /// The subject, one line.
     pub subject: String,
-    /// Plain text.
+    /// The body, plain text.
     pub body: String,
 }
 

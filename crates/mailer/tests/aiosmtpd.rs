@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::smtp::smtp_transport;
 use crate::support::new_mail;
 
-/// The variable with the Python that has aiosmtpd. `cargo xtask test` installs both.
+/// The environment variable with the path of a Python that has aiosmtpd installed. `cargo xtask test` installs aiosmtpd
+/// and sets the variable.
 const PYTHON_VARIABLE: &str = "TEST_AIOSMTPD_PYTHON";
 
 struct KilledOnDrop(Child);

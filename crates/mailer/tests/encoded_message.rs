@@ -1,4 +1,4 @@
-//! The message itself.
+//! The encoding of mails.
 
 use guerdon_mailer::{EncodedMessage, FailureKind};
 

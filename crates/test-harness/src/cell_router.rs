@@ -20,13 +20,13 @@ const PACKAGE_FOLDERS: [&str; 2] = ["/etc/haproxy", "/run/haproxy"];
 pub const ROUTED_CELLS: [&str; 2] = ["eu-1", "eu-2"];
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A cell behind the router: the addresses of its two instances, and the folders with their certificates. A cell with
-/// one instance has it twice.
+/// A cell behind the router: the addresses of its two instances, and the folders with their certificates. If a cell has
+/// only one instance, both elements describe it.
 pub struct RoutedCell {
     pub instances: [(SocketAddr, PathBuf); 2],
 }
 
-/// A running HAProxy, which ends when this is dropped.
+/// A running HAProxy. It is stopped when this guard is dropped.
 pub struct CellRouter {
     guard: ProcessGuard,
     folder: TempDir,

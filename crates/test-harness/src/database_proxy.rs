@@ -16,7 +16,7 @@ const SOCKET: &str = ".s.PGSQL.5432";
 const COMMIT: &[u8] = b"Q\0\0\0\x0bCOMMIT\0";
 /// The prefix of a statement that records attempts.
 const RECORD_ATTEMPTS_SQL: &[u8] = b"INSERT INTO attempts";
-/// Of the commits that record attempts, and of all other commits, one in this many is not acknowledged.
+/// One in this many commits is not acknowledged: among the commits that record attempts, and among all others.
 const LOSE_ONE_IN_RECORDING: usize = 2;
 const LOSE_ONE_IN_OTHERS: usize = 24;
 
@@ -31,7 +31,7 @@ pub enum ConnectionFault {
     BlackHole,
 }
 
-/// Listens until its folder is deleted.
+/// A proxy that listens until its folder is deleted.
 pub struct DatabaseProxy {
     folder: TempDir,
     url: String,

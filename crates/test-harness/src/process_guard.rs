@@ -31,18 +31,19 @@ pub enum StopSignal {
     Terminate,
 }
 
-/// A running process, which ends when this is dropped.
+/// A running process, which is stopped when this guard is dropped.
 pub struct ProcessGuard {
     process: Child,
-    /// Stops the process and removes its folder. Without it, dropping kills the process.
+    /// Stops the process and removes its folder. Without a watchdog, the process is killed when the guard is dropped.
     watchdog: Option<Child>,
 }
 
 impl ProcessGuard {
     /// Starts `command`, and a watchdog that stops it even if this process is killed. The folder, if given, is removed
-    /// once it has stopped.
+    /// after the command has stopped.
     pub fn start(mut command: Command, signal: StopSignal, folder: Option<&Path>) -> Result<Self> {
-        // A separate process group: Ctrl-C reaches only this process, and the watchdog then stops the other cleanly.
+        // The command gets a separate process group: Ctrl-C reaches only this process, and the watchdog then stops the
+        // command cleanly.
         let mut guard = Self::kill_on_drop(command.process_group(0))?;
         guard.watchdog = Some(spawn_watchdog(&guard.process, signal, folder)?);
         Ok(guard)

@@ -14,7 +14,7 @@ use crate::http_message::{HttpResponse, Message, read_message};
 
 /// The longest time for which [`WebhookReceiver::try_next_request`] waits.
 pub const RECEIVE_TIMEOUT: Duration = Duration::from_secs(20);
-/// Small, because there may be hundreds of connections.
+/// The size of a thread's stack. It is small, because there may be hundreds of connections.
 const STACK_BYTES: usize = 256 * 1024;
 
 /// The response to a request.

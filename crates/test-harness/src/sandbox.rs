@@ -11,9 +11,9 @@ use anyhow::{Context, Result, bail};
 use crate::process_guard::{ProcessGuard, StopSignal};
 use crate::service::guerdon_command;
 
-/// The longest time until the next line.
+/// How long to wait for the next line of output.
 const LINE_TIMEOUT: Duration = Duration::from_secs(60);
-/// The last line before the sandbox runs until it is stopped.
+/// A part of the line that the sandbox prints when it is ready.
 const READY: &str = "Ctrl-C here stops the sandbox.";
 
 /// A running sandbox and its output lines. It is interrupted when it is dropped, and then removes its folder.

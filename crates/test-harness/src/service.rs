@@ -1,4 +1,4 @@
-//! The program on a data folder, as an operator runs it.
+//! Runs the service's binary on a data folder, as an operator does.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -14,11 +14,12 @@ use ureq::Agent;
 use crate::https::HttpsClient;
 use crate::process_guard::{ProcessGuard, Signal, StopSignal};
 
-/// For temporary secrets only.
+/// The master key of test databases, which contain only temporary secrets.
 const MASTER_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const OPERATOR_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The program with a data folder and settings, to run commands. A service may be running on the same data.
+/// The service's binary, with the data folder and the settings for its commands. A service may be running on the same
+/// data.
 #[derive(Clone)]
 pub struct Installation {
     program: PathBuf,

@@ -5,16 +5,16 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Folders of servers' programs that the PATH of a user may lack.
+/// Folders with server programs that may be missing in a user's PATH.
 const MORE_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 
-/// Returns where a program is. If it is missing, fails in CI, and records a skipped test elsewhere.
+/// Returns the path of a program. If it is missing, fails in CI, and records a skipped test elsewhere.
 pub fn require_program(name: &str) -> Option<PathBuf> {
     require_one_of(&[name])
 }
 
-/// Returns where the first of these programs is that is installed. If all are missing, fails in CI, and records a skipped
-/// test elsewhere.
+/// Returns the path of the first of these programs that is installed. If all are missing, fails in CI, and records a
+/// skipped test elsewhere.
 pub fn require_one_of(names: &[&str]) -> Option<PathBuf> {
     let found = names.iter().find_map(|name| find_program(name));
     require_condition(found.is_some(), names.first().copied().unwrap_or_default());

@@ -21,13 +21,13 @@ impl Default for RetrySchedule {
 }
 
 impl RetrySchedule {
-    /// Returns the schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`), or `None`
-    /// unless it is between 0.001 and 1,000,000,000.
+    /// Returns the schedule with every wait divided by `time_scale` (the setting `webhooks.time_scale`), or `None` if
+    /// `time_scale` is not between 0.001 and 1,000,000,000.
     pub fn with_time_scale(time_scale: f64) -> Option<Self> {
         TIME_SCALES.contains(&time_scale).then_some(Self { time_scale })
     }
 
-    /// Returns the wait after each number of failed attempts, starting with zero for none.
+    /// Returns the waits by the number of failed attempts. The first wait, for no failed attempt, is zero.
     pub fn max_waits(&self) -> Vec<Duration> {
         let retries = (0..).map_while(|attempts| self.retry_wait(attempts));
         std::iter::once(Duration::ZERO).chain(retries).collect()

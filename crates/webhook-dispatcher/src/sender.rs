@@ -31,7 +31,7 @@ pub struct AttemptOutcome {
     pub status: Option<u16>,
     /// Why the attempt failed, in a few words for the operator; `None` if the receiver confirmed the event.
     pub failure: Option<String>,
-    /// The response headers of a failed attempt, a line each, at most 1 KiB; `None` without a response.
+    /// The response headers of a failed attempt, one per line, at most 1 KiB; `None` without a response.
     pub response_headers: Option<String>,
     /// The first bytes of the response body, at most 1 KiB.
     pub response_body: Vec<u8>,

@@ -121,7 +121,7 @@ pub(crate) fn age_nanoseconds(delivery: &Delivery<'_>, now: SystemTime) -> Resul
     let signed_at = OffsetDateTime::parse(delivery.timestamp, &Rfc3339)
         .map_err(|_parse| VerifyError::MalformedTimestamp)?;
     let nanoseconds = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
-    // Avoids converting to `SystemTime` or `OffsetDateTime`, which panics outside their range.
+    // Times are not converted to `SystemTime` or `OffsetDateTime`, because the conversion panics outside their range.
     let now = match now.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => nanoseconds(after),
         Err(before) => -nanoseconds(before.duration()),

@@ -4,8 +4,9 @@ use data_encoding::BASE64;
 use ring::hmac::{Context, HMAC_SHA256, Key};
 
 /// Returns one signature of `webhook-signature`: `v1,` and the Base64 of HMAC-SHA-256, keyed by the bytes of the shared
-/// secret, over `event_id.timestamp_seconds.body`. `event_id` is the value of `webhook-id`, and `timestamp_seconds`, in
-/// Unix time, that of `webhook-timestamp`. A header with the signatures of several secrets separates them by spaces.
+/// secret, over `event_id.timestamp_seconds.body`. `event_id` is the value of `webhook-id`. `timestamp_seconds` is the
+/// value of `webhook-timestamp`, in Unix time. A header with the signatures of several secrets separates them by
+/// spaces.
 ///
 /// The callback URL is not signed. A receiver that uses one secret for several URLs cannot tell which URL a delivery
 /// was signed for; [`sign`](crate::sign) covers the URL.

@@ -1,5 +1,5 @@
-//! A minimal server from the same libraries as the service, which serves one read: TLS, HTTP Basic, one diesel query
-//! in `web::block`, JSON. It reads the service's own database.
+//! A minimal server, built from the same libraries as the service, that serves one kind of read: TLS, HTTP Basic, one
+//! diesel query in `web::block`, JSON. It reads the service's own database.
 
 use std::fmt::Display;
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
-//! Minimal programs that show what the same machine can reach: a server from the same libraries as the service, and
-//! recognitions in plain SQLite. `cargo xtask bench` runs them; `cargo xtask campaign` uses the command that runs SQL on
-//! an SQLite file.
+//! Minimal programs that show the performance that the same machine can reach: a server built from the same libraries
+//! as the service, and recognitions in plain SQLite. `cargo xtask bench` runs them; `cargo xtask campaign` uses the
+//! command that runs SQL on an SQLite file.
 
 mod http;
 mod queries;

@@ -1,5 +1,6 @@
-//! A recognition in plain SQL on SQLite: two wallets, their ledger, the recognition, its event. One writer, prepared
-//! statements, durable commits, rare checkpoints, ascending ids.
+//! Writes recognitions in plain SQL on SQLite. Each recognition updates two wallets and inserts their ledger entries,
+//! the recognition and its event. There is one writer, with prepared statements, durable commits, rare checkpoints and
+//! ascending ids.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -21,7 +21,7 @@ use guerdon_domain::values::{
 };
 use guerdon_domain::wallets::WalletType;
 
-/// More than any run spends.
+/// The points in each wallet of the sender, more than any run spends.
 const POINTS: i64 = 1_000_000;
 
 pub(crate) struct Fixture {

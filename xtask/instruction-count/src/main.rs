@@ -21,8 +21,8 @@ use guerdon_persistence::{Access, DatabaseUrl, OpenDatabase, migrate, open_with_
 
 use self::fixture::Fixture;
 
-/// The first runs make other threads open the connections of the pools. These connections are counted too, so the
-/// program waits for them.
+/// The number of runs before those that are requested. In these runs, other threads open the connections of the pools.
+/// valgrind counts the instructions of these threads too, so the program pauses after each run to let them finish.
 const WARM_UP: u32 = 10;
 const WARM_UP_PAUSE: Duration = Duration::from_millis(200);
 

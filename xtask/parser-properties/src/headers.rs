@@ -22,7 +22,7 @@ pub(crate) fn check_requests(input: &[u8]) {
     for pieces in [&[front, back][..], &singles] {
         let (heads, accepted, is_refused) = read_requests(pieces);
         assert_eq!((heads, is_refused), (whole.0, whole.2));
-        // More of a body may be passed on before the fault arrives.
+        // A refused request that arrives in pieces may pass on more of its body before the fault arrives.
         assert!(if is_refused { accepted.starts_with(&whole.1) } else { accepted == whole.1 });
     }
 }
@@ -40,7 +40,7 @@ pub(crate) fn check_query(input: &[u8]) {
     });
 }
 
-/// Both readers of `Accept` agree: that of parsed requests, and that of malformed heads.
+/// The two parsers of `Accept` agree: the one for parsed requests and the one for malformed heads.
 pub(crate) fn check_accept(input: &[u8]) {
     let Some(headers) = single_header("accept", input) else { return };
     if input.iter().all(|byte| matches!(byte, b' '..=b'~')) {

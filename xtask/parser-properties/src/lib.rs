@@ -53,7 +53,7 @@ pub const PARSERS: &[Parser] = &[
 ];
 
 impl Parser {
-    /// Describes a parser by the check of its properties, which panics if one does not hold.
+    /// Creates a parser. `check` panics if a property does not hold for its input.
     pub const fn new(name: &'static str, check: fn(&[u8])) -> Self {
         Self { name, check }
     }

@@ -42,7 +42,8 @@ pub(crate) fn check_event(input: &[u8]) {
     assert!(Event::parse(shown.as_bytes()).is_ok_and(|again| again == event), "{shown}");
 }
 
-/// A stricter policy accepts no more, and accepts an address only if it is public.
+/// A policy accepts no URL that a less strict policy refuses. A policy without private networks accepts an address as
+/// the host only if the address is public.
 pub(crate) fn check_callback(input: &[u8]) {
     with_text(input, |text| {
         let is_accepted = |allow_http, allow_private_networks| {

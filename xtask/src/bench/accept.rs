@@ -15,7 +15,7 @@ use crate::measurement::service::RunningService;
 
 const USERS: usize = 1_000;
 const POINTS: &str = "500000";
-/// All events accepted in a round are delivered within this time.
+/// All events accepted in a round must be delivered within this time.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A provider with a company for its requests.

@@ -13,7 +13,7 @@ use crate::measurement::fixture::{Company, Provider};
 use crate::measurement::service::RunningService;
 
 const USERS: usize = 1_000;
-/// More than any user sends.
+/// The points in the peer wallet of each user, more than any user sends.
 const POINTS: &str = "500000";
 /// The number of transfers in the wallet whose history is read.
 const TRANSFERS: usize = 150;

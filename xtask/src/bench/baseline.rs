@@ -19,14 +19,14 @@ const THREADS: &str = "2";
 
 const SCHEMA: &str = include_str!("plain_sql/schema.sql");
 
-/// A recognition in plain SQL.
+/// A kind of recognition in plain SQL.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum SqlWorkload {
-    /// By one of many senders, one per commit.
+    /// A recognition from one of many senders, committed separately.
     OneReceiver,
-    /// By one reserve.
+    /// A recognition from one reserve, which all recognitions share.
     Reserve,
-    /// To ten receivers.
+    /// Recognitions to ten receivers in one transaction.
     TenReceivers,
 }
 

@@ -13,7 +13,7 @@ use crate::measurement::service::RunningService;
 const USERS: usize = 100_000;
 /// Creates users with two wallets each, as the API does.
 const CREATE_USERS: &str = include_str!("plain_sql/users.sql");
-/// Creates tables of the same shape, and their accounts.
+/// Creates tables of the same shape as the service's, and their accounts.
 const CREATE_TABLES: &str = include_str!("plain_sql/accounts.sql");
 /// Writes the rows of a distribution to these tables.
 const INSERT_ROWS: &str = include_str!("plain_sql/distribution.sql");

@@ -13,7 +13,8 @@ use crate::measurement::service::RunningService;
 
 const RECEIVERS: u32 = 50;
 const EVENTS_PER_RECEIVER: u32 = 2_000;
-/// Twenty seconds of events, so that attempts at hanging receivers end and restart within this time.
+/// The number of events to the healthy receiver. They take twenty seconds, so that attempts at hanging receivers end
+/// and restart within this time.
 const HEALTHY_EVENTS: u32 = 400;
 
 pub(super) fn measure(service: &RunningService, _plan: &Plan<'_>) -> Result<Vec<ResultRow>> {

@@ -24,9 +24,9 @@ const COMPANIES: usize = 51;
 /// The number of users of the first company and of each other one.
 const LARGE_USERS: [usize; 2] = [500_000, 10_000];
 const SMALL_USERS: [usize; 2] = [20, 20];
-/// The first distribution to each user, to be sent on; a recognition follows.
+/// The wallet and the points of the first distribution to each user.
 const PEER_DISTRIBUTION: (&str, &str) = ("peer_wallet", "1000");
-/// The distribution that each user then receives several times.
+/// The wallet and the points of the distribution that each user then receives several times.
 const USER_DISTRIBUTION: (&str, &str) = ("user_wallet", "1");
 const USER_DISTRIBUTIONS: usize = 8;
 /// The maximum number of receivers of a request.
@@ -50,7 +50,7 @@ struct FilledService {
     first: Company,
     others: Vec<Company>,
     service: RunningService,
-    /// Declared after the service, so that it is dropped after it.
+    /// Declared after the service, so that the cluster is dropped after the service.
     _cluster: Option<Cluster>,
     _folder: Option<tempfile::TempDir>,
 }
@@ -74,7 +74,8 @@ pub(super) fn measure(parameters: &Parameters<'_>) -> Result<Vec<ResultRow>> {
             large_round.baseline = Some(small_round.per_second);
             rounds.push(large_round);
         }
-        // 1.3 and 1.1 times the median.
+        // The median response time must be at most 1.3 times that of the small database, and should be at most 1.1
+        // times.
         let (must, reach) = (Goal::RatioAtLeast(0.77), Goal::RatioAtLeast(0.91));
         rows.push(
             ResultRow::from_rounds(format!("large: {name}"), rounds)
@@ -135,7 +136,7 @@ impl FilledService {
         folder.to_string_lossy().rsplit('-').next().unwrap_or_default().to_owned()
     }
 
-    /// Measures a round; its rate is that of the median response time.
+    /// Measures a round. Its rate is that of one connection whose requests all take the median response time.
     fn measure_round(
         &self,
         parameters: &Parameters<'_>,

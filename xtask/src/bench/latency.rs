@@ -12,7 +12,7 @@ use crate::measurement::fixture::{Company, Provider, create_object, first_id};
 use crate::measurement::percentiles::per_second;
 use crate::measurement::service::RunningService;
 
-/// Twenty events per second.
+/// The interval between two events: twenty events per second.
 const INTERVAL: Duration = Duration::from_millis(50);
 const EVENTS: u32 = 300;
 /// This many events are sent first and not counted: they open connections and start threads.
@@ -22,9 +22,9 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The result for a rate of events.
 pub(super) struct PacedLatencies {
-    /// From the end of the 201 response to the first byte of the event.
+    /// The times from the end of the 201 response to the first byte of the event.
     pub(super) after_response: Vec<Duration>,
-    /// From the start of the request to the first byte of the event.
+    /// The times from the start of the request to the first byte of the event.
     pub(super) after_request: Vec<Duration>,
     /// The actual rate of events per second.
     pub(super) rate: f64,

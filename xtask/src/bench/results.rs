@@ -35,7 +35,7 @@ pub(super) struct ResultRow {
     pub(super) memory: Option<u64>,
     /// The name of the program that the rate is compared with.
     pub(super) baseline: Option<&'static str>,
-    /// The ratio of each round to the other program; the median counts.
+    /// For each round, the ratio of the measured rate to that of the other program. The median counts.
     pub(super) ratios: Vec<f64>,
     pub(super) must: Vec<Goal>,
     pub(super) reach: Vec<Goal>,

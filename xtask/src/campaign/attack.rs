@@ -1,7 +1,7 @@
 //! Attacks on a running service: each measures the effect on the service's other clients.
 //!
-//! Everything runs on one machine. The service and its database have the first processor, clients and attackers the
-//! others, attackers at the lowest priority. So any effect on clients is caused by the service.
+//! Everything runs on one machine. The service and its database run on the first processor, clients and attackers on
+//! the others, attackers at the lowest priority. So any effect on clients is caused by the service.
 
 use anyhow::{Context, Result, ensure};
 
@@ -14,7 +14,7 @@ use crate::postgres::Cluster;
 
 const MEMORY_MAX_MIB: f64 = 256.0;
 /// The labels of responses that acknowledge a recognition, and the query that counts recognitions with at least one
-/// receiver in the ledger. The requests have no keys, so that their number is all that can be compared.
+/// receiver in the ledger. The requests have no keys, so only the numbers of recognitions can be compared.
 const ACKNOWLEDGED_RECOGNITIONS: [&str; 3] =
     [r#"method="POST""#, r#"route="/v1/recognitions""#, r#"status="201""#];
 const RECORDED_RECOGNITIONS: &str = "SELECT count(DISTINCT journal_entry_id) FROM recognitions";

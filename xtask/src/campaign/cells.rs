@@ -32,11 +32,11 @@ const REQUEST_INTERVAL: Duration = Duration::from_millis(200);
 const LOAD_BEFORE_FAULT: Duration = Duration::from_secs(8);
 const WARM_UP: Duration = Duration::from_secs(2);
 const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(2);
-/// The share of the previous rate that counts as full.
+/// The share of the rate before the failover that counts as the full rate.
 const FULL_RATE_SHARE: f64 = 0.9;
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
 const ROUND_TIMEOUT: Duration = Duration::from_secs(40);
-/// By how much a failover may raise the 99th percentile of the other cell.
+/// The maximum factor by which a failover may raise the 99th percentile of the other cell.
 const OTHER_CELL_SLOWDOWN_MAX: f64 = 2.0;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -132,7 +132,7 @@ fn fail_over(cells: &mut [Cell; 2], router: &CellRouter, round: usize, results: 
     results.add_logs(&targets, &mut logs)
 }
 
-/// Reloads the router and restarts every instance under load. No request may notice it.
+/// Reloads the router and restarts every instance under load. No request may fail because of it.
 fn restart_all(
     cells: &mut [Cell; 2],
     router: &CellRouter,
@@ -187,7 +187,8 @@ impl Results {
     }
 }
 
-/// The loads of the providers of each cell. Their numbers differ, so that no two requests have the same key.
+/// Returns the loads of the providers of each cell. Each load has a different number, so no two requests have the same
+/// key.
 fn create_loads<'a>(targets: &'a [Vec<LoadTarget<'a>>; 2], phase: usize) -> [Vec<Load<'a>>; 2] {
     targets.each_ref().map(|targets| {
         let numbered = (phase * PROVIDERS_PER_CELL..).zip(targets);

@@ -17,7 +17,7 @@ pub(super) struct Comparison {
     pub(super) lost: usize,
     /// Requests without a result, which a retry with the same key resolved.
     pub(super) unknown: usize,
-    /// How many of these had been committed.
+    /// How many of the unknown requests had been committed.
     pub(super) unknown_committed: usize,
     pub(super) retried: usize,
     /// Responses to retries that differ from the first response.

@@ -22,7 +22,8 @@ use super::subject::Subject;
 use super::victim::to_f64;
 use crate::measurement::percentiles::Percentiles;
 
-/// From the start of the load to the kill. Short times are more frequent: each doubling of the time is equally likely.
+/// The shortest and the longest time from the start of the load to the kill. Short times are more frequent: each
+/// doubling of the time is equally likely.
 const TIMES_TO_KILL: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(3)];
 /// The interval between two recognitions of a client.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
@@ -35,7 +36,7 @@ const CYCLES_PER_VERIFICATION: usize = 100;
 const START_TIME_MAX: Duration = Duration::from_secs(2);
 /// How many events of one provider a process can have sent but not settled when it is killed.
 const EVENTS_IN_FLIGHT_MAX: usize = 64;
-/// More than the leases of a killed process last.
+/// How long to wait for events. It is longer than the leases of a killed process last.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The results of all cycles.

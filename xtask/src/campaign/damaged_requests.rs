@@ -132,8 +132,8 @@ fn valid_requests(victim: &Victim<'_>) -> Vec<Vec<u8>> {
         )
         .into_bytes()
     };
-    // Invalid in two fields, so that no damage makes it valid and creates a user, which would change the second
-    // response.
+    // Two fields are invalid, so that no damage makes the request valid. A valid request would create a user, and the
+    // second response would differ.
     let user = serde_json::json!({ "company_id": 1, "email": 2, "first_name": "A", "last_name": "B" });
     let post = provider.post_request("/v1/users", &user);
     let put = provider.put_request(

@@ -9,7 +9,7 @@ use guerdon_test_harness::WebhookReceiver;
 use super::request_log::digest;
 use crate::measurement::fixture::first_id;
 
-/// In the body of each event that reports a recognition.
+/// A part of the body of each event that reports a recognition.
 const RECOGNITION_EVENT: &[u8] = br#""type":"recognition."#;
 
 /// All events that a receiver has received.

@@ -29,14 +29,14 @@ const POINTS: &str = "1000000";
 /// How long the load runs before the primary is killed. The first second is not measured.
 const LOAD_BEFORE_KILL: Duration = Duration::from_secs(6);
 const WARM_UP: Duration = Duration::from_secs(1);
-/// From the disconnection of the servers to the kill.
+/// The time from the disconnection of the servers to the kill.
 const DISCONNECTED_BEFORE_KILL: Duration = Duration::from_millis(500);
 /// The load after the full rate is reached again.
 const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(3);
-/// The share of the previous rate that counts as full.
+/// The share of the rate before the kill that counts as the full rate.
 const FULL_RATE_SHARE: f64 = 0.9;
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
-/// One round of each kind.
+/// The minimum number of rounds: one with a disconnection and one without.
 const ROUNDS_MIN: usize = 2;
 /// Requests acknowledged within this time before or after the kill are retried with their keys.
 const RETRIED_AROUND_KILL: Duration = Duration::from_secs(2);

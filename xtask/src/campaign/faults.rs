@@ -37,7 +37,7 @@ const FAULT_DURATION: Duration = Duration::from_secs(10);
 /// The interval between two recognitions of a client: a total load of 160 a second.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
 const LOAD_AFTER_RECOVERY: Duration = Duration::from_secs(1);
-/// The share of the previous rate that counts as full.
+/// The share of the rate before the fault that counts as the full rate.
 const FULL_RATE_SHARE: f64 = 0.9;
 const WAIT_MAX: Duration = Duration::from_secs(2);
 const RECOVERY_TIME_MAX: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ const STUCK_TRANSACTIONS_SQL: &str = "SELECT count(*) FROM pg_stat_activity WHER
 struct RoundResult {
     fault: Fault,
     rate_before: f64,
-    /// From the end of the fault to the end of the first second at the full rate.
+    /// The time from the end of the fault to the end of the first second at the full rate.
     recovery_time: Option<Duration>,
     longest_wait: Duration,
     unavailable: usize,

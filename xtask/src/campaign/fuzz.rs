@@ -12,7 +12,8 @@ use super::context::Setup;
 use super::report::Report;
 use crate::measurement::service::Database;
 
-/// The share of the campaign in which the running service gets damaged requests, if parsers are fuzzed too.
+/// If parsers are fuzzed too, the duration of the campaign is divided by this number to get the time for damaged
+/// requests to the running service.
 const REQUESTS_SHARE: u32 = 4;
 
 /// Fuzzes every parser, then sends randomly damaged requests to a running service.

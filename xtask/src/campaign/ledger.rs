@@ -12,7 +12,7 @@ pub(super) type RecognitionsByKey = HashMap<String, Vec<String>>;
 /// The recognitions in a database.
 pub(super) struct Ledger {
     sql: SqlClient,
-    /// Earlier journal entries are ignored.
+    /// Journal entries before this position are ignored.
     first_position: i64,
 }
 
@@ -52,7 +52,7 @@ impl Ledger {
     }
 }
 
-/// Removes the hyphens from an id: SQLite stores it as bytes.
+/// Removes the hyphens from an id, because ids that are read from SQLite have none: they are stored as bytes.
 pub(super) fn plain_id(id: &str) -> String {
     id.replace('-', "")
 }

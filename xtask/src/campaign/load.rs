@@ -18,7 +18,7 @@ const RECONNECT_DELAY: Duration = Duration::from_millis(100);
 /// The resolution at which acknowledgements are counted.
 const SLICE_DURATION: Duration = Duration::from_millis(50);
 const SLICES_PER_SECOND: usize = 20;
-/// More than a round needs.
+/// The number of slices that are counted: more than a round needs.
 const SLICE_COUNT: usize = 200 * SLICES_PER_SECOND;
 
 /// How long a request with an unknown outcome is retried after the load.
@@ -37,7 +37,7 @@ pub(super) struct Load<'a> {
     target: &'a LoadTarget<'a>,
     clients: usize,
     round: usize,
-    /// From one recognition of a client to the next, if the response is fast enough.
+    /// The interval between two recognitions of a client, if the response is fast enough.
     interval: Duration,
     pub(super) began: Instant,
     ended: AtomicBool,

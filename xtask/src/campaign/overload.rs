@@ -16,7 +16,7 @@ use super::victim::{Victim, VictimMeasurements, to_f64};
 use crate::measurement::closed_loop::closed_loop;
 use crate::measurement::percentiles::{Percentiles, per_second};
 
-/// The periods of measurement: the peak, another client before, and the load of each number of clients.
+/// The periods of measurement: the peak, another client before the load, and one load for each number of clients.
 const PERIODS: u32 = 4;
 /// The request rate as a multiple of the peak.
 const LOAD_FACTOR: f64 = 5.0;

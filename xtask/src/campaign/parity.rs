@@ -1,8 +1,8 @@
 //! Sends generated requests to both databases, which must give the same responses, and compares each database with a
 //! model and with the histories of concurrent clients.
 //!
-//! Runs the tests that do so, with more operations and other seeds than in a test run. On SQLite, only the model and the
-//! histories; on PostgreSQL, half of the time belongs to the comparison of both databases.
+//! Runs the tests that do so, with more operations and other seeds than in a test run. On SQLite, only the tests with
+//! the model and the histories run; on PostgreSQL, the comparison of both databases takes half of the time.
 
 use anyhow::{Context, Result};
 

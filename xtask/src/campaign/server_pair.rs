@@ -78,8 +78,8 @@ impl ServerPair {
         let folder = ServerFolder::new(port)?;
         folder.copy_cluster(&self.programs, &self.primary, &["-R"])?;
         self.standby = Some(folder.start(&self.programs)?);
-        // Set after the copy was made: a standby with this setting would wait for its own standby after its
-        // promotion.
+        // The setting is changed after the copy was made: a standby with this setting would wait for its own standby
+        // after its promotion.
         self.run_sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'")?;
         self.run_sql("postgres", "SELECT pg_reload_conf()")?;
         let start = Instant::now();

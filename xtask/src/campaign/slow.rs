@@ -21,7 +21,7 @@ const SEND_INTERVAL: Duration = Duration::from_secs(1);
 /// The time to open all connections.
 const WARM_UP: Duration = Duration::from_secs(15);
 
-/// After this time the service has closed a connection whose client reads nothing.
+/// The time after which the service has closed a connection whose client reads nothing.
 const UNREAD_TIMEOUT: Duration = Duration::from_secs(35);
 
 /// How a connection is slow.

@@ -27,7 +27,7 @@ const PEAK_DURATION: Duration = Duration::from_secs(10);
 const LOAD_SHARE: f64 = 0.6;
 /// The load before the first sample, in which caches and pools fill.
 const WARM_UP: Duration = Duration::from_secs(20);
-/// The number of samples, and the shortest interval between two.
+/// The number of samples, and the shortest interval between two samples.
 const SAMPLES: u32 = 60;
 const SAMPLE_INTERVAL_MIN: Duration = Duration::from_secs(2);
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(180);

@@ -41,7 +41,8 @@ impl Subject {
         Ok(Self { cluster, ..Self::start_on(setup, receiver, url)? })
     }
 
-    /// Starts a service on a database with this URL, whose server has this process id, or on the embedded database.
+    /// Starts a service on a new embedded database or, if `url` is given, on another one. `url` consists of the
+    /// connection URL and the process id of the database server.
     pub(super) fn start_on(
         setup: &Setup<'_>,
         receiver: &WebhookReceiver,

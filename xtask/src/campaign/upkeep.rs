@@ -29,12 +29,12 @@ const USERS: usize = 200;
 const POINTS: &str = "1000000";
 /// The interval between two recognitions of a client.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
-/// The rows of the import, and the rows per transaction (`commands/import.rs`).
+/// The number of rows of the import, and the number of rows per transaction (`commands/import.rs`).
 const IMPORT_ROWS: u64 = 10_000;
 const ROWS_PER_TRANSACTION: u64 = 100;
 /// Events that are old enough to be deleted.
 const OLD_EVENTS: u32 = 30_000;
-/// The longest response time while a backup is taken, and otherwise.
+/// The longest permitted response time while a backup is taken.
 const RESPONSE_TIME_MAX: Duration = Duration::from_millis(100);
 /// The longest time for which a prune may hold the writer of the embedded database. On PostgreSQL a prune blocks only
 /// transactions that need the deleted rows.
@@ -46,7 +46,7 @@ const PRUNE_STEP_LABEL: &str = "the longest step of a prune";
 #[derive(Default)]
 struct RoundResults {
     backups: usize,
-    /// The longest response time while a backup was taken, and otherwise.
+    /// The longest response times, with and without a backup in progress.
     longest_during_backup: Duration,
     longest_without_backup: Duration,
     /// The longest step of a prune.
@@ -62,7 +62,7 @@ struct Clients {
     ended: AtomicBool,
     sent: AtomicUsize,
     refused: AtomicUsize,
-    /// In microseconds, since the last read.
+    /// The longest response time in microseconds since the last read.
     longest: AtomicU64,
 }
 

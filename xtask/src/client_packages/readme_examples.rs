@@ -17,7 +17,7 @@ const PYTHON_RECEIVER_CHECK: &str = "assert handle({}, b'{}') == 401\n";
 const TYPESCRIPT_RECEIVER_CHECK: &str =
     "if ((await handle(new Headers(), new Uint8Array())) !== 401) process.exit(1);\n";
 
-/// Each program is also an example that a reader can paste into a file, so it must compile as one.
+/// Runs the examples of each README as one program, because readers may paste all of them into one file.
 pub(super) fn check_readme_examples(workspace: &Workspace, program: &Path) -> Result<()> {
     let (_sandbox, variables) = start_sandbox(program)?;
     for mut command in [python_program(workspace)?, typescript_program(workspace)?] {

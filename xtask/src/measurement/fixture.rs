@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::service::RunningService;
 use crate::workspace::string_field;
 
-/// More than any measurement spends.
+/// The points in the reserve of a company, more than any measurement spends.
 const DEPOSIT_POINTS: &str = "1000000000";
 /// The number of connections over which users are created.
 const CLIENT_THREADS: usize = 8;

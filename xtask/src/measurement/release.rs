@@ -8,7 +8,8 @@ use anyhow::{Context, Result};
 
 use crate::workspace::{self, Workspace};
 
-/// Runs this command again as a release build: an unoptimized client would measure itself.
+/// Runs this command again as a release build. With an unoptimized client, the measurements would be those of the
+/// client.
 pub(crate) fn rerun_as_release(workspace: &Workspace) -> Result<()> {
     let mut command =
         workspace.cargo_command(&["run", "--quiet", "--release", "--locked", "--package", "xtask", "--"]);

@@ -58,7 +58,8 @@ impl RunningService {
         Self::start_in(program, data, data, database, extra_settings)
     }
 
-    /// Like [`Self::start`], with a persistent folder `data`; `scratch` is removed.
+    /// Like [`Self::start`], with a persistent folder `data`. The folder `scratch` is removed when the service has
+    /// ended.
     pub(crate) fn start_in(
         program: &Path,
         data: &Path,

@@ -8,7 +8,7 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 /// Linux's in-memory file system.
 const MEMORY: &str = "/dev/shm";
 
-/// The tests fill less than half of this.
+/// The free space that the in-memory file system must have. The tests fill less than half of it.
 const FREE_BYTES_MIN: u64 = 6 << 30;
 
 /// Returns the folder for the files of a test run: one in memory if it has enough free space and permits running

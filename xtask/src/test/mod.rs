@@ -19,13 +19,13 @@ use crate::workspace::Workspace;
 /// If fewer tests than this used a database, its half did not run.
 const TESTS_MIN: usize = 20;
 
-/// The variable with the URL of the tests' PostgreSQL. If the user sets it, no cluster is started.
+/// The environment variable with the URL of the tests' PostgreSQL. If the user sets it, no cluster is started.
 const POSTGRES_URL: &str = "TEST_POSTGRES_URL";
 
-/// The variable with the folder of PostgreSQL's programs.
+/// The environment variable with the path of the folder of PostgreSQL's programs.
 const POSTGRES_PROGRAMS: &str = "TEST_POSTGRES_PROGRAMS";
 
-/// The mail server of a test, from PyPI, and the variable with its Python.
+/// The mail server of a test, from PyPI, and the environment variable with the Python that has it installed.
 const MAIL_SERVER: &str = "aiosmtpd==1.4.6";
 const MAIL_SERVER_PYTHON: &str = "TEST_AIOSMTPD_PYTHON";
 
@@ -71,7 +71,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     if let Some(half) = arguments.only {
         environment.push(("TEST_ONLY", Some(half.name().into())));
     }
-    // Where the snapshots are. A snapshot changes only on request: INSTA_UPDATE=always.
+    // The folder of the snapshots. A snapshot changes only on request: INSTA_UPDATE=always.
     environment.push(("INSTA_WORKSPACE_ROOT", Some(workspace.root.clone().into())));
     environment.push(("INSTA_UPDATE", Some(std::env::var_os("INSTA_UPDATE").unwrap_or_else(|| "no".into()))));
     match prepare_environment(workspace, "aiosmtpd", &[MAIL_SERVER]) {

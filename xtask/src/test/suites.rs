@@ -18,7 +18,7 @@ use crate::workspace::{Workspace, string_field};
 
 /// A test program, or the examples in the documentation.
 pub(super) struct Suite {
-    /// Such as `guerdon-domain tests/memory.rs`.
+    /// The name of the suite, such as `guerdon-domain tests/memory.rs`.
     pub(super) name: String,
     command: Command,
 }

@@ -12,7 +12,7 @@ const DOCUMENT: &str = "docs/specified-behaviour.md";
 const WORD: &str = "behaviour";
 const SECTION_SIGN: char = '\u{a7}';
 
-/// Written in pieces, so that this file does not match.
+/// Sources that readers cannot look up. Each is written in pieces, so that this file does not match.
 const CLOSED_SOURCES: [&str; 4] = [
     concat!("spec", ".md"),
     concat!("contract", ".md"),

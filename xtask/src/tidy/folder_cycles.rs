@@ -1,9 +1,9 @@
 //! No import cycles between the folders of a crate.
 //!
-//! Files in two folders can import from the other's folder without a cycle between files. Neither folder can then be
-//! understood, moved or tested alone. At each level of a crate, a folder with all its content is one node, and so is
-//! a file. The edges are the imports that `import_cycles` reads. Imports between a folder and the folders or files inside
-//! it do not count.
+//! Two folders can import from each other without a cycle between their files. Neither folder can then be understood,
+//! moved or tested alone. At each level of a crate, a folder with all its content is one node, and so is a file. The
+//! edges are the imports that `import_cycles` reads. Imports between a folder and the folders or files inside it do not
+//! count.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! No import cycles between the files of a crate.
 //!
-//! An edge goes from a file to each other file of its crate from which a `use`, or a path that begins with `crate`,
-//! takes a name. Re-exports are followed to the module that defines the name. Imports between a module and the
+//! An edge goes from a file to each other file of its crate from which it takes a name, by a `use` or by a path that
+//! begins with `crate`. Re-exports are followed to the module that defines the name. Imports between a module and the
 //! modules inside it do not count. `folder_cycles` checks the same for folders.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Which packages may depend on which: adapters on the domain and never on each other, crates for integrators on none
-//! of the others.
+//! Which packages may depend on which. Adapters may depend on the domain but never on each other. Crates for
+//! integrators may depend only on other crates for integrators.
 
 use anyhow::{Context, Result};
 use serde_json::Value;

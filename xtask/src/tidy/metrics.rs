@@ -8,7 +8,7 @@ use super::{Finding, read_sources};
 use crate::workspace::Workspace;
 
 const METRIC_USERS: [&str; 2] = ["packaging/prometheus/alerts.yml", "packaging/grafana/dashboard.json"];
-/// Where every metric is documented.
+/// The document that describes every metric.
 const REFERENCE: &str = "docs/delivery.md";
 const PREFIX: &str = "guerdon_";
 /// The suffixes that Prometheus adds to the name of a histogram.

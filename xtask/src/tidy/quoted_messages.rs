@@ -1,7 +1,7 @@
 //! Checks that the messages that the runbook quotes exist in the program.
 //!
-//! An engineer searches the runbook for the message in the log. A quotation is inline code that reads like a
-//! sentence: at least three words, the first of which is not the name of a program.
+//! An engineer searches the runbook for the message in the log. A quotation is inline code that reads like a sentence:
+//! it has at least three words and does not begin with the name of a program.
 
 use anyhow::{Context, Result};
 

@@ -9,7 +9,7 @@ use crate::workspace::Workspace;
 
 const FILE_LINES_MAX: usize = 500;
 
-/// Written in two pieces, so that this file does not match.
+/// Folders of a developer's machine. Each is written in two pieces, so that this file does not match.
 const MACHINE_FOLDERS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "home")];
 
 /// Strings that sources must not contain, and how to fix them.

@@ -17,7 +17,7 @@ pub struct Company {
     pub owner_name: String,
     /// If the reserve falls below this number of points, the company's administrators are notified by mail.
     pub reserve_alert: Option<i64>,
-    /// An additional address for this mail.
+    /// An additional address that receives the mail about a low reserve.
     pub reserve_bcc: Option<String>,
     /// The number of active users.
     pub user_count: i64,
@@ -79,7 +79,7 @@ pub struct CompanyUpdate {
     pub domain: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub company_name: Option<String>,
-    /// The email address of the new owner. If no active user of the company has it, the user is created.
+    /// The email address of the new owner. If no active user of the company has this address, the user is created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_email: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,8 +100,8 @@ pub struct CompanyUpdate {
 pub struct RatePreview {
     pub points_per_dollar: PreviewedValue,
     pub reserve: PreviewedValue,
-    /// The total of the active users' user wallets. The next two fields are the totals of their peer and manager
-    /// wallets.
+    /// The total balance of the active users' user wallets. The next two fields are the total balances of their peer
+    /// and manager wallets.
     pub user_wallet: PreviewedValue,
     pub peer_wallet: PreviewedValue,
     pub manager_wallet: PreviewedValue,

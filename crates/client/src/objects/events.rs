@@ -14,7 +14,7 @@ pub struct Event {
     /// The kind of event, such as `redemption.created`.
     pub r#type: String,
     pub state: EventState,
-    /// The number of attempts to deliver it.
+    /// The number of attempts to deliver the event.
     pub attempts: u32,
     pub created_at: String,
     pub next_attempt_at: Option<String>,
@@ -84,10 +84,10 @@ pub struct EventPage {
 pub enum Start<'a> {
     #[default]
     Beginning,
-    /// At events created at this time or later, such as `2026-11-20T20:01:02.345Z`. Some events may be up to a minute
-    /// older.
+    /// At the first event created at this time or later, such as `2026-11-20T20:01:02.345Z`. Some events may be up to a
+    /// minute older.
     Moment(&'a str),
-    /// After a cursor.
+    /// After the events before this cursor.
     Cursor(&'a str),
 }
 
@@ -136,7 +136,7 @@ impl EventQuery<'_> {
     }
 }
 
-/// Which events to send again. At least one field is required, and both for delivered events.
+/// Which events to send again. At least one field is required. Both are required to send delivered events again.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ReplayFilter {
     /// Only events created at this time or later.

@@ -27,9 +27,9 @@ pub struct NewOccasion {
     pub name: String,
     pub title: String,
     pub default_message: String,
-    /// True unless given.
+    /// `true` by default.
     pub enabled: Option<bool>,
-    /// True unless given.
+    /// `true` by default.
     pub visible: Option<bool>,
 }
 

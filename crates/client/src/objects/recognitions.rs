@@ -82,7 +82,7 @@ pub struct Recognition {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Recognitions {
-    /// One for each receiver, in the order of the receivers.
+    /// One recognition for each receiver, in the order of the receivers.
     pub recognitions: Vec<Recognition>,
 }
 

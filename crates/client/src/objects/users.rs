@@ -20,11 +20,11 @@ pub struct User {
     /// The supervisor need not be a user.
     pub supervisor_email: Option<String>,
     pub employee_id: Option<String>,
-    /// In the format mm/dd.
+    /// The birthday in the format mm/dd.
     pub birthday: Option<String>,
     /// The ISO 3166-1 country code, with two or three letters.
     pub country_code: Option<String>,
-    /// In the format mm/dd/yyyy.
+    /// The date in the format mm/dd/yyyy.
     pub work_start_date: Option<String>,
     pub office_city: Option<String>,
     pub office_state: Option<String>,

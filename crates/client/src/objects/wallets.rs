@@ -76,8 +76,8 @@ pub struct Transaction {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransactionType {
-    /// Out of the wallet.
+    /// Points moved out of the wallet.
     Debit,
-    /// Into the wallet.
+    /// Points moved into the wallet.
     Credit,
 }

@@ -81,7 +81,7 @@ impl<C> Api<C> {
 
 /// Filters of companies.
 impl<C> List<'_, C, ListedCompany> {
-    /// Only companies of this corporation.
+    /// Limits the list to companies of this corporation.
     pub fn in_corporation(self, id: Uuid) -> Self {
         self.with_filter("corporation_id", &id.to_string())
     }
@@ -89,17 +89,17 @@ impl<C> List<'_, C, ListedCompany> {
 
 /// Filters of a company's users.
 impl<C> List<'_, C, User> {
-    /// Only the user with this email address; letter case is ignored.
+    /// Limits the list to the user with this email address; letter case is ignored.
     pub fn with_email(self, email: &str) -> Self {
         self.with_filter("email", email)
     }
 
-    /// Only users with this employee id.
+    /// Limits the list to users with this employee id.
     pub fn with_employee_id(self, employee_id: &str) -> Self {
         self.with_filter("employee_id", employee_id)
     }
 
-    /// Only users changed at this time or later, such as `2026-11-20T20:01:02.345Z`.
+    /// Limits the list to users changed at this time or later, such as `2026-11-20T20:01:02.345Z`.
     pub fn updated_since(self, moment: &str) -> Self {
         self.with_filter("updated_since", moment)
     }

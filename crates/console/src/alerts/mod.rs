@@ -8,7 +8,7 @@ use crate::model::{Certificate, LatestResults, ObjectReference, Overview};
 use crate::numbers;
 use crate::time_format;
 
-/// Six attempts at an event have failed by then.
+/// An event that is pending for longer raises an alert. By then, six attempts to deliver it have failed.
 const PENDING_AGE_MAX: Duration = Duration::hours(1);
 /// The ledger should be verified every night.
 const VERIFICATION_AGE_MAX: Duration = Duration::hours(36);
@@ -18,7 +18,7 @@ const FIRST_VERIFICATION_GRACE: Duration = Duration::minutes(10);
 const BACKUP_AGE_MAX: Duration = Duration::hours(26);
 const CERTIFICATE_WARNING_DAYS: i64 = 30;
 
-/// Each of this many failing receivers has its own alert; the rest share one.
+/// The maximum number of failing receivers that have an alert each. All further ones share one alert.
 const FAILING_RECEIVER_ALERTS_MAX: usize = 5;
 
 /// Something that needs the operator's attention.
@@ -26,7 +26,7 @@ const FAILING_RECEIVER_ALERTS_MAX: usize = 5;
 pub(crate) struct Alert {
     pub(crate) tone: Tone,
     pub(crate) text: String,
-    /// The page that shows it, and the text of the link.
+    /// The path of the page that shows the problem, and the text of the link.
     pub(crate) link: Option<(String, &'static str)>,
     pub(crate) command: Option<&'static str>,
 }

@@ -1,6 +1,6 @@
 //! Explains failed handshakes, recognized by the TLS library's messages.
 
-/// Parts of a message and its explanation. The first match is shown.
+/// For each fault: strings of which its message contains at least one, and the explanation. The first match is shown.
 const FAULTS: [(&[&str], &str); 8] = [
     (
         &["unknownissuer", "unknown issuer", "self-signed", "selfsigned"],

@@ -17,12 +17,12 @@ pub struct Attempt {
     pub number: u32,
     pub started_at: OffsetDateTime,
     pub result: AttemptResult,
-    /// The headers of the response to a failed attempt, a line each; empty if there was none.
+    /// The headers of the response to a failed attempt, one per line; empty if there was no response.
     pub response_headers: String,
-    /// The beginning of the receiver's response body, as text; empty if there was none.
+    /// The beginning of the receiver's response body, as text; empty if there was no response.
     pub response_body: String,
-    /// In microseconds.
+    /// How long the attempt took, in microseconds.
     pub duration: i64,
-    /// The wait before the next attempt in microseconds; `None` after the last and after a confirmed attempt.
+    /// The wait before the next attempt in microseconds; `None` after the last attempt and after a confirmed one.
     pub next_wait: Option<i64>,
 }

@@ -7,9 +7,9 @@ use super::{LogPage, ObjectReference};
 /// Who performed an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// Over the API.
+    /// A provider, over the API.
     Provider(ObjectReference),
-    /// With a command, as this user of the operating system.
+    /// An operator, with a command, as this user of the operating system.
     Operator(String),
     /// A schedule whose date was reached.
     Schedule(String),
@@ -61,7 +61,7 @@ pub struct AuditEntry {
     pub action: String,
     /// `None` if the action does not concern a company.
     pub company: Option<ObjectReference>,
-    /// The id of the object, which may be a user's: an id is not personal data here.
+    /// The id of the object, which may be a user. Ids are not treated as personal data here.
     pub object: Option<String>,
     /// A description without names or addresses.
     pub detail: String,

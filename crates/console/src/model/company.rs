@@ -57,10 +57,10 @@ pub struct Company {
     /// The balance at the end of each of the last 90 days.
     pub reserve_by_day: Series,
     pub circulation: Vec<Circulation>,
-    /// Of the last 30 days, most used first.
+    /// The occasions used in the last 30 days, most used first.
     pub occasions: Vec<OccasionUse>,
     pub schedules: Vec<Schedule>,
-    /// Newest first.
+    /// The company's entries of the audit log, newest first.
     pub audit: Vec<AuditEntry>,
 }
 

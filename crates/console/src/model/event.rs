@@ -52,7 +52,7 @@ pub struct Events {
 #[derive(Debug, Clone)]
 pub struct EventRow {
     pub id: String,
-    /// Such as `recognition.received`.
+    /// The kind of event, such as `recognition.received`.
     pub kind: String,
     pub state: EventState,
     pub provider: ObjectReference,
@@ -60,7 +60,7 @@ pub struct EventRow {
     /// The latest attempt, if it is stored.
     pub latest: Option<AttemptResult>,
     pub created_at: OffsetDateTime,
-    /// Only for pending events.
+    /// When the next attempt is due; `None` unless the event is pending.
     pub next_attempt_at: Option<OffsetDateTime>,
 }
 
@@ -68,16 +68,16 @@ pub struct EventRow {
 #[derive(Debug, Clone)]
 pub struct Event {
     pub id: String,
-    /// Such as `recognition.received`.
+    /// The kind of event, such as `recognition.received`.
     pub kind: String,
     pub state: EventState,
     pub provider: Provider,
     pub company: ObjectReference,
     pub created_at: OffsetDateTime,
-    /// Only for pending events.
+    /// When the next attempt is due; `None` unless the event is pending.
     pub next_attempt_at: Option<OffsetDateTime>,
     /// The JSON that is sent. The page shows numbers, ids and times from it, and hides names, addresses and messages.
     pub body: String,
-    /// Oldest first.
+    /// The attempts, oldest first.
     pub attempts: Vec<Attempt>,
 }

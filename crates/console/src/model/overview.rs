@@ -20,10 +20,10 @@ pub struct Overview {
 /// Recognitions and the points they moved.
 #[derive(Debug, Clone)]
 pub struct Activity {
-    /// Of the last 24 hours.
+    /// The number of recognitions in each of the last 24 hours.
     pub recognitions_by_hour: Series,
     pub points_by_hour: Series,
-    /// Of the last 30 days.
+    /// The number of recognitions on each of the last 30 days.
     pub recognitions_by_day: Series,
     pub points_by_day: Series,
 }
@@ -41,7 +41,7 @@ pub struct ApiStatistics {
     pub server_errors: Series,
     /// Mean duration in microseconds.
     pub latency: Series,
-    /// Of all hours together; `None` without requests.
+    /// Percentiles of the durations in all hours together; `None` without requests.
     pub percentiles: Option<Percentiles>,
 }
 
@@ -49,9 +49,9 @@ pub struct ApiStatistics {
 #[derive(Debug, Clone, Default)]
 pub struct DeliveryCounts {
     pub pending: CappedCount,
-    /// Within the last 24 hours.
+    /// The number of events delivered within the last 24 hours.
     pub delivered: u64,
-    /// Attempts within the last 24 hours, of which each delivered event needed at least one.
+    /// The number of attempts within the last 24 hours. Each delivered event needed at least one.
     pub attempts: u64,
     pub exhausted: CappedCount,
     pub unaddressed: CappedCount,
@@ -73,7 +73,7 @@ pub struct MailCounts {
 pub struct LedgerStatus {
     pub last_seal: Option<Seal>,
     pub last_verification: Option<Verification>,
-    /// Companies whose accounts do not balance. Must always be 0.
+    /// The number of companies whose accounts do not balance. It must always be 0.
     pub unbalanced_companies: u64,
 }
 
@@ -119,9 +119,9 @@ pub struct Certificate {
 /// Counts of other conditions that may need attention.
 #[derive(Debug, Clone, Default)]
 pub struct Problems {
-    /// Companies whose reserve is below the threshold.
+    /// The number of companies whose reserve is below the threshold.
     pub low_reserves: u64,
-    /// Schedules with a date that was tried and could not be paid.
+    /// The number of schedules that are failing: the payment for the next date was tried without success.
     pub failing_schedules: u64,
     pub suspended_providers: u64,
     /// Providers whose receiver [fails](LatestResults::is_failing), by name.

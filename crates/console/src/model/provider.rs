@@ -24,7 +24,7 @@ pub struct Performance {
     pub attempts: u64,
     /// Attempts with status 200.
     pub confirmed: u64,
-    /// In microseconds; `None` without attempts.
+    /// The mean duration of the attempts in microseconds; `None` without attempts.
     pub mean_latency: Option<i64>,
     /// `None` without attempts.
     pub percentiles: Option<Percentiles>,
@@ -51,8 +51,8 @@ pub struct LatestResults {
 impl LatestResults {
     /// Fewer attempts are not significant: while a receiver restarts, a single event fails several times.
     const ATTEMPTS_MIN_TO_JUDGE: u32 = 20;
-    /// Longer than the longest wait between two attempts at an event. A receiver without newer attempts has no pending
-    /// events.
+    /// Older results are not judged. The limit exceeds the longest wait between two attempts at an event, so a receiver
+    /// without newer attempts has no pending events.
     const AGE_MAX: Duration = Duration::hours(48);
 
     /// Whether less than half of the attempts were confirmed, given enough recent attempts to judge.

@@ -17,17 +17,17 @@ pub struct Schedule {
     pub company: ObjectReference,
     /// `user_wallet`, `peer_wallet` or `manager_wallet`.
     pub wallet: String,
-    /// Per receiver.
+    /// The number of points that each receiver gets.
     pub points: i64,
     /// `week` or `month`.
     pub every: String,
     pub next_on: Date,
     pub failing: Option<ScheduleFailure>,
-    /// Dates that were skipped permanently.
+    /// The number of dates that were skipped permanently.
     pub missed: u64,
 }
 
-/// Why the next date could not be paid so far.
+/// Since when and why the distribution of the next date fails.
 #[derive(Debug, Clone)]
 pub struct ScheduleFailure {
     pub since: OffsetDateTime,

@@ -33,7 +33,7 @@ pub struct FoundObject {
     pub path: String,
     /// Its name or id.
     pub name: String,
-    /// Such as a domain, or the company of a user.
+    /// A further detail, such as a domain, or the company of a user.
     pub detail: String,
 }
 
@@ -42,7 +42,7 @@ pub struct FoundObject {
 pub enum SearchOutcome {
     /// Nothing was searched for.
     NoQuery,
-    /// An email address was part of the URL, where it is stored by browsers and proxies; it was not searched for.
+    /// The URL contained an email address, which browsers and proxies store with the URL. The search was not performed.
     AddressInUrl,
     /// The objects, at most as many as [`SearchResult::OBJECTS_MAX`].
     Found(Vec<FoundObject>),

@@ -62,7 +62,8 @@ impl Series {
         series
     }
 
-    /// Builds a series of means: an empty bucket is unknown, and of several values for a bucket the last one counts.
+    /// Builds a series of means. The value of an empty bucket is unknown. If a bucket has several values, the last one
+    /// counts.
     pub fn from_means(
         step: BucketSize,
         now: OffsetDateTime,

@@ -39,6 +39,6 @@ pub struct Movement {
     pub wallet: String,
     pub is_credit: bool,
     pub points: i64,
-    /// Such as `recognition`.
+    /// Why the points moved, such as `recognition`.
     pub reason: String,
 }

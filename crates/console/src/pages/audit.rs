@@ -21,7 +21,7 @@ pub struct AuditFilter {
     pub company: Option<String>,
     /// An id as requested, not validated.
     pub provider: Option<String>,
-    /// Whether recognitions are listed, which are most entries.
+    /// Whether recognitions, which are most of the entries, are listed.
     pub with_recognitions: bool,
 }
 

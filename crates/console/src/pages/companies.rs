@@ -71,7 +71,7 @@ impl Column for CompanyColumn {
 pub struct CompanyFilter {
     /// A part of the name or the domain, ignoring case, or a complete id.
     pub text: Option<String>,
-    /// Only those whose reserve is below its threshold.
+    /// Whether to show only companies whose reserve is below its threshold.
     pub is_low_only: bool,
 }
 

@@ -99,7 +99,7 @@ fn attempt_table(all: &[Attempt]) -> Markup {
     components::scrollable_table("Attempts", &head, &rows)
 }
 
-/// Renders what the receiver sent back, newest first; the newest response is open.
+/// Renders the receiver's responses, newest first. Only the newest is expanded.
 fn render_responses(attempts: &[Attempt]) -> Markup {
     let responses: Vec<&Attempt> =
         attempts.iter().rev().filter(|attempt| attempt.result.status.is_some()).collect();

@@ -105,7 +105,7 @@ fn latest_result(event: &EventRow) -> Markup {
     }
 }
 
-/// Renders commands with the same filter, as far as the command line supports it.
+/// Renders commands that list and replay events with the same filter, as far as the command line supports the filter.
 fn event_list_commands(filter: &EventFilter) -> Markup {
     let provider = filter.provider.as_deref().filter(|id| is_id(id));
     let mut list = "guerdon event list".to_owned();
@@ -125,7 +125,8 @@ fn event_list_commands(filter: &EventFilter) -> Markup {
     components::command_list(&all)
 }
 
-/// A query may contain anything, and people copy commands into a shell.
+/// Whether a string looks like an id. Only ids are copied into commands: a query may contain anything, and people paste
+/// the commands into a shell.
 fn is_id(text: &str) -> bool {
     text.len() == 36 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
 }

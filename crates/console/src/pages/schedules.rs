@@ -59,7 +59,7 @@ impl Column for ScheduleColumn {
         matches!(self, Self::Points | Self::Missed)
     }
 
-    /// In the column of failures, failing schedules come first, the longest failing at the top.
+    /// When sorted by failure, failing schedules come first, those that have been failing the longest at the top.
     fn compare_rows(self, a: &Schedule, b: &Schedule) -> Ordering {
         let since = |schedule: &Schedule| schedule.failing.as_ref().map(|failing| failing.since);
         match self {

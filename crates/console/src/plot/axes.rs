@@ -11,7 +11,7 @@ use crate::time_format;
 pub(super) struct Axes {
     pub(super) width: u16,
     pub(super) height: u16,
-    /// The maximum of dates that fit.
+    /// The maximum number of dates that fit.
     dates_max: usize,
 }
 
@@ -65,7 +65,7 @@ impl Axes {
         }
     }
 
-    /// Renders as many dates under the buckets as fit, counted back from the last.
+    /// Renders dates under the buckets, at regular intervals that end at the last bucket, as many as fit.
     pub(super) fn render_dates(&self, series: Option<&Series>) -> Markup {
         let Some(series) = series else { return html! {} };
         let count = series.points.len();

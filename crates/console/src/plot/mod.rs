@@ -16,7 +16,7 @@ use crate::numbers;
 /// The unit of the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueUnit {
-    /// Counts of these things, in the singular and in the plural.
+    /// Counts of things. The strings are the name of the things in the singular and in the plural.
     Count(&'static str, &'static str),
     /// Durations in microseconds.
     Micros,
@@ -115,7 +115,7 @@ impl<'a> Plot<'a> {
         self.layers.iter().all(|layer| layer.series.points.iter().all(|point| point.value.is_none()))
     }
 
-    /// Returns the sum of all layers for a bucket, if any is known.
+    /// Returns the sum of all layers for a bucket; `None` if no value is known.
     fn bucket_total(&self, number: usize) -> Option<i64> {
         let values = self.layers.iter().filter_map(|layer| layer.series.points.get(number)?.value);
         values.reduce(i64::saturating_add)
@@ -138,7 +138,7 @@ pub(crate) fn render_plot(plot: &Plot<'_>) -> Markup {
             @if plot.is_empty() {
                 (components::empty_message("No data for this period."))
             } @else {
-                // The style sheet shows one of the two, depending on the width.
+                // The style sheet shows one of the two drawings, depending on the width of the screen.
                 @if let Some(axes) = Axes::for_wide_screen(plot.size) { (render_svg(plot, &axes, "broad")) }
                 (render_svg(plot, &Axes::NARROW, if plot.size == PlotSize::Third { "" } else { "narrow" }))
                 (text_alternative::render_legend(plot))

@@ -1,6 +1,6 @@
 //! Maps values to positions on an axis.
 
-/// The maximum of intervals on an axis.
+/// The maximum number of intervals on an axis.
 const INTERVALS_MAX: i128 = 4;
 
 /// An axis from its lowest to its highest tick. It always contains 0 and is never empty.

@@ -1,4 +1,4 @@
-//! The same values in words and as a table, for readers who do not use the plot.
+//! The values of a plot in words and as a table, for readers who do not use the drawing.
 
 use maud::{Markup, html};
 use time::OffsetDateTime;
@@ -14,7 +14,7 @@ pub(super) fn summarize_plot(plot: &Plot<'_>) -> String {
     let Some(series) = plot.layers.first().map(|layer| layer.series) else { return String::new() };
     let tops = plot.bucket_totals();
     let known = || series.points.iter().zip(&tops).filter_map(|(point, top)| Some((point, (*top)?)));
-    // Of equal values, the newest.
+    // If several values are equal, the newest is taken.
     let highest = known().max_by_key(|(_, value)| *value);
     let lowest = known().rev().min_by_key(|(_, value)| *value);
     let (Some(highest), Some(lowest)) = (highest, lowest) else { return "No data.".to_owned() };

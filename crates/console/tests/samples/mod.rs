@@ -106,7 +106,7 @@ pub fn sample_reference(number: u32, name: &str) -> ObjectReference {
     ObjectReference { id: sample_id(number), name: name.to_owned() }
 }
 
-/// Deterministic numbers that rise and fall.
+/// Returns a number between 0 and `most`, always the same for the same `number`. Successive numbers rise and fall.
 pub fn sample_wave(number: u32, most: u32) -> u32 {
     let mixed = number.wrapping_mul(2_654_435_761).rotate_left(13) % 1_000;
     let tide = [2, 1, 1, 1, 2, 4, 9, 14, 19, 22, 23, 21, 20, 23, 22, 19, 16, 12, 9, 7, 6, 5, 4, 3];

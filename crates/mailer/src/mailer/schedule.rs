@@ -10,7 +10,7 @@ use crate::mail::Mail;
 pub(super) const RETRY_WAIT_MIN: Duration = Duration::from_secs(15);
 /// The longest wait.
 pub(super) const RETRY_WAIT_MAX: Duration = Duration::from_secs(60 * 60);
-/// The wait after a refusal: an operator can repair a server that refuses by mistake.
+/// The wait after a refusal. It gives an operator time to repair a server that refuses by mistake.
 const REFUSAL_WAIT: Duration = RETRY_WAIT_MAX;
 /// The number of refusals after which a mail is given up.
 pub(super) const REFUSALS_MAX: u8 = 3;

@@ -117,7 +117,8 @@ impl SmtpConnection {
         self.check_response(step, response)
     }
 
-    /// After a negative response with a code, the connection remains usable, because RSET precedes the next message.
+    /// Converts an error to a [`StepError`], and records whether the connection remains usable. A
+    /// negative response with a code leaves it usable, because RSET precedes the next message.
     fn check_response(
         &mut self,
         step: &str,
@@ -148,8 +149,8 @@ struct StepError {
 }
 
 impl StepError {
-    /// For a command that names only the sender: every mail would get the same negative response. A broken connection may
-    /// concern this mail alone.
+    /// Converts the failure of a command that names only the sender. Every mail would get the same negative response,
+    /// so such a response concerns the server. A broken connection may concern only this mail.
     fn into_server_failure(self) -> SendFailure {
         if self.code.is_some() {
             SendFailure::server(self.description)

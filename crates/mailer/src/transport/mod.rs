@@ -9,7 +9,7 @@ use crate::mail::Mail;
 
 pub use folder::FolderTransport;
 
-/// The time limit for sending one mail. The mailer starts no mail when less than this is left of its lease.
+/// The time limit for sending one mail. The mailer starts no mail when less than this time is left of its lease.
 pub(crate) const MAX_SENDING_TIME: Duration = Duration::from_secs(30);
 
 /// A way to send mails.

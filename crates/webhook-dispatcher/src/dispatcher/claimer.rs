@@ -96,9 +96,9 @@ impl Claimer<'_> {
         self.wake_workers();
     }
 
-    /// Reschedules events if the wall clock was set back since the last read. At the first read this is not known, so
-    /// it checks in any case. Otherwise due times that were computed with the old clock could delay events by hours or
-    /// days.
+    /// Reschedules events if the wall clock was set back since the last check. Otherwise due times that were computed
+    /// with the old clock could delay events by hours or days. The first call always checks the due times, because it
+    /// is not known whether the clock was set back before.
     fn reschedule_if_clock_moved(&mut self) -> Result<(), StoreError> {
         let (parts, now) = (&self.shared.parts, self.shared.now());
         let moved_backwards = |earlier: &ClockReading| {

@@ -9,7 +9,7 @@ pub struct DispatcherLimits {
     /// from its start until its settlement is durable. If processes die, at most this many of the provider's events are
     /// sent twice. A high limit allows attempts to begin before earlier ones are settled.
     pub in_flight_per_provider: usize,
-    /// How many of the attempts in flight may be in progress, which means that they have not ended.
+    /// The maximum number of a provider's attempts in progress: those in flight that have not ended.
     pub in_progress_per_provider: usize,
     /// The maximum number of events claimed for one provider, including those in flight. The number begins at
     /// `in_progress_per_provider` and grows while the receiver confirms events quickly.

@@ -12,7 +12,8 @@ use super::observer::AttemptResult;
 use super::shared::SharedDispatcher;
 use crate::sender::{AttemptOutcome, DeliveryRequest};
 
-/// Enough for a TLS handshake in an unoptimised build. The system commits only the pages that are used.
+/// The size of a sender thread's stack. It is enough for a TLS handshake in an unoptimised build. The system commits
+/// only the pages that are used.
 const STACK_BYTES: usize = 512 * 1024;
 
 /// Makes an idle or a new thread begin the next attempt. A thread that begins an attempt calls this function again if

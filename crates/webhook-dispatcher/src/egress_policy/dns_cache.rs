@@ -8,8 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The maximum number of lookups in progress. It is higher than the number of receivers that may hang (behaviour 23.9),
-/// because each host name occupies at most one thread.
+/// The maximum number of lookups in progress. Each host name occupies at most one thread, and the limit exceeds the
+/// number of receivers that may hang (behaviour 23.9), so threads remain for the others.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -17,7 +17,7 @@ use super::{attempt_scope, is_public};
 
 /// The maximum number of addresses that are tried per lookup. ureq's array holds no more.
 const ADDRESSES_MAX: usize = 16;
-/// Longer than any deadline, but so short that it can be added to an `Instant`.
+/// The maximum wait for a lookup. It is longer than any deadline, but short enough to be added to an `Instant`.
 const RESOLVE_WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Why the egress policy refuses an attempt.

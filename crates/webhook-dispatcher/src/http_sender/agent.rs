@@ -12,7 +12,7 @@ use crate::egress_policy::{DnsCache, EgressConnector, EgressResolver};
 /// A provider has at most eight attempts in progress, so more connections would never be used.
 const IDLE_PER_HOST_MAX: usize = 8;
 const IDLE_PER_POOL_MAX: usize = 32;
-/// Large enough for a request with its body, unless the message is very long.
+/// The size of the output buffer. A request with its body fits, unless the message in the body is very long.
 const OUTPUT_BYTES: usize = 8 * 1024;
 
 /// Creates a client with its connection pool.

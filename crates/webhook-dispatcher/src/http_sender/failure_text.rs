@@ -7,7 +7,7 @@ use ureq::{Error, Timeout};
 
 use crate::egress_policy::EgressDenied;
 
-/// Longer messages add no information.
+/// The maximum number of characters of a description. The rest of a longer one adds no information.
 const LENGTH_MAX: usize = 200;
 
 pub(super) fn describe_error(error: &Error) -> String {

@@ -32,7 +32,7 @@ pub trait StoreHarness {
     /// Makes a delivered, exhausted or waiting event due.
     fn replay_event(&self, id: EventId, now: Timestamp);
 
-    /// Makes every transaction fail that changes the delivery of this event. `None` ends that.
+    /// Makes every transaction that changes the delivery of this event fail. `None` ends the failures.
     fn break_event(&self, id: Option<EventId>);
 
     /// Returns the delivery of an event.

@@ -23,7 +23,7 @@ pub(super) const BODY: &[u8] = b"{\"type\":\"redemption.created\"}";
 pub(super) const ALLOW_ALL: EgressPolicy = EgressPolicy { allow_http: true, allow_private_networks: true };
 pub(super) const PUBLIC_ONLY: EgressPolicy = EgressPolicy { allow_http: true, allow_private_networks: false };
 
-/// Longer than any attempt in these tests takes, unless the sender is broken.
+/// The time limit of an attempt. It is longer than any attempt in these tests takes, unless the sender is broken.
 pub(super) const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(14);
 
 struct FixedClock;

@@ -9,7 +9,7 @@ use crate::campaign::sql::SqlClient;
 use crate::measurement::service::free_address;
 
 const DATABASE: &str = "cells";
-/// Each connection of a service to the coordinator opens another one to a worker.
+/// Settings of each server. Each connection of a service to the coordinator opens another one to a worker.
 const SETTINGS: &str = "
 shared_preload_libraries = 'citus'
 wal_level = logical
@@ -22,7 +22,8 @@ citus.enable_unsafe_triggers = on
 citus.node_conninfo = 'sslmode=disable'
 citus.enable_statistics_collection = off
 ";
-/// The pause after each change of the setting, until it has taken effect and commits that no longer wait are complete.
+/// The pause after each change of `synchronous_standby_names`. Within this time, the change takes effect, and commits
+/// that no longer wait complete.
 const SETTING_DELAY: Duration = Duration::from_millis(300);
 
 pub(super) struct CitusCluster {
@@ -50,7 +51,7 @@ impl CitusCluster {
         cluster.run_sql(&format!(
             "SELECT citus_set_node_property('127.0.0.1', {coordinator}, 'shouldhaveshards', false)"
         ))?;
-        // Citus does not pass a session's limit on to the workers.
+        // The limit is set for the role, because Citus does not pass a session's `lock_timeout` on to the workers.
         cluster.run_sql("ALTER ROLE postgres SET lock_timeout = '2s'")?;
         Ok(cluster)
     }

@@ -1,4 +1,4 @@
-//! A client that reads the event feed all the time, always after the last event that it has read.
+//! A client that reads the event feed continuously. Each read starts after the last event that the client has read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};

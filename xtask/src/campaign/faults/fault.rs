@@ -37,7 +37,7 @@ pub(super) enum Fault {
     SlowReceiver,
 }
 
-/// What faults are injected into.
+/// The parts of the environment into which faults are injected.
 pub(super) struct Surroundings<'a> {
     pub(super) cluster: Option<&'a Mutex<Cluster>>,
     pub(super) proxy: Option<&'a DatabaseProxy>,

@@ -13,7 +13,7 @@ use crate::workspace::{command_output, list_subfolders, run_command};
 const FUZZER_VERSION: &str = "0.13.2";
 /// How long one input may take, including waits. The processor time of each input is limited by the properties.
 const INPUT_SECONDS_MAX: u32 = 2;
-/// More than the longest body that is interesting: a certificate.
+/// The maximum size of an input. It exceeds the longest body of interest, which contains a certificate.
 const INPUT_BYTES_MAX: u32 = 8 << 10;
 const MEMORY_MAX_MIB: u32 = 1_024;
 

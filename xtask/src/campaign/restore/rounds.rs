@@ -29,7 +29,8 @@ pub(super) struct ExpectedState {
 pub(super) struct Rounds {
     log: RequestLog,
     restored: usize,
-    /// Acknowledged requests that the copies should contain and do not, and those that they should not contain.
+    /// Acknowledged requests that a copy should contain but does not, and requests that a copy should not contain but
+    /// does.
     lost: usize,
     too_new: usize,
     /// Acknowledged requests that were sent again after a restore because the copy did not contain them.
@@ -38,14 +39,14 @@ pub(super) struct Rounds {
     comparison: Comparison,
     whole: Comparison,
     events_lost: usize,
-    /// From the newest request in a copy to the kill, or to the target time.
+    /// The age of each copy: the time from its newest request to the kill or to the target time.
     ages: Vec<Duration>,
     restore_times: Vec<Duration>,
 }
 
 impl Rounds {
-    /// Compares the ledger of a restored service with the requests of its round, and sends the missing ones again.
-    /// The age of the copy is counted back from `end`.
+    /// Compares the ledger of a restored service with the requests of its round, and sends the missing ones again. The
+    /// age of the copy is the time from its newest request to `end`.
     pub(super) fn add_round(
         &mut self,
         subject: &Subject,
@@ -117,9 +118,9 @@ impl Rounds {
 
 /// Which requests a restored ledger contains.
 struct RestoredState {
-    /// When requests were first sent whose recognition is present.
+    /// The times at which the requests whose recognition is present were first sent.
     present: Vec<Instant>,
-    /// When requests were acknowledged whose recognition is missing.
+    /// The times at which the requests whose recognition is missing were acknowledged.
     missing: Vec<Instant>,
 }
 

@@ -15,13 +15,13 @@ const CLIENTS: usize = 32;
 /// The load of one service.
 pub(super) struct PacedLoad<'a> {
     subject: &'a Subject,
-    /// From one recognition of a client to the next.
+    /// The interval between two recognitions of a client.
     interval: Duration,
     ended: AtomicBool,
     latencies: Mutex<Vec<Duration>>,
     responses: AtomicUsize,
     unexpected: AtomicUsize,
-    /// The errors of connections, which are opened again.
+    /// The errors of connections that broke. Clients then open new connections.
     broken: Mutex<Vec<String>>,
 }
 

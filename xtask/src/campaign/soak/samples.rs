@@ -205,7 +205,7 @@ mod tests {
     use super::{Sample, Samples, slope};
     use crate::campaign::report::Report;
 
-    /// The violations of 100 samples, with the values of the sample with this number.
+    /// Returns the number of violations of 100 samples. `sample` creates each sample from its number.
     fn violations(sample: impl Fn(f64) -> Sample) -> usize {
         let mut samples = Samples::new(Duration::from_secs(1));
         (0_u32..100).map(f64::from).for_each(|number| samples.add(sample(number)));

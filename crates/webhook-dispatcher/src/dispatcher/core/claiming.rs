@@ -104,7 +104,7 @@ impl Core {
                 if entry.is_settling {
                     self.claimed_again.insert(event.id, WaitingEvent { event, send_deadline });
                 }
-                // If its settlement is not being written, the event was claimed again because its lease expired or the
+                // An event whose settlement is not being written was claimed again because its lease expired or the
                 // clock was set. It keeps its state and is settled under the new lease.
                 continue;
             }

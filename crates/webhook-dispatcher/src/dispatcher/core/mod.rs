@@ -69,8 +69,8 @@ pub(in crate::dispatcher) struct Core {
     total_limits: DispatcherLimits,
     schedule: RetrySchedule,
     queues: HashMap<ProviderId, ProviderQueue>,
-    /// Providers that have a waiting event and may start another attempt. Each is in the queue at most once, in the
-    /// order of their turns.
+    /// The queue of providers that have a waiting event and may start another attempt, in the order of their turns.
+    /// Each provider is in the queue at most once.
     ready_providers: VecDeque<ProviderId>,
     claimed: HashMap<EventId, ClaimedEntry>,
     /// Events that were claimed again while their settlement was being written. The store has already written the

@@ -101,8 +101,8 @@ impl ProviderQueue {
         self.filled_at = Some(now);
     }
 
-    /// Records that an event is no longer held. If a full claim was used up quickly, the next one may be larger; if it
-    /// took long, smaller.
+    /// Records that an event is no longer held. If a full claim was used up quickly, the next claim may be larger; if
+    /// it took long, the next claim is smaller.
     pub(super) fn record_event_done(&mut self, now: Duration, limits: &DispatcherLimits) {
         if self.claimed_count() > self.claim_window / 2 {
             return;

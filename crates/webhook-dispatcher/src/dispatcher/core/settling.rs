@@ -11,10 +11,10 @@ impl Core {
     }
 
     /// Returns the settlements to write in the next transaction, under the latest leases. If a settlement could not be
-    /// written before, or its confirmation was lost, the event may have been claimed again since. The store
-    /// recognizes by its id an attempt that it has already recorded. An unaddressed event may have been replayed
-    /// since, because its provider now has a callback URL. So if such an event was claimed again, it is released
-    /// instead. The caller must pass the batch to [`confirm_settlements`](Self::confirm_settlements) or
+    /// written before, or its confirmation was lost, the event may have been claimed again since. An attempt can be
+    /// written again, because the store recognizes its id. An unaddressed event may have been replayed, because its
+    /// provider now has a callback URL. Therefore an unaddressed event that was claimed again is released instead. The
+    /// caller must pass the batch to [`confirm_settlements`](Self::confirm_settlements) or
     /// [`requeue_settlements`](Self::requeue_settlements).
     pub(in crate::dispatcher) fn take_settlement_batch(&mut self) -> Vec<Settlement> {
         let count = self.pending_settlements.len().min(self.settlement_batch_max);

@@ -9,8 +9,8 @@ const HANGING: u64 = 50;
 const HEALTHY: u64 = 1_000;
 const FAST_RESPONSE: Duration = Duration::from_millis(1);
 
-/// Returns for all events of the healthy provider, in ascending order, the time from the commit to the end of the
-/// attempt.
+/// Returns the times from the commit to the end of the attempt for all events of the healthy provider, in ascending
+/// order.
 fn healthy_latencies(simulation: &Simulation) -> Vec<Duration> {
     let healthy = provider_id(HEALTHY);
     let mut latencies: Vec<_> = simulation.store.with_data(|data| {
@@ -112,7 +112,8 @@ fn a_fast_receiver_is_served_as_fast_as_it_responds() {
     simulation.run_until(Duration::from_secs(3600));
     assert_eq!(simulation.store.count_in_state(EventState::Delivered), 20_000);
     let last = simulation.sent.last().unwrap().ended;
-    // This is the rate of four senders that need a millisecond each, or of eight attempts in flight that need two.
+    // Four senders that need a millisecond per attempt, or eight attempts in flight that need two milliseconds each,
+    // would take five seconds.
     assert!(last <= Duration::from_secs(7), "took {last:?}");
 }
 

@@ -67,7 +67,8 @@ fn a_lost_confirmation_blocks_no_sender_and_duplicates_nothing() {
     assert_consistent(&simulation, &[dispatcher], 0);
 }
 
-/// Retries fall due before their earlier attempts are known to be written, so events are claimed again before that.
+/// Retries fall due before the core learns that the earlier attempts were written, so events are claimed again before
+/// that.
 #[test]
 fn attempts_count_once_despite_many_lost_confirmations() {
     for seed in 0..8 {
@@ -76,7 +77,8 @@ fn attempts_count_once_despite_many_lost_confirmations() {
             move |_, _, _| (Duration::from_millis(1 + dice.random_below(40)), dice.random_below(3) > 0);
         let mut simulation = Simulation::new(Box::new(receiver));
         let dispatcher = simulation.add_dispatcher();
-        // So few events that every provider may have more in flight when its first retries fall due.
+        // The events are so few that no provider reaches its limit of attempts in flight before its first retries fall
+        // due.
         for event in 0..600 {
             simulation.add_event_at(Duration::from_millis(300 * event), 1 + event % 7);
         }

@@ -104,7 +104,7 @@ impl OutboxData {
         self.providers.get(&id).is_none_or(|provider| provider.suspended)
     }
 
-    /// Returns for each provider that is not suspended when its first event is due.
+    /// Returns each provider that is not suspended, with the time when its first event is due.
     fn first_due_times(&self) -> impl Iterator<Item = (ProviderId, Timestamp)> {
         let of_active = self.due.iter().filter(|(id, _)| !self.is_suspended(**id));
         of_active.filter_map(|(id, due)| Some((*id, due.first()?.0)))

@@ -10,7 +10,7 @@ const DAY: u64 = 86_400;
 const PROVIDERS: u64 = 5;
 const EVENTS: u64 = 2_500;
 
-/// Returns for each provider the times in seconds at which its receiver alternately fails and recovers.
+/// Returns, for each provider, the times in seconds at which its receiver alternately fails and recovers.
 fn random_outages(dice: &mut SplitMix64) -> Vec<Vec<u64>> {
     (0..PROVIDERS)
         .map(|_| {
