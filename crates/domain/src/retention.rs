@@ -119,7 +119,8 @@ fn prune_all(
     }
 }
 
-/// Recorded before events are deleted: verification does not report events before this time as missing.
+/// Stores the time before which events may be missing, so that verification does not report them. Must be called
+/// before events are deleted.
 fn record_events_pruned_before(store: &dyn Store, before: Timestamp) -> Result<(), StoreError> {
     store.transaction(|tx| -> Result<(), StoreError> {
         let recorded =

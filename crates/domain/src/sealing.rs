@@ -23,7 +23,7 @@ pub enum SealOutcome {
 pub fn seal_next(store: &dyn Store, now: Timestamp, pacer: &mut dyn Pacer) -> Result<bool, StoreError> {
     let rows_max = pacer.rows_max();
     let Some(next) = store.read_snapshot(|reads| reads.next_seal(now, rows_max))? else { return Ok(false) };
-    pacer.begin_step(); // only writing delays other writers
+    pacer.begin_step(); // the step begins here, because only writing delays other writers
     let is_written = store.transaction(|tx| tx.insert_seal(&next))?;
     pacer.end_step();
     Ok(is_written)

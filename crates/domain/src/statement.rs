@@ -19,16 +19,16 @@ pub struct StatementPeriod {
 /// A line of a statement. The order is: one opening, the entries, one closing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StatementLine {
-    /// The balance before the first entry, and the rate of the entry before it, if any.
+    /// The balance before the first entry, and the rate of the last entry before the statement, if any.
     Opening { balance: Amount, rate: Option<PointsPerDollar> },
     /// An entry, and the balance after it.
     Entry { entry: AccountEntry, balance: Amount },
-    /// The balance after the last entry.
+    /// The balance after the last entry, and the rate of that entry, if any.
     Closing { balance: Amount, rate: Option<PointsPerDollar> },
 }
 
-/// Calls `visit` for each line of an account's statement, until it returns an error. Statements of a past
-/// period are always the same: entries never change, and none is inserted later.
+/// Calls `visit` for each line of an account's statement, until `visit` returns an error. The statement of a
+/// past period never changes, because entries never change and none is inserted later.
 pub fn visit_statement<R: ReadAccountEntries + ?Sized, E: From<StoreError>>(
     reads: &mut R,
     account: Account,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::Store;
 
-/// One connection for each part of an audit, because the parts run concurrently.
+/// The number of connections of a command: one for each part of an audit, because the parts run concurrently.
 pub(crate) const COMMAND_CONNECTIONS: u32 = 4;
 
-/// For whom a database is opened.
+/// The purpose for which a database is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// The service.

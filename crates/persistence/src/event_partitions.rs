@@ -25,7 +25,7 @@ const TABLES: [(&str, &str, &str); 3] = [
     ("attempts", "event_id", ""),
 ];
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// A range has at least a week, and at most a quarter of a year, so that there are few partitions after ten years.
+/// A range spans at least a week, and at most a quarter of a year, so that there are few partitions after ten years.
 const DAYS_MIN: u32 = 7;
 const DAYS_MAX: u32 = 91;
 /// The maximum number of ranges that one call creates.
@@ -88,8 +88,9 @@ fn load_ranges(conn: &mut PgConnection) -> QueryResult<Vec<PartitionRange>> {
     .get_results(conn)
 }
 
-/// Creates the missing partitions for ids from now until the length of one range later. Returns the number of new
-/// ranges. Skips a range if the default partitions already contain rows of it; later rows of it are stored there, too.
+/// Creates the missing partitions for the ids of the period from now until one range length later. Returns the number
+/// of new ranges. Skips a range if the default partitions already contain rows of it; later rows of such a range are
+/// stored in the default partitions, too.
 pub(crate) fn create_event_partitions(
     conn: &mut PgConnection,
     now: Timestamp,
@@ -195,8 +196,8 @@ fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResu
     diesel::select(sql::<Bool>(&any)).get_result(conn)
 }
 
-/// The id before which expired events are deleted row by row: the start of the range that contains `end`, which is
-/// dropped as a whole later, or `end` itself if no range contains it.
+/// The id before which expired events are deleted row by row. This is the start of the range that contains `end`,
+/// because that range is dropped as a whole later, or `end` itself if no range contains it.
 pub(crate) fn end_of_row_deletion(conn: &mut PgConnection, end: EventId) -> QueryResult<EventId> {
     let ranges = load_ranges(conn)?;
     let containing = ranges.iter().find(|range| (range.start.0..range.end.0).contains(&end));

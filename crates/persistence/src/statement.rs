@@ -1,7 +1,7 @@
 //! Statements whose SQL never changes, so that they stay prepared.
 
 /// Declares a statement of the database whose `Conn` and `Db` are in scope, with its bound values: `Name ->
-/// row type { field: SQL type = Rust type, … } text, …`. The texts are concatenated, and have a `?` for each
+/// row type { field: SQL type = Rust type, … } text, …`. The SQL strings are concatenated, and have a `?` for each
 /// field.
 macro_rules! statement {
     ($(#[$doc:meta])* $name:ident -> $row:ty { $($field:ident: $sql:ty = $rust:ty),* $(,)? } $($text:expr),+) => {

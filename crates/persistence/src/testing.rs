@@ -149,7 +149,7 @@ pub fn migrate_with(
     migrations::apply_migrations(url, known, retry_policy)
 }
 
-/// The result of opening the database with a program that has these migrations.
+/// Returns the result that a program with these migrations would get when it opens the database.
 pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
     migrations::check_applied(url, known)
 }
@@ -165,7 +165,7 @@ impl TestDatabase {
         Self { url, home: Location::OfAnotherProcess }
     }
 
-    /// A copy of the database. No connection to this one may be open.
+    /// Creates a copy of this database. No connection to the original may be open.
     pub fn duplicate(&self) -> Self {
         match &self.home {
             Location::Folder { .. } => {

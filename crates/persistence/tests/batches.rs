@@ -265,8 +265,9 @@ fn submit_keyed(
     });
 }
 
-/// Concurrent commands that pay from one reserve, enough for many batches and more than the reserve covers, with
-/// refusals, faults and retries among them, have the same outcomes as when they are executed one after the other.
+/// Concurrent commands pay from one reserve. They fill many batches and need more than the reserve covers, and
+/// refusals, faults and retries are among them. Their outcomes are the same as when they are executed one after
+/// the other.
 #[test]
 fn ten_thousand_concurrent_commands_end_as_if_executed_serially() {
     const COMMANDS: usize = 10_000;

@@ -20,7 +20,7 @@ fn lease_id(number: u64) -> Uuid {
     Uuid::from_u64_pair(7, number)
 }
 
-/// Sends recognitions from the company and returns their events.
+/// Queues events: sends recognitions of one point from the company.
 pub fn cause_events(fixture: &LedgerFixture, count: usize) {
     let ann = fixture.create_user("receiver");
     fixture.deposit_points(1_000_000);

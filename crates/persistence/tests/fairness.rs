@@ -1,5 +1,5 @@
 //! Deadlines and fairness on PostgreSQL: a request that waits does not block others, and no request waits
-//! indefinitely. The embedded database has one writer, which executes one operation after the other.
+//! indefinitely. The embedded database has one writer, which executes one operation at a time.
 
 use std::cell::Cell;
 use std::sync::Barrier;
@@ -54,9 +54,9 @@ fn create_payer(fixture: &LedgerFixture, name: &str) -> UserId {
     user
 }
 
-/// Starts sixteen concurrent payments out of one locked wallet. As soon as one of them waits for the lock, passes the
-/// transaction that holds it to `while_locked`, whose result is dropped when all payments have ended. Returns the
-/// outcomes.
+/// Starts sixteen concurrent payments out of one wallet, which another transaction has locked. As soon as a payment
+/// waits for the lock, passes that transaction to `while_locked`. The result of `while_locked` is dropped when all
+/// payments have ended. Returns the outcomes of the payments.
 fn send_sixteen_concurrently<T>(
     fixture: &LedgerFixture,
     from: UserId,
@@ -213,7 +213,7 @@ fn a_statement_that_exceeds_its_timeout_is_cancelled_and_not_retried() {
             assert!(since.elapsed() < within, "{:?}", since.elapsed());
         };
         check(&*fixture.store, Duration::from_secs(6));
-        check(&*fixture.database.open_with_limit(UNDELAYED_TIME_MAX).requests, 2 * UNDELAYED_TIME_MAX); // less time remains than the deadline
+        check(&*fixture.database.open_with_limit(UNDELAYED_TIME_MAX).requests, 2 * UNDELAYED_TIME_MAX); // the deadline ends before the statement timeout
         assert_eq!(fixture.read_snapshot(|reads| reads.get_setting(Setting::Maintenance)), None);
         fixture.database.execute_sql("", "DROP TRIGGER slow ON settings");
     });

@@ -225,8 +225,8 @@ fn run_changes(fixture: &LedgerFixture, ann: UserId) {
     fixture.delete_user(ann).unwrap();
 }
 
-/// Searches that match few of a company's users, and the index of each. `users_all` would scan all users of the
-/// company.
+/// Searches that match few of a company's users, each with the index that it must use. With the index `users_all`,
+/// a search would scan all users of the company.
 fn user_searches() -> [(UserQuery, &'static str); 2] {
     let (email, employee_id) = (EmailAddress::parse("ann@example.com").ok(), SingleLine::parse("E-1").ok());
     [

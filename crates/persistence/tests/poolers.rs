@@ -69,7 +69,8 @@ impl Pooler {
     }
 }
 
-/// The name of the database, the folder of the socket and the user in a URL that the tests' own cluster has.
+/// Parses a URL of the form that the tests' own cluster has. Returns the name of the database, the folder of
+/// the socket, and the user.
 fn parse_socket_url(url: &str) -> Option<(&str, String, &str)> {
     let (before, query) = url.split_once('?')?;
     let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name));

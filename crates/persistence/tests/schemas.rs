@@ -94,7 +94,7 @@ fn every_function_that_uses_objects_of_a_schema_is_bound_to_it() {
         assert_eq!(database.count_rows(functions), 9);
         // In functions with a standard SQL body, names are resolved when the function is created.
         let bound = "(prosqlbody IS NOT NULL OR proconfig = '{\"search_path=public, pg_temp\"}')";
-        // These use built-in functions only.
+        // These functions call only built-in functions.
         let rules = "proname IN ('journal_entry_is_valid', 'transfer_is_valid')";
         assert_eq!(database.count_rows(&format!("{functions} AND NOT {bound} AND NOT {rules}")), 0);
     });

@@ -9,14 +9,14 @@ use crate::wallets::{AccountKind, Reason};
 /// An account as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredAccount {
-    /// The user or company.
+    /// The id of the user or company that owns the account.
     pub owner: Uuid,
     pub kind: i16,
     /// The stored balance in nano-dollars.
     pub balance: i64,
-    /// The stored total of its debits.
+    /// The stored total of the account's debits.
     pub spent: i64,
-    /// The stored number of its entries.
+    /// The stored number of the account's entries.
     pub entry_count: i64,
     pub closed: bool,
 }
@@ -38,9 +38,9 @@ pub struct StoredAccountEntry {
     pub sequence: i64,
     /// The amount in nano-dollars.
     pub amount: i64,
-    /// The number of the reason.
+    /// The stored number of the reason for the transfer.
     pub reason: i16,
-    /// The journal entry.
+    /// The journal entry that the transfer belongs to.
     pub entry_id: JournalEntryId,
 }
 

@@ -5,7 +5,8 @@ use crate::model::JournalEntry;
 use crate::money::{Amount, Points, payment_price};
 use crate::wallets::{Account, Reason, WalletType};
 
-/// What a distribution must add up to.
+/// The terms of a distribution that its transfers must match: the wallet, the points for each receiver, and
+/// the number of receivers.
 pub(super) struct DistributionTerms {
     pub(super) wallet: WalletType,
     pub(super) points: Points,
@@ -74,7 +75,7 @@ impl StepsAudit {
     }
 
     /// Whether the transfers and the stored remaining work add up to the whole distribution. `unpaid` is the
-    /// number of receivers that are still to be paid; `None` if no steps are in progress.
+    /// number of receivers that are still to be paid, or `None` if no steps are in progress.
     pub(super) fn is_complete(&self, receivers: u32, unpaid: Option<i64>) -> bool {
         let accounted = match (unpaid, self.returned_count) {
             (Some(unpaid), None) => self.paid_count + unpaid,

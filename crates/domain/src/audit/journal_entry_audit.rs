@@ -15,7 +15,7 @@ pub struct JournalEntryAudit<'a> {
     redemption: Option<&'a JournalEntry>,
     /// The accounts that may pay.
     payers: Vec<Account>,
-    /// The price of each of its transfers, if it follows from the entry alone.
+    /// The price of each transfer of the entry; `None` if the price does not follow from the entry alone.
     price: Option<Price>,
     leg_count: i32,
     recognition_count: i32,
@@ -24,7 +24,7 @@ pub struct JournalEntryAudit<'a> {
     rounding: Option<StoredTransfer>,
     /// The amount of the first transfer.
     first_amount: Option<i64>,
-    /// For a distribution in steps.
+    /// The transfers that were checked so far, if the entry is a distribution in steps.
     steps: Option<StepsAudit>,
     /// The number of receivers that are still to be paid; `None` if no steps are in progress.
     unpaid_receivers: Option<i64>,
@@ -50,8 +50,8 @@ impl<'a> JournalEntryAudit<'a> {
         }
     }
 
-    /// Marks the entry as a distribution in steps whose stored progress has this many receivers still to be
-    /// paid.
+    /// Marks the entry as a distribution whose steps are still in progress, with this many receivers still to
+    /// be paid.
     pub fn with_unpaid_receivers(self, unpaid_receivers: i64) -> Self {
         Self { unpaid_receivers: Some(unpaid_receivers), steps: Some(StepsAudit::default()), ..self }
     }

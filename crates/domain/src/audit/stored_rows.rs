@@ -8,9 +8,9 @@ use crate::wallets::Account;
 /// One side of a transfer, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccountKey {
-    /// The user or company.
+    /// The id of the user or company that owns the account.
     pub owner: Uuid,
-    /// The number of the account kind.
+    /// The stored number of the account kind.
     pub kind: i16,
 }
 
@@ -23,7 +23,7 @@ impl AccountKey {
 /// A transfer, as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredTransfer {
-    /// The leg of its journal entry.
+    /// The number of this transfer's leg in its journal entry.
     pub leg: i32,
     pub company: CompanyId,
     /// The debited account.
@@ -34,7 +34,7 @@ pub struct StoredTransfer {
     pub amount: i64,
     pub points: i64,
     pub rate: i32,
-    /// The number of the reason.
+    /// The stored number of the reason.
     pub reason: i16,
     pub created_at: Timestamp,
 }
@@ -43,7 +43,7 @@ pub struct StoredTransfer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRecognition {
     pub id: RecognitionId,
-    /// The leg of its journal entry.
+    /// The number of this recognition's leg in its journal entry.
     pub leg: i32,
     pub company: CompanyId,
     pub sender: Uuid,

@@ -20,9 +20,9 @@ impl fmt::Display for AuditPart {
     }
 }
 
-/// Checks every part of the database once, on up to `threads` threads, and the schema. A part that is too
+/// Checks the schema, and checks every part of the database once, on up to `threads` threads. A part that is too
 /// damaged to be checked counts as a violation. Writes nothing. Fails with [`StoreError::DeadlineExceeded`] if the
-/// pacer ends it.
+/// pacer stops the audit.
 pub fn verify(
     store: &dyn Store,
     options: &AuditOptions<'_>,

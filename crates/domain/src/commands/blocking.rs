@@ -16,7 +16,8 @@ pub struct BlockingCommandQueue {
     pub context_sources: ContextSources,
 }
 
-/// Renders the result of a command to the status and the body to store under its idempotency key.
+/// Renders the result of a command as the status and body of the response that is stored under its
+/// idempotency key.
 pub type ResponseRenderer = dyn FnMut(&Done) -> Result<(u16, Vec<u8>), StoreError> + Send;
 
 struct ChannelReceiver {

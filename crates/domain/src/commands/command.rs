@@ -57,7 +57,7 @@ pub enum Refusal {
     Store(#[from] StoreError),
 }
 
-/// Evaluates an expression for every kind of command.
+/// Evaluates the same expression for every variant of `Command`, with `$inner` bound to its content.
 macro_rules! on_command {
     ($command:expr, $inner:ident => $result:expr) => {
         match $command {
@@ -109,7 +109,7 @@ impl Decide for Command {
 }
 
 impl Refusal {
-    /// Returns the failure of the store, if that is the reason.
+    /// Returns the store's error if the store failed.
     ///
     /// # Errors
     ///

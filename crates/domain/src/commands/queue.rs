@@ -8,7 +8,7 @@ use crate::model::{IdempotencyRecord, Requester};
 use crate::ports::{Clock, Context, EventBodies, IdGenerator, StoreError};
 use crate::values::ProviderId;
 
-/// What decisions need from outside, in addition to the store.
+/// The clock, the ids and the event bodies that decisions need in addition to the store.
 #[derive(Clone)]
 pub struct ContextSources {
     pub clock: Arc<dyn Clock>,
@@ -23,7 +23,7 @@ pub struct Submission {
     pub provider: ProviderId,
     pub requester: Requester,
     pub context_sources: ContextSources,
-    /// The idempotency key with which it may be retried.
+    /// The idempotency key and the digest of the request; `None` if the request has no key.
     pub idempotent_request: Option<IdempotentRequest>,
     pub outcome_receiver: Box<dyn OutcomeReceiver>,
 }

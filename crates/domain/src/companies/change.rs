@@ -9,15 +9,15 @@ use crate::values::{DomainName, EmailAddress, InvalidValue, SingleLine, Update, 
 /// The changes to make. Fields that are `None` or `Keep` do not change.
 #[derive(Debug, Clone, Default)]
 pub struct UpdateCompany {
-    /// Its domain, which cannot change: only the current one is accepted.
+    /// The company's domain. It cannot change: only the current domain is accepted.
     pub domain: Option<DomainName>,
     pub name: Option<SingleLine>,
-    /// The owner's address: that of the current owner, of another active user, or of a new user.
+    /// The address of the owner: the current owner, another active user, or a user who is created.
     pub owner_email: Option<EmailAddress>,
     /// The owner's full name.
     pub owner_name: Option<OwnerName>,
     pub logo_url: Option<WebUrl>,
-    /// Its conversion rate. Amounts do not change; the points that they show change immediately.
+    /// The conversion rate. Stored amounts do not change; the points that accounts show change immediately.
     pub rate: Option<PointsPerDollar>,
     /// The alert threshold of the reserve.
     pub reserve_alert: Update<Points>,
@@ -40,7 +40,7 @@ impl UpdateCompany {
         company.reserve_alert = self.reserve_alert.apply(company.reserve_alert);
         let reserve_bcc = self.reserve_bcc.clone().apply(company.reserve_bcc.clone());
         if reserve_bcc != company.reserve_bcc {
-            company.reserve_bcc = reserve_bcc; // an address that differs only in case is equal, and is not changed
+            company.reserve_bcc = reserve_bcc; // equality ignores case, so a change of case is not stored
         }
     }
 }

@@ -33,8 +33,8 @@ pub struct CreateCompany {
 }
 
 impl CreateCompany {
-    /// A company with only the required fields, at the default rate: a domain, a name, an owner (address and
-    /// first name) and a logo.
+    /// Returns a company at the default rate with only the required fields: a domain, a name, an owner
+    /// (address and first name) and a logo.
     pub fn with_defaults(
         domain: DomainName,
         name: SingleLine,

@@ -27,7 +27,7 @@ pub struct IncomingCompany {
 /// Why a company was not imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportCompanyError {
-    /// The import is complete, possibly by an earlier call.
+    /// The archive was already imported, possibly by an earlier try of the same import.
     #[error("this archive was already imported: the company is open here")]
     AlreadyImported,
     #[error("this cell has refused this archive and will never import it: export the company again")]
@@ -101,7 +101,7 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
             }
             rows = own;
         }
-        // The company leaves its corporation, as after a transfer to another provider.
+        // An imported company is in no corporation, like a company that was transferred to another provider.
         ArchiveSection::Companies => {
             rows.iter_mut().for_each(|row| columns.set(row, "corporation_id", ArchivedValue::Null));
         }
@@ -115,8 +115,8 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
     Ok(())
 }
 
-/// Makes a delivery that was handed over pending. A pending delivery to a former provider of the company stays with the
-/// source, so it becomes unaddressed here.
+/// Sets a handed-over delivery to pending, so that this cell sends it. A delivery that is pending in the archive
+/// belongs to a former provider of the company and stays with the source, so it becomes unaddressed here.
 fn open_delivery(columns: &SectionColumns, row: &mut ArchivedRow, context: &Context<'_>) {
     let state = |state: EventState| ArchivedValue::Integer(state.code().into());
     if *columns.get(row, "state") == ArchivedValue::Integer(HANDED_OVER_DELIVERY.into()) {
@@ -189,7 +189,7 @@ fn with_reason(entry: AuditEntry) -> AuditEntry {
     entry.with_detail("imported with a company")
 }
 
-/// The positions of a section's columns.
+/// The names of a section's columns, in the order of a row's values.
 struct SectionColumns(Vec<&'static str>);
 
 impl SectionColumns {

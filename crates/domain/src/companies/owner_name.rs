@@ -2,9 +2,9 @@
 
 use crate::values::{InvalidValue, SingleLine, split_full_name};
 
-/// A full name, split at its last space into first and last name. If the split fails, the name is still
-/// accepted when it equals the owner's current name, because two long names that are joined exceed the limit
-/// for one name.
+/// A full name, split at its last space into first and last name. The split fails if the full name exceeds
+/// the limit for one name, as two long names that are joined can. Such a full name is accepted only if it
+/// equals the owner's current name.
 #[derive(Debug, Clone)]
 pub struct OwnerName {
     pub(super) text: String,
@@ -33,7 +33,7 @@ impl OwnerName {
         Self { text: text.to_owned(), split: split_name(text) }
     }
 
-    /// First and last name; no last name if the name is a single word.
+    /// Returns first and last name; the last name is `None` if the full name is a single word.
     pub fn into_parts(self) -> Result<(SingleLine, Option<SingleLine>), InvalidValue> {
         self.split
     }

@@ -5,7 +5,7 @@ use crate::money::{Amount, Points, PointsPerDollar};
 use crate::ports::{BalanceGroup, ReadAccounts, StoreError};
 use crate::wallets::{Account, WalletType};
 
-/// Points at the current rate, and at another rate.
+/// A number at the current rate and at the proposed rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CurrentAndProposed {
     pub current: i64,
@@ -17,7 +17,7 @@ pub struct CurrentAndProposed {
 pub struct RatePreview {
     pub rate: CurrentAndProposed,
     pub reserve: CurrentAndProposed,
-    /// The sums over the active users, in the order user, peer, manager.
+    /// The total points of the active users' wallets, in the order user, peer, manager.
     pub wallets: [CurrentAndProposed; 3],
 }
 

@@ -95,7 +95,7 @@ impl CommandBatch {
         self.last_changes = Changes::default();
     }
 
-    /// Accepts the last decision, together with the response for a retry with its idempotency key.
+    /// Accepts the last decision. `record` is the response to store under the command's idempotency key.
     pub fn accept_decision(&mut self, record: Option<IdempotencyRecord>) {
         if let Some(record) = record {
             let expired = self.facts.idempotency_records.insert(record.key.clone(), record.clone());

@@ -1,5 +1,5 @@
-//! Distributions: points from a company's reserve to many wallets at once, started by the operator or by a
-//! schedule.
+//! Distributions pay points from a company's reserve into many wallets at once. They are started by the
+//! operator or by a schedule.
 
 mod error;
 mod run;

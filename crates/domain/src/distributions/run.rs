@@ -15,8 +15,8 @@ use crate::wallets::{Account, WalletType};
 
 /// Distributes points from a company's reserve to users, all or nothing.
 ///
-/// More receivers than fit into one step are paid in several steps. This is the first step; the caller then
-/// [continues] with the others.
+/// More receivers than fit into one step are paid in several steps. This command is the first step; the
+/// caller then [continues] with the further steps.
 ///
 /// [continues]: super::ContinueDistribution
 #[derive(Debug, Clone)]
@@ -27,8 +27,8 @@ pub struct RunDistribution {
     /// The points or dollars for each user.
     pub sum: Sum,
     pub recipients: Recipients,
-    /// The schedule whose next date is paid, as it was read. The command is refused if the schedule has
-    /// changed since.
+    /// The schedule whose next date this distribution pays, as the caller read it. The command is refused if
+    /// the schedule has changed since then.
     pub schedule: Option<Schedule>,
 }
 
@@ -47,12 +47,12 @@ pub enum Recipients {
 pub struct Distribution {
     /// The number of receivers.
     pub users: usize,
-    /// The change of the reserve; its `points` are the points for each user.
+    /// The change of the reserve; `points` in it are the points for each user.
     pub reserve: BalanceChange,
 }
 
 impl Recipients {
-    /// Every active user of a company; for the manager wallet, every active manager.
+    /// Returns every active user of a company, or, for the manager wallet, every active manager.
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Decide for RunDistribution {
     }
 }
 
-/// The date of a schedule that a distribution pays.
+/// The schedule date that a distribution pays.
 enum NextDate {
     Unscheduled,
     Due(ScheduledDate),

@@ -34,7 +34,7 @@ pub enum ScheduleError {
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
-    /// Too many past dates would be paid at once.
+    /// The start date is so early that too many dates would have to be paid immediately.
     #[error("more than {PAST_DATES_MAX} of its dates are in the past: check the year of the start date")]
     TooManyPastDates,
     #[error(transparent)]
@@ -88,7 +88,7 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     Ok(schedule)
 }
 
-/// The schedules of a company, including cancelled ones, each with its missed dates, oldest first.
+/// Returns the schedules of a company, oldest first, including cancelled ones, each with its missed dates.
 pub fn list_schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
     reads: &mut R,
     id: CompanyId,

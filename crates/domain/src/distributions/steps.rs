@@ -2,10 +2,10 @@
 //!
 //! The first step records the journal entry and moves the whole price from the reserve to the company's
 //! account in transit, which makes the distribution all-or-nothing. Each further step pays some of the
-//! receivers from there. The last one returns what could not be paid because users have been deleted in the
-//! meantime. With n receivers, legs 1 to n pay the receivers, leg n + 1 moves the price into transit, and leg
-//! n + 2 returns the remainder. The remaining steps are stored, so that any process can finish the
-//! distribution after a crash.
+//! receivers from this account. The last step returns the amounts that could not be paid because users have
+//! been deleted in the meantime. With n receivers, legs 1 to n pay the receivers, leg n + 1 moves the price
+//! into transit, and leg n + 2 returns the remainder. The remaining steps are stored, so that any process can
+//! finish the distribution after a crash.
 
 use std::collections::BTreeSet;
 

@@ -47,7 +47,8 @@ impl ReplaySelection {
     ///
     /// # Errors
     ///
-    /// The missing condition, if the selection would cover all events or all delivered events.
+    /// If the selection would cover all events or all delivered events. The error describes the missing
+    /// condition.
     pub fn from_filters(since: Option<Timestamp>, state: Option<EventState>) -> Result<Self, &'static str> {
         match (since, state) {
             (None, None) => Err("since or state is required"),

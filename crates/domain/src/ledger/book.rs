@@ -42,7 +42,7 @@ impl AccountBook {
         self.account(account).map(|account| rate.shown_points(account.balance)).unwrap_or_default()
     }
 
-    /// Whether the account was loaded, opened or not.
+    /// Whether the account was loaded, even if it was never opened.
     pub fn is_loaded(&self, account: Account) -> bool {
         self.accounts.contains_key(&account)
     }
@@ -58,8 +58,8 @@ impl AccountBook {
         &self.transfers
     }
 
-    /// Adds an account as it was loaded; `None` for one that was never opened. Returns false and changes
-    /// nothing if the account is already loaded.
+    /// Adds a loaded account; `state` is `None` if the account was never opened. Returns false and changes
+    /// nothing if the state of the account is already loaded.
     pub fn insert_loaded(&mut self, account: Account, state: Option<AccountState>) -> bool {
         let is_known = self.account(account).is_some();
         if !is_known {
@@ -68,7 +68,7 @@ impl AccountBook {
         !is_known
     }
 
-    /// Replaces the states of accounts with those that were decided in another book.
+    /// Replaces the states of accounts with the states that another book decided, and adds its transfers.
     #[cfg(feature = "memory")]
     pub(crate) fn apply_changes(
         &mut self,

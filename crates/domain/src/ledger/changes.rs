@@ -23,7 +23,8 @@ pub struct Changes {
     pub schedules: Vec<Schedule>,
     /// The responses stored for retries.
     pub idempotency_records: Vec<IdempotencyRecord>,
-    /// The keys of those responses whose expired records are deleted first.
+    /// The keys of `idempotency_records` under which an expired record is still stored. The expired records must
+    /// be deleted first.
     pub expired_keys: Vec<IdempotencyKey>,
 }
 

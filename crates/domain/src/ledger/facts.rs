@@ -92,19 +92,19 @@ impl Facts {
         }
     }
 
-    /// A user of any provider, including deleted ones.
+    /// Finds a user of any provider, including deleted users.
     pub fn find_person(&self, id: UserId) -> Result<Option<&Person>, LedgerError> {
         self.people.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("user"))
     }
 
-    /// A user, within the scope of a provider.
+    /// Finds a user within the scope of a provider.
     pub fn find_own_person(&self, scope: ProviderId, id: UserId) -> Result<Lookup<&Person>, LedgerError> {
         let Some(person) = self.find_person(id)? else { return Ok(Lookup::Absent) };
         Ok(self.find_own_company(scope, person.company_id)?.map(|_| person))
     }
 
-    /// A company of any provider. Fails with [`LedgerError::CompanyHandedOver`] if the company is closed here: every
-    /// decision looks up its company, so no decision writes to a closed one.
+    /// Finds a company of any provider. Fails with [`LedgerError::CompanyHandedOver`] if the company is closed here:
+    /// every decision looks up its company, so no decision writes to a closed one.
     pub fn find_company(&self, id: CompanyId) -> Result<Option<&CompanyFacts>, LedgerError> {
         self.loaded_company(id)?.map(require_open).transpose()
     }
@@ -113,8 +113,8 @@ impl Facts {
         self.companies.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("company"))
     }
 
-    /// A company, within the scope of a provider. Fails like [`find_company`](Self::find_company), but not for a company
-    /// of another provider.
+    /// Finds a company within the scope of a provider. Fails like [`find_company`](Self::find_company), except for a
+    /// company of another provider, which is reported as foreign even if it is closed.
     pub fn find_own_company(
         &self,
         scope: ProviderId,
@@ -127,7 +127,7 @@ impl Facts {
         }
     }
 
-    /// An occasion that a provider's companies may use: a global occasion, or an occasion of one of these
+    /// Finds an occasion that a provider's companies may use: a global occasion, or an occasion of one of these
     /// companies.
     pub fn find_own_occasion(
         &self,

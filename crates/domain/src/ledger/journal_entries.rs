@@ -8,7 +8,7 @@ use crate::values::UserId;
 use crate::wallets::{Account, Reason, WalletType};
 
 impl JournalEntry {
-    /// The reason of its transfers; `None` if it moves nothing.
+    /// The reason of the entry's transfers; `None` if the entry moves nothing.
     pub(crate) fn transfer_reason(&self) -> Option<Reason> {
         match self.kind {
             EntryKind::CompanyCreation

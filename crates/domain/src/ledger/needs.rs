@@ -11,14 +11,15 @@ use crate::wallets::Account;
 pub struct Needs {
     /// Users, each together with its company.
     pub users: BTreeSet<UserId>,
-    /// Users whose rows are locked before they are read. The rows of their companies are locked first.
+    /// Users whose rows are locked before they are read. The rows of the users' companies are locked before
+    /// those of the users.
     pub locked_users: BTreeSet<UserId>,
     /// Companies. A company's provider cannot change until the transaction ends.
     pub companies: BTreeSet<CompanyId>,
     pub occasions: BTreeSet<OccasionId>,
     /// Accounts to lock.
     pub accounts: BTreeSet<Account>,
-    /// Redemptions. They are read after the accounts are locked, and again on each load.
+    /// Redemptions. They are read after the accounts are locked, and read again on each load.
     pub redemptions: BTreeSet<RedemptionId>,
     /// Distributions in steps, which are locked.
     pub distributions: BTreeSet<JournalEntryId>,

@@ -14,7 +14,8 @@ struct DebitResult {
     payer: Account,
     /// The sequence number of the first entry of this debit in the account.
     first_sequence: i64,
-    /// The balance, if this debit took it from at least the alert threshold to below it.
+    /// The balance after this debit, if the debit took it below the alert threshold. `None` if the balance
+    /// was already below it.
     balance_below_alert: Option<Amount>,
 }
 
@@ -27,7 +28,7 @@ fn amount_out_of_range() -> LedgerError {
 
 impl AccountBook {
     /// Makes a payment. After an error, and after any outcome except [`PaymentOutcome::Paid`], parts of the
-    /// payment may have been made: the caller [rolls back](Self::roll_back_to_savepoint).
+    /// payment may have been made, so the caller must [roll back](Self::roll_back_to_savepoint).
     ///
     /// # Errors
     ///

@@ -85,7 +85,8 @@ pub enum PaymentOutcome {
     Paid(Paid),
     /// No payer covers the price.
     InsufficientFunds,
-    /// An account that the payment would credit or replace is closed or was never opened.
+    /// An account that the payment would credit, or whose balance it would set, is closed or was never
+    /// opened.
     AccountClosed,
 }
 
@@ -94,12 +95,14 @@ pub enum PaymentOutcome {
 pub struct Paid {
     /// The number of transfers, not counting a rounding.
     pub transfer_count: u32,
-    /// The reserve's balance, if this payment took it from at least the alert threshold to below it.
+    /// The reserve's balance after this payment, if the payment took the reserve below its alert threshold.
+    /// `None` if the reserve was already below it.
     pub balance_below_alert: Option<Amount>,
 }
 
 impl PaymentOutcome {
-    /// Returns the result of a payment that is refused only if the ledger is damaged.
+    /// Returns the result of a payment that can be refused only if the ledger is damaged. A refusal becomes
+    /// an error.
     pub fn expect_paid(self) -> Result<Paid, LedgerError> {
         match self {
             Self::Paid(paid) => Ok(paid),

@@ -15,7 +15,8 @@ pub struct AccountState {
     pub entry_count: i64,
     /// The amount that the company's rounding account contributed to the last debit.
     pub rounding_shortfall: Amount,
-    /// The alert threshold: a payment that takes the balance from at least this amount to less reports it.
+    /// The alert threshold. A payment is reported if the balance was at least this amount before it and is
+    /// less afterwards.
     pub alert_below: Option<Amount>,
     /// When it was closed; `None` while it is open.
     pub closed_at: Option<Timestamp>,

@@ -65,7 +65,8 @@ impl Transfer {
         matches!(self.reason, Redemption | Refund | Override | Deposit | Withdrawal)
     }
 
-    /// Whether it credits the account in transit, or returns the remainder from there.
+    /// Whether the transfer credits the account in transit, or returns the remainder from that account to the
+    /// reserve.
     fn is_transit_leg(&self) -> bool {
         let kinds = (self.debit.0.kind(), self.credit.0.kind());
         kinds == (AccountKind::Reserve, AccountKind::Transit)

@@ -1,4 +1,4 @@
-//! Accounts: balances and opening. `ledger/pay.rs` changes balances.
+//! Reads balances and opens accounts. Balances change only in `ledger/pay.rs`.
 
 use super::MemoryTx;
 use super::data::StoreData;

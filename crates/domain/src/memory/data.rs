@@ -20,7 +20,7 @@ pub(super) struct StoreData {
     pub(super) corporations: BTreeMap<CorporationId, Corporation>,
     pub(super) companies: BTreeMap<CompanyId, Company>,
     pub(super) users: BTreeMap<UserId, User>,
-    /// Each occasion, with the time of its deletion.
+    /// Each occasion, and the time of its deletion if it is deleted.
     pub(super) occasions: BTreeMap<OccasionId, (Occasion, Option<Timestamp>)>,
     pub(super) journal_entries: BTreeMap<JournalEntryId, JournalEntry>,
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
@@ -33,7 +33,7 @@ pub(super) struct StoreData {
     pub(super) records: HashMap<IdempotencyKey, IdempotencyRecord>,
 }
 
-/// A page of a list, sorted by a key.
+/// Returns one page of `all`, sorted by `key`.
 pub(super) fn page_of<T, K: Ord>(all: impl Iterator<Item = T>, key: fn(&T) -> K, page: Page) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
     all.sort_by_key(key);

@@ -4,8 +4,8 @@
 //! reserves: everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract
 //! tests. The files mirror those of `ports`.
 //!
-//! A unit of work changes a copy of all data, which replaces the original on commit: atomic, but the time
-//! grows with the amount of data. Units run one at a time, so locks do nothing.
+//! A unit of work changes a copy of all data, which replaces the original on commit. This makes a unit
+//! atomic, but its duration grows with the amount of data. Units run one at a time, so locks do nothing.
 //!
 //! The documentation of the crate has an example.
 

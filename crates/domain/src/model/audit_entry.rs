@@ -32,7 +32,7 @@ stored_enum! {
         /// The personal data of a deleted user was erased.
         UserErased => 20, "user.erase";
         UsersImported => 21, "import.users";
-        /// Every provider can use the occasion.
+        /// An occasion that every provider can use was created.
         GlobalOccasionCreated => 22, "occasion.create-global";
         GlobalOccasionChanged => 23, "occasion.set-global";
         GlobalOccasionDeleted => 24, "occasion.delete-global";

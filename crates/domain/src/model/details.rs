@@ -2,9 +2,9 @@
 
 use crate::values::Update;
 
-/// Passes the list of details to another macro, in the order in which they are always shown. This is the only
-/// place that names a detail, apart from the tables: rows, requests and responses are generated from the
-/// list. Each type has a `parse` and a `Display`.
+/// Passes the list of details to another macro, in the order in which they are always shown. Details are
+/// named only here and in the database tables: rows, requests and responses are generated from this list.
+/// Each type has a `parse` and a `Display`.
 #[macro_export]
 macro_rules! person_details {
     ($macro:ident) => {
@@ -14,7 +14,7 @@ macro_rules! person_details {
             title: $crate::values::SingleLine,
             /// The supervisor's address, which need not belong to a user.
             supervisor_email: $crate::values::EmailAddress,
-            /// The company's own number for the user.
+            /// The identifier that the company assigned to the user.
             employee_id: $crate::values::SingleLine,
             /// Day and month of birth.
             birthday: $crate::values::MonthDay,

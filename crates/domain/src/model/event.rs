@@ -13,11 +13,11 @@ stored_enum! {
     }
 }
 
-/// What an event reports. Its id, and the facts in its body that `verify` compares with the journal, come from
-/// there.
+/// The object that an event reports. It determines the event's id, and the facts in the event's body that
+/// `verify` compares with the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventSubject {
-    /// One of the recognitions of a journal entry. Each has an event with the id of the recognition.
+    /// One of the recognitions of a journal entry. Each recognition has an event with the recognition's id.
     SentRecognition,
     /// The recognition that a journal entry changed. The event has the id of the entry.
     ChangedRecognition,
@@ -35,7 +35,7 @@ impl EventKind {
         }
     }
 
-    /// The action whose journal entry an event of this kind belongs to.
+    /// The action that is recorded by the journal entry of an event of this kind.
     pub fn action(self) -> Action {
         match self {
             Self::RecognitionReceived => Action::RecognitionSent,

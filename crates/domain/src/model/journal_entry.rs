@@ -11,7 +11,7 @@ use crate::wallets::WalletType;
 /// A journal entry: the record of one requested operation. It is never changed or deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalEntry {
-    /// Its id, which for a redemption is also the id of the redemption.
+    /// Its id. The journal entry of a redemption has the same id as the redemption.
     pub id: JournalEntryId,
     pub company_id: CompanyId,
     /// The provider that owned the company at that time.
@@ -64,7 +64,7 @@ pub enum EntryKind {
     Refund {
         /// The redemption, which can be refunded only once.
         redemption: RedemptionId,
-        /// The points that the amount was worth at the rate of that time.
+        /// The points that the amount was worth at the rate of the refund.
         points: Points,
     },
     /// The balance of a wallet was replaced.
@@ -83,7 +83,7 @@ pub enum EntryKind {
     },
 }
 
-/// What the recognitions of one request have in common.
+/// The fields that all recognitions of one request share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sending {
     /// The sender.
@@ -92,9 +92,9 @@ pub struct Sending {
     /// Points for each receiver.
     pub points: Points,
     pub receivers: u32,
-    /// Their message.
+    /// The message of the recognitions.
     pub message: Message,
-    /// Whether they are public.
+    /// Whether the recognitions are public.
     pub share: bool,
 }
 
@@ -106,8 +106,8 @@ pub struct ScheduledDate {
 }
 
 impl EntryKind {
-    /// The number of its transfers, not counting a rounding. For a sending, the number of recognitions, even
-    /// if they are of zero points and move nothing.
+    /// The number of the entry's transfers, not counting a rounding. A sending counts one leg per
+    /// recognition, even if the recognitions are of zero points and move nothing.
     pub fn leg_count(&self) -> u32 {
         match self {
             Self::CompanyCreation | Self::RateChange | Self::CompanyMove { .. } | Self::Amendment { .. } => 0,

@@ -1,9 +1,9 @@
-//! The result of a scoped lookup. This is the only place that distinguishes "absent" from "another
-//! provider's".
+//! The result of a scoped lookup. Only this module distinguishes an id that does not exist from the id of
+//! another provider's object.
 
 use crate::values::ProviderId;
 
-/// The result of a provider's lookup of an id.
+/// The result when a provider looks up an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup<T> {
     /// No object has this id.
@@ -26,7 +26,7 @@ pub enum Denied {
 }
 
 impl<T> Lookup<T> {
-    /// The result for a row and the provider that owns it.
+    /// Returns the lookup result for `found`, a row together with the provider that owns it.
     pub fn in_scope(scope: ProviderId, found: Option<(ProviderId, T)>) -> Self {
         match found {
             None => Self::Absent,

@@ -9,7 +9,7 @@ use crate::wallets::WalletType;
 use super::Company;
 
 stored_enum! {
-    /// A way to send notifications. Each has its own sender.
+    /// A channel through which notifications are sent. Each channel has its own sender.
     enum Channel {
         Mail => 1, "mail";
     }
@@ -29,7 +29,7 @@ impl Recipient {
         }
     }
 
-    /// The address in the form of the channel.
+    /// The recipient's address in the format of the channel.
     pub fn address(&self) -> &str {
         match self {
             Self::Mail(address) => address.as_str(),

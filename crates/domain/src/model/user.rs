@@ -82,7 +82,8 @@ impl Person {
     }
 }
 
-/// First and last name, joined by a space: the inverse of the split.
+/// First and last name, joined by a space: the inverse of
+/// [`split_full_name`](crate::values::split_full_name).
 pub fn full_name(first: &SingleLine, last: Option<&SingleLine>) -> String {
     match last {
         Some(last) => format!("{} {}", first.as_str(), last.as_str()),

@@ -13,8 +13,8 @@ pub struct BalanceDifference {
     pub wallet_pays: bool,
 }
 
-/// The transfer that makes a wallet that holds `held` show `points`. `Ok(None)` if it already shows them,
-/// `Err` on overflow.
+/// Computes the transfer after which a wallet with the balance `held` shows `points`. `Ok(None)` if the
+/// wallet already shows them, `Err` on overflow.
 pub fn balance_difference(
     rate: PointsPerDollar,
     held: Amount,

@@ -50,7 +50,8 @@ impl Price {
         Some(Self { each: amount, total: amount, threshold, points_total: points })
     }
 
-    /// The same price for an outside payer, whose balance may be negative down to minus `credit_max`.
+    /// This price for an outside payer, whose balance may go down to minus `credit_max`: only the threshold
+    /// differs.
     pub fn with_credit(self, credit_max: Amount) -> Option<Self> {
         Some(Self { threshold: self.total.checked_sub(credit_max)?, ..self })
     }

@@ -101,12 +101,12 @@ impl PointsPerDollar {
         self.less_tolerance(i128::from(points.get()) * i128::from(NANODOLLARS_PER_DOLLAR))
     }
 
-    /// An exact amount less the tolerance, rounded up: what a payer of the amount must hold.
+    /// An exact amount less the tolerance, rounded up. A payer of the amount must hold at least this balance.
     pub(super) fn min_balance_for_amount(self, amount: Amount) -> Option<Amount> {
         self.less_tolerance(i128::from(amount.nanodollars()) * i128::from(self.0))
     }
 
-    /// `scaled` is an amount times the rate.
+    /// Subtracts the tolerance from an amount, and rounds up. `scaled` is the amount times the rate.
     fn less_tolerance(self, scaled: i128) -> Option<Amount> {
         let (rate, scaled) = (i128::from(self.0), scaled - self.scaled_tolerance());
         let rounding = i128::from(scaled.rem_euclid(rate) > 0);

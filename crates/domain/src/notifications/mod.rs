@@ -1,8 +1,8 @@
 //! Notifications to the administrators of a company: the reserve is low, a scheduled distribution was
 //! refused, or a certificate expires soon.
 //!
-//! The outbox stores what has happened, not the message, and a row for each recipient. The sender of the recipient's
-//! [`Channel`] claims the row and renders the message.
+//! The outbox has a row for each recipient. A row stores what has happened, not the message. The sender of the
+//! recipient's [`Channel`] claims the row and renders the message.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub fn notify_administrators<T: NotificationOutbox + ReadUsers + ?Sized>(
     tx.queue_notifications(&build_notifications(company, recipients, notification, context))
 }
 
-/// The notification for each recipient, once for each address.
+/// Builds one notification for each distinct address of the recipients.
 pub(crate) fn build_notifications(
     company: &Company,
     recipients: impl Iterator<Item = EmailAddress>,

@@ -71,7 +71,7 @@ fn lock_global_occasion<T: Locks + ReadOccasions + ?Sized>(
     id: OccasionId,
 ) -> Result<Occasion, GlobalOccasionError> {
     tx.lock_row(LockableRow::Occasion(id))?;
-    let no_provider = ProviderId::from_uuid(uuid::Uuid::nil()); // in its scope, only global occasions are found
+    let no_provider = ProviderId::from_uuid(uuid::Uuid::nil()); // its scope contains only global occasions
     match tx.find_occasion(no_provider, id)? {
         Lookup::Own(occasion) if occasion.is_global() => Ok(occasion),
         _ => Err(GlobalOccasionError::NoSuchOccasion),

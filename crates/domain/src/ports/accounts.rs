@@ -9,7 +9,7 @@ use crate::wallets::{Account, Wallet, WalletType};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balances {
     pub rate: PointsPerDollar,
-    /// In the order user, peer, manager. The balances of a deleted user are zero.
+    /// The wallets in the order user, peer, manager. The balances of a deleted user are zero.
     pub wallets: Vec<Wallet>,
 }
 
@@ -49,8 +49,8 @@ pub trait Accounts: ReadAccounts {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Sets the alert threshold of the reserve: payments that take the balance below it report this. Returns
-    /// the balance, which does not change until the transaction ends.
+    /// Sets the alert threshold of the reserve: a payment that takes the balance below the threshold reports
+    /// this. Returns the balance, which does not change until the transaction ends.
     fn set_reserve_alert(
         &mut self,
         company: CompanyId,

@@ -38,7 +38,8 @@ pub trait AuditPacer: Sync {
     /// Called before a part takes its snapshot.
     fn begin_part(&self) {}
 
-    /// Called between two pages or statements of a part, while it holds its snapshot. May pause the thread.
+    /// Called between two pages or statements of a part, while the part holds its snapshot. May pause the
+    /// thread.
     ///
     /// # Errors
     ///
@@ -94,7 +95,7 @@ pub struct PendingSeal {
     /// The number of events of these journal entries.
     pub events: i64,
     /// A digest of the ids and bodies of the events. Events are deleted after their retention, so the chain
-    /// contains this digest instead.
+    /// contains this digest instead of the events.
     pub events_digest: [u8; 32],
     /// What the seal adds to the statistics.
     pub statistics: StatisticsDelta,

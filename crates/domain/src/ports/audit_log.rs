@@ -15,9 +15,9 @@ pub struct AuditLogQuery {
     pub action: Option<Action>,
     /// Whether to omit the sending of recognitions, which accounts for most entries.
     pub without_recognitions: bool,
-    /// At this time or later.
+    /// Only entries at this time or later.
     pub since: Option<Timestamp>,
-    /// Older than the entry with this id.
+    /// Only entries older than the entry with this id.
     pub before: Option<Uuid>,
     /// The maximum number of entries. The newest ones are returned.
     pub limit: i64,

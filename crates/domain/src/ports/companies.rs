@@ -17,7 +17,8 @@ pub trait ReadCompanies {
         domain: &DomainName,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError>;
 
-    /// The company of a domain, of any provider. For the operator's commands.
+    /// Finds the id of the company with a domain, whichever provider the company belongs to. For the
+    /// operator's commands.
     fn company_id_by_domain(&mut self, domain: &DomainName) -> Result<Option<CompanyId>, StoreError>;
 
     /// A page of the provider's companies, or of those in a corporation, oldest first, ties by id.

@@ -1,5 +1,5 @@
-//! The rows of a company, as an archive carries them to another cell. Each section has the rows of one table. Positions
-//! and leases belong to one database, so they are not archived.
+//! The rows of a company in the form in which an archive carries them to another cell. Each section has the rows of one
+//! table. Positions and leases are meaningful only in one database, so they are not archived.
 
 use uuid::Uuid;
 
@@ -27,7 +27,7 @@ stored_enum! {
         Events => 12, "events";
         Deliveries => 13, "deliveries";
         Attempts => 14, "attempts";
-        /// The responses for retries with keys that the journal or the audit log contains.
+        /// The stored responses whose idempotency keys occur in the journal or the audit log.
         IdempotencyRecords => 15, "idempotency_records";
         AuditEntries => 16, "audit_entries";
     }
@@ -93,7 +93,7 @@ pub trait ReadCompanyArchive {
     ) -> Result<ArchivePage, StoreError>;
 
     /// Estimates the number of users, journal entries and transfers of the company. If this is the first call in a
-    /// snapshot, no events are deleted until the snapshot ends.
+    /// snapshot, it also prevents events from being deleted until the snapshot ends.
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError>;
 
     /// Recomputes the journal and the accounts of one company, as an audit of the whole ledger does.

@@ -9,7 +9,8 @@ pub struct Deadlines {
     pub head: Duration,
     /// To receive the next part of the body.
     pub body_part: Duration,
-    /// To wait for a lookup of credentials that are not cached. The lookup itself may take as long again.
+    /// To wait for a lookup of credentials that are not cached. The lookup itself may then take the same time
+    /// again.
     pub credentials: Duration,
     /// To wait for memory for a large body or a large response.
     pub memory: Duration,
@@ -17,8 +18,8 @@ pub struct Deadlines {
     pub idempotency_key: Duration,
     /// To wait for a permit: the number of requests in progress is limited.
     pub permit: Duration,
-    /// To wait for a thread or, for a command, for a worker. A request that starts later could commit after
-    /// its response.
+    /// To wait for a thread or, for a command, for a worker. A request that started later could commit after
+    /// the client has received a timeout response.
     pub start: Duration,
     /// To wait for a database connection.
     pub connection: Duration,
@@ -35,8 +36,8 @@ pub struct Deadlines {
     /// To get a response after the request was handed to the store. A request that is refused at this limit
     /// commits nothing.
     pub response: Duration,
-    /// To wait longer if the commit has already started. If the request fails after that, its outcome is
-    /// unknown.
+    /// To wait in addition to `response` if the commit has already started. If the request fails after that,
+    /// its outcome is unknown.
     pub acknowledgement: Duration,
 }
 
@@ -65,9 +66,9 @@ const _: () = {
         Deadlines::REQUEST;
     // A request that starts in time commits or fails before its response is due.
     assert!(start.as_millis() + commit.as_millis() <= response.as_millis());
-    // A request that starts last still has time for a try with a slow statement.
+    // A request that starts at the last moment still has time for one try with a slow statement.
     assert!(start.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());
-    // A locked row is reported as such, not as a slow statement.
+    // A wait for a locked row fails as a lock timeout before it can fail as a slow statement.
     assert!(lock.as_millis() < statement.as_millis());
     assert!(retry_min.as_millis() < connection.as_millis());
 };

@@ -20,7 +20,7 @@ pub struct ClaimedEvent {
     pub body: Vec<u8>,
     /// The number of previous attempts, over all replays.
     pub attempts: u32,
-    /// The number of attempts before the last replay. The retry schedule counts from there.
+    /// The number of attempts before the last replay. The retry schedule counts only the attempts after it.
     pub attempts_before_replay: u32,
 }
 
@@ -98,9 +98,9 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// The outcome for a later claim of the event, under which nothing was sent because the attempt of this
-    /// settlement was already recorded. The event becomes due again, but not before the time that this
-    /// attempt determined.
+    /// The outcome that ends a later claim of the event, if the attempt of this settlement was already
+    /// recorded. Nothing was sent under that claim. The event becomes due again, but not before the time that
+    /// this attempt determined.
     pub fn outcome_after_reclaim(&self) -> DeliveryOutcome {
         match (self.outcome, &self.attempt) {
             (DeliveryOutcome::RetryAt(at), _) => DeliveryOutcome::Released(at),
@@ -138,10 +138,10 @@ pub trait Deliveries {
     /// and an outcome never overwrites a replay.
     fn settle_events(&mut self, settlements: &[Settlement]) -> Result<(), StoreError>;
 
-    /// Reschedules events whose next attempt exceeds a limit by more than [`CLOCK_TOLERANCE`], which happens
-    /// after the clock was set back. The limit is `retry_waits[n]` from `now` for an event with n failed
-    /// attempts since it was created or replayed, and `lease` for a claimed event. Returns the number of
-    /// rescheduled events.
+    /// Reschedules events whose next attempt is later than a limit by more than [`CLOCK_TOLERANCE`]. There
+    /// are such events after the clock was set back. The limit is `retry_waits[n]` from `now` for an event
+    /// with n failed attempts since it was created or replayed, and `lease` for a claimed event. Returns the
+    /// number of rescheduled events.
     fn reschedule_after_clock_change(
         &mut self,
         now: Timestamp,

@@ -8,8 +8,8 @@ pub enum StoreError {
     /// Too much contention: the transaction lost too many races, or too many others are waiting. A retry may succeed.
     #[error("the database is busy")]
     Busy,
-    /// A read that must not wait would have had to wait; it did not run. The same read may succeed if it is
-    /// allowed to wait.
+    /// The read did not run, because it would have had to wait and its caller does not allow that. The same read may
+    /// succeed if it is allowed to wait.
     #[error("the database cannot respond without waiting")]
     WouldBlock,
     /// The operation took longer than the time limit; nothing was committed.
@@ -19,8 +19,8 @@ pub enum StoreError {
     /// log, never for a client.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// The acknowledgement of a commit was lost: it may have been committed. An idempotency key makes a retry
-    /// safe. The string is for the log, never for a client.
+    /// The acknowledgement of a commit was lost: the transaction may have been committed. An idempotency key makes a
+    /// retry safe. The string is for the log, never for a client.
     #[error("the outcome of a commit is unknown: {0}")]
     OutcomeUnknown(String),
     /// The company was handed over to another cell: it can be read here, but not written.

@@ -40,7 +40,7 @@ pub struct QueuedEvent {
     pub state: EventState,
     /// The number of attempts, over all replays.
     pub attempts: u32,
-    /// When it is tried again, or when the lease of the process that is trying it ends.
+    /// When the event is tried again or, during an attempt, when the lease of the process that makes the attempt ends.
     pub next_attempt_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -59,8 +59,8 @@ pub struct FeedQuery {
     pub provider: ProviderId,
     /// Only events after this position; `None` starts with the first one.
     pub after: Option<FeedPosition>,
-    /// If there is no position: starts at about this time, at most a minute before the first event of that
-    /// time.
+    /// Used only if `after` is `None`: the feed starts at about this time, at most one minute before the first event
+    /// that was created at this time or later.
     pub since: Option<Timestamp>,
     pub kind: Option<EventKind>,
     pub state: Option<EventState>,
@@ -71,10 +71,10 @@ pub struct FeedQuery {
 /// A part of a provider's events.
 #[derive(Debug, Clone)]
 pub struct Feed {
-    /// In the order of their positions.
+    /// The events, ordered by position.
     pub events: Vec<EventWithBody>,
-    /// The position to continue from. A client that continues there reads each event exactly once, even if
-    /// its transaction was slow to commit. `None` if there are no events after the start yet.
+    /// The position to continue from. A client that continues there reads each event exactly once, even an event whose
+    /// transaction was slow to commit. `None` if there are no events after the start yet.
     pub next: Option<FeedPosition>,
 }
 
@@ -108,7 +108,7 @@ pub struct RecordedAttempt {
 pub struct QueueDepth {
     /// The number of pending events.
     pub pending: i64,
-    /// When the oldest of them was created.
+    /// When the oldest pending event was created.
     pub oldest_created_at: Option<Timestamp>,
     /// The number of waiting mails.
     pub mails_waiting: i64,
@@ -125,11 +125,11 @@ pub struct EventQuery {
     pub provider: Option<ProviderId>,
     pub state: Option<EventState>,
     pub kind: Option<EventKind>,
-    /// Created at this time or later.
+    /// Only events that were created at this time or later.
     pub since: Option<Timestamp>,
     /// Only events older than this one.
     pub before: Option<EventId>,
-    /// Only events newer than this one, starting with the nearest.
+    /// Only events newer than this one. If there are more than `limit`, the oldest of them are returned.
     pub after: Option<EventId>,
     /// The maximum number of events.
     pub limit: i64,

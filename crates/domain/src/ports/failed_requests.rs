@@ -9,10 +9,10 @@ use uuid::Uuid;
 use super::{StoreError, Timestamp};
 use crate::values::ProviderId;
 
-/// The maximum number of records with a 4xx status, and of records with a 5xx status, for each provider. Requests
-/// without valid credentials are counted together, like those of one provider.
+/// The maximum number of records per provider, separately for 4xx and for 5xx statuses. Requests without valid
+/// credentials are counted together, as if they came from one provider.
 pub const FAILED_REQUESTS_PER_PROVIDER_MAX: usize = 1_000;
-/// The maximum number of records with a 4xx status, and of records with a 5xx status, in total.
+/// The maximum number of records in total, separately for 4xx and for 5xx statuses.
 pub const FAILED_REQUESTS_MAX: usize = 10_000;
 
 /// A request whose response had a status of 4xx or 5xx.
@@ -48,11 +48,12 @@ pub struct FailedRequestQuery {
     pub request_id: Option<String>,
     pub provider: Option<ProviderId>,
     pub statuses: Option<RangeInclusive<u16>>,
-    /// At this time or later.
+    /// Only records at this time or later.
     pub since: Option<Timestamp>,
-    /// Older than the record with this id.
+    /// Only records older than the record with this id.
     pub before: Option<Uuid>,
-    /// Newer than the record with this id. The oldest of these are returned.
+    /// Only records newer than the record with this id. If there are more than `limit`, the oldest of them are
+    /// returned.
     pub after: Option<Uuid>,
     /// The maximum number of records.
     pub limit: i64,

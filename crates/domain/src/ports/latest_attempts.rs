@@ -3,7 +3,7 @@
 /// The maximum number of stored results per provider.
 pub const LATEST_ATTEMPTS_MAX: u32 = 20;
 
-/// The results of the latest attempts of one provider that have ended, at most [`LATEST_ATTEMPTS_MAX`].
+/// The results of one provider's latest completed attempts, at most [`LATEST_ATTEMPTS_MAX`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LatestAttempts {
     /// One bit per attempt, 1 if the receiver confirmed it. The lowest bit is the newest attempt.

@@ -7,10 +7,10 @@ use crate::ledger::{AccountBook, Changes, Facts, Needs};
 pub trait LedgerAccess {
     /// Locks and reads the needed rows, and adds them to the facts and the account book.
     ///
-    /// The order is: schedules; locked rows of companies and users; users; their companies and the named
-    /// ones, together with the claims of idempotency keys; occasions; records of keys; distributions;
-    /// accounts, by kind and then by owner; redemptions and administrators, which are read again on each
-    /// load.
+    /// The order is: schedules; locked rows of companies and users; users; the companies of these users and
+    /// the companies in the needs, together with the claims of idempotency keys; occasions; records of keys;
+    /// distributions; accounts, by kind and then by owner; redemptions and administrators, which are read
+    /// again on each load.
     fn load_facts(
         &mut self,
         needs: &Needs,

@@ -3,8 +3,8 @@
 use super::StoreError;
 use crate::values::{CompanyId, CorporationId, OccasionId, ProviderId, RecognitionId, ScheduleId, UserId};
 
-/// A row that a transaction can lock. A transaction that locks several rows does so in this order. Accounts
-/// come last; only payments lock them.
+/// A row that a transaction can lock. A transaction that locks several rows locks them in the order of these
+/// variants. Accounts come last; only payments lock them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockableRow {
     Provider(ProviderId),

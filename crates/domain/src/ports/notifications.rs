@@ -21,7 +21,7 @@ pub enum NotificationState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredNotification {
     pub id: Uuid,
-    /// The address in the form of the channel.
+    /// The address in the format of the channel.
     pub recipient: String,
     pub notification: Notification,
     pub state: NotificationState,
@@ -50,14 +50,14 @@ pub trait ReadNotifications {
     ) -> Result<Vec<StoredNotification>, StoreError>;
 }
 
-/// The due time of a notification that an operator retries: before all others, and even while the channel is
-/// considered unavailable.
+/// The due time of a notification that an operator retries. Such a notification is sent before all others, even
+/// while the channel is considered unavailable.
 pub const RETRIED_NOTIFICATION_DUE: Timestamp = Timestamp::UNIX_EPOCH;
 
 /// Retries notifications.
 pub trait NotificationRetries {
-    /// Makes a notification of a channel that waits or was given up due at [`RETRIED_NOTIFICATION_DUE`]. Returns false if
-    /// there is no such notification.
+    /// Sets the due time of a notification that waits or was given up to [`RETRIED_NOTIFICATION_DUE`]. Returns
+    /// false if the channel has no such notification.
     fn retry_notification(&mut self, channel: Channel, id: Uuid) -> Result<bool, StoreError>;
 }
 
@@ -84,7 +84,7 @@ pub struct NotificationClaim {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedNotification {
     pub id: Uuid,
-    /// The address in the form of the channel, which was valid when the notification was queued.
+    /// The address in the format of the channel. It was valid when the notification was queued.
     pub recipient: String,
     pub notification: Notification,
     /// The number of previous attempts.

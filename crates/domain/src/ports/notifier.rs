@@ -131,7 +131,8 @@ pub struct Notifiers {
 }
 
 impl Notifiers {
-    /// Notifies the senders and the event feed of this process: something may have been queued elsewhere.
+    /// Notifies the senders and the event feed of this process, because another process may have queued
+    /// something.
     pub fn notify_local_senders(&self) {
         self.events.notify_one();
         self.notifications.notify_all();

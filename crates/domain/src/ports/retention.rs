@@ -14,8 +14,8 @@ pub trait Retention {
         retention: Option<Duration>,
     ) -> Result<usize, StoreError>;
 
-    /// Drops the oldest partition whose events were created before a time and were all delivered, with their attempts.
-    /// Returns whether there was one.
+    /// Drops the oldest partition in which all events were created before a time and were delivered, together with
+    /// their attempts. Returns whether there was one.
     fn drop_expired_event_partition(&mut self, before: Timestamp) -> Result<bool, StoreError>;
 
     /// Deletes delivered events that were created before a time, with their attempts. Examines at most `limit` events

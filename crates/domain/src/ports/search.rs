@@ -12,8 +12,8 @@ pub struct FoundCompany {
 }
 
 pub trait ReadSearch {
-    /// The companies whose domain or name contains `text`, ordered by name; at most `limit`. Letters of either case
-    /// match; in the embedded database, this applies to ASCII letters only.
+    /// The companies whose domain or name contains `text`, ordered by name; at most `limit`. The comparison ignores
+    /// case. In the embedded database, it ignores the case of ASCII letters only.
     fn search_companies(&mut self, text: &str, limit: i64) -> Result<Vec<FoundCompany>, StoreError>;
 
     /// The active users with this address, each with its company; at most `limit`.

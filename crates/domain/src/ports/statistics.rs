@@ -60,7 +60,7 @@ pub struct CompanySummary {
     pub rate: PointsPerDollar,
     pub reserve: Amount,
     pub reserve_alert: Option<Points>,
-    /// Since the requested day.
+    /// The number of recognitions since the requested day.
     pub recognitions: i64,
 }
 
@@ -116,10 +116,10 @@ pub trait ReadStatistics {
         from_hour: i32,
     ) -> Result<Vec<(i32, DurationCounts)>, StoreError>;
 
-    /// The latest attempts of each provider that has any.
+    /// The latest attempts of each provider. Providers without attempts are left out.
     fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError>;
 
-    /// The latest attempt at each of these events that has any.
+    /// The latest attempt at each of these events. Events without an attempt are left out.
     fn latest_attempts_of_events(
         &mut self,
         events: &[EventId],

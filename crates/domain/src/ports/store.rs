@@ -140,7 +140,7 @@ pub trait StoreExt: Store {
         outcome.unwrap_or_else(did_not_run)
     }
 
-    /// [`Store::run_read`] with the result of `work`.
+    /// Like [`Store::run_read`], but returns the result of `work`.
     fn read_with<T, E: From<StoreError>>(
         &self,
         consistency: Consistency,
@@ -151,7 +151,7 @@ pub trait StoreExt: Store {
         outcome.unwrap_or_else(did_not_run)
     }
 
-    /// [`StoreExt::read_with`] on one snapshot.
+    /// Like [`StoreExt::read_with`], on one snapshot.
     fn read_snapshot<T, E: From<StoreError>>(
         &self,
         work: impl FnMut(&mut dyn ReadTx) -> Result<T, E>,

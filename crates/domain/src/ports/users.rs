@@ -7,12 +7,12 @@ use crate::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserI
 /// A query of a company's users. All conditions must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserQuery {
-    /// With this address, compared case-insensitively.
+    /// Only users with this address, compared case-insensitively.
     pub email: Option<EmailAddress>,
     pub employee_id: Option<SingleLine>,
-    /// Changed at this time or later.
+    /// Only users that were changed at this time or later.
     pub updated_since: Option<Timestamp>,
-    /// Including deleted users.
+    /// Whether deleted users are included.
     pub include_deleted: bool,
 }
 

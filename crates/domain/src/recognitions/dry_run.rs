@@ -13,7 +13,7 @@ use crate::wallets::{Account, Reason, WalletType};
 pub struct DryRun {
     /// The account that would pay.
     pub payer: Account,
-    /// The total points that it would cost.
+    /// The total points that the recognition would cost.
     pub points: Points,
     /// The number of receivers.
     pub receivers: usize,

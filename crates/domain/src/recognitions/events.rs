@@ -5,7 +5,7 @@ use crate::model::{
 };
 use crate::ports::{Context, RenderError};
 
-/// What the events of one request have in common.
+/// The data that the events of one request share.
 pub(super) struct EventContext<'a> {
     /// The journal entry that the events belong to.
     pub(super) entry: &'a JournalEntry,
@@ -18,7 +18,7 @@ pub(super) struct EventContext<'a> {
     pub(super) occasion_name: &'a str,
 }
 
-/// One event for each recognition with its receiver.
+/// Renders one event for each pair of a recognition and its receiver.
 pub(super) fn build_events<'a>(
     event: for<'e> fn(RecognitionEvent<'e>) -> Event<'e>,
     event_context: &EventContext<'_>,

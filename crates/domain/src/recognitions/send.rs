@@ -21,7 +21,7 @@ use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, checked_cast};
 use crate::wallets::{Account, WalletType};
 
-/// The maximum size of all messages of one request: receivers times bytes.
+/// The maximum size in bytes of the message times the number of receivers.
 const MESSAGES_BYTES_MAX: usize = 8 << 20;
 
 /// The recognition to send.
@@ -39,8 +39,8 @@ pub struct SendRecognition {
 }
 
 impl SendRecognition {
-    /// The size in bytes of the message times the number of receivers, at most `MESSAGES_BYTES_MAX`. Without a message,
-    /// assumes the maximum length, because the occasion's default message is not known yet.
+    /// The size in bytes of the message times the number of receivers, at most `MESSAGES_BYTES_MAX`. If there is no
+    /// message, the maximum length of a message is assumed, because the occasion's default message is not known yet.
     pub fn message_bytes_max(&self) -> usize {
         let message = self.message.as_ref().map_or(Message::BYTES_MAX, |message| message.as_str().len());
         message.saturating_mul(self.receivers.ids().len()).min(MESSAGES_BYTES_MAX)
@@ -55,11 +55,12 @@ pub enum SendFault {
     OccasionDisabled,
     SenderDeleted,
     SenderAmongReceivers,
-    /// A receiver (the first such one) belongs to a different company than the sender.
+    /// At least one receiver belongs to a different company than the sender; contains the first of these receivers.
     ReceiverOfAnotherCompany(UserId),
-    /// A receiver (the first such one) is deleted. `None` if it was deleted only after it was read.
+    /// At least one receiver is deleted; contains the first of these receivers, or `None` if a receiver was deleted
+    /// after the receivers were read.
     ReceiverDeleted(Option<UserId>),
-    /// The message, once for each receiver, exceeds the maximum size of a request.
+    /// The size of the message times the number of receivers exceeds the maximum for one request.
     TooLarge,
     PointsOutOfRange(PointsRange),
 }
@@ -70,7 +71,7 @@ pub enum SendError {
     /// A referenced object cannot be used.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// A receiver (the first such one) cannot be used.
+    /// The first receiver that cannot be used.
     #[error("{1}: {0}")]
     Receiver(UserId, Denied),
     /// All rules that are violated.
@@ -118,9 +119,9 @@ impl Decide for SendRecognition {
         needs
     }
 
-    /// Needed only in some cases: a manager's wallet if the peer wallet does not cover the price, the
-    /// rounding account if the payer is short of a fraction of a point, the administrators if the reserve
-    /// falls below its alert threshold.
+    /// These are needed only in some cases: a manager's wallet if the peer wallet does not cover the price, the
+    /// rounding account if the payer is short of a fraction of a point, the administrators if the reserve falls below
+    /// its alert threshold.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
         let mut needs = Needs::default();
         let company = match self.sender {
@@ -199,7 +200,7 @@ fn find_parties<'a>(
     Ok(Parties { company, occasion, sender, receivers })
 }
 
-/// Returns the points if they are in range, and all violated rules.
+/// Returns the points, if they are in range, and all violated rules.
 fn check_rules(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Points>, Vec<SendFault>) {
     let company = &parties.company.company;
     let company_id = company.id;

@@ -73,7 +73,7 @@ impl Decide for Refund {
         };
         match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
             PaymentOutcome::AccountClosed => return Err(DecideError::Refused(RefundError::UserDeleted)),
-            outcome => outcome.expect_paid()?, // the redeemed account has the amount of every redemption
+            outcome => outcome.expect_paid()?, // the account always covers a refund
         };
         changes.journal_entries.push(entry);
         let balance = BalanceChange { rate, points, before, after: book.shown_points(wallet, rate) };

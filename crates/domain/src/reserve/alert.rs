@@ -9,8 +9,8 @@ use crate::ports::{Accounts, Context, NotificationOutbox, ReadUsers, StoreError}
 use crate::values::EmailAddress;
 
 /// Sets the amount below which payments trigger the reserve alert: the company's threshold at its rate.
-/// Alerts immediately if a new rate or threshold makes the reserve low, that is, if the reserve was not low
-/// with the settings of `before`.
+/// Alerts immediately if the reserve is low with the rate and threshold of `after` but was not low with those
+/// of `before`.
 pub fn set_alert<T: Accounts + NotificationOutbox + ReadUsers + ?Sized>(
     tx: &mut T,
     before: &Company,

@@ -10,7 +10,7 @@ use crate::ports::{
 };
 use crate::values::{CompanyId, Timestamp};
 
-/// How long before the certificate expires the administrators are notified.
+/// The administrators are notified this long before the certificate expires.
 const EXPIRY_NOTICE: Duration = Duration::from_secs(30 * 86_400);
 
 /// When the single sign-on certificate expires; `None` unless single sign-on is active and the certificate

@@ -266,7 +266,7 @@ impl<'a> TestEnv<'a> {
         Some((found.points_at(rate).get(), found.points_spent(rate).get()))
     }
 
-    /// The command that sends a recognition of ten points by the company for its single occasion.
+    /// The command by which the company sends a recognition of ten points for its single occasion.
     pub(super) fn recognition_command(&self, to: &[UserId]) -> SendRecognition {
         let ids: Vec<String> = to.iter().map(ToString::to_string).collect();
         SendRecognition {

@@ -60,8 +60,8 @@ fn price_for(env: &TestEnv<'_>, count: i64, receivers: i64) -> Price {
     payment_price(env.find_company().company.rate, points(count), receivers).unwrap()
 }
 
-/// The outcome of a payment to `credits` from the first of `payers` that covers it. The payment is rolled
-/// back.
+/// Pays `credits` from the first of `payers` that covers the price, and rolls the payment back. Returns the
+/// outcome.
 fn try_payment(env: &TestEnv<'_>, payers: &[Account], credits: &[Account], count: i64) -> PaymentOutcome {
     try_payment_for(env, Reason::PointDistribution, payers, credits, count).0
 }

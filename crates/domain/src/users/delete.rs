@@ -41,7 +41,7 @@ impl Decide for DeleteUser {
         }
     }
 
-    /// The reserve, which receives the balances.
+    /// The reserve of the user's company, which receives the balances.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
         let company = facts.find_person(self.0)?.map(|person| person.company_id);
         Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })

@@ -6,24 +6,25 @@ use crate::model::User;
 use crate::ports::{ReadUsers, StoreError};
 use crate::values::{CompanyId, EmailAddress, SingleLine};
 
-/// What identifies the user of a record.
+/// The identifiers by which a record refers to its user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserKey {
     pub employee_id: Option<SingleLine>,
     pub email: Option<EmailAddress>,
 }
 
-/// The user of a record.
+/// The result of finding the user of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserMatch {
     One(Box<User>),
-    /// No user yet.
+    /// No active user matches the key.
     NoUser,
     /// Several active users have the employee id.
     Several,
 }
 
-/// Finds for each key the active user of a company who has its employee id, or otherwise its address.
+/// For each key, finds the active user of a company who has the key's employee id or, if there is none, the
+/// key's address.
 pub fn match_users<R: ReadUsers + ?Sized>(
     reads: &mut R,
     company: CompanyId,
@@ -40,7 +41,7 @@ pub fn match_users<R: ReadUsers + ?Sized>(
             let found = by_employee_id.entry(employee_id.as_str()).or_insert(UserMatch::NoUser);
             *found = match found {
                 UserMatch::NoUser => UserMatch::One(Box::new(user.clone())),
-                UserMatch::One(first) if first.id == user.id => continue, // also found by its address
+                UserMatch::One(first) if first.id == user.id => continue, // the user was also found by the address
                 UserMatch::One(_) | UserMatch::Several => UserMatch::Several,
             };
         }

@@ -16,8 +16,8 @@ use crate::values::{CompanyId, ProviderId, SingleLine, UserId};
 
 /// A record of another system about one user. Errors are shown to the person who started the import.
 pub trait ImportRecord {
-    /// The key of the record's user; `None` if the record has neither an employee id nor an address. A value
-    /// that is present but invalid is omitted from the key; it is reported when the whole record is read.
+    /// The key of the record's user; `None` if the record has neither an employee id nor an address. An
+    /// invalid value is omitted from the key; the error is reported when the whole record is read.
     fn user_key(&self) -> Result<Option<UserKey>, String>;
 
     /// The profile of a new user, as the record describes it.
@@ -178,13 +178,14 @@ impl ImportBatch<'_> {
     }
 }
 
-/// What earlier records of the batch may have changed since its users were looked up.
+/// The keys and users that earlier records of the batch may have changed since the users of the batch were
+/// looked up.
 #[derive(Default)]
 struct EarlierRecords {
     employee_ids: HashSet<SingleLine>,
-    /// Case-folded.
+    /// Case-folded addresses.
     emails: HashSet<String>,
-    /// Users that were updated. Their address or employee id may have changed.
+    /// Users that were updated. Their addresses or employee ids may have changed.
     updated: HashSet<UserId>,
 }
 

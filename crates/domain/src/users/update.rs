@@ -53,7 +53,7 @@ pub enum UpdateUserError {
 }
 
 /// Changes a user. Values that equal the stored ones change nothing. A user who becomes a manager gets a
-/// manager wallet, and keeps it when no longer a manager.
+/// manager wallet. A user who stops being a manager keeps the wallet.
 pub fn update<T>(
     tx: &mut T,
     scope: ProviderId,
@@ -86,7 +86,7 @@ where
     Ok(user)
 }
 
-/// Whether [`update`] has anything to change or to refuse, given only the active user. False means that it
+/// Whether [`update`] might change an active user or refuse the command. If this returns false, `update`
 /// would return the user unchanged.
 pub fn would_change(user: &User, command: &UpdateUser) -> bool {
     let mut profile = user.profile.clone();
@@ -138,7 +138,7 @@ fn open_manager_wallet<T: Accounts + ?Sized>(
 
 fn apply_update(command: &UpdateUser, profile: &mut Profile) {
     if let Some(email) = command.email.as_ref().filter(|email| **email != profile.email) {
-        profile.email = email.clone(); // an address that differs only in case is equal, and is not changed
+        profile.email = email.clone(); // equality ignores case, so a change of case is not stored
     }
     if let Some(first_name) = &command.first_name {
         profile.first_name = first_name.clone();

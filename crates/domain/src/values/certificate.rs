@@ -63,8 +63,8 @@ fn parse_expiry(text: &str) -> Option<Timestamp> {
     rest.is_empty().then(|| Timestamp::new(certificate.validity().not_after.to_datetime()))
 }
 
-/// The position of the only PEM boundary of the kind `start`; `None` if there are several, or if it is not
-/// that of a certificate.
+/// The position of the only PEM boundary that begins with `start`; `None` if there are several such
+/// boundaries, or if the boundary is not that of a certificate.
 fn only_boundary(text: &str, start: &str) -> Option<usize> {
     let mut found = text.match_indices(start);
     let (at, _) = found.next()?;

@@ -33,7 +33,7 @@ impl DomainName {
 }
 
 /// The host name in lower-case ASCII, or `None` if the string is not a host name. The length is also checked
-/// before the conversion, because the cost of the conversion grows with it.
+/// before the conversion, because the cost of the conversion grows with the length.
 pub(super) fn ascii_host(text: &str) -> Option<String> {
     if !has_at_most_chars(text, DomainName::CHARS_MAX) {
         return None;

@@ -66,8 +66,9 @@ fn parser_options() -> Options {
     Options::default().without_display_text().with_domain_literal()
 }
 
-/// The folded form, or `None` if the domain is neither a host name nor an address in brackets: the crate
-/// alone would accept `a@b_c.com` and `a@[x]`, and an empty display name, as in ` <a@b.com>`.
+/// The folded form, or `None` if the domain is neither a host name nor an address in brackets. Without this
+/// check, the `email_address` crate would accept `a@b_c.com` and `a@[x]`. It would also accept an empty
+/// display name, as in ` <a@b.com>`.
 fn fold_address(text: &str) -> Option<String> {
     let (local, domain) = text.rsplit_once('@')?;
     let domain = match domain.strip_prefix('[') {
@@ -103,7 +104,7 @@ mod tests {
         check("\"ada lovelace\"@example.com", true);
         check("ada@localhost", true);
         check("ada@xn--bcher-kva.example", true);
-        check("ada@bücher.example", false); // its ASCII form is valid
+        check("ada@bücher.example", false); // only the ASCII form of the domain is valid
         check("adá@example.com", false);
         check("ada@[192.0.2.1]", true);
         check("ada@[IPv6:2001:db8::1]", true);

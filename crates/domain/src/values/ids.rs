@@ -91,7 +91,7 @@ ids! {
     RecognitionId,
     /// A redemption: a reward for which a user spent points.
     RedemptionId,
-    /// A journal entry. For a redemption it is the same as the id of the redemption.
+    /// A journal entry. The journal entry of a redemption has the same id as the redemption.
     JournalEntryId,
     /// A recurring distribution.
     ScheduleId,

@@ -7,7 +7,7 @@
 pub struct Page {
     number: i64,
     per_page: i64,
-    /// For a part of a page: the number of the page's items before it, and the maximum number of items in it.
+    /// In a part of a page: the number of the page's items before the part.
     skipped: i64,
     limit: i64,
 }
@@ -32,12 +32,12 @@ impl Page {
         self.per_page
     }
 
-    /// The number of items before the page; `i64::MAX` on overflow, which no list reaches.
+    /// The number of items before the page or the part; `i64::MAX` on overflow, which no list reaches.
     pub const fn offset(self) -> i64 {
         (self.number - 1).saturating_mul(self.per_page).saturating_add(self.skipped)
     }
 
-    /// The maximum number of items: `per_page` under the name that queries use.
+    /// The maximum number of items of the page or the part.
     pub const fn limit(self) -> i64 {
         self.limit
     }

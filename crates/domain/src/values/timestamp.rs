@@ -70,7 +70,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The nearest time that a timestamp can hold, which is within the years -9999 to 9999.
+/// Returns the nearest time that a timestamp can hold. The years of a timestamp are limited to -9999 to 9999.
 impl From<SystemTime> for Timestamp {
     fn from(at: SystemTime) -> Self {
         let offset = match at.duration_since(SystemTime::UNIX_EPOCH) {

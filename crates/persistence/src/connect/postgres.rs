@@ -13,9 +13,9 @@ pub(crate) fn connect_timeout_seconds(access: Access) -> u32 {
     if access == Access::Command { 10 } else { 2 }
 }
 
-/// Defaults for parameters that a URL does not set. Connections to a server that does not respond are dropped
-/// after slightly more than five seconds, so that none is left when another server has replaced it. A
-/// read-only server is skipped: libpq tries the next one.
+/// Defaults for parameters that a URL does not set. A connection to a server that does not respond is dropped after
+/// slightly more than five seconds, so that none is left when another server has taken over. A read-only server is
+/// skipped: libpq tries the next one.
 const DEFAULT_PARAMETERS: [(&str, &str); 5] = [
     ("tcp_user_timeout", "5000"),
     ("keepalives_idle", "4"),
@@ -69,17 +69,18 @@ pub(crate) fn connect_to_server(url: &str, seconds: u32) -> diesel::ConnectionRe
     Ok(conn)
 }
 
-/// For batches of commands. Their few statements always do the same work, whatever the number of rows, so
-/// each has one generic plan. The plan must look up each row by its key, even if the tables were almost empty
-/// when it was made.
+/// For connections that execute batches of commands. The few statements of a batch always do the same work, whatever
+/// the number of rows, so one generic plan per statement is enough. The plan must look up each row by its key, even if
+/// the tables were almost empty when the plan was made.
 pub(crate) const USE_GENERIC_PLANS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; \
     SET enable_hashjoin = off; SET enable_mergejoin = off";
-/// For requests that only read. Their queries need few rows in the order of an index. If a table has grown
-/// since it was last analysed, the planner would rather sort all rows of an owner.
+/// For connections of requests that only read. Their queries need few rows in the order of an index. Without this
+/// setting, the planner would sort all rows of an owner if a table has grown since it was last analysed.
 pub(crate) const PREFER_INDEX_ORDER: &str =
     "SET default_transaction_read_only = on; SET enable_bitmapscan = off";
 
-/// Fails if the server's messages are not in English: they distinguish a lost race from a fault.
+/// Fails if the server's messages are not in English. The store distinguishes a lost race from a fault by these
+/// messages.
 pub(crate) fn require_english(conn: &mut PgConnection) -> Result<(), OpenError> {
     let language: String = diesel::select(diesel::dsl::sql::<Text>("current_setting('lc_messages')"))
         .get_result(conn)

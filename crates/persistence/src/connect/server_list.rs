@@ -53,7 +53,8 @@ impl ServerList {
     }
 }
 
-/// One URL for each of the servers; `None` if the URL has only one, or has a form that is left to libpq.
+/// Splits a URL into one URL for each server; `None` if the URL has only one server, or has a form that only
+/// libpq can parse.
 fn split_hosts(url: &str) -> Option<Vec<String>> {
     let (scheme, rest) = url.split_once("://")?;
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));

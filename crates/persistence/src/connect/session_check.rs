@@ -9,8 +9,8 @@ use diesel::result::Error;
 
 use crate::access::OpenError;
 
-/// The error that a check raises for a mismatch. A query with a result would be prepared first, possibly in a
-/// different session from the one in which it runs.
+/// The message of the error that a check raises for a mismatch. A check returns no result, because a query
+/// with a result would be prepared first, possibly in a different session from the one in which it runs.
 const MISMATCH: &str = "guerdon: otherwise";
 /// The number of tries. One is not enough, because other clients of the pooler may hide the problem.
 const TRIES: usize = 3;
@@ -50,7 +50,8 @@ fn are_own_sessions(one: &mut PgConnection, other: &mut PgConnection, mark: &str
     Ok(is_other? && is_same?)
 }
 
-/// Whether a session has the mark, or does not have it, as expected.
+/// Returns true if the session has the mark and `expected` is true, or if it does not have the mark and
+/// `expected` is false.
 fn has_mark(conn: &mut PgConnection, mark: &str, expected: bool) -> QueryResult<bool> {
     let result = conn.batch_execute(&format!(
         "DO $$ BEGIN IF (current_setting('guerdon.session', true) IS NOT DISTINCT FROM '{mark}') <> {expected} \

@@ -11,14 +11,15 @@ use diesel::sql_types::Text;
 
 use crate::access::OpenError;
 
-/// Older versions can lose committed writes when two connections checkpoint one WAL file.
+/// The minimum version of SQLite. Older versions can lose committed writes when two connections checkpoint
+/// one WAL file.
 const VERSION_MIN: (u32, u32, u32) = (3, 51, 3);
-/// The page size of new databases. A commit writes each page that it changed, and most changes of a
-/// recognition are single index entries that are far apart, so smaller pages write less. With 1,024 bytes
+/// The page size of new databases. A commit writes each page that it changed. Most changes of a recognition
+/// are single index entries on different pages, so smaller pages mean fewer written bytes. With 1,024 bytes
 /// many event bodies would overflow.
 const PAGE_BYTES: i64 = 2_048;
-/// The number of pages after which the log should restart: 256 MiB. If a long read has made it longer, it is
-/// truncated then.
+/// The number of pages after which the log should restart: 256 MiB. If a long read has delayed the restart,
+/// the log is truncated to this size when it restarts.
 pub(crate) const LOG_PAGES_MAX: i32 = 131_072;
 /// The writer's page cache in KiB. The pages that a recognition changes are far apart.
 const WRITER_CACHE_KIB: u32 = 32_000;

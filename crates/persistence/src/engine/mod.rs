@@ -10,11 +10,11 @@
 //! and batch the commands that need the same accounts. So a locked row delays only the commands that need it.
 //! One of the patient workers also takes large commands, each in a separate batch.
 //!
-//! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that
-//! one of its commands may have caused, each is tried alone; if it lost a race, its commands are tried again.
-//! If the database is unavailable, the commands fail: those of one batch wait for a connection together, at
-//! most a second. If the acknowledgement of a commit is lost, nothing is tried again: the commands fail with
-//! an unknown outcome, and a retry with the same idempotency key returns what happened.
+//! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that one
+//! of its commands may have caused, each of its commands is tried alone; if a batch lost a race, its commands
+//! are tried again. If the database is unavailable, the commands fail: the commands of one batch wait for a
+//! connection together, at most a second. If the acknowledgement of a commit is lost, nothing is tried again:
+//! the commands fail with an unknown outcome, and a retry with the same idempotency key returns what happened.
 
 mod batch;
 mod queue;
@@ -76,7 +76,7 @@ pub(crate) enum BatchError {
 
 /// A database on which the engine runs.
 pub(crate) trait Backend: Send + Sync + 'static {
-    /// Whether other transactions can lock rows. If not, fast and patient workers would not differ.
+    /// Whether other transactions can lock rows. If not, there are no patient workers.
     const HAS_LOCKS: bool;
 
     /// Runs `work` once in one transaction, which does not commit later than `time_limit` from now.
@@ -227,7 +227,7 @@ impl EngineState {
                 batches.extend(jobs.drain(..).rev().map(|job| vec![job]));
             }
             if is_connection_failure(&committed) && !batches.is_empty() {
-                // All of them wait for a connection together, not one after the other.
+                // The remaining commands wait for a connection together, not one after the other.
                 if let Err(cause) = check_connection(backend) {
                     let unstarted = batches.drain(..).flatten();
                     finished.extend(unstarted.map(|job| (job, store_failure(cause.clone()))));

@@ -25,7 +25,8 @@ pub enum InjectedError {
 impl InjectedError {
     const ALL: [Self; 3] = [Self::Broken, Self::Unavailable, Self::Busy];
 
-    /// The message of the database. Both databases classify it as intended.
+    /// The database message that is simulated. The error classification of both databases maps it to this
+    /// error.
     const fn message(self) -> &'static str {
         match self {
             Self::Broken => "injected failure",
@@ -82,14 +83,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner) // nothing panics under these locks
 }
 
-/// A failpoint with an error path.
+/// Passes a failpoint in a function that can fail. Returns the injected error, if any.
 pub(crate) fn failpoint(name: &'static str) -> Result<(), InjectedError> {
     *lock(&HIT_COUNTS).entry(name).or_default() += 1;
     fail_point!(name, |message| Err(InjectedError::from_message(message.as_deref())));
     Ok(())
 }
 
-/// A failpoint in a function that cannot fail.
+/// Passes a failpoint in a function that cannot fail.
 pub(crate) fn pass_failpoint(name: &'static str) {
     *lock(&HIT_COUNTS).entry(name).or_default() += 1;
     fail_point!(name);
@@ -103,7 +104,7 @@ pub(crate) fn is_mutant(name: &'static str) -> bool {
     active.passes.is_multiple_of(active.mutant.period)
 }
 
-/// The changes as some mutants write them.
+/// Returns the changes, altered by the active mutant if it alters changes.
 pub(crate) fn alter_changes(changes: &Changes) -> Cow<'_, Changes> {
     let mut changes = Cow::Borrowed(changes);
     if !changes.events.is_empty() && is_mutant("forget_event") {

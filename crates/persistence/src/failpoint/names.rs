@@ -148,7 +148,7 @@ pub const MUTANTS: [Mutant; 17] = [
     mutant("keep_refused_changes", 1),
     // One changed account is not written.
     mutant("forget_account", 16),
-    // One event is not written, nor its delivery.
+    // One event and its delivery are not written.
     mutant("forget_event", 16),
     // One recognition is not written.
     mutant("forget_recognition", 16),
@@ -162,7 +162,7 @@ pub const MUTANTS: [Mutant; 17] = [
     mutant("claim_leased_events", 1),
     // Two processes claim an event at the same time.
     Mutant { only_on: Some(Database::Postgres), ..mutant("claim_without_lock", 1) },
-    // The row locks of accounts are released before the write.
+    // The row locks on accounts are released before the accounts are written.
     Mutant { only_on: Some(Database::Postgres), ..mutant("release_account_locks", 1) },
     // An account that another transaction has locked counts as missing.
     Mutant { only_on: Some(Database::Postgres), ..mutant("treat_locked_as_absent", 1) },

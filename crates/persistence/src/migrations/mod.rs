@@ -25,9 +25,9 @@
 //!   after half a second, so that requests that queue for the same lock can continue, and the step is tried
 //!   again. Give each big table a separate step: a step holds its locks while it waits for the next one.
 //! * `outside a transaction` is for PostgreSQL only: one `CREATE [UNIQUE] INDEX CONCURRENTLY name ON …` or
-//!   `DROP INDEX CONCURRENTLY IF EXISTS name`. It waits for transactions in progress and blocks none. An
-//!   invalid index that an interrupted run left is dropped and created again.
-//! * `in batches of TABLE by KEY` is one statement that runs for one range of keys after the other, each in a
+//!   `DROP INDEX CONCURRENTLY IF EXISTS name`. The statement waits for transactions in progress and blocks
+//!   none. If an interrupted run left an invalid index behind, the index is dropped and created again.
+//! * `in batches of TABLE by KEY` is one statement that runs once for each range of keys, each time in a
 //!   transaction that should take a tenth of a second. `:batch` in the statement becomes the range. Each key
 //!   is visited once. The key must have an index and need not be unique. Rows with a null key are not
 //!   visited. If older programs can add rows in ranges that are already done, those rows need a default or a
@@ -113,7 +113,7 @@ fn schema_statements(migrations: &[Migration]) -> Result<Vec<String>, String> {
     migrations.iter().map(text).collect()
 }
 
-/// The result of opening the database with a program that has these migrations.
+/// Returns the result that a program with these migrations would get when it opens the database.
 #[cfg(feature = "testing")]
 pub(crate) fn check_applied(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {
     use diesel::Connection as _;

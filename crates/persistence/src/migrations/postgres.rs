@@ -157,7 +157,7 @@ impl MigrationRunner {
         let has_events = diesel::dsl::sql::<Bool>("to_regclass('events_default') IS NOT NULL");
         let created = self.run_with_lock_timeout("event partitions", |conn| {
             if !diesel::select(has_events.clone()).get_result::<bool>(conn)? {
-                return Ok(0); // the migrations of a test
+                return Ok(0); // a test has replaced the program's migrations
             }
             let now: DbTimestamp =
                 diesel::select(diesel::dsl::sql::<SqlTimestamp>("CURRENT_TIMESTAMP")).get_result(conn)?;
@@ -166,8 +166,8 @@ impl MigrationRunner {
         created.map(drop).map_err(|e| migration_error(&e))
     }
 
-    /// Runs the statement for one range of keys after the other. Progress is recorded with each batch, so
-    /// that no row is visited twice.
+    /// Runs the statement once for each range of keys, in order. Progress is recorded with each batch, so that no
+    /// row is visited twice.
     fn run_in_batches(
         &mut self,
         name: &str,

@@ -23,7 +23,7 @@ pub(super) enum MigrationStep {
     Transaction(String),
     /// One statement that PostgreSQL executes without blocking others.
     ConcurrentIndex(ConcurrentIndex),
-    /// One statement, executed for one range of a table's keys after the other.
+    /// One statement, executed once for each range of a table's keys.
     Batches(BatchedUpdate),
 }
 
@@ -44,7 +44,7 @@ impl BatchedUpdate {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ConcurrentIndex {
     pub statement: String,
-    /// The index that it creates; `None` if it drops one.
+    /// The name of the index that the statement creates; `None` if it drops one.
     pub creates: Option<String>,
 }
 
@@ -59,7 +59,8 @@ impl Script {
         parse_script(migration.version(), migration.sql).map_err(|why| migration.failed_because(&why))
     }
 
-    /// The tables, columns and indexes that it creates, as SQL for a transaction in an empty schema.
+    /// The SQL that creates the migration's tables, columns and indexes in one transaction in an empty
+    /// schema.
     pub(super) fn schema_sql(&self) -> String {
         let text = |step: &MigrationStep| match step {
             MigrationStep::Transaction(sql) => sql.clone(),

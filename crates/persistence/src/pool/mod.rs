@@ -10,7 +10,8 @@ pub(crate) mod wait_metrics;
 
 use wait_metrics::PoolWaitRecorder;
 
-/// How long the first connection may take. A start may wait longer for a busy server than a request.
+/// The time limit for the first connection. At its start, the service may wait longer for a busy server than a
+/// request may.
 const FIRST_CONNECTION_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(crate) type Pool<C> = r2d2::Pool<ConnectionManager<C>>;
@@ -93,7 +94,7 @@ mod tests {
         connection.end("ROLLBACK").unwrap();
         drop(connection);
         assert!(is_the_same());
-        pool.get().unwrap().end("ROLLBACK").unwrap_err(); // nothing is open
+        pool.get().unwrap().end("ROLLBACK").unwrap_err(); // fails, because no transaction is open
         assert!(!is_the_same());
     }
 

@@ -1,5 +1,5 @@
-//! Locks and loads the accounts of payments, and writes them back. All accounts of a batch take one
-//! statement, which locks them in the lock order, so that batches do not deadlock.
+//! Locks and loads the accounts of payments, and writes them back. One statement locks all accounts of a
+//! batch in the lock order, so that batches do not deadlock.
 
 use std::collections::HashMap;
 
@@ -45,8 +45,8 @@ statement! {
     "SELECT ", AccountStateRow::COLUMN_NAMES, FROM_LOCKED, " SKIP LOCKED"
 }
 
-/// Locks accounts, which must be in lock order, and adds them to a book. Accounts that it skips stay
-/// unloaded.
+/// Locks accounts, which must be in lock order, and adds them to a book. Accounts that are skipped, because
+/// another transaction has locked them, stay unloaded.
 pub(crate) fn load_accounts(
     conn: &mut Conn,
     accounts: &[Account],

@@ -27,7 +27,7 @@ use crate::write_form::WriteForm;
 /// statement.
 const LISTED_ROWS_MAX: usize = 2_000;
 
-/// The statement. The accounts are already locked, so it waits for no lock.
+/// The statement that writes a batch. The accounts are already locked, so it waits for no lock.
 struct WriteBatch<'r> {
     accounts: UpdateAccounts<'r>,
     journal_entries: InsertRows<'r, JournalEntryRow<'r>>,

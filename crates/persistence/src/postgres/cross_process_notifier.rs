@@ -59,7 +59,7 @@ impl CrossProcessNotifier {
     }
 
     /// Notifies the serving processes once, for a process that does not serve and ends soon. If the
-    /// notification is lost, their scans replace it.
+    /// notification is lost, the periodic scans of the serving processes find the work.
     pub fn notify_once(url: &DatabaseUrl) {
         if let DatabaseUrl::Postgres(url) = url
             && let Ok(mut conn) =
@@ -88,7 +88,7 @@ struct NotifierThread {
 }
 
 impl NotifierThread {
-    /// Waits for a notification from this process, for at most this long. Returns whether there was one.
+    /// Waits at most `wait_max` for a notification from this process. Returns whether one arrived.
     fn wait_for_local(&self, wait_max: Duration) -> Result<bool, Stopped> {
         let has_queued = self.notifiers.other_processes.wait_timeout(wait_max);
         if self.is_stopped.load(Ordering::Acquire) { Err(Stopped) } else { Ok(has_queued) }

@@ -1,5 +1,5 @@
-//! Inserts any number of rows with one statement, whose SQL does not depend on their number, so that it stays
-//! prepared.
+//! Inserts any number of rows with one statement. The SQL does not depend on the number of rows, so the
+//! statement stays prepared.
 
 use std::marker::PhantomData;
 

@@ -17,8 +17,8 @@ use crate::statement::statement;
 
 statement! {
     /// Locks companies whose provider is not being changed, and claims keys that no other transaction has
-    /// claimed. Returns the positions of the keys in their list, and those of the companies as negative
-    /// numbers.
+    /// claimed. Returns positions in the two lists, starting at 1: of the claimed keys as positive numbers,
+    /// and of the locked companies as negative numbers.
     TryLockAndClaim -> BigInt {
         companies: Array<Integer> = Vec<i32>,
         class: Integer = i32,

@@ -1,5 +1,5 @@
-//! The PostgreSQL store: opening the database and running units of work. This module also has what differs
-//! from SQLite, under the names that `repo/` uses.
+//! The PostgreSQL store: opening the database and running units of work. This module also defines the parts that
+//! differ from SQLite, under the names that `repo/` uses.
 
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -44,15 +44,16 @@ pub(crate) mod repo;
 pub(crate) type Conn = PgConnection;
 pub(crate) type Db = diesel::pg::Pg;
 
-/// The first created of several event ids. PostgreSQL has `min(uuid)` only since version 18.
+/// The SQL expression for the oldest of several event ids. PostgreSQL has `min(uuid)` only since version 18.
 pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";
-/// The size of the database in bytes.
+/// The SQL expression for the size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
-/// Rows are looked up by a list of their ids, which is one bound value.
+/// Whether rows are looked up one by one. On PostgreSQL, one statement looks up a list of ids, which is a single
+/// bound value.
 pub(crate) const READS_ROWS_SINGLY: bool = false;
-/// The planner chooses the order in which it reads a table by its statistics.
+/// PostgreSQL needs no hint: its planner uses statistics to choose the order in which it reads a table.
 pub(crate) const BY_POSITION_HINT: &str = "";
-/// Whether an index has the whole order of a provider's events.
+/// Whether the index `events_feed` contains the whole order of a provider's events: position and id.
 pub(crate) const HAS_FEED_INDEX: bool = true;
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 65_535;
@@ -71,8 +72,8 @@ pub(crate) fn placeholder(number: u16) -> String {
     format!("${number}")
 }
 
-/// The FROM item for the transfers `t` by one side of them, and the alias whose columns have the account and
-/// the entry number.
+/// Returns the FROM item that reads one side (debit or credit) of the transfers `t`, and the alias of the table
+/// whose columns have the account and the entry number.
 pub(crate) fn account_entries_from(_side: &str) -> (String, &'static str) {
     ("transfers AS t".to_owned(), "t")
 }
@@ -112,8 +113,8 @@ fn advisory_lock_key(id: Uuid) -> i32 {
     i32::from_le_bytes([a, b, c, d])
 }
 
-/// The position before which the journal is complete: no transaction and no distribution in steps is in
-/// progress there.
+/// The position before which the journal is complete: no transaction and no distribution in steps with an earlier
+/// position is still in progress.
 pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     // Two statements, in this order: Citus would evaluate the function on another node if the statement also read a
     // table.
@@ -125,8 +126,8 @@ pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     Ok(first_under_way.map_or(settled, |first| first.min(settled)))
 }
 
-/// The position from which the order of the journal may still change, because transactions may be in progress
-/// there.
+/// The position from which the order of the journal may still change, because transactions with this or a later
+/// position may be in progress.
 fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
 }
@@ -141,8 +142,8 @@ pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
     settled_before(conn)
 }
 
-/// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role
-/// without `pg_read_all_stats` cannot see when transactions of other roles started; they are ignored.
+/// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role without
+/// `pg_read_all_stats` cannot see when transactions of other roles started; such transactions are ignored.
 pub(crate) fn feed_held_micros(conn: &mut Conn) -> QueryResult<i64> {
     let oldest = "(SELECT COALESCE(max(extract(epoch FROM \
         clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM unsettled_transactions() AS u \

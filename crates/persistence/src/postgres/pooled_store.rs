@@ -24,8 +24,9 @@ use crate::write_form::WriteForm;
 pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// One connection for each background job, so that no job waits for another: the health check, claiming
-    /// events, settling them, sending notifications, two for metrics, pruning, and due distributions.
+    /// The number of connections for background jobs. Each job has its own, so that no job waits for another:
+    /// the health check, claiming events, settling them, sending notifications, two for metrics, pruning, and
+    /// due distributions.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
     /// `None` selects the form that the server needs.
@@ -48,7 +49,7 @@ pub(crate) struct PooledStore {
 }
 
 impl PooledStore {
-    /// For requests, whose clients wait: each unit has a time limit.
+    /// Creates a store for requests. Each unit has a time limit, because a client waits for it.
     pub(crate) fn for_requests(
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
@@ -58,12 +59,12 @@ impl PooledStore {
         Self { writes, reads, time_limit: Some(time_limit), notifiers, write_form: WriteForm::default() }
     }
 
-    /// For batches of commands, each of which has its own time limit.
+    /// Creates a store for batches of commands, each of which has its own time limit.
     pub(crate) fn for_batches(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
         Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
     }
 
-    /// For background jobs, which share a few connections.
+    /// Creates a store for background jobs, which share a few connections.
     pub(crate) fn for_background(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
         Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
     }
@@ -162,7 +163,7 @@ impl Store for PooledStore {
             (Ok(()), None) => Ok(()),
             (Ok(()), Some(failure)) if is_snapshot || is_usable => Err(failure),
             (Ok(()), Some(_connection_lost)) => {
-                drop(connection); // it leaves the pool
+                drop(connection); // the dead connection leaves the pool
                 self.run_read(Consistency::Snapshot, work)
             }
         }

@@ -1,8 +1,8 @@
 //! Describes the schema, to compare it with the migrations.
 //!
-//! PostgreSQL stores definitions in a normalised form. So the migrations run into the temporary schema of a
-//! transaction that is rolled back, and the same query describes both schemas. The tables may be in any
-//! schema: schema names are removed from both descriptions before they are compared.
+//! PostgreSQL stores definitions in a normalised form. The migrations are therefore run in the temporary
+//! schema of a transaction that is rolled back, and the same query describes both schemas. The tables may be
+//! in any schema: schema names are removed from both descriptions before they are compared.
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;

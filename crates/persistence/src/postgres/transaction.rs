@@ -32,8 +32,8 @@ pub(super) fn take_connection(
     pool.get_timeout(wait).map_err(|e| StoreError::Unavailable(e.to_string()))
 }
 
-/// Takes a connection and starts a transaction. After a server outage every idle connection is dead: they are
-/// detected here, before any work, and dropped.
+/// Takes a connection and starts a transaction. After a server outage every idle connection is dead. Dead
+/// connections are detected here, before any work, and dropped.
 pub(super) fn begin_transaction(
     pool: &Pool<PgConnection>,
     sql: &str,

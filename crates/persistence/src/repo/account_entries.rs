@@ -13,7 +13,8 @@ use crate::rows::{AccountEntryRow, TransactionRow};
 use crate::statement::statement;
 
 statement! {
-    /// The latest entries of both sides, each from its own index, merged by their numbers.
+    /// Selects the latest entries of an account. Debits and credits are read from separate indexes and merged
+    /// by entry number.
     LatestEntries -> (Identifier, SmallInt, BigInt, SmallInt, SqlTimestamp) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,
@@ -35,7 +36,8 @@ statement! {
 }
 
 statement! {
-    /// The next entries of both sides, each from its own index, merged by their numbers.
+    /// Selects the next entries of an account. Debits and credits are read from separate indexes and merged
+    /// by entry number.
     NextEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,

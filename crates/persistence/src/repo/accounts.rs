@@ -1,4 +1,4 @@
-//! Accounts: balances, and opening.
+//! Reads balances and opens accounts.
 
 use std::collections::HashMap;
 

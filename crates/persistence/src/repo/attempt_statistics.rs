@@ -100,7 +100,7 @@ impl Unit<'_> {
         self.record_failure(rows.into_iter().map(ProviderAttemptsRow::into_provider_attempts).collect())
     }
 
-    /// Shifts the stored bits by the number of new ones.
+    /// Shifts the stored results by the number of new attempts, and adds the results of the new ones.
     pub(super) fn append_provider_attempts(&mut self, added: &[ProviderAttempts]) -> Result<(), StoreError> {
         for slice in added.chunks(ROWS_PER_STATEMENT) {
             let query = format!(
@@ -126,7 +126,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Loads the latest attempt of each event: its number equals the number of attempts in the delivery.
+    /// Loads the latest attempt at each event: the attempt whose number equals the stored number of attempts
+    /// of the delivery.
     pub(super) fn load_latest_attempts(
         &mut self,
         events: &[EventId],

@@ -108,7 +108,7 @@ impl Deliveries for Unit<'_> {
         lease: Duration,
     ) -> Result<usize, StoreError> {
         self.query(super::super::disable_statement_timeout)?;
-        // The times are bound as values: computed in the statement, they would not be constants on every
+        // The times are bound as values. If the statement computed them, they would not be constants on every
         // database.
         let mut moments = Vec::new();
         let mut bound = |wait: Duration| {

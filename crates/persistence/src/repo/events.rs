@@ -54,7 +54,7 @@ impl ReadOutbox for Unit<'_> {
             wanted = wanted.filter(deliveries::event_id.ge(Id(first_id_since(since))));
             wanted = wanted.filter(events::created_at.ge(DbTimestamp(since)));
         }
-        // Each order follows an index over the wanted rows. Ids increase with time, and so do positions.
+        // Each sort order is that of an index over the wanted rows. Ids increase with time, and so do positions.
         let cursor = query.before.map(|before| (before, "<")).or(query.after.map(|after| (after, ">")));
         let wanted = match (query.provider, query.state, query.since) {
             // Most events are delivered, so few are skipped.
@@ -113,7 +113,7 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn queue_depth(&mut self) -> Result<QueueDepth, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // after a long outage there are many
+        self.query(super::super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
         let mail = Channel::Mail.code();
         let query = format!(
             "SELECT pending, created_at AS oldest, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}) AS mails_waiting, \
@@ -201,7 +201,7 @@ impl Replays for Unit<'_> {
         state: EventState,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // after a long outage there are many
+        self.query(super::super::disable_statement_timeout)?; // after a long outage, there are many such deliveries
         let which = events_in_state(provider, state);
         match state {
             EventState::Pending => self.make_due_now(which, now),
@@ -249,7 +249,8 @@ impl Unit<'_> {
     }
 }
 
-/// A provider's events in a state. The number is part of the statement, so that the partial index of the state applies.
+/// A provider's events in a state. The state's number is part of the SQL, so that the partial index of the state can be
+/// used.
 fn events_in_state(provider: ProviderId, state: EventState) -> DeliveryFilter {
     let in_state = sql::<Bool>(&format!("state = {}", state.code()));
     Box::new(deliveries::provider_id.eq(Id(provider)).and(in_state))

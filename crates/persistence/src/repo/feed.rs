@@ -18,8 +18,8 @@ use crate::rows::{DeliveryStateRow, QueuedEventRow, RecordedAttemptRow};
 
 /// The maximum duration of a transaction that writes events.
 const TRANSACTION_MICROS_MAX: i64 = 60_000_000;
-/// The maximum number of events that one request examines to find those of a kind or a state. The client
-/// continues after them.
+/// The maximum number of events that one request examines to find the events of a kind or a state. The client
+/// continues after the examined events.
 const SCANNED_EVENTS_MAX: i64 = 1_000;
 
 impl Unit<'_> {

@@ -1,6 +1,6 @@
 //! The repositories, one file for each port of the domain. They are written once against [`super::Conn`] and
-//! compiled once for each database. What differs between the databases is in `super`, under the same names
-//! for both.
+//! compiled once for each database. The parts that differ between the databases are defined in `super`, under
+//! the same names for both.
 
 mod account_entries;
 mod accounts;

@@ -12,8 +12,8 @@ use crate::rows::schema::{companies, occasions};
 use crate::rows::types::{DbTimestamp, Id, Identifier};
 use crate::rows::{OccasionRow, RowReader};
 
-/// The oldest occasions of the company and the oldest global ones, each read from the index and merged. Only
-/// the rows of the page are read.
+/// Selects a page. The oldest occasions of the company and the oldest global ones are read from the index
+/// separately and merged, so that only the rows of the page are read.
 fn page_query() -> String {
     let side = |condition: &str, name: &str| {
         format!(

@@ -18,8 +18,8 @@ use crate::rows::schema::{
 use crate::rows::types::{DbTimestamp, Id};
 
 const HOUR_MICROS: i64 = 3_600_000_000;
-/// How many hours and how many days statistics are stored. The daily statistics of a company are never
-/// deleted.
+/// The retention of the hourly statistics in hours, followed by that of the daily statistics in days. The
+/// daily statistics of a company are never deleted.
 const HOUR_STATISTICS_RETENTION: i64 = 24 * 100;
 const DAY_STATISTICS_RETENTION: i64 = 400;
 
@@ -151,8 +151,8 @@ impl Unit<'_> {
         Ok(old.len())
     }
 
-    /// Deletes rows of the oldest day, if it is before `day`: all rows of the companies that its first `limit` rows
-    /// belong to.
+    /// Deletes occasion statistics of the oldest stored day before `day`. Of this day, deletes all rows of the
+    /// companies to which its first `limit` rows belong. Returns the number of deleted rows.
     fn prune_occasion_statistics(&mut self, day: i32, limit: i64) -> Result<usize, StoreError> {
         let old = occasion_statistics::table
             .filter(occasion_statistics::day.gt(0).and(occasion_statistics::day.lt(day)));

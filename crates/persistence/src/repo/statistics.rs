@@ -184,7 +184,7 @@ impl ReadStatistics for Unit<'_> {
         &mut self,
         provider: ProviderId,
     ) -> Result<Option<(EventId, RecordedAttempt)>, StoreError> {
-        // Events that were tried are due later than all events that were not.
+        // A pending event that was tried is due later than every event that was not tried.
         let pending = deliveries::table
             .filter(deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(PENDING)))
             .order((deliveries::next_attempt_at.desc(), deliveries::event_id.desc()));

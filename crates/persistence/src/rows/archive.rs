@@ -9,7 +9,7 @@ use super::stored_columns::{SqlKind, StoredColumn};
 /// a company over.
 const LOCAL_COLUMNS: [&str; 3] = ["position", "lease_id", "handed_over_at"];
 
-/// The source of the rows of a section, which the SQL calls `t`.
+/// The source of a section's rows. Its SQL refers to the section's table as `t`.
 pub(crate) struct SectionSource {
     /// The tables. `{by_position}` makes SQLite read a table in the order of its positions: without statistics, it would read
     /// and sort all rows of the company for each page.
@@ -18,21 +18,21 @@ pub(crate) struct SectionSource {
     pub(crate) condition: &'static str,
     /// The expressions that order and identify the rows.
     pub(crate) key: &'static [(&'static str, SqlKind)],
-    /// Whether the last part of the key is compared separately, because it is not in the index of the others.
+    /// Whether the last part of the key is compared separately from the other parts, which select a range of an index.
     pub(crate) splits_key: bool,
 }
 
 const OF_COMPANY: &str = "t.company_id = {company}";
 const BY_ID: &[(&str, SqlKind)] = &[("t.id", SqlKind::Identifier)];
 const BY_POSITION: &[(&str, SqlKind)] = &[("t.position", SqlKind::BigInt), ("t.id", SqlKind::Identifier)];
-/// Through the index over company and id.
+/// The key of transfers and recognitions. The journal entries are read through the index over company and id.
 const BY_ENTRY_AND_LEG: &[(&str, SqlKind)] = &[("x.id", SqlKind::Identifier), ("t.leg", SqlKind::Integer)];
 const PROVIDER_OF_COMPANY: &str = "t.id = (SELECT provider_id FROM companies WHERE id = {company})";
 const OWN_OR_USED_OCCASION: &str = "t.company_id = {company} OR (t.company_id IS NULL AND EXISTS \
     (SELECT 1 FROM journal_entries AS x WHERE x.company_id = {company} AND x.occasion_id = t.id))";
 
-/// `has_feed_index` is whether an index has the whole order of a provider's events. Otherwise, a position identifies an
-/// event.
+/// `has_feed_index` is whether an index contains the whole order of a provider's events: position and id. Otherwise, a
+/// position identifies an event.
 pub(crate) fn source(section: ArchiveSection, has_feed_index: bool) -> SectionSource {
     let source = |from, condition, key| SectionSource { from, condition, key, splits_key: false };
     let of_company = |from, key| source(from, OF_COMPANY, key);
@@ -82,9 +82,9 @@ const BY_EVENT_AND_ID: &[(&str, SqlKind)] =
 const BY_SCOPE_AND_KEY: &[(&str, SqlKind)] =
     &[("t.scope", SqlKind::Identifier), ("t.idempotency_key", SqlKind::Text)];
 
-/// Unexpired records of the keys in the journal and in the audit log of the company: those of its provider, and those
-/// of the operator, whose scope is not a provider. Uses lists of keys instead of EXISTS, so that SQLite builds an index
-/// of them.
+/// Selects the unexpired records whose keys occur in the journal or the audit log of the company. The keys belong to
+/// the company's provider or to the operator, whose scope is not a provider. Uses lists of keys instead of EXISTS, so
+/// that SQLite builds an index of the keys.
 const KEY_OF_COMPANY: &str = "t.expires_at > {now} AND t.idempotency_key IN (\
     SELECT x.idempotency_key FROM journal_entries AS x \
     WHERE x.company_id = {company} AND x.idempotency_key IS NOT NULL \

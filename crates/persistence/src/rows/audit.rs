@@ -150,7 +150,7 @@ impl SealRow {
         }
     }
 
-    /// Adds the whole row to the hash chain, after the rows that the seal covers.
+    /// Adds the whole row to the hash chain, after the rows that this seal covers.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         chain.add_number(self.sequence);
         chain.add_number(self.journal_before);

@@ -38,8 +38,8 @@ pub(crate) mod kind {
     pub(crate) const DELETION: i16 = 11;
     pub(crate) const WITHDRAWAL: i16 = 12;
 
-    /// The kind of the journal entries that events of this kind report, one event for each; `None` if the events
-    /// report the recognitions of a sending.
+    /// The kind of the journal entries that are reported by events of this kind, with one event for each entry.
+    /// `None` if the events report the recognitions of a sending instead.
     pub(crate) fn reported_by(event: EventKind) -> Option<i16> {
         match event.subject() {
             EventSubject::SentRecognition => None,
@@ -173,7 +173,7 @@ impl<'a> JournalEntryRow<'a> {
         }
     }
 
-    /// Whether recognitions belong to it.
+    /// Whether the entry is a sending, so that recognitions belong to it.
     pub(crate) fn is_sending(&self) -> bool {
         self.kind == kind::SENDING
     }

@@ -18,7 +18,8 @@ use crate::rows::{
 };
 use crate::write_form::WriteForm;
 
-/// With a single writer no other transaction changes a company's provider or holds a key.
+/// Returns all companies and all keys: with a single writer, no other transaction changes a company's
+/// provider or holds a key.
 pub(crate) fn lock_companies_and_claim_keys(
     _conn: &mut Conn,
     companies: &[CompanyId],
@@ -38,7 +39,8 @@ pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryRes
     Ok(rows)
 }
 
-/// Inserts rows one by one: the statement for one row stays prepared. The failpoint precedes each of them.
+/// Inserts rows one by one: the statement for one row stays prepared. The failpoint is passed before each
+/// row.
 macro_rules! insert {
     ($conn:expr, $failpoint:expr, $table:path, $rows:expr) => {
         for row in $rows {

@@ -1,5 +1,5 @@
-//! Moves committed pages from the write-ahead log into the database file on a separate thread, because the
-//! writer would block all other units of work while it did this.
+//! Moves committed pages from the write-ahead log into the database file on a separate thread. If the writer
+//! moved them, all other units of work would have to wait.
 //!
 //! The log restarts only when all of its pages are in the file, and under load the writer adds new pages
 //! before that happens. Once the log is long and nearly all pages are in the file, the writer moves the last

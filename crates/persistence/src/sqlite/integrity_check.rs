@@ -21,7 +21,7 @@ struct IndexRow {
     name: String,
     #[diesel(sql_type = Text)]
     owner: String,
-    /// Its columns, followed by those of the primary key.
+    /// The SQL of the entry: the columns of the index, followed by those of the primary key.
     #[diesel(sql_type = Text)]
     entry: String,
 }
@@ -60,7 +60,7 @@ impl SqliteAggregateFunction<EntryHash> for OrderFreeDigest {
     }
 }
 
-/// One line for each fault. Calls `pause` between two tables, and stops early if that returns `Break`.
+/// Returns one line for each fault. Calls `pause` between two tables, and stops early if `pause` returns `Break`.
 pub(crate) fn check_file(
     conn: &mut SqliteConnection,
     pause: &mut dyn FnMut() -> ControlFlow<()>,

@@ -1,5 +1,5 @@
 //! The SQLite store: opening the embedded database and running units of work on its single writer. This
-//! module also has what differs from PostgreSQL, under the names that `repo/` uses.
+//! module also defines the parts that differ from PostgreSQL, under the names that `repo/` uses.
 
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -46,20 +46,24 @@ fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
 }
 
-/// The first created of several event ids.
+/// The SQL expression for the oldest of several event ids.
 pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id)";
-/// The size of the database in bytes.
+/// The SQL expression for the size of the database in bytes.
 pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
-/// Rows are looked up one by one: the statement for one row stays prepared.
+/// Whether rows are looked up one by one. On SQLite they are, because the statement for one row stays
+/// prepared.
 pub(crate) const READS_ROWS_SINGLY: bool = true;
-/// Makes a query read a table in the order of its rows, which is that of their positions.
+/// Makes a query read a table in the order in which its rows are stored, which is the order of their
+/// positions.
 pub(crate) const BY_POSITION_HINT: &str = " NOT INDEXED";
-/// Whether an index has the whole order of a provider's events.
+/// Whether the index `events_feed` contains the whole order of a provider's events. Here a position
+/// identifies an event, so the index has no id.
 pub(crate) const HAS_FEED_INDEX: bool = false;
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 32_766;
-/// Makes a claim skip rows that others are claiming. With a single writer there are none.
+/// PostgreSQL needs this clause to skip rows that other transactions are claiming. With a single writer there
+/// are none.
 pub(crate) const SKIP_LOCKED: &str = "";
 
 /// The placeholder of a bound value in hand-written SQL.
@@ -67,9 +71,9 @@ pub(crate) fn placeholder(number: u16) -> String {
     format!("?{number}")
 }
 
-/// The FROM item for the transfers `t` by one side of them, and the alias whose columns have the account and
-/// the entry number. The transfers are read through their index. An index entry that does not match its
-/// transfer is skipped, which leaves a gap in the numbers.
+/// Returns the FROM item that reads one side (debit or credit) of the transfers `t`, and the alias of the
+/// table whose columns have the account and the entry number. The transfers are read through the index of the
+/// side. An index entry that does not match its transfer is skipped, which leaves a gap in the numbers.
 pub(crate) fn account_entries_from(side: &str) -> (String, &'static str) {
     let from = format!(
         "transfers AS entry INDEXED BY transfers_{side} JOIN transfers AS t NOT INDEXED \
@@ -140,7 +144,8 @@ pub(crate) fn lock_company_provider(
     Ok(())
 }
 
-/// The position before which the journal is complete: no distribution in steps is in progress there.
+/// The position before which the journal is complete: no distribution in steps with an earlier position is
+/// still in progress.
 pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     let next = "(SELECT COALESCE(\
         (SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way)), \
@@ -208,8 +213,8 @@ statement! {
 }
 
 /// Writes the results of deliveries. An attempt that is already recorded is not counted again, and its event
-/// is released. They are written one by one: a statement for many would have to ignore every error to skip
-/// attempts that are already recorded.
+/// is released. The results are written one by one: a statement for many results would have to ignore every
+/// error to skip attempts that are already recorded.
 pub(crate) fn write_settlements(
     conn: &mut Conn,
     settlements: &[Settlement],

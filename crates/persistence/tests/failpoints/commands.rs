@@ -62,7 +62,8 @@ fn check_failpoint(failpoint: &Failpoint, is_embedded: bool) -> usize {
     cases
 }
 
-/// Lets one statement after the other fail, until a run has fewer statements. Returns the number of statements.
+/// Injects an error at the first statement, then at the second, and so on, until a run has fewer statements. Returns
+/// the number of statements.
 fn check_each_statement(is_embedded: bool) -> usize {
     let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
     let users = Users::create(&fixture, "all");

@@ -100,7 +100,7 @@ fn kill_at_each_failpoint(is_embedded: bool) -> usize {
     let fixture = LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
     let ids = ids_to_text(&fixture.fixture_ids());
     let LedgerFixture { database, store, commands, background, .. } = fixture;
-    drop((store, commands, background)); // one child process after the other opens the database
+    drop((store, commands, background)); // the child processes open the database, one at a time
     let folder = tempfile::tempdir().unwrap();
     let common = [("url", database.url.as_str()), ("ids", &ids), ("folder", folder.path().to_str().unwrap())];
     let places = if is_embedded { PLACES_ON_SQLITE } else { PLACES_ON_POSTGRES };

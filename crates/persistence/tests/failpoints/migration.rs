@@ -102,7 +102,8 @@ fn check_steps(is_embedded: bool) -> usize {
     cases
 }
 
-/// Lets one statement after the other of the program's migrations fail. Returns the number of statements.
+/// Injects an error at each statement of the program's migrations, one statement per run. Returns the number
+/// of statements.
 fn check_each_statement(failpoint: &str, is_embedded: bool) -> usize {
     let database = empty(is_embedded);
     let url = database.database_url();

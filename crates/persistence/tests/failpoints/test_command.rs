@@ -26,7 +26,7 @@ const LARGE_BODY_BYTES: usize = 600_000;
 /// How long responses are stored.
 const RETENTION: Duration = Duration::from_secs(365 * 86_400);
 
-/// What a command adds if it takes effect: one journal entry, and this.
+/// The rows that a command adds if it takes effect, in addition to one journal entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effect {
     pub recognitions: i64,
@@ -128,7 +128,7 @@ impl Size {
     pub const ALL: [Self; 2] = [Self::OneCommand, Self::FullBatch];
 }
 
-/// Lets the alert of the reserve be due at the next debit.
+/// Sets the alert threshold to the current reserve, so that the next debit triggers the alert.
 pub fn set_alert(fixture: &LedgerFixture) {
     let alert = Points::new(fixture.reserve_points()).unwrap();
     let command = UpdateCompany { reserve_alert: Update::Set(alert), ..UpdateCompany::default() };

@@ -1,8 +1,10 @@
-//! Checks a history. It knows nothing about the ledger except that moves are atomic and that balances start at zero.
+//! Checks a history. The checker knows nothing about the ledger except that moves are atomic and that balances start
+//! at zero.
 //!
-//! Requests with the same key are one move; after one of them has succeeded, all have its response. A move that succeeded took effect between its first invocation and its
-//! first completion; one that was refused had no effect; one whose outcome is unknown had an effect at some time after
-//! its invocation, or none. From this follow the lowest and the highest balance that each read may return.
+//! Requests with the same key are one move; after one of them has succeeded, all return its response. A move that
+//! succeeded took effect between its first invocation and its first completion. A move that was refused had no effect.
+//! A move whose outcome is unknown took effect at some time after its invocation, or not at all. These rules determine
+//! the lowest and the highest balance that each read may return.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -97,7 +99,7 @@ impl AccountMoves {
     }
 }
 
-/// What a history violates, one line each; none if every operation can be explained.
+/// Returns the anomalies of a history, one line each; none if every operation can be explained.
 pub fn find_anomalies(history: &History) -> Vec<String> {
     let mut anomalies = Vec::new();
     let moves = collect_moves(history, &mut anomalies);
@@ -202,7 +204,7 @@ fn collect_moves<'h>(history: &'h History, anomalies: &mut Vec<String>) -> Vec<M
     moves
 }
 
-/// A refusal is explained if an account may have been too low for its debit.
+/// A refusal is explained if the balance of an account may have been too low for the debit.
 fn explain_refusal(
     history: &History,
     accounts: &[AccountMoves],

@@ -185,7 +185,8 @@ impl<'d> Process<'d> {
         }
     }
 
-    /// Records an operation that moves points. Half of them have a key, and some of those are retried.
+    /// Records an operation that moves points. Half of these operations have a key, and some operations with a key are
+    /// retried.
     fn record_move(&mut self, command: &Command, changes: Vec<(AccountIndex, i64)>) {
         let key = (self.random.below(2) == 0)
             .then(|| format!("k{}", self.driver.next_key.fetch_add(1, Ordering::Relaxed)));
@@ -197,7 +198,7 @@ impl<'d> Process<'d> {
             let end = self.execute(command.clone(), key.as_deref(), is_withdrawn);
             self.push(invoked, request, end);
         }
-        // A client that reads after its own write sees it.
+        // A client that reads after its own write must see the write, so half of the moves are followed by a read.
         if self.random.below(2) == 0 {
             self.read_account(changes.first().unwrap().0);
         }
@@ -230,7 +231,7 @@ impl<'d> Process<'d> {
             Outcome::Refused(refusal) if is_insufficient(&refusal) => End::Refused,
             Outcome::Refused(refusal) => match refusal.into_failure() {
                 Ok(_failure) => End::Unknown,
-                // The checker finds no reason for it, unless a balance happens to be low.
+                // The checker cannot explain this refusal, unless a balance happens to be low.
                 Err(_other_rule) => End::Refused,
             },
             Outcome::KeyInUse | Outcome::KeyMisused => End::Unknown,

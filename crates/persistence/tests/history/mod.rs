@@ -21,7 +21,8 @@ use self::record::History;
 use crate::support::LedgerFixture;
 use guerdon_persistence::testing::create_databases;
 
-/// About half of the moves are followed by a read or a retry, so a history has half as many operations again.
+/// The number of operations to run. A history contains about half as many again, because reads and retries follow about
+/// half of the moves.
 const OPERATIONS_ON_SQLITE: usize = 14_000;
 const OPERATIONS_ON_POSTGRES: usize = 10_000;
 const SEED: u64 = 29;
@@ -33,7 +34,7 @@ fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
     }
 }
 
-/// Writes a history to the file that `HISTORY_FILE` names, or that a failed test leaves. Returns its path.
+/// Writes a history to the file that `HISTORY_FILE` names, or to a temporary file. Returns the path.
 fn write_history(history: &History, database: &str) -> PathBuf {
     let begin = std::env::var_os("HISTORY_FILE").map(PathBuf::from);
     let begin = begin.unwrap_or_else(|| std::env::temp_dir().join(format!("history-{}", std::process::id())));

@@ -1,4 +1,5 @@
-//! Deliberate defects. For each, a history or `verify` must show an anomaly; without a defect, none.
+//! Deliberate defects. With each defect, a history or `verify` must show an anomaly. Without a defect,
+//! neither may show one.
 //!
 //! Mutants are global to a process, so each runs in a child process.
 

@@ -1,4 +1,4 @@
-//! Migrations: who may migrate a schema, what an interrupted run leaves, and what stops a run.
+//! Migrations: who may migrate a schema, what an interrupted run leaves behind, and what stops a run.
 
 mod interrupted;
 mod under_load;
@@ -39,7 +39,7 @@ const SHORT_RETRIES: LockRetryPolicy = LockRetryPolicy {
     total_time: Duration::from_millis(500),
 };
 
-/// The URL of an empty database that replaces this one.
+/// Empties the database, or chooses a new file next to it, and returns the URL of the empty database.
 fn empty_database(database: &TestDatabase) -> DatabaseUrl {
     match database.database_url() {
         DatabaseUrl::Sqlite(path) => DatabaseUrl::Sqlite(path.with_file_name("fresh.db")),

@@ -12,7 +12,7 @@ pub fn worth(rate: i128, points: i128) -> i128 {
     floor + i128::from(2 * rest > rate || (2 * rest == rate && floor % 2 == 1))
 }
 
-/// A hundredth of a point, but at most a hundredth of a cent; times the rate.
+/// The tolerance times the rate. The tolerance is a hundredth of a point, but at most a hundredth of a cent.
 fn scaled_tolerance(rate: i128) -> i128 {
     (NANODOLLARS / 100).min(rate * NANODOLLARS / 10_000)
 }
@@ -285,7 +285,8 @@ impl Model {
         !is_refunded && self.is_active(user)
     }
 
-    /// Moves the difference between a wallet and the worth of the points. A wallet that already shows them stays.
+    /// Moves the difference between a wallet and the worth of the points. A wallet that already shows the points does
+    /// not change.
     fn replace(&mut self, user: usize, wallet: usize, points: i128) -> bool {
         if !self.is_active(user) || (wallet == MANAGER && !self.users[user].is_manager) {
             return false;

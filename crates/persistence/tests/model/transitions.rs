@@ -1,4 +1,4 @@
-//! Which operations follow each other.
+//! Generates random operations that are possible in a state of the model.
 
 use proptest::prelude::*;
 use proptest_state_machine::ReferenceStateMachine;
@@ -10,7 +10,7 @@ const USERS_MAX: usize = 12;
 
 pub struct Transitions;
 
-/// Mostly few points, sometimes more than any balance.
+/// Generates mostly few points, and sometimes more than any balance.
 fn points() -> BoxedStrategy<i128> {
     prop_oneof![20 => 1..60_i128, 3 => 60..5_000_i128, 1 => Just(0), 1 => Just(60_000_000)].boxed()
 }
@@ -19,7 +19,7 @@ fn wallet() -> BoxedStrategy<usize> {
     prop_oneof![Just(USER), Just(PEER), Just(MANAGER)].boxed()
 }
 
-/// Different users, of whom some may be deleted.
+/// Generates different users, some of whom may be deleted.
 fn receivers(users: usize) -> BoxedStrategy<Vec<usize>> {
     proptest::sample::subsequence((0..users).collect::<Vec<_>>(), 1..=users.min(4)).boxed()
 }

@@ -378,7 +378,7 @@ impl LedgerFixture {
         self.audit_with(None)
     }
 
-    /// Like `audit_ledger`, and the chain of seals must contain this head.
+    /// Like `audit_ledger`, but also reports if the chain of seals does not contain this head.
     pub fn audit_with(&self, head: Option<[u8; 32]>) -> Vec<Violation> {
         verify_at(self.store.as_ref(), head, self.clock.now(), NonZero::<usize>::MIN)
     }

@@ -22,12 +22,13 @@ fn modular_inverse(a: i64, modulus: i64) -> i64 {
     old.1.rem_euclid(modulus)
 }
 
-/// The error of `amount`, times the rate: negative when rounded down.
+/// The rounding error of the amount of `count` points, times the rate; negative if the amount was rounded
+/// down.
 fn rounding_error(rate: PointsPerDollar, count: i64) -> i64 {
     rate.to_amount(points(count)).unwrap().nanodollars() * rate.get() - count * 1_000_000_000
 }
 
-/// `None` for a rate that divides 10⁹, at which nothing is rounded.
+/// Returns the worst case at a rate; `None` for a rate that divides 10⁹, at which nothing is rounded.
 fn worst_case(rate: PointsPerDollar) -> Option<WorstCase> {
     let common = greatest_common_divisor(1_000_000_000, rate.get());
     let modulus = rate.get() / common;

@@ -142,7 +142,7 @@ proptest! {
     ) {
         if let Some((payer, received, rounding)) = pay_from_balance(rate(r), count, receivers, nanodollars(balance)) {
             let after = payer.checked_add(received).unwrap().checked_add(rounding);
-            // A sum above the largest amount is not a failure: the three parts are in three accounts.
+            // The three parts are in three accounts, so a sum above the largest amount is not a failure.
             prop_assert!(after.is_none_or(|after| after == nanodollars(balance)));
             prop_assert!(!payer.is_negative() && !received.is_negative() && rounding <= Amount::ZERO);
         }

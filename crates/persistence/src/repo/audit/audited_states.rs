@@ -64,7 +64,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The states that the latest entry about each subject recorded.
+    /// For each subject, returns the state that the latest audit entry about the subject recorded.
     fn latest_states(&mut self) -> Result<BTreeMap<AuditedSubject, Option<Vec<u8>>>, StoreError> {
         let (mut latest, mut after) = (BTreeMap::new(), None);
         loop {

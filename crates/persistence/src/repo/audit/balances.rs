@@ -1,5 +1,5 @@
-//! Compares each account with its entries: accounts are read in the order of their owners, entries by their
-//! numbers.
+//! Compares each account with its entries. Accounts are read in the order of their owners, and the entries of
+//! an account in the order of their numbers.
 
 use std::collections::VecDeque;
 

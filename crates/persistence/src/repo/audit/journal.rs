@@ -29,7 +29,7 @@ impl JournalProgress {
         Self { transfers: 0, recognitions: 0, unpaid_receivers, seals }
     }
 
-    /// For the entries of one company, without distributions in progress and without seals.
+    /// For an audit of one company, which covers neither distributions in progress nor seals.
     pub(super) fn of_company() -> Self {
         Self::new(HashMap::new(), SealProgress::without_seals())
     }
@@ -172,7 +172,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Checks that all rows were read with the journal: any other row has no journal entry.
+    /// Checks that all transfers and recognitions were read together with the journal. A row that was not
+    /// read has no journal entry.
     fn audit_orphans(
         &mut self,
         progress: &JournalProgress,
