@@ -64,7 +64,7 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
         return InvalidBody::new("the body is empty and must be a JSON object");
     }
     let (line, column) = (error.line(), error.column());
-    // The visitors accept every kind of value, so the only `Data` error is the one that they return for a repeated key.
+    // The visitors accept every kind of value, so the only `Data` error is that of a repeated key.
     let fault = match error.classify() {
         Category::Data => "must not contain a field twice: ".to_owned(),
         Category::Io | Category::Syntax | Category::Eof => {

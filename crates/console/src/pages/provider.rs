@@ -34,7 +34,7 @@ pub fn render_page(detail: &ProviderDetail, frame: &Frame) -> String {
             h2 #failure { "Last failure" }
             @match &detail.last_failure {
                 Some(failure) => (render_failure(failure, detail, frame)),
-                None => (components::empty_message("No attempts have failed.")),
+                None => (components::empty_message("No attempt of an undelivered event has failed.")),
             }
         }
         section aria-labelledby="facts" { h2 #facts { "Facts" } (provider_facts(detail)) }

@@ -33,7 +33,7 @@ impl OwnerName {
         Self { text: text.to_owned(), split: split_name(text) }
     }
 
-    /// Returns first and last name; the last name is `None` if the full name is a single word.
+    /// Returns the first and the last name. A full name of a single word has no last name.
     pub fn into_parts(self) -> Result<(SingleLine, Option<SingleLine>), InvalidValue> {
         self.split
     }

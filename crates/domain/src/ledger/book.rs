@@ -58,8 +58,8 @@ impl AccountBook {
         &self.transfers
     }
 
-    /// Adds a loaded account; `state` is `None` if the account was never opened. Returns false and changes
-    /// nothing if the state of the account is already loaded.
+    /// Adds a loaded account, whose `state` is absent if it was never opened. Returns false and changes nothing if
+    /// the state of the account is already loaded.
     pub fn insert_loaded(&mut self, account: Account, state: Option<AccountState>) -> bool {
         let is_known = self.account(account).is_some();
         if !is_known {

@@ -59,7 +59,7 @@ pub struct FeedQuery {
     pub provider: ProviderId,
     /// Only events after this position; `None` starts with the first one.
     pub after: Option<FeedPosition>,
-    /// Used only if `after` is `None`: the feed starts at about this time, at most one minute before the first event
+    /// Used only without `after`: the feed starts at about this time, at most one minute before the first event
     /// that was created at this time or later.
     pub since: Option<Timestamp>,
     pub kind: Option<EventKind>,

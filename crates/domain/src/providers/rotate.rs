@@ -51,7 +51,8 @@ pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
     };
     let provider = apply_change(tx, id, &change, context)?;
     let hours = grace.map_or(0, |grace| grace.as_secs() / 3_600);
-    let detail = format!("{secret_name}, {hours} hours of grace");
+    let unit = if hours == 1 { "hour" } else { "hours" };
+    let detail = format!("{secret_name}, {hours} {unit} of grace");
     tx.record_audit_entry(
         &context.new_audit_entry(Action::SecretRotated).with_provider(id).with_detail(detail),
     )?;

@@ -23,8 +23,8 @@ pub enum UserMatch {
     Several,
 }
 
-/// For each key, finds the active user of a company who has the key's employee id or, if there is none, the
-/// key's address.
+/// For each key, finds the active user of a company who has the key's employee id, or the key's address if
+/// no user has the employee id.
 pub fn match_users<R: ReadUsers + ?Sized>(
     reads: &mut R,
     company: CompanyId,

@@ -56,7 +56,7 @@ impl Unit<'_> {
         }
         let event_count: i64 = self.query(|conn| events::table.count().get_result(conn))?;
         findings.require(event_count == expected_count, "event's journal entry", || {
-            format!("{} events have no journal entry", event_count - expected_count)
+            format!("number of events without a journal entry: {}", event_count - expected_count)
         });
         Ok(())
     }
