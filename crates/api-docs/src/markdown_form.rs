@@ -3,12 +3,10 @@
 use crate::guides::resolve_link;
 
 /// Returns the Markdown form of a page. Links lead to the Markdown forms of pages. Main headings that have an id are
-/// preceded by an anchor, because other pages link to them; other headings lose their ids. Of the words after the fence of a
-/// code block, only the language is kept: the others are for the test that runs the examples.
+/// preceded by an anchor, because other pages link to them; other headings lose their ids.
 pub(crate) fn to_markdown_form(text: &str) -> String {
     let mut form = String::with_capacity(text.len());
     for line in text.lines() {
-        let line = if line.starts_with("```") { line.split(' ').next().unwrap_or(line) } else { line };
         let heading = line.strip_suffix('}').and_then(|line| line.rsplit_once(" {#"));
         match heading.filter(|_| line.starts_with('#')) {
             Some((heading, id)) if heading.starts_with("## ") => {
@@ -67,6 +65,5 @@ mod tests {
         );
         check("## Send {#send}", "<a id=\"send\"></a>\n\n## Send");
         check("### Errors {#send-errors}", "### Errors");
-        check("```sh status=404\ncurl x\n```", "```sh\ncurl x\n```");
     }
 }

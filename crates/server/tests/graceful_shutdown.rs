@@ -1,7 +1,6 @@
 //! SIGTERM under load: every request that was sent gets a response.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use crate::support::service::{TestService, basic_authorization};
 use crate::support::{SampleCompany, for_each_database, wait_until};
@@ -13,7 +12,6 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
         sample.fund_peer_wallets(service, 1_000_000);
         let answered = load_then_stop(service, &sample);
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
-        assert!(answered > 20, "too few requests succeeded: {answered}");
         assert_eq!(service.wait_for_log(": stopped duration_ms="), 1);
         service.restart();
         let left = 1_000_000 - i64::try_from(answered).unwrap();
@@ -114,7 +112,7 @@ fn load_then_stop(service: &TestService, sample: &SampleCompany) -> usize {
                 }
             });
         }
-        std::thread::sleep(Duration::from_millis(300)); // tidy: the load runs for a while before the stop
+        wait_until("the load should run", || (answered.load(Ordering::Relaxed) > 20).then_some(()));
         service.running.terminate().unwrap();
     });
     answered.into_inner()
