@@ -198,6 +198,26 @@ async function findConsole(page, health) {
   return [...kinds].map(([kind, link]) => [`console-${slug(kind)}`, link]);
 }
 
+/** Words to search for in the documentation, each with a word of the best result, or null if there is none. */
+const SEARCHES = [
+  ["create user", "Create a user"], ["kudos", "recognition"], ["companies", "compan"], ["SSO", "SAML"],
+  ["idempotency", "dempoten"], ["cognition", null], ["zzz", null],
+];
+
+/** Searches the documentation. Returns the faults. */
+async function checkSearch(page, api) {
+  const faults = [];
+  for (const [query, expected] of SEARCHES) {
+    await page.goto(`${api}/docs?q=${encodeURIComponent(query)}`);
+    await page.waitForFunction('document.getElementById("results").childElementCount > 0', { timeout: 10_000 });
+    const count = await page.$eval("#results p", (line) => line.textContent);
+    const best = await page.$$eval("#results a", (all) => all[0]?.textContent ?? null);
+    const isExpected = expected === null ? best === null && count === "No results" : best?.includes(expected);
+    if (!isExpected) faults.push(`a search for ${query} finds ${best} (${count})`);
+  }
+  return faults;
+}
+
 /** Takes a screenshot. Returns the violations that axe finds, and whether the page is wider than the window. */
 async function check(page, name, link, width, scheme) {
   await page.setViewport({ width, height: 900 });
@@ -233,6 +253,7 @@ async function main() {
     });
     const pages = [...(await findDocumentation(page, api)), ...(await findConsole(page, health))];
     console.log(`${pages.length} pages`);
+    faults.push(...(await checkSearch(page, api)));
     for (const [width, scheme] of VIEWS) {
       for (const [name, link] of pages) {
         const found = await check(page, name, link, width, scheme);

@@ -75,6 +75,9 @@ pub(crate) struct Arguments {
     /// Seed of the random generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// The load of the campaign `soak`, in percent of the peak
+    #[arg(long, value_name = "PERCENT", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=100))]
+    load: u32,
     /// The `pg_config` of a PostgreSQL installation with Citus, for the campaign `citus`
     #[arg(long, value_name = "FILE")]
     pg_config: Option<PathBuf>,
@@ -119,7 +122,7 @@ enum Campaign {
     Crash,
     /// Failures of PostgreSQL and of the network, full disks, I/O errors, clock jumps
     Faults,
-    /// 60 % of the peak load for a long time: memory, descriptors and latency must not grow
+    /// A share of the peak load for a long time: memory, descriptors, latency and unused space must not grow
     Soak,
     /// Every route with every kind of caller and of foreign id
     Authz,
@@ -190,9 +193,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut violations = 0;
     for campaign in &arguments.campaigns {
         for database in &databases {
-            let (database, seed) = (*database, arguments.seed);
+            let (database, seed, load_percent) = (*database, arguments.seed, arguments.load);
             let pg_config = arguments.pg_config.as_deref();
-            let setup = Setup { workspace, program: &program, database, duration, pg_config, seed };
+            let setup =
+                Setup { workspace, program: &program, database, duration, load_percent, pg_config, seed };
             violations += run_and_print(&setup, *campaign);
         }
     }

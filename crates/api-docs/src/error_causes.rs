@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::fields::string_field;
 use crate::operation::Operation;
-use crate::schemas::{list_items, ordered_fields};
+use crate::schemas::{list_items, ordered_fields, required_fields};
 
 /// Returns one or more sentences. `meaning` is the general meaning of the code.
 pub(crate) fn describe_cause(operation: &Operation<'_>, code: &str, meaning: &str) -> String {
@@ -20,15 +20,15 @@ pub(crate) fn describe_cause(operation: &Operation<'_>, code: &str, meaning: &st
 
 fn invalid_parts(operation: &Operation<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
-    if body_schema(operation).is_some() {
-        sentences.push(
-            "The body is not a JSON object, or one of its fields is missing, invalid or in conflict with another."
-                .to_owned(),
-        );
+    if let Some(schema) = body_schema(operation) {
+        sentences.push(match join_names(required_fields(schema).into_iter().map(quote)) {
+            Some(names) => format!("The body is not a JSON object, or {names} is missing."),
+            None => "The body is not a JSON object.".to_owned(),
+        });
+        sentences.push("A field does not follow its rule above, or contradicts another one.".to_owned());
     }
-    if parameters(operation).any(|parameter| string_field(parameter, "in") == "query") {
-        sentences.push("A query parameter is missing or invalid.".to_owned());
-    }
+    let query = query_parameters(operation).map(|parameter| quote(string_field(parameter, "name")));
+    sentences.extend(join_names(query).map(|names| format!("{names} does not follow its rule above.")));
     sentences
 }
 
@@ -63,17 +63,24 @@ fn path_noun(path: &str) -> Option<&str> {
 /// Returns the fields and query parameters that hold ids of objects: ``` `a`, `b` or `c` ```; `None` if there are none.
 fn join_references(operation: &Operation<'_>) -> Option<String> {
     let fields = body_schema(operation).map(ordered_fields).unwrap_or_default();
-    let query = parameters(operation).filter(|parameter| string_field(parameter, "in") == "query");
-    let query =
-        query.filter_map(|parameter| Some((string_field(parameter, "name"), parameter.get("schema")?)));
-    let names: Vec<String> = fields
+    let query = query_parameters(operation)
+        .filter_map(|parameter| Some((string_field(parameter, "name"), parameter.get("schema")?)));
+    let references = fields
         .into_iter()
         .chain(query)
-        .filter(|(name, schema)| is_reference(name, schema) && !is_immutable(operation, name))
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
+        .filter(|(name, schema)| is_reference(name, schema) && !is_immutable(operation, name));
+    join_names(references.map(|(name, _)| quote(name)))
+}
+
+/// Joins names as ``` `a`, `b` or `c` ```; `None` if there are none.
+fn join_names(names: impl Iterator<Item = String>) -> Option<String> {
+    let names: Vec<String> = names.collect();
     let (last, others) = names.split_last()?;
     Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
+}
+
+fn quote(name: &str) -> String {
+    format!("`{name}`")
 }
 
 fn is_reference(name: &str, schema: &Value) -> bool {
@@ -89,8 +96,9 @@ fn body_schema<'a>(operation: &Operation<'a>) -> Option<&'a Value> {
     operation.specification.pointer("/requestBody/content/application~1json/schema")
 }
 
-fn parameters<'a>(operation: &Operation<'a>) -> impl Iterator<Item = &'a Value> {
+fn query_parameters<'a>(operation: &Operation<'a>) -> impl Iterator<Item = &'a Value> {
     list_items(operation.specification, "parameters")
+        .filter(|parameter| string_field(parameter, "in") == "query")
 }
 
 #[cfg(test)]
@@ -122,7 +130,12 @@ mod tests {
         let list =
             json!({"parameters": [{"name": "corporation_id", "in": "query", "schema": {"format": "uuid"}}]});
         check("/v1/companies", &list, "forbidden", "`corporation_id` is an object of another provider.");
-        check("/v1/companies", &list, "invalid_request", "A query parameter is missing or invalid.");
+        check("/v1/companies", &list, "invalid_request", "`corporation_id` does not follow its rule above.");
+        let schema = json!({"required": ["email", "last_name"], "properties": {}});
+        let create = json!({"requestBody": {"content": {"application/json": {"schema": schema}}}});
+        let expected = "The body is not a JSON object, or `email` or `last_name` is missing. \
+             A field does not follow its rule above, or contradicts another one.";
+        check("/v1/users", &create, "invalid_request", expected);
         check("/v1/companies/{id}/users", &json!({}), "not_found", "The company does not exist.");
         let schema = json!({"properties": {"company_id": {"format": "uuid"}}});
         let update = json!({"requestBody": {"content": {"application/json": {"schema": schema}}}});

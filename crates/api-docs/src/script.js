@@ -47,21 +47,29 @@
   let index;
   const loadIndex = () => (index ??= fetch("/docs/search.json").then((response) => response.json()));
 
-  const rank = ([, page, section, text], words) => {
+  // A pattern that finds a word, its synonyms and their plurals at the beginning of words: "use" finds "users", but not
+  // "because".
+  const escape = (word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+  const stem = (word) => (word.length > 3 ? word.replace(/(ies|(?<!s)s)$/, "") : word);
+  const pattern = (words) => `(?<![\\p{L}\\p{N}])(?:${words.map((word) => escape(stem(word))).join("|")})`;
+  const toTerm = (word, synonyms) => {
+    const all = [word, ...(synonyms[word] ?? synonyms[stem(word)] ?? [])];
+    return { exact: new RegExp(pattern([word]), "iu"), any: new RegExp(pattern(all), "iu") };
+  };
+
+  const rank = ([, page, section, text], terms) => {
     let score = 0;
-    for (const word of words) {
-      const inSection = section.toLowerCase().includes(word);
-      const inPage = page.toLowerCase().includes(word);
-      const inText = text.toLowerCase().includes(word);
-      if (!inSection && !inPage && !inText) return 0;
-      score += (inSection ? 10 : 0) + (inPage ? 4 : 0) + (inText ? 1 : 0);
+    for (const { exact, any } of terms) {
+      const places = [[section, 10], [page, 4], [text, 1]].filter(([place]) => any.test(place));
+      if (places.length === 0) return 0;
+      for (const [place, weight] of places) score += exact.test(place) ? weight : weight / 2;
     }
     // A part of an operation, "Create a user: Parameters", comes after the operation.
     return section.includes(": ") ? score / 2 : score;
   };
   // The words around the first match, whole.
-  const excerpt = (text, words) => {
-    const found = words.map((word) => text.toLowerCase().indexOf(word)).filter((at) => at >= 0);
+  const excerpt = (text, terms) => {
+    const found = terms.map(({ any }) => text.search(any)).filter((at) => at >= 0);
     const match = found.length === 0 ? 0 : Math.min(...found);
     const begin = match < 40 ? 0 : text.indexOf(" ", match - 40) + 1;
     const space = text.lastIndexOf(" ", begin + 120);
@@ -69,10 +77,9 @@
     return (begin > 0 ? "… " : "") + text.slice(begin, end) + (end < text.length ? " …" : "");
   };
   const element = (name, text, className = "") => Object.assign(document.createElement(name), { textContent: text, className });
-  // The element with each match of a word marked.
-  const marked = (name, text, words, className = "") => {
-    const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-    const parts = text.split(new RegExp(`(${escaped.join("|")})`, "giu"));
+  // The element with each match marked.
+  const marked = (name, text, terms, className = "") => {
+    const parts = text.split(new RegExp(`(${terms.map(({ any }) => any.source).join("|")})`, "giu"));
     const whole = element(name, "", className);
     whole.append(...parts.map((part, position) => (position % 2 === 1 ? element("mark", part) : part)));
     return whole;
@@ -81,20 +88,20 @@
     const query = field.value.trim().toLowerCase();
     results.hidden = query === "";
     if (query === "") return results.replaceChildren();
-    let sections;
-    try { sections = await loadIndex(); } catch {
+    let sections, synonyms;
+    try { ({ sections, synonyms } = await loadIndex()); } catch {
       index = undefined;
       return results.replaceChildren(element("p", "The search index could not be loaded."));
     }
     if (field.value.trim().toLowerCase() !== query) return;
-    const words = query.split(/\s+/);
-    const ranked = sections.map((section) => [rank(section, words), section]).filter(([score]) => score > 0);
+    const terms = query.split(/\s+/).map((word) => toTerm(word, synonyms));
+    const ranked = sections.map((section) => [rank(section, terms), section]).filter(([score]) => score > 0);
     ranked.sort(([a], [b]) => b - a);
     const list = document.createElement("ul");
     for (const [, [url, page, section, text]] of ranked.slice(0, RESULTS_MAX)) {
       const link = element("a", "");
       link.href = url;
-      link.append(marked("strong", section || page, words), " ", element("span", page, "page"), marked("span", excerpt(text, words), words, "excerpt"));
+      link.append(marked("strong", section || page, terms), " ", element("span", page, "page"), marked("span", excerpt(text, terms), terms, "excerpt"));
       const item = document.createElement("li");
       item.append(link);
       list.append(item);

@@ -1,13 +1,54 @@
-//! The search index: every section of every page, for the script.
+//! The search index: every section of every page, and words that other services use for the same things. The script
+//! searches it.
+
+use std::collections::BTreeMap;
 
 use pulldown_cmark::HeadingLevel;
 use serde_json::{Value, json};
 
 use crate::page::Page;
 
-/// Returns the index as a JSON array of `[url, title of the page, title of the section, text]`.
+/// Words in the singular that a reader may search for, each with the words of these pages.
+const SYNONYMS: [(&str, &[&str]); 31] = [
+    ("account", &["wallet"]),
+    ("auth", &["credentials"]),
+    ("authentication", &["credentials"]),
+    ("balance", &["wallet"]),
+    ("budget", &["reserve"]),
+    ("callback", &["webhook"]),
+    ("cancel", &["refund"]),
+    ("client", &["provider"]),
+    ("credit", &["deposit"]),
+    ("currency", &["rate", "points"]),
+    ("customer", &["company"]),
+    ("dedupe", &["idempotency"]),
+    ("duplicate", &["idempotency"]),
+    ("employee", &["user"]),
+    ("fund", &["reserve"]),
+    ("gdpr", &["erase", "delete"]),
+    ("gift", &["recognition"]),
+    ("hmac", &["signature"]),
+    ("kudos", &["recognition"]),
+    ("login", &["saml"]),
+    ("member", &["user"]),
+    ("merchant", &["provider"]),
+    ("pagination", &["page"]),
+    ("paging", &["page"]),
+    ("person", &["user"]),
+    ("people", &["user"]),
+    ("reward", &["recognition", "redemption"]),
+    ("sso", &["saml"]),
+    ("tenant", &["provider"]),
+    ("throttling", &["rate"]),
+    ("topup", &["deposit"]),
+];
+
+/// Returns the index as a JSON object: `sections` is an array of `[url, title of the page, title of the section, text]`,
+/// and `synonyms` contains a list of words for each word.
 pub(crate) fn build_index(pages: &[Page]) -> String {
-    Value::Array(pages.iter().flat_map(list_sections).collect()).to_string()
+    let sections: Vec<Value> = pages.iter().flat_map(list_sections).collect();
+    let synonyms: BTreeMap<&str, &[&str]> = SYNONYMS.into_iter().collect();
+    json!({"sections": sections, "synonyms": synonyms}).to_string()
 }
 
 fn list_sections(page: &Page) -> Vec<Value> {
@@ -42,6 +83,8 @@ mod tests {
             ["/docs/users#createUser", "Users", "Create a user", "With wallets."],
             ["/docs/users#response", "Users", "Create a user: Response", "{}"],
         ]);
-        assert_eq!(build_index(&[page]), expected.to_string());
+        let index: Value = serde_json::from_str(&build_index(&[page])).unwrap();
+        assert_eq!(index["sections"], expected);
+        assert_eq!(index["synonyms"]["kudos"], json!(["recognition"]));
     }
 }

@@ -47,6 +47,20 @@ fn links_lead_to_existing_pages_and_nothing_is_loaded_from_another_host() {
 }
 
 #[test]
+fn a_search_for_a_synonym_finds_a_section() {
+    let pages = render_all_pages();
+    let index = &pages.iter().find(|page| page.path == "/docs/search.json").unwrap().body;
+    let index: serde_json::Value = serde_json::from_str(index).unwrap();
+    let text = index["sections"].to_string().to_lowercase();
+    let words: HashSet<&str> = text.split(|character: char| !character.is_alphanumeric()).collect();
+    for (synonym, targets) in index["synonyms"].as_object().unwrap() {
+        for target in targets.as_array().unwrap().iter().filter_map(serde_json::Value::as_str) {
+            assert!(words.iter().any(|word| word.starts_with(target)), "{synonym} leads to {target}");
+        }
+    }
+}
+
+#[test]
 fn every_operation_has_an_anchor_and_an_example_in_each_language() {
     let description: serde_json::Value =
         serde_json::from_str(include_str!("../../../docs/openapi.json")).unwrap();

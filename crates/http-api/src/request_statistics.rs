@@ -21,7 +21,7 @@ pub struct RequestCounts {
     pub requests: i64,
     /// Responses with a status of 4xx.
     pub client_errors: i64,
-    /// Responses with a status of 5xx.
+    /// Responses with a status of 5xx, except those during maintenance, which is announced.
     pub server_errors: i64,
     /// The sum of the durations of all responses.
     pub duration_micros: i64,
@@ -30,11 +30,12 @@ pub struct RequestCounts {
 }
 
 impl RequestStatistics {
-    pub(crate) fn record_response(&self, status: u16, duration: Duration) {
+    /// Counts a response. `is_planned` is true for the 503 during maintenance.
+    pub(crate) fn record_response(&self, status: u16, is_planned: bool, duration: Duration) {
         self.requests.fetch_add(1, Ordering::Relaxed);
         match status {
             400..=499 => self.client_errors.fetch_add(1, Ordering::Relaxed),
-            500.. => self.server_errors.fetch_add(1, Ordering::Relaxed),
+            500.. if !is_planned => self.server_errors.fetch_add(1, Ordering::Relaxed),
             _ => 0,
         };
         self.duration_micros
@@ -57,5 +58,21 @@ impl RequestStatistics {
             server_errors: self.server_errors.swap(0, Ordering::Relaxed),
             duration_micros: self.duration_micros.swap(0, Ordering::Relaxed),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_planned_failure_is_no_server_error() {
+        let statistics = RequestStatistics::default();
+        for (status, is_planned) in [(200, false), (404, false), (503, false), (503, true)] {
+            statistics.record_response(status, is_planned, Duration::from_millis(1));
+        }
+        let counts = statistics.take_counts();
+        assert_eq!((counts.requests, counts.client_errors, counts.server_errors), (4, 1, 1));
+        assert_eq!(statistics.take_counts(), RequestCounts::default());
     }
 }

@@ -11,11 +11,12 @@ use diesel::connection::SimpleConnection;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{Bool, Text};
+use guerdon_domain::companies::HANDED_OVER_DELIVERY;
+use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::values::EventId;
-use uuid::Uuid;
 
-use crate::rows::types::{Id, Identifier};
+use crate::rows::types::{Id, Identifier, first_id_of_millisecond};
 
 /// The partitioned tables, their key, and the storage parameters of their partitions. Other transactions lock them in
 /// this order, too.
@@ -54,10 +55,8 @@ impl PartitionRange {
     }
 }
 
-/// Returns the smallest id of a time: ids are UUIDs of version 7 (RFC 9562), which start with the time in milliseconds.
 fn first_id_at(at: Timestamp) -> EventId {
-    let millis = u128::try_from(at.unix_micros() / 1_000).unwrap_or_default();
-    EventId::from_uuid(Uuid::from_u128(millis << 80))
+    EventId::from_uuid(first_id_of_millisecond(at.unix_micros() / 1_000))
 }
 
 fn time_of_id(id: EventId) -> Option<Timestamp> {
@@ -192,7 +191,9 @@ pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId
 fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<bool> {
     let in_state =
         |state: i16| format!("EXISTS (SELECT FROM deliveries_{} WHERE state = {state})", range.suffix);
-    let any = [1, 3, 4, 5].map(in_state).join(" OR ");
+    let states = [EventState::Pending, EventState::Exhausted, EventState::Unaddressed].map(EventState::code);
+    let all: Vec<String> = states.into_iter().chain([HANDED_OVER_DELIVERY]).map(in_state).collect();
+    let any = all.join(" OR ");
     diesel::select(sql::<Bool>(&any)).get_result(conn)
 }
 

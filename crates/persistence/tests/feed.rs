@@ -32,7 +32,7 @@ pub fn read_whole_feed(
     loop {
         let wanted =
             FeedQuery { provider: fixture.provider, after, since: None, kind: None, state, limit: 7 };
-        let part = fixture.read_snapshot(|reads| reads.read_feed(&wanted));
+        let part = fixture.read_snapshot(|reads| reads.find_feed_page(&wanted));
         if part.next == after {
             ends_seen += 1;
             if ends_seen == END_READS {
@@ -41,7 +41,9 @@ pub fn read_whole_feed(
             continue;
         }
         ends_seen = 0;
-        events.extend(part.events.iter().map(|entry| entry.event.id));
+        let loaded = fixture.read_snapshot(|reads| reads.load_feed_page(&part));
+        assert!(loaded.iter().map(|entry| entry.event.id).eq(part.ids.iter().copied()));
+        events.extend(part.ids);
         after = part.next;
     }
 }
@@ -82,9 +84,9 @@ fn a_reader_may_start_at_a_timestamp() {
                 state: None,
                 limit: 100,
             };
-            let read = |_| fixture.read_snapshot(|reads| reads.read_feed(&wanted));
+            let read = |_| fixture.read_snapshot(|reads| reads.find_feed_page(&wanted));
             let part = (0..END_READS).map(read).max_by_key(|part| part.next).unwrap();
-            (part.events.iter().map(|entry| entry.event.id).collect::<Vec<_>>(), part.next)
+            (part.ids, part.next)
         };
         let begun = fixture.context().clock.now();
         assert_eq!(from(begun), (Vec::new(), None));

@@ -67,6 +67,10 @@ fn a_large_import_counts_the_lines_of_the_whole_file() {
         let done = import(service, &file, &sample.company, &[]);
         assert_eq!(counts(&done), json!({"created": 1_200, "updated": 0, "unchanged": 0, "refused": 1}));
         assert!(done.stderr.contains("line 2402: 1 cell, but the header has 5"), "{}", done.stderr);
+        let audit = service.run_json_command(&["audit", "--company", &sample.company]);
+        let imports = audit.as_array().unwrap().iter().filter(|entry| entry["action"] == "import.users");
+        let details: Vec<&Value> = imports.map(|entry| &entry["detail"]).collect();
+        assert_eq!(details, ["1200 created, 0 updated", "started, 1201 records"]);
         let again = import(service, &file, &sample.company, &["--atomic"]);
         assert!(again.status == 1 && again.stderr.contains("line 2402: "), "{}", again.stderr);
         assert_eq!(counts(&again)["refused"], 1);

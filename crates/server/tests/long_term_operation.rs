@@ -77,7 +77,9 @@ fn names_work_in_place_of_ids() {
         ]);
         assert_eq!(shown["wallets"], wallets);
         let text = service.run_command(&["user", "show", email, "--company", &domain]).stdout;
-        assert!(text.contains("peer_wallet") && text.contains("POINTS SPENT"), "{text}");
+        for part in ["peer_wallet", "POINTS SPENT", "department", &domain] {
+            assert!(text.contains(part), "{part} is not in {text}");
+        }
         assert_eq!(service.run_json_command(&["company", "show", &domain])["id"], sample.company.as_str());
         let companies = service.run_json_command(&["company", "list", "--provider", "Sample"]);
         assert_eq!(companies.as_array().unwrap().len(), 1);
@@ -327,6 +329,7 @@ fn mails_are_listed_and_tested_and_the_service_reports_its_status() {
             "database",
             "events_pending",
             "last_backup_at",
+            "last_prune",
             "last_verification",
             "listen",
             "mails_waiting",
@@ -350,7 +353,7 @@ fn read_status(service: &TestService) -> Value {
 }
 
 #[test]
-fn status_and_metrics_show_the_last_backup_and_the_last_verification() {
+fn status_and_metrics_show_the_last_backup_verification_and_retention() {
     for_each_database(|service: &mut TestService| {
         let recorded = service.run_json_command(&["backup", "--record"]);
         assert_eq!(read_status(service)["last_backup_at"], recorded["last_backup_at"]);
@@ -364,6 +367,12 @@ fn status_and_metrics_show_the_last_backup_and_the_last_verification() {
         assert_eq!(verification["checked"], verified["checked"]);
         assert!(text_field(&verification, "at").ends_with('Z') && verification["duration_ms"].is_u64());
 
+        let mut pruned = service.run_json_command(&["prune"]);
+        let prune = read_status(service)["last_prune"].clone();
+        assert!(text_field(&prune, "at") >= text_field(&again, "last_backup_at"), "{prune}");
+        assert!(pruned.as_object_mut().unwrap().remove("longest_step_micros").unwrap().is_u64());
+        assert_eq!(prune["deleted"], pruned);
+
         service.running.terminate().unwrap();
         assert_eq!(service.running.wait_for_exit().unwrap(), Some(0));
         service.restart();
@@ -375,6 +384,9 @@ fn status_and_metrics_show_the_last_backup_and_the_last_verification() {
             "guerdon_verify_violations 0",
             "guerdon_verify_last_run_timestamp_seconds 1",
             "guerdon_verify_last_run_duration_seconds ",
+            "guerdon_prune_last_run_timestamp_seconds 1",
+            "guerdon_prune_longest_step_seconds ",
+            "guerdon_prune_deleted{kind=\"events\"} 0",
         ] {
             assert!(metrics.contains(part), "{part} is not in {metrics}");
         }

@@ -22,6 +22,8 @@ pub(super) struct Setup<'a> {
     pub(super) database: Database,
     /// The time that the campaign fits its work into, without preparations.
     pub(super) duration: Duration,
+    /// The load of the campaign `soak`, in percent of the peak.
+    pub(super) load_percent: u32,
     /// The `pg_config` of an installation with Citus.
     pub(super) pg_config: Option<&'a Path>,
     /// The seed of the random generator.

@@ -1,9 +1,10 @@
-//! Runs the service at 60 % of its peak load for a long time. Memory, descriptors, write-ahead log and latency must not
-//! grow.
+//! Runs the service at a share of its peak load for a long time. Memory, descriptors, write-ahead log and latency must
+//! not grow, and PostgreSQL's tables and indexes must stay near the size of their content.
 //!
 //! The peak is measured first, with clients that wait only for their responses. Then the clients send at a fixed rate,
 //! and samples are taken at regular intervals. The first quarter of the samples is compared with the last one.
 
+mod bloat;
 mod paced_load;
 mod samples;
 
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use guerdon_test_harness::WebhookReceiver;
 
+use self::bloat::measure_bloat;
 use self::paced_load::PacedLoad;
 use self::samples::{Sample, Samples};
 use super::context::Setup;
@@ -24,7 +26,6 @@ use crate::measurement::percentiles::per_second;
 
 const PEAK_CONNECTIONS: usize = 32;
 const PEAK_DURATION: Duration = Duration::from_secs(10);
-const LOAD_SHARE: f64 = 0.6;
 /// The load before the first sample, in which caches and pools fill.
 const WARM_UP: Duration = Duration::from_secs(20);
 /// The number of samples, and the shortest interval between two samples.
@@ -39,7 +40,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     let peak = measure_peak(&subject)?;
     subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT)?;
     receiver.unread_requests(); // releases the memory of the recorded events
-    let rate = peak * LOAD_SHARE;
+    let rate = peak * f64::from(setup.load_percent) / 100.0;
     let load = PacedLoad::new(&subject, rate);
     let samples = load.run_during(|| {
         std::thread::sleep(WARM_UP);
@@ -59,6 +60,9 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     measurements.push(Measurement::at_most("connections that broke", to_f64(broken.len()), 0.0, ""));
     measurements.extend(broken.first().map(|error| Measurement::without_bound(error, "")));
     measurements.extend(samples.measurements());
+    if !sql.is_sqlite() {
+        measurements.extend(measure_bloat(&sql)?);
+    }
     Ok(Report { measurements, operations: responses, ..Report::default() })
 }
 

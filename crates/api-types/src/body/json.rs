@@ -76,12 +76,18 @@ fn parse_error(body: &[u8], error: &serde_json::Error) -> InvalidBody {
 }
 
 /// Returns the reason for a syntax error. The parser has a constant text for each kind of error, so the reason contains
-/// no part of the body.
+/// no part of the body. Its shortest texts are replaced by clearer ones.
 fn syntax_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     match text.strip_suffix(&position).unwrap_or(&text) {
         "recursion limit exceeded" => "too many nested arrays and objects".to_owned(),
+        "expected ident" => "expected `true`, `false` or `null`".to_owned(),
+        "expected value" => {
+            "expected a value: a string in double quotes, a number, `true`, `false`, `null`, an array or an object"
+                .to_owned()
+        }
+        "key must be a string" => "the name of a field must be a string in double quotes".to_owned(),
         "invalid unicode code point" => "invalid UTF-8 or Unicode escape".to_owned(),
         reason => reason.replacen("EOF while parsing", "the body ends within", 1),
     }

@@ -14,6 +14,8 @@ const PENDING_AGE_MAX: Duration = Duration::hours(1);
 const VERIFICATION_AGE_MAX: Duration = Duration::hours(36);
 /// A service verifies the ledger within minutes after its first start.
 const FIRST_VERIFICATION_GRACE: Duration = Duration::minutes(10);
+/// A service deletes records past their retention once a day.
+const RETENTION_AGE_MAX: Duration = Duration::hours(36);
 /// A backup should be made every night.
 const BACKUP_AGE_MAX: Duration = Duration::hours(26);
 const CERTIFICATE_WARNING_DAYS: i64 = 30;
@@ -86,6 +88,12 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
         }
         None => {}
     }
+    let last_retention = overview.service.last_retention.as_ref().map(|run| run.ended_at);
+    alerts.extend(last_retention.filter(|at| now - *at > RETENTION_AGE_MAX).map(|at| {
+        let age = time_format::format_age(now, at);
+        Alert::new(Tone::Warn, format!("Records past their retention were last deleted {age}. See the log."))
+            .with_command("guerdon prune")
+    }));
     alerts.extend(overview.service.last_backup_at.filter(|at| now - *at > BACKUP_AGE_MAX).map(|at| {
         let text = format!("The last recorded backup was made {}.", time_format::format_age(now, at));
         let is_embedded = !overview.service.database.starts_with("postgres");
@@ -156,7 +164,7 @@ fn other_alerts(overview: &Overview, frame: &Frame) -> Vec<Alert> {
     let failed = overview.api.as_ref().map_or(0, |api| api.server_errors.total());
     if let Ok(failed @ 1..) = u64::try_from(failed) {
         let text = format!(
-            "{} failed with 5xx. A 503 means that the service was busy or in maintenance; for other statuses, see the log.",
+            "{} failed with 5xx. A 503 means that the service was busy; for other statuses, see the log.",
             numbers::count_with_noun(failed, "request", "requests")
         );
         alerts.push(Alert::new(Tone::Bad, text).with_link("/requests?status=5xx", "See which"));

@@ -5,7 +5,7 @@ use time::macros::{date, datetime};
 use super::*;
 use crate::model::{
     Activity, ApiStatistics, BucketSize, CappedCount, DeliveryCounts, LatestResults, LedgerStatus,
-    MailCounts, ObjectReference, Problems, Series, ServiceStatus, Verification,
+    MailCounts, ObjectReference, Problems, RetentionRun, Series, ServiceStatus, Verification,
 };
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
@@ -47,6 +47,7 @@ fn healthy_overview() -> Overview {
             database: "SQLite".into(),
             database_bytes: None,
             certificate: None,
+            last_retention: None,
             last_backup_at: None,
         },
         problems: Problems::default(),
@@ -96,6 +97,17 @@ fn an_old_backup_is_reported() {
 }
 
 #[test]
+fn a_failing_retention_is_reported() {
+    let mut overview = healthy_overview();
+    let run = |age| Some(RetentionRun { ended_at: NOW - age, deleted: None });
+    overview.service.last_retention = run(RETENTION_AGE_MAX);
+    assert_eq!(alert_texts(&overview), []);
+    overview.service.last_retention = run(Duration::hours(49));
+    let expected = "Records past their retention were last deleted 2 d 1 h ago. See the log.";
+    assert_eq!(alert_texts(&overview), [(Tone::Warn, expected.to_owned())]);
+}
+
+#[test]
 fn pending_event_is_reported_after_an_hour() {
     let mut overview = healthy_overview();
     overview.deliveries.oldest_pending_at = Some(NOW - Duration::hours(1));
@@ -142,7 +154,7 @@ fn server_errors_and_unbalanced_ledger_are_reported() {
             Tone::Bad,
             "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
         ),
-        (Tone::Bad, "2 requests failed with 5xx. A 503 means that the service was busy or in maintenance; for other statuses, see the log.".to_owned()),
+        (Tone::Bad, "2 requests failed with 5xx. A 503 means that the service was busy; for other statuses, see the log.".to_owned()),
     ];
     assert_eq!(alert_texts(&overview), expected);
 }

@@ -24,8 +24,8 @@ pub use capped_count::CappedCount;
 pub use company::{Circulation, Companies, Company, CompanyRow, OccasionUse, Reserve};
 pub use event::{Event, EventRow, EventState, Events};
 pub use overview::{
-    Activity, ApiStatistics, Certificate, DeliveryCounts, LedgerStatus, MailCounts, Overview, Problems, Seal,
-    ServiceStatus, Verification,
+    Activity, ApiStatistics, Certificate, DeliveryCounts, LedgerStatus, MailCounts, Overview, Problems,
+    RetentionRun, Seal, ServiceStatus, Verification,
 };
 pub use provider::{
     DeliveryFailure, LatestResults, Percentiles, Performance, Provider, ProviderDetail, ProviderRow,

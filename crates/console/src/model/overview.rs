@@ -94,6 +94,14 @@ pub struct Verification {
     pub violations: u64,
 }
 
+/// The result of the last run of retention.
+#[derive(Debug, Clone)]
+pub struct RetentionRun {
+    pub ended_at: OffsetDateTime,
+    /// The number of deleted records by kind as text; `None` if nothing was deleted.
+    pub deleted: Option<String>,
+}
+
 /// The process and its database.
 #[derive(Debug, Clone)]
 pub struct ServiceStatus {
@@ -104,6 +112,8 @@ pub struct ServiceStatus {
     pub database_bytes: Option<u64>,
     /// `None` if a proxy terminates TLS.
     pub certificate: Option<Certificate>,
+    /// `None` if retention never ran to its end.
+    pub last_retention: Option<RetentionRun>,
     /// `None` if no backup was recorded.
     pub last_backup_at: Option<OffsetDateTime>,
 }

@@ -236,6 +236,18 @@ fn service_facts(overview: &Overview, frame: &Frame) -> Markup {
         ("Database", html! { (service.database) ", " (size) }),
         ("Certificate", certificate),
         (
+            "Last retention",
+            html! {
+                @match &service.last_retention {
+                    Some(run) => {
+                        (time_format::render_timestamp_with_age(frame.now, run.ended_at)) ", deleted "
+                        (run.deleted.as_deref().unwrap_or("nothing"))
+                    },
+                    None => "never",
+                }
+            },
+        ),
+        (
             "Last backup",
             html! {
                 @match service.last_backup_at {

@@ -2,8 +2,8 @@
 
 use guerdon_console::model::{
     Activity, ApiStatistics, BucketSize, CappedCount, Certificate, DeliveryCounts, LatestResults,
-    LedgerStatus, MailCounts, ObjectReference, Overview, Percentiles, Problems, Seal, Series, ServiceStatus,
-    Verification,
+    LedgerStatus, MailCounts, ObjectReference, Overview, Percentiles, Problems, RetentionRun, Seal, Series,
+    ServiceStatus, Verification,
 };
 use time::Duration;
 use time::macros::{date, datetime};
@@ -75,6 +75,10 @@ pub fn busy_overview() -> Overview {
             database: "PostgreSQL 15.8".to_owned(),
             database_bytes: Some(48_318_382_080),
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
+            last_retention: Some(RetentionRun {
+                ended_at: NOW - Duration::hours(5),
+                deleted: Some("1,204 delivered events, 3 mails, 977 idempotency records".to_owned()),
+            }),
             last_backup_at: Some(NOW - Duration::hours(10)),
         },
         problems: sample_problems(),
@@ -118,6 +122,7 @@ pub fn empty_overview() -> Overview {
             database: "SQLite 3.51.3".to_owned(),
             database_bytes: None,
             certificate: None,
+            last_retention: None,
             last_backup_at: None,
         },
         problems: Problems::default(),

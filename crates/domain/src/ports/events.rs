@@ -68,11 +68,11 @@ pub struct FeedQuery {
     pub limit: i64,
 }
 
-/// A part of a provider's events.
+/// A part of a provider's events, without their content.
 #[derive(Debug, Clone)]
-pub struct Feed {
+pub struct FeedPage {
     /// The events, ordered by position.
-    pub events: Vec<EventWithBody>,
+    pub ids: Vec<EventId>,
     /// The position to continue from. A client that continues there reads each event exactly once, even an event whose
     /// transaction was slow to commit. `None` if there are no events after the start yet.
     pub next: Option<FeedPosition>,
@@ -139,8 +139,11 @@ pub trait ReadOutbox {
     /// The events that match, newest first.
     fn list_events(&mut self, query: &EventQuery) -> Result<Vec<QueuedEvent>, StoreError>;
 
-    /// A part of a provider's events. It contains only committed events that no later commit can precede.
-    fn read_feed(&mut self, query: &FeedQuery) -> Result<Feed, StoreError>;
+    /// Finds a part of a provider's events. It contains only committed events that no later commit can precede.
+    fn find_feed_page(&mut self, query: &FeedQuery) -> Result<FeedPage, StoreError>;
+
+    /// Loads the events of a page, in the same order. Events that were deleted since are missing.
+    fn load_feed_page(&mut self, page: &FeedPage) -> Result<Vec<EventWithBody>, StoreError>;
 
     /// Looks up an event.
     fn find_event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<EventWithBody>, StoreError>;

@@ -63,8 +63,8 @@ pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKETS, DurationCounts};
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{
-    EventBodies, EventQuery, EventWithBody, Feed, FeedPosition, FeedQuery, Outbox, QueueDepth, QueuedEvent,
-    ReadOutbox, RecordedAttempt, RenderError, Replays,
+    EventBodies, EventQuery, EventWithBody, FeedPage, FeedPosition, FeedQuery, Outbox, QueueDepth,
+    QueuedEvent, ReadOutbox, RecordedAttempt, RenderError, Replays,
 };
 pub use failed_requests::{
     FAILED_REQUESTS_MAX, FAILED_REQUESTS_PER_PROVIDER_MAX, FailedRequest, FailedRequestQuery, FailedRequests,

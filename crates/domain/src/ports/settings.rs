@@ -16,6 +16,8 @@ pub enum Setting {
     /// Microseconds since 1970. The latest date and time for which a process has started the daily
     /// verification.
     DailyVerification,
+    /// When retention last ran to its end, and the result.
+    LastPrune,
     /// When the last backup ended, in microseconds since 1970.
     LastBackup,
     /// When a trial write was last made because requests had failed, in microseconds since 1970.
@@ -36,6 +38,7 @@ impl Setting {
             Self::EventsPrunedBefore => "events_pruned_before",
             Self::LastVerification => "last_verification",
             Self::DailyVerification => "daily_verification",
+            Self::LastPrune => "last_prune",
             Self::LastBackup => "last_backup",
             Self::LastTrialWrite => "write_tried",
             Self::MasterKeyFingerprint => "master_key_fingerprint",

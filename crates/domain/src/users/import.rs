@@ -37,29 +37,22 @@ pub enum ImportOutcome {
     Refused(String),
 }
 
-/// Imports a batch of records into a company, and writes one audit entry if they changed anything. Returns
-/// one result per record, in the same order.
+/// How far an import is, for the audit log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportStage {
+    /// The first of several batches, of an import of this many records.
+    Started { records: usize },
+    /// The last batch. The counts are those of the whole import.
+    Ended { created: usize, updated: usize },
+}
+
+/// Imports a batch of records into a company. Returns one result per record, in the same order. The audit log gets
+/// no entry, so that an import of many batches does not fill it: see [`record_import`].
 ///
 /// # Errors
 ///
 /// If the store fails. The caller must then roll back the whole batch.
 pub fn import_users<R: ImportRecord>(
-    tx: &mut dyn Tx,
-    (scope, company): (ProviderId, CompanyId),
-    records: &[R],
-    context: &Context<'_>,
-) -> Result<Vec<ImportOutcome>, StoreError> {
-    let imported = import_batch(tx, (scope, company), records, context)?;
-    let count = |kind: &ImportOutcome| imported.iter().filter(|outcome| *outcome == kind).count();
-    let (created, updated) = (count(&ImportOutcome::Created), count(&ImportOutcome::Updated));
-    if created + updated > 0 {
-        let entry = context.new_audit_entry(Action::UsersImported).with_company(company).with_provider(scope);
-        tx.record_audit_entry(&entry.with_detail(format!("{created} created, {updated} updated")))?;
-    }
-    Ok(imported)
-}
-
-fn import_batch<R: ImportRecord>(
     tx: &mut dyn Tx,
     scope_and_company: (ProviderId, CompanyId),
     records: &[R],
@@ -87,6 +80,26 @@ fn import_batch<R: ImportRecord>(
     }
     batch.create_new_users()?;
     Ok(batch.outcomes.into_iter().flatten().collect())
+}
+
+/// Writes the audit entry of an import, in the transaction of the batch that starts or ends it. An import that was
+/// interrupted has a first entry and no last one.
+///
+/// # Errors
+///
+/// If the store fails. The caller must then roll back the whole batch.
+pub fn record_import(
+    tx: &mut dyn Tx,
+    (scope, company): (ProviderId, CompanyId),
+    stage: ImportStage,
+    context: &Context<'_>,
+) -> Result<(), StoreError> {
+    let detail = match stage {
+        ImportStage::Started { records } => format!("started, {records} records"),
+        ImportStage::Ended { created, updated } => format!("{created} created, {updated} updated"),
+    };
+    let entry = context.new_audit_entry(Action::UsersImported).with_company(company).with_provider(scope);
+    tx.record_audit_entry(&entry.with_detail(detail))
 }
 
 struct ImportBatch<'a> {

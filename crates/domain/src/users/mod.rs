@@ -13,7 +13,7 @@ pub use create::{CreateUserError, create, create_many};
 pub use delete::{DeleteUser, DeleteUserError};
 pub use erase::{ERASED_BODIES_MAX, EraseUserError, erase, erase_from_events};
 pub use find::{UserKey, UserMatch, match_users};
-pub use import::{ImportOutcome, ImportRecord, import_users};
+pub use import::{ImportOutcome, ImportRecord, ImportStage, import_users, record_import};
 pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update, would_change};
 

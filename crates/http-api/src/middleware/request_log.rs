@@ -13,6 +13,7 @@ use guerdon_domain::values::ProviderId;
 use super::health;
 use crate::api::Api;
 use crate::operation::error::ErrorDetails;
+use crate::operation::error_code::ErrorCode;
 
 const OTHER_METHOD: &str = "other";
 
@@ -37,6 +38,8 @@ pub(super) struct Failure {
     internal_cause: Option<String>,
     /// Whether the store failed.
     is_of_store: bool,
+    /// Whether maintenance was the reason, which is no fault of the service.
+    is_planned: bool,
 }
 
 /// Why a request failed; `None` if it succeeded, or is a health check.
@@ -51,14 +54,15 @@ pub(super) fn find_failure(response: &HttpResponse, path: &str) -> Option<Failur
     let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().to_owned());
     let internal_cause = details.and_then(|details| details.internal_cause.clone());
     let is_of_store = details.is_some_and(|details| details.failure_kind.is_some());
-    Some(Failure { reason, internal_cause, is_of_store })
+    let is_planned = details.is_some_and(|details| details.code == ErrorCode::Maintenance);
+    Some(Failure { reason, internal_cause, is_of_store, is_planned })
 }
 
 impl HandledRequest<'_> {
     /// Writes the log line, counts the response, and records the request if it failed.
     pub(super) fn log_and_record(self, api: &Api) {
         let (status, level) = (self.status.as_u16(), api.request_log_level);
-        api.request_statistics.record_response(status, self.duration);
+        api.request_statistics.record_response(status, self.is_planned_failure(), self.duration);
         let duration_ms = u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX);
         let shown_route = || self.pattern.as_deref().map(|pattern| pattern.replace("{id}", ":id"));
         match &self.failure {
@@ -96,16 +100,22 @@ impl HandledRequest<'_> {
         metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(self.duration);
     }
 
+    fn is_planned_failure(&self) -> bool {
+        self.failure.as_ref().is_some_and(|failure| failure.is_planned)
+    }
+
     fn provider_text(&self) -> String {
         self.provider.map_or_else(|| "-".to_owned(), |id| id.to_string())
     }
 
     /// Logs a failed request: an internal error with its cause, and any other 5xx as a warning, once a minute for each
-    /// reason. Failures of the store are logged with their causes by `log_store_failure`.
+    /// reason. Failures of the store are logged with their causes by `log_store_failure`. A 503 during maintenance is
+    /// logged like a 4xx.
     fn log_failure(&self, api: &Api, failure: &Failure, route: &str, duration_ms: u64) {
         let (status, reason) = (self.status.as_u16(), failure.reason.as_str());
         let level = api.request_log_level;
-        let (is_warning, requests) = if self.status.is_server_error() && !failure.is_of_store {
+        let is_fault = self.status.is_server_error() && !failure.is_of_store && !failure.is_planned;
+        let (is_warning, requests) = if is_fault {
             let subject = (status, reason.to_owned());
             let requests = api.failed_requests.log_throttle.count_event(subject, Instant::now());
             (requests.is_some(), requests.unwrap_or_default())
@@ -169,6 +179,14 @@ mod tests {
         check(b"BREW /pot HTTP/1.1", "other");
         check(b"\x16\x03\x01", "other");
         check(b"", "other");
+    }
+
+    #[test]
+    fn only_maintenance_is_planned() {
+        let is_planned =
+            |error: ApiError| find_failure(&error.log_and_respond("r"), "/v1/users").unwrap().is_planned;
+        assert!(is_planned(ApiError::under_maintenance(1)));
+        assert!(!is_planned(ApiError::busy()));
     }
 
     #[test]

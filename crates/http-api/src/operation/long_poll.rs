@@ -31,35 +31,44 @@ const LOOK_INTERVAL_MAX: Duration = Duration::from_secs(1);
 pub(crate) trait LongPoll: OperationDocs + 'static {
     /// What to read.
     type Query: Copy + Send + 'static;
+    /// What a look found, without the data.
+    type Page: Send + 'static;
 
-    /// The memory that one look needs.
+    /// The memory that one look needs, with a page that needs no more than this.
     const LOOK_BYTES_MAX: usize;
 
     /// Parses the query of a call: what to read, and how long to wait.
     fn parse_query(call: &Call) -> Result<(Self::Query, Duration), ApiError>;
 
     /// Looks for something to read, and moves the query past data that does not match.
-    fn look(reads: &mut dyn ReadTx, query: &mut Self::Query) -> Result<Look, ApiError>;
+    fn look(reads: &mut dyn ReadTx, query: &mut Self::Query) -> Result<Look<Self::Page>, ApiError>;
 
-    /// Reads the data and renders the response. Also returns whether there was nothing to read.
-    fn execute_read(
-        reads: &mut dyn ReadTx,
-        query: &Self::Query,
-    ) -> Result<(RenderedResponse, bool), ApiError>;
+    /// The page of a query that found nothing.
+    fn empty_page(query: &Self::Query) -> Self::Page;
 
-    /// The memory that the largest response to such a query needs.
-    fn estimate_memory(query: &Self::Query) -> usize;
+    /// The memory that the response with a page needs.
+    fn estimate_memory(page: &Self::Page) -> usize;
+
+    /// Reads the data of a page and renders the response.
+    fn read_page(reads: &mut dyn ReadTx, page: &Self::Page) -> Result<RenderedResponse, ApiError>;
 }
 
 /// The result of a look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
+#[derive(Debug)]
+pub(crate) enum Look<T> {
     /// Something to read.
-    Found,
+    Found(T),
     /// No match so far, but more data to look at.
     Continues,
     /// No match, and no more data.
     End,
+}
+
+/// What a look found.
+enum Finding<P: LongPoll> {
+    /// The response with a page that needs little memory, as most pages do whose request waited.
+    Response(RenderedResponse),
+    Page(P::Page),
 }
 
 /// Runs the operation for a request.
@@ -69,45 +78,46 @@ pub(crate) async fn run_long_poll<P: LongPoll>(
     request: HttpRequest,
 ) -> Result<RenderedResponse, ApiError> {
     let (mut query, wait_max) = P::parse_query(&call)?;
-    let (deadline, mut waited) = (Instant::now() + wait_max, Duration::ZERO);
-    loop {
-        let mut is_found = false;
-        if !wait_max.is_zero() {
-            let wait;
-            (is_found, wait) = wait_for_data::<P>(&state, &call, &mut query, deadline, &request).await?;
-            waited += wait;
-            request.extensions_mut().insert(TimeWaited(waited));
-        }
-        let memory = state.work_memory.acquire_bytes(call.scope, P::estimate_memory(&query)).await?;
-        let read = move |reads: &mut dyn ReadTx| P::execute_read(reads, &query);
-        let (response, is_empty) = read_blocking(&state, call.scope, Consistency::Snapshot, read).await?;
-        // On PostgreSQL, a transaction that ends during a read hides later events from that read.
-        if !(is_found && is_empty) || Instant::now() >= deadline {
-            return Ok(response.with_memory(memory));
-        }
-    }
+    let look = if wait_max.is_zero() {
+        look::<P>(&state, &call, &mut query).await?
+    } else {
+        wait_for_data::<P>(&state, &call, &mut query, wait_max, &request).await?
+    };
+    let page = match look {
+        Look::Found(Finding::Response(response)) => return Ok(response),
+        Look::Found(Finding::Page(page)) => page,
+        Look::Continues | Look::End => P::empty_page(&query),
+    };
+    let memory = state.work_memory.acquire_bytes(call.scope, P::estimate_memory(&page)).await?;
+    let read = move |reads: &mut dyn ReadTx| P::read_page(reads, &page);
+    let response = read_blocking(&state, call.scope, Consistency::Snapshot, read).await?;
+    Ok(response.with_memory(memory))
 }
 
-/// Waits until there is something to read, the deadline passes, the client disconnects, or draining or maintenance mode
-/// begins. Returns whether there is something to read, and how long the request waited between its looks. Fails if the
-/// first look fails; a later look that fails is ignored.
+/// Waits until there is something to read, the time has passed, the client disconnects, or draining or maintenance mode
+/// begins. Returns the last look. Fails if the first look fails; a later look that fails is ignored.
 async fn wait_for_data<P: LongPoll>(
     state: &Arc<ApiState>,
     call: &Call,
     query: &mut P::Query,
-    deadline: Instant,
+    wait_max: Duration,
     request: &HttpRequest,
-) -> Result<(bool, Duration), ApiError> {
+) -> Result<Look<Finding<P>>, ApiError> {
+    let deadline = Instant::now() + wait_max;
     // Subscribes before the first look, so that no event is missed between the look and the wait.
     let mut subscription = state.api.feed_signal.subscribe(call.scope);
     let client_end = request.conn_data::<ClientEnd>().cloned().unwrap_or_default();
     let (mut waited, mut interval) = (Duration::ZERO, LOOK_INTERVAL_MIN.max(subscription.round()));
-    let mut found = look::<P>(state, call, query).await?;
-    while found != Look::Found {
-        let started_at = Instant::now();
-        let next_look = async {
-            if found == Look::End { wait_for_look(&mut subscription, interval).await } else { interval }
+    let mut look = look::<P>(state, call, query).await?;
+    loop {
+        let is_end = match look {
+            Look::Found(_) => return Ok(look),
+            Look::End => true,
+            Look::Continues => false,
         };
+        let started_at = Instant::now();
+        let next_look =
+            async { if is_end { wait_for_look(&mut subscription, interval).await } else { interval } };
         let next = tokio::select! {
             biased;
             () = client_end.ended() => None,
@@ -116,11 +126,11 @@ async fn wait_for_data<P: LongPoll>(
             next = next_look => Some(next),
         };
         waited += started_at.elapsed();
-        let Some(next) = next else { break };
+        request.extensions_mut().insert(TimeWaited(waited));
+        let Some(next) = next else { return Ok(look) };
         interval = next;
-        found = look::<P>(state, call, query).await.unwrap_or(Look::End);
+        look = self::look::<P>(state, call, query).await.unwrap_or(Look::End);
     }
-    Ok((found == Look::Found, waited))
 }
 
 /// Waits for the next look. Returns the interval until the one after it.
@@ -133,18 +143,32 @@ async fn wait_for_look(subscription: &mut FeedSubscription, interval: Duration) 
     }
 }
 
+/// Looks for something to read, and reads it if it needs little memory.
 async fn look<P: LongPoll>(
     state: &Arc<ApiState>,
     call: &Call,
     query: &mut P::Query,
-) -> Result<Look, ApiError> {
-    let _memory = state.work_memory.acquire_bytes(call.scope, P::LOOK_BYTES_MAX).await?;
+) -> Result<Look<Finding<P>>, ApiError> {
+    let memory = state.work_memory.acquire_bytes(call.scope, P::LOOK_BYTES_MAX).await?;
     let start = *query;
     let look = move |reads: &mut dyn ReadTx| {
         let mut query = start;
-        P::look(reads, &mut query).map(|found| (found, query))
+        let look = match P::look(reads, &mut query)? {
+            Look::Found(page) if P::estimate_memory(&page) <= P::LOOK_BYTES_MAX => {
+                Look::Found(Finding::Response(P::read_page(reads, &page)?))
+            }
+            Look::Found(page) => Look::Found(Finding::Page(page)),
+            Look::Continues => Look::Continues,
+            Look::End => Look::End,
+        };
+        Ok((look, query))
     };
-    let (found, moved) = read_blocking(state, call.scope, Consistency::Snapshot, look).await?;
+    let (look, moved) = read_blocking(state, call.scope, Consistency::Snapshot, look).await?;
     *query = moved;
-    Ok(found)
+    Ok(match look {
+        Look::Found(Finding::Response(response)) => {
+            Look::Found(Finding::Response(response.with_memory(memory)))
+        }
+        other => other,
+    })
 }

@@ -98,10 +98,9 @@ pub(crate) fn open_with_limits(
     };
     if access == Access::Command {
         let pool = connections(COMMAND_CONNECTIONS, 0, None)?;
-        let batches = PooledStore::for_batches(pool.clone(), notifiers.clone()).with_write_form(write_form);
+        let batches = PooledStore::without_time_limit(pool.clone(), (notifiers.clone(), write_form));
         let commands = Engine::start_workers(batches, 1, 1).map_err(|e| thread_error(&e))?;
-        let store: Arc<dyn Store> =
-            Arc::new(PooledStore::for_background(pool, notifiers).with_write_form(write_form));
+        let store: Arc<dyn Store> = Arc::new(PooledStore::without_time_limit(pool, (notifiers, write_form)));
         return Ok(OpenDatabase {
             requests: Arc::clone(&store),
             commands: Arc::new(commands),
@@ -111,13 +110,12 @@ pub(crate) fn open_with_limits(
     let (writes, reads) =
         (connections(limits.writes, 1, None)?, connections(limits.reads, 1, Some(PREFER_INDEX_ORDER))?);
     let batches = connections(checked_cast(FAST_WORKERS + PATIENT_WORKERS), 1, Some(USE_GENERIC_PLANS))?;
-    let batches = PooledStore::for_batches(batches, notifiers.clone()).with_write_form(write_form);
+    let batches = PooledStore::without_time_limit(batches, (notifiers.clone(), write_form));
     let commands =
         Engine::start_workers(batches, FAST_WORKERS, PATIENT_WORKERS).map_err(|e| thread_error(&e))?;
-    let background = PooledStore::for_background(connections(limits.background, 1, None)?, notifiers.clone());
-    let background = background.with_write_form(write_form);
-    let requests = PooledStore::for_requests(writes, reads, limits.time_limit, notifiers);
-    let requests = requests.with_write_form(write_form);
+    let background = connections(limits.background, 1, None)?;
+    let background = PooledStore::without_time_limit(background, (notifiers.clone(), write_form));
+    let requests = PooledStore::for_requests(writes, reads, limits.time_limit, (notifiers, write_form));
     Ok(OpenDatabase {
         requests: Arc::new(requests),
         commands: Arc::new(commands),

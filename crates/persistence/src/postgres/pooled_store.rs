@@ -54,24 +54,18 @@ impl PooledStore {
         writes: Pool<PgConnection>,
         reads: Pool<PgConnection>,
         time_limit: Duration,
-        notifiers: Notifiers,
+        (notifiers, write_form): (Notifiers, WriteForm),
     ) -> Self {
-        Self { writes, reads, time_limit: Some(time_limit), notifiers, write_form: WriteForm::default() }
+        Self { writes, reads, time_limit: Some(time_limit), notifiers, write_form }
     }
 
-    /// Creates a store for batches of commands, each of which has its own time limit.
-    pub(crate) fn for_batches(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
-        Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
-    }
-
-    /// Creates a store for background jobs, which share a few connections.
-    pub(crate) fn for_background(pool: Pool<PgConnection>, notifiers: Notifiers) -> Self {
-        Self { time_limit: None, ..Self::for_requests(pool.clone(), pool, Duration::ZERO, notifiers) }
-    }
-
-    /// Returns this store with the given form of writes.
-    pub(crate) fn with_write_form(self, write_form: WriteForm) -> Self {
-        Self { write_form, ..self }
+    /// Creates a store whose units have no time limit: for background jobs, and for batches of commands, each of which
+    /// has its own limit.
+    pub(crate) fn without_time_limit(
+        pool: Pool<PgConnection>,
+        (notifiers, write_form): (Notifiers, WriteForm),
+    ) -> Self {
+        Self { writes: pool.clone(), reads: pool, time_limit: None, notifiers, write_form }
     }
 
     fn run_with_retries(

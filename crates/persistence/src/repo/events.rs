@@ -8,7 +8,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    EventQuery, EventWithBody, Feed, FeedQuery, Lookup, NewEvent, Outbox, QueueDepth, QueuedEvent,
+    EventQuery, EventWithBody, FeedPage, FeedQuery, Lookup, NewEvent, Outbox, QueueDepth, QueuedEvent,
     ReadOutbox, RecordedAttempt, Replays, StoreError, Timestamp,
 };
 use guerdon_domain::values::{EventId, ProviderId};
@@ -18,7 +18,7 @@ use super::super::{BOUND_VALUES_MAX, Db, OLDEST_EVENT_ID, feed_held_micros};
 use super::Unit;
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{deliveries, events};
-use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
+use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp, first_id_of_millisecond};
 use crate::rows::{DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow};
 use crate::statement_chunks::split_into_statements;
 
@@ -96,8 +96,13 @@ impl ReadOutbox for Unit<'_> {
         self.record_failure(found.into_iter().map(|(event, fare)| event.into_queued_event(fare)).collect())
     }
 
-    fn read_feed(&mut self, wanted: &FeedQuery) -> Result<Feed, StoreError> {
-        self.load_feed(wanted)
+    fn find_feed_page(&mut self, wanted: &FeedQuery) -> Result<FeedPage, StoreError> {
+        self.find_page(wanted)
+    }
+
+    fn load_feed_page(&mut self, page: &FeedPage) -> Result<Vec<EventWithBody>, StoreError> {
+        let mut events = self.load_events(&page.ids)?;
+        Ok(page.ids.iter().filter_map(|id| events.remove(id)).collect())
     }
 
     fn find_event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<EventWithBody>, StoreError> {
@@ -273,6 +278,5 @@ fn events_since(provider: ProviderId, since: Timestamp, state: EventState) -> De
 /// An id below every id that was created at a time or later, provided that the clock was not set back by more
 /// than an hour.
 pub(super) fn first_id_since(since: Timestamp) -> Uuid {
-    let hour_before = since.unix_micros() / 1_000 - 3_600_000;
-    Uuid::from_u128(u128::try_from(hour_before).unwrap_or_default() << 80)
+    first_id_of_millisecond(since.unix_micros() / 1_000 - 3_600_000)
 }

@@ -6,7 +6,7 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use guerdon_domain::ports::{
-    EventWithBody, Feed, FeedPosition, FeedQuery, Lookup, RecordedAttempt, StoreError,
+    EventWithBody, FeedPage, FeedPosition, FeedQuery, Lookup, RecordedAttempt, StoreError,
 };
 use guerdon_domain::values::{EventId, ProviderId, Timestamp, checked_cast};
 
@@ -23,7 +23,7 @@ const TRANSACTION_MICROS_MAX: i64 = 60_000_000;
 const SCANNED_EVENTS_MAX: i64 = 1_000;
 
 impl Unit<'_> {
-    pub(super) fn load_feed(&mut self, wanted: &FeedQuery) -> Result<Feed, StoreError> {
+    pub(super) fn find_page(&mut self, wanted: &FeedQuery) -> Result<FeedPage, StoreError> {
         let after = match (wanted.after, wanted.since) {
             (None, Some(since)) => self.position_before(wanted.provider, since)?,
             (after, _) => after,
@@ -42,11 +42,7 @@ impl Unit<'_> {
             }
             ids.truncate(checked_cast(wanted.limit));
         }
-        let mut events = self.load_events(&ids)?;
-        Ok(Feed {
-            events: ids.iter().filter_map(|id| events.remove(id)).collect(),
-            next: next.or(wanted.after),
-        })
+        Ok(FeedPage { ids, next: next.or(wanted.after) })
     }
 
     /// A position before the first event that was created at a time or later. Positions increase with time,

@@ -32,6 +32,11 @@ pub struct Id<T = Uuid>(pub T);
 #[diesel(sql_type = SqlTimestamp)]
 pub struct DbTimestamp(pub Timestamp);
 
+/// The smallest id of a millisecond since 1970. Ids are UUIDs of version 7 (RFC 9562), which start with the time.
+pub(crate) fn first_id_of_millisecond(millisecond: i64) -> Uuid {
+    Uuid::from_u128(u128::try_from(millisecond).unwrap_or_default() << 80)
+}
+
 /// Microseconds from 1970 to 2000, the epoch of PostgreSQL.
 const PG_EPOCH_UNIX_MICROS: i64 = 946_684_800_000_000;
 

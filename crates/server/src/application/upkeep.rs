@@ -81,13 +81,15 @@ impl Upkeep {
         let origin = Origin { actor: Actor::Operator, reference: Some("retention"), key: None };
         let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
         match retention::prune(store, &self.retention, &context) {
-            Ok((pruned, longest_step)) => {
+            Ok(record) => {
                 self.last_full_prune = Some(Instant::now());
-                if !pruned.is_empty() {
-                    let longest_step_ms = u64::try_from(longest_step.as_millis()).unwrap_or(u64::MAX);
+                let deleted = record.deleted;
+                if !deleted.is_empty() {
+                    let longest_step_ms =
+                        u64::try_from(record.longest_step().as_millis()).unwrap_or(u64::MAX);
                     log::info!(
-                        event_partitions = pruned.event_partitions, events = pruned.events,
-                        mails = pruned.notifications, longest_step_ms;
+                        event_partitions = deleted.event_partitions, events = deleted.events,
+                        mails = deleted.mails, longest_step_ms;
                         "deleted delivered events and sent mails past their retention"
                     );
                 }

@@ -1,14 +1,17 @@
-//! Metrics of the latest verification and the latest backup. They come from the database, so every instance reports the
+//! Metrics of the latest verification, the latest run of retention and the latest backup. They come from the database, so every instance reports the
 //! same values. A metric is absent until there is something to report.
 
 use guerdon_domain::ports::{Store, StoreError, StoreExt as _, Timestamp};
 use metrics::{Unit, describe_gauge, gauge};
 
-use crate::maintenance::{VerificationRecord, load_last_backup};
+use crate::maintenance::{PruneRecord, VerificationRecord, load_last_backup};
 
 const VERIFICATION_TIME: &str = "guerdon_verify_last_run_timestamp_seconds";
 const VERIFICATION_DURATION: &str = "guerdon_verify_last_run_duration_seconds";
 const VERIFICATION_VIOLATIONS: &str = "guerdon_verify_violations";
+const PRUNE_TIME: &str = "guerdon_prune_last_run_timestamp_seconds";
+const PRUNE_LONGEST_STEP: &str = "guerdon_prune_longest_step_seconds";
+const PRUNE_DELETED: &str = "guerdon_prune_deleted";
 const BACKUP_TIME: &str = "guerdon_backup_last_success_timestamp_seconds";
 
 pub(super) fn describe_upkeep_metrics() {
@@ -19,21 +22,39 @@ pub(super) fn describe_upkeep_metrics() {
     );
     describe_gauge!(VERIFICATION_DURATION, Unit::Seconds, "How long the last verification took");
     describe_gauge!(VERIFICATION_VIOLATIONS, "Violations found by the last verification: must always be 0");
+    describe_gauge!(PRUNE_TIME, Unit::Seconds, "When retention last ran to its end, in seconds since 1970");
+    describe_gauge!(PRUNE_LONGEST_STEP, Unit::Seconds, "The longest step of the last run of retention");
+    describe_gauge!(PRUNE_DELETED, "What the last run of retention deleted");
     describe_gauge!(BACKUP_TIME, Unit::Seconds, "When the last recorded backup ended, in seconds since 1970");
 }
 
-/// Reads the latest verification and backup.
+/// Reads the latest verification, run of retention and backup.
 pub(super) fn refresh_upkeep_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        Ok((VerificationRecord::load(reads)?, load_last_backup(reads)?))
+        Ok((VerificationRecord::load(reads)?, PruneRecord::load(reads)?, load_last_backup(reads)?))
     });
-    let Ok((verification, backup_at)) = found else { return }; // the next run tries again
+    let Ok((verification, prune, backup_at)) = found else { return }; // the next run tries again
     if let Some(record) = verification {
         if let Some(at) = record.ended_at() {
             gauge!(VERIFICATION_TIME).set(unix_seconds(at));
         }
         gauge!(VERIFICATION_DURATION).set(record.duration().as_secs_f64());
         gauge!(VERIFICATION_VIOLATIONS).set(u32::try_from(record.violations).unwrap_or(u32::MAX));
+    }
+    if let Some(record) = prune {
+        if let Some(at) = record.ended_at() {
+            gauge!(PRUNE_TIME).set(unix_seconds(at));
+        }
+        gauge!(PRUNE_LONGEST_STEP).set(record.longest_step().as_secs_f64());
+        let deleted = record.deleted;
+        for (kind, count) in [
+            ("event_partitions", deleted.event_partitions),
+            ("events", deleted.events),
+            ("mails", deleted.mails),
+            ("idempotency_records", deleted.idempotency_records),
+        ] {
+            gauge!(PRUNE_DELETED, "kind" => kind).set(u32::try_from(count).unwrap_or(u32::MAX));
+        }
     }
     if let Some(at) = backup_at {
         gauge!(BACKUP_TIME).set(unix_seconds(at));

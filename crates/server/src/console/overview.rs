@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 use data_encoding::HEXLOWER;
 use guerdon_console::model::{
     Activity, ApiStatistics, BucketSize, Certificate, DeliveryCounts, LatestResults, LedgerStatus,
-    MailCounts, ObjectReference, Overview, Percentiles, Problems, Seal, Series, ServiceStatus, Verification,
+    MailCounts, ObjectReference, Overview, Percentiles, Problems, RetentionRun, Seal, Series, ServiceStatus,
+    Verification,
 };
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{DurationSubject, ServiceHour, StoreError};
@@ -13,7 +14,7 @@ use guerdon_domain::providers::Provider;
 
 use super::providers::{find_results, percentiles_since};
 use super::{COUNT_MAX, PageContext, capped_count, start_of_hour, to_count, to_utc};
-use crate::maintenance::{VerificationRecord, load_last_backup};
+use crate::maintenance::{PruneRecord, VerificationRecord, load_last_backup};
 
 const CHART_HOURS: u16 = 24;
 const CHART_DAYS: u16 = 30;
@@ -106,6 +107,15 @@ fn last_verification(context: &mut PageContext<'_>) -> Result<Option<Verificatio
     }))
 }
 
+/// The last run of retention that reached its end, with the numbers of deleted records.
+fn last_retention(context: &mut PageContext<'_>) -> Result<Option<RetentionRun>, StoreError> {
+    let record = PruneRecord::load(context.reads)?;
+    Ok(record.and_then(|record| {
+        let deleted = (!record.deleted.is_empty()).then(|| record.deleted.to_text());
+        Some(RetentionRun { ended_at: to_utc(record.ended_at()?), deleted })
+    }))
+}
+
 fn load_problems(context: &mut PageContext<'_>) -> Result<Problems, StoreError> {
     let number = |count: usize| u64::try_from(count).unwrap_or(0);
     let schedules = context.reads.list_active_schedules()?;
@@ -146,6 +156,7 @@ fn load_service_status(context: &mut PageContext<'_>) -> Result<ServiceStatus, S
         certificate: service
             .certificate_expires_at()
             .map(|end| Certificate { last_day: end.date(), is_self_signed: service.is_self_signed }),
+        last_retention: last_retention(context)?,
         last_backup_at: load_last_backup(context.reads)?.map(to_utc),
     })
 }

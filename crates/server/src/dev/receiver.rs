@@ -10,6 +10,7 @@ use actix_web::rt::System;
 use actix_web::web::{self, Bytes, Data};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use anyhow::Result;
+use guerdon_console::numbers;
 use guerdon_domain::ports::Clock as _;
 use guerdon_webhook_dispatcher::RetrySchedule;
 use guerdon_webhooks::{Delivery, verify};
@@ -135,11 +136,12 @@ async fn receive_event(receiver: Data<SandboxReceiver>, request: HttpRequest, bo
 /// Summarizes an event.
 fn summarize_event(event: &Value) -> String {
     let kind = text_at(event, "/type");
-    let points = event.pointer("/data/points").and_then(Value::as_i64).unwrap_or_default();
+    let points = event.pointer("/data/points").and_then(Value::as_u64).unwrap_or_default();
+    let points = numbers::count_with_noun(points, "point", "points");
     match text_at(event, "/data/receiver_name") {
-        "" => format!("{kind}: {points} points of {}", text_at(event, "/data/user_email")),
+        "" => format!("{kind}: {points} of {}", text_at(event, "/data/user_email")),
         receiver => {
-            format!("{kind}: {points} points from {} to {receiver}", text_at(event, "/data/sender_name"))
+            format!("{kind}: {points} from {} to {receiver}", text_at(event, "/data/sender_name"))
         }
     }
 }

@@ -1,23 +1,23 @@
 //! Deletes expired records in small steps, so that requests are not delayed.
 
-use std::time::Duration;
-
 use guerdon_domain::ports::{Context, Store, StoreError, Timestamp};
-use guerdon_domain::retention::{self, Pruned, RetentionPeriods};
+use guerdon_domain::retention::{self, RetentionPeriods};
 
+use super::PruneRecord;
 use super::pacer::AdaptivePacer;
 use crate::settings::Retention;
 
-/// Deletes records past their retention. Returns the numbers of deleted records and the duration of the longest step,
-/// for which other writers may have waited.
+/// Deletes records past their retention, and records the result in the database.
 pub(crate) fn prune(
     store: &dyn Store,
     settings: &Retention,
     context: &Context<'_>,
-) -> Result<(Pruned, Duration), StoreError> {
+) -> Result<PruneRecord, StoreError> {
     let mut pacer = new_pacer();
     let pruned = retention::prune_expired(store, periods(settings), &mut pacer, context)?;
-    Ok((pruned, pacer.longest_step()))
+    let record = PruneRecord::new(context.clock.now(), pruned, pacer.longest_step());
+    record.store(store);
+    Ok(record)
 }
 
 /// Prepares the tables for the events of the coming days.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use url::Url;
 
-use super::{CheckedCounts, VerificationRecord, load_last_backup};
+use super::{CheckedCounts, DeletedCounts, PruneRecord, VerificationRecord, load_last_backup};
 use crate::platform::SystemClock;
 use crate::platform::build_info::LONG_VERSION;
 use crate::settings::{Settings, Tls};
@@ -62,6 +62,9 @@ pub(crate) struct ServiceStatus {
     /// `None` if the ledger was never verified.
     #[serde(default)]
     pub(crate) last_verification: Option<VerificationStatus>,
+    /// `None` if retention never ran to its end.
+    #[serde(default)]
+    pub(crate) last_prune: Option<PruneStatus>,
     /// `None` if no backup was recorded.
     #[serde(default)]
     pub(crate) last_backup_at: Option<String>,
@@ -90,6 +93,21 @@ impl VerificationStatus {
             violations: record.violations,
             checked: record.checked,
         })
+    }
+}
+
+/// The latest run of retention.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct PruneStatus {
+    /// When it ended.
+    pub(crate) at: String,
+    pub(crate) deleted: DeletedCounts,
+}
+
+impl PruneStatus {
+    /// `None` if the stored time is invalid.
+    fn from_record(record: &PruneRecord) -> Option<Self> {
+        Some(Self { at: record.ended_at()?.to_string(), deleted: record.deleted })
     }
 }
 
@@ -135,9 +153,10 @@ impl StatusSources {
                 let maintenance = reads.get_setting(Setting::Maintenance)?;
                 Ok((maintenance, reads.queue_depth()?, reads.last_seal()?, reads.distributions_in_transit()?))
             })?;
-        let (verification, backup_at) = self.store.read_snapshot(|reads| -> Result<_, StoreError> {
-            Ok((VerificationRecord::load(reads)?, load_last_backup(reads)?))
-        })?;
+        let (verification, prune, backup_at) =
+            self.store.read_snapshot(|reads| -> Result<_, StoreError> {
+                Ok((VerificationRecord::load(reads)?, PruneRecord::load(reads)?, load_last_backup(reads)?))
+            })?;
         let now = SystemClock.now();
         let age = |at: Timestamp| (now - at).whole_seconds().max(0);
         Ok(ServiceStatus {
@@ -159,6 +178,7 @@ impl StatusSources {
                 points: in_transit.points,
             }),
             last_verification: verification.as_ref().and_then(VerificationStatus::from_record),
+            last_prune: prune.as_ref().and_then(PruneStatus::from_record),
             last_backup_at: backup_at.map(|at| at.to_string()),
         })
     }

@@ -41,6 +41,10 @@ impl CommandView for ServiceStatus {
                 format!("{} ({result})", verified.at)
             },
         );
+        let pruned = self.last_prune.as_ref().map_or_else(
+            || "never".to_owned(),
+            |pruned| format!("{} (deleted {})", pruned.at, pruned.deleted.to_text()),
+        );
         let cell = self.cell.as_ref().map_or_else(String::new, |cell| format!(", cell {cell}"));
         format_fields(&[
             ("version", &format!("{}{cell}", self.version)),
@@ -55,6 +59,7 @@ impl CommandView for ServiceStatus {
             ("latest seal", &seal),
             ("points in transit", &in_transit),
             ("last verified", &verified),
+            ("last retention", &pruned),
             ("last backup", self.last_backup_at.as_deref().unwrap_or("none recorded")),
         ])
     }

@@ -82,14 +82,15 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
         let page = get("wait=20").json();
         assert_eq!(event_ids(&page), [first], "the event exists already");
         let after = page["next"].as_str().unwrap();
-        let requests = vec![feed_request(&sample, &format!("wait=20&after={after}")); 40];
+        let requests = vec![feed_request(&sample, &format!("wait=20&after={after}")); 200];
         let mut waiting = start_waiting(&service.running, &requests);
         let path = format!("/v1/companies/{}/users/balances", sample.company);
         assert_eq!(
             service.get(&sample.provider, &path).status,
             200,
-            "more requests wait than can read concurrently"
+            "more requests wait than can read concurrently, or reserve the memory of a full page"
         );
+        let started = Instant::now();
         let second = send_recognition(service, &sample);
         for connection in &mut waiting {
             assert_eq!(event_ids(&read_page(connection)), std::slice::from_ref(&second));

@@ -37,8 +37,8 @@ fn the_position_of_an_error_is_reported() {
 fn the_reason_of_a_syntax_error_is_reported_without_the_body() {
     let check = |body: &[u8], reason: &str| {
         let message = parse_object(body).unwrap_err().to_string();
-        let expected = format!("{NOT_JSON}: {reason} at line 1, column ");
-        assert!(message.starts_with(&expected), "{message}");
+        assert!(message.starts_with(&format!("{NOT_JSON}: {reason}")), "{message}");
+        assert!(message.contains(" at line 1, column "), "{message}");
         assert!(!message.contains("secret"), "{message}");
     };
     check(br#"{"secret": "secret",}"#, "trailing comma");
@@ -46,8 +46,9 @@ fn the_reason_of_a_syntax_error_is_reported_without_the_body() {
     check(br#"{"secret": "secret"} secret"#, "trailing characters");
     check(br#"{"secret" "secret"}"#, "expected `:`");
     check(br#"{"secret": "secret" "secret": 1}"#, "expected `,` or `}`");
-    check(br#"{secret: 1}"#, "key must be a string");
-    check(br#"{"secret": secret}"#, "expected value");
+    check(br#"{secret: 1}"#, "the name of a field must be a string in double quotes");
+    check(br#"{"secret": secret}"#, "expected a value: a string in double quotes, ");
+    check(br#"{"secret": trie}"#, "expected `true`, `false` or `null`");
     check(br#"{"secret": "secret"#, "the body ends within a string");
     check(br#"{"secret": "secret""#, "the body ends within an object");
     check(br#"{"secret": ["secret""#, "the body ends within a list");

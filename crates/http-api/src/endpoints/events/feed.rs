@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use guerdon_domain::ports::{FeedPosition, FeedQuery, ReadTx};
+use guerdon_domain::ports::{FeedPage, FeedPosition, FeedQuery, ReadTx};
 use guerdon_domain::values::{EventId, Message, ProviderId};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
@@ -64,6 +64,7 @@ impl OperationDocs for List {
 
 impl LongPoll for List {
     type Query = FeedQuery;
+    type Page = FeedPage;
 
     const LOOK_BYTES_MAX: usize = EVENT_BYTES_MAX;
 
@@ -71,25 +72,28 @@ impl LongPoll for List {
         call.parse_query(|query| read_query(call.scope, query))
     }
 
-    fn look(reads: &mut dyn ReadTx, query: &mut FeedQuery) -> Result<Look, ApiError> {
-        let feed = reads.read_feed(&FeedQuery { limit: 1, ..*query })?;
-        if !feed.events.is_empty() {
-            return Ok(Look::Found);
+    fn look(reads: &mut dyn ReadTx, query: &mut FeedQuery) -> Result<Look<FeedPage>, ApiError> {
+        let page = reads.find_feed_page(query)?;
+        if !page.ids.is_empty() {
+            return Ok(Look::Found(page));
         }
-        let has_moved = feed.next != query.after;
-        query.after = feed.next;
+        let has_moved = page.next != query.after;
+        query.after = page.next;
         Ok(if has_moved { Look::Continues } else { Look::End })
     }
 
-    fn execute_read(reads: &mut dyn ReadTx, query: &FeedQuery) -> Result<(RenderedResponse, bool), ApiError> {
-        let feed = reads.read_feed(query)?;
-        let events = feed.events.iter().map(event_view).collect::<Result<_, _>>()?;
-        let page = View { events, next: WireValue(Cursor(feed.next)) };
-        Ok((RenderedResponse::ok(&page)?, page.events.is_empty()))
+    fn empty_page(query: &FeedQuery) -> FeedPage {
+        FeedPage { ids: Vec::new(), next: query.after }
     }
 
-    fn estimate_memory(query: &FeedQuery) -> usize {
-        usize::try_from(query.limit).unwrap_or_default().saturating_mul(EVENT_BYTES_MAX)
+    fn estimate_memory(page: &FeedPage) -> usize {
+        page.ids.len().saturating_mul(EVENT_BYTES_MAX)
+    }
+
+    fn read_page(reads: &mut dyn ReadTx, page: &FeedPage) -> Result<RenderedResponse, ApiError> {
+        let events = reads.load_feed_page(page)?;
+        let events = events.iter().map(event_view).collect::<Result<_, _>>()?;
+        RenderedResponse::ok(&View { events, next: WireValue(Cursor(page.next)) })
     }
 }
 

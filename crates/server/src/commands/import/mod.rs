@@ -8,8 +8,8 @@ mod report;
 mod row;
 
 use anyhow::Context as _;
-use guerdon_domain::ports::{StoreExt, Tx};
-use guerdon_domain::users;
+use guerdon_domain::ports::{StoreError, StoreExt, Tx};
+use guerdon_domain::users::{self, ImportStage};
 use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 
@@ -49,9 +49,18 @@ pub(crate) struct Users {
     /// The format of the file. Default: csv if its name ends in .csv, jsonl if it ends in .jsonl
     #[arg(long, value_enum)]
     format: Option<FileFormat>,
-    /// Whether these rows continue an import that is already in the audit log.
+    /// The place of these rows in the whole file, if they are a part of it.
     #[arg(skip)]
-    continues: bool,
+    part: Option<FilePart>,
+}
+
+/// The place of rows in a file that is imported in parts.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+struct FilePart {
+    /// The outcomes of the rows before this part.
+    earlier: ImportCounts,
+    /// The number of rows in the whole file.
+    rows_in_file: usize,
 }
 
 impl Users {
@@ -72,7 +81,8 @@ impl Users {
         for first in (0..starts.len()).step_by(ROWS_PER_REQUEST) {
             let rows = first..starts.len().min(first + ROWS_PER_REQUEST);
             let count = rows.len();
-            match request(self.with_file(file.with_rows(&starts, rows), first > 0)) {
+            let part = FilePart { earlier: report.counts, rows_in_file: starts.len() };
+            match request(self.with_part(file.with_rows(&starts, rows), part)) {
                 Ok(done) => {
                     let counts: ImportCounts =
                         serde_json::from_str(&done.json).context("cannot read the result")?;
@@ -99,15 +109,16 @@ impl Users {
     }
 
     /// Returns this command for a part of its file.
-    fn with_file(&self, file: ImportFile, continues: bool) -> Self {
+    fn with_part(&self, file: ImportFile, part: FilePart) -> Self {
         let company = self.company.clone();
-        Self { file: Ok(file), company, atomic: self.atomic, format: self.format, continues }
+        Self { file: Ok(file), company, atomic: self.atomic, format: self.format, part: Some(part) }
     }
 
     /// Imports the rows in several transactions.
     fn import_in_transactions(
         mut rows: impl Iterator<Item = ImportRow>,
         company_scope: (ProviderId, CompanyId),
+        part: FilePart,
         environment: &CommandEnvironment,
     ) -> Result<CommandOutput, CommandError> {
         let size = match environment.settings.embedded_database() {
@@ -118,7 +129,14 @@ impl Users {
         loop {
             let batch: Vec<ImportRow> = rows.by_ref().take(size).collect();
             let Some(first) = batch.first() else { return report.into_output() };
-            match environment.store.transaction(|tx| import_batch(tx, company_scope, &batch, environment)) {
+            let earlier = part.earlier.plus(report.counts);
+            let result = environment.store.transaction(|tx| {
+                let done = import_batch(tx, company_scope, &batch, environment)?;
+                let counts = (earlier, earlier.plus(done.counts));
+                record_stage(tx, company_scope, counts, part.rows_in_file, environment)?;
+                Ok::<_, CommandError>(done)
+            });
+            match result {
                 Ok(done) => report.add_report(done),
                 Err(cause) if report.counts.total_rows() == 0 => return Err(cause),
                 Err(cause) => return report.into_stopped_output(first.line, cause),
@@ -143,6 +161,8 @@ impl Users {
                 }
                 report.add_report(import_batch(tx, company_scope, &batch, environment)?);
             }
+            let counts = (ImportCounts::default(), report.counts);
+            record_stage(tx, company_scope, counts, report.counts.total_rows(), environment)?;
             if report.counts.refused > 0 { Err(AtomicImportError::Refused(report)) } else { Ok(report) }
         });
         match done {
@@ -177,9 +197,11 @@ impl RunnableCommand for Users {
         if self.atomic {
             return Self::import_atomically((file, format), company_scope, environment);
         }
-        environment.progress.show_rows(file.find_rows(format).map_err(CommandError::refused)?.len());
+        let rows_in_file = file.find_rows(format).map_err(CommandError::refused)?.len();
+        environment.progress.show_rows(rows_in_file);
         let rows = file.rows(format).map_err(CommandError::refused)?;
-        Self::import_in_transactions(rows, company_scope, environment)
+        let part = self.part.unwrap_or(FilePart { earlier: ImportCounts::default(), rows_in_file });
+        Self::import_in_transactions(rows, company_scope, part, environment)
     }
 
     fn may_take_long(&self) -> bool {
@@ -187,8 +209,26 @@ impl RunnableCommand for Users {
     }
 
     fn is_logged(&self) -> bool {
-        !self.continues
+        self.part.is_none_or(|part| part.earlier.total_rows() == 0)
     }
+}
+
+/// Writes an audit entry if the import starts or ends with this batch. `before` and `after` count the rows of the file
+/// until the batch and with it. An import that is done in one batch and changes nothing has no entry.
+fn record_stage(
+    tx: &mut dyn Tx,
+    company_scope: (ProviderId, CompanyId),
+    (before, after): (ImportCounts, ImportCounts),
+    rows_in_file: usize,
+    environment: &CommandEnvironment,
+) -> Result<(), StoreError> {
+    let ImportCounts { created, updated, .. } = after;
+    let stage = match (before.total_rows() == 0, after.total_rows() == rows_in_file) {
+        (true, false) => ImportStage::Started { records: rows_in_file },
+        (is_first, true) if !is_first || created + updated > 0 => ImportStage::Ended { created, updated },
+        _ => return Ok(()),
+    };
+    users::record_import(tx, company_scope, stage, &environment.context())
 }
 
 fn import_batch(
@@ -214,7 +254,7 @@ mod tests {
     fn import_command(rows: usize) -> Users {
         let file = ImportFile::with_text("people.csv", format!("email\n{}", "a@a.example\n".repeat(rows)));
         let company = "acme.example".parse().unwrap();
-        Users { file: Ok(file), company, atomic: false, format: None, continues: false }
+        Users { file: Ok(file), company, atomic: false, format: None, part: None }
     }
 
     fn refused_output(count: usize) -> anyhow::Result<CommandOutput> {

@@ -21,6 +21,15 @@ impl ImportCounts {
     pub(super) fn total_rows(self) -> usize {
         self.created + self.updated + self.unchanged + self.refused
     }
+
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            created: self.created + other.created,
+            updated: self.updated + other.updated,
+            unchanged: self.unchanged + other.unchanged,
+            refused: self.refused + other.refused,
+        }
+    }
 }
 
 impl CommandView for ImportCounts {
@@ -51,10 +60,7 @@ impl ImportReport {
     }
 
     pub(super) fn add_report(&mut self, other: Self) {
-        self.counts.created += other.counts.created;
-        self.counts.updated += other.counts.updated;
-        self.counts.unchanged += other.counts.unchanged;
-        self.counts.refused += other.counts.refused;
+        self.counts = self.counts.plus(other.counts);
         self.notes.extend(other.notes);
     }
 

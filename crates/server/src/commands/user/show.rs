@@ -3,6 +3,7 @@
 use guerdon_api_types::views::{UserView, WalletView};
 use guerdon_console::numbers;
 use guerdon_domain::ports::StoreExt;
+use guerdon_domain::values::SingleLine;
 use guerdon_domain::{companies, users};
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +41,8 @@ impl RunnableCommand for Show {
             let absent = || CommandError::refused("no user has this id");
             let user = users::find_any(reads, id)?.ok_or_else(absent)?;
             let company = companies::find_any(reads, user.company_id)?;
-            let rate = company.ok_or_else(|| CommandError::refused("no company has this id"))?.rate;
+            let company = company.ok_or_else(|| CommandError::refused("no company has this id"))?;
+            let rate = company.rate;
             let wallets = reads.list_wallets(id)?;
             let views = wallets.iter().map(|wallet| WalletView::from_wallet(wallet, rate)).collect();
             let json =
@@ -58,11 +60,17 @@ impl RunnableCommand for Show {
                 })
                 .collect();
             let deleted = user.deleted_at.map_or_else(|| "-".to_owned(), |at| at.to_string());
+            let details = &user.profile.details;
+            let or_dash =
+                |detail: &Option<SingleLine>| detail.as_ref().map_or("-", SingleLine::as_str).to_owned();
             let text = format_fields(&[
                 ("id", &id.to_string()),
-                ("company", &user.company_id.to_string()),
+                ("company", &format!("{} ({})", user.company_id, company.domain)),
                 ("email", user.profile.email.as_str()),
                 ("name", &format_name(&user)),
+                ("title", &or_dash(&details.title)),
+                ("department", &or_dash(&details.department)),
+                ("employee id", &or_dash(&details.employee_id)),
                 ("rights", &format_rights(&user)),
                 ("created", &user.created_at.to_string()),
                 ("updated", &user.updated_at.to_string()),
