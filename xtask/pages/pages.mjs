@@ -200,7 +200,8 @@ async function findConsole(page, health) {
 
 /** Words to search for in the documentation, each with a word of the best result, or null if there is none. */
 const SEARCHES = [
-  ["create user", "Create a user"], ["kudos", "recognition"], ["companies", "compan"], ["SSO", "SAML"],
+  ["create user", "Create a user"], ["kudos", "recognition"], ["companies", "compan"], ["SSO", "SAML"], ["getUser", "Fetch a user"],
+  ["long polling", "vent"], ["pagination", "paging"], ["/v1/recognitions", "ecognition"],
   ["idempotency", "dempoten"], ["cognition", null], ["zzz", null],
 ];
 

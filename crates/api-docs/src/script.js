@@ -57,10 +57,12 @@
     return { exact: new RegExp(pattern([word]), "iu"), any: new RegExp(pattern(all), "iu") };
   };
 
-  const rank = ([, page, section, text], terms) => {
+  // The address of an operation ends with its name, "#getUser", and its text begins with its path.
+  const rank = ([url, page, section, text], terms) => {
     let score = 0;
     for (const { exact, any } of terms) {
-      const places = [[section, 10], [page, 4], [text, 1]].filter(([place]) => any.test(place));
+      const path = url.startsWith("/docs/reference/") ? text.slice(0, 60) : "";
+      const places = [[section, 10], [url, 6], [path, 6], [page, 4], [text, 1]].filter(([place]) => any.test(place));
       if (places.length === 0) return 0;
       for (const [place, weight] of places) score += exact.test(place) ? weight : weight / 2;
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::page::Page;
 
 /// Words in the singular that a reader may search for, each with the words of these pages.
-const SYNONYMS: [(&str, &[&str]); 31] = [
+const SYNONYMS: [(&str, &[&str]); 33] = [
     ("account", &["wallet"]),
     ("auth", &["credentials"]),
     ("authentication", &["credentials"]),
@@ -32,11 +32,13 @@ const SYNONYMS: [(&str, &[&str]); 31] = [
     ("login", &["saml"]),
     ("member", &["user"]),
     ("merchant", &["provider"]),
-    ("pagination", &["page"]),
-    ("paging", &["page"]),
-    ("person", &["user"]),
+    ("pagination", &["paging"]),
     ("people", &["user"]),
+    ("person", &["user"]),
+    ("poll", &["wait"]),
+    ("polling", &["wait"]),
     ("reward", &["recognition", "redemption"]),
+    ("sdk", &["client"]),
     ("sso", &["saml"]),
     ("tenant", &["provider"]),
     ("throttling", &["rate"]),

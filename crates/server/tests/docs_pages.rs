@@ -95,7 +95,9 @@ fn unknown_paths_outside_the_versions_link_to_the_pages() {
             let (_, encoding) = service.running.get_raw_body("/nope", &headers);
             assert_eq!(encoding.as_deref(), expected, "a page is compressed once, not for each request");
         }
-        for path in ["/nope", "/docs/", "/docs/guides", "/docs/nothing", "/openapi.json/", "/404"] {
+        for path in
+            ["/nope", "/docs/", "/docs/guides", "/docs/nothing", "/openapi.json/", "/404", "/v2/companies"]
+        {
             let shown = service.running.send_request("GET", path, &browser, None);
             assert_eq!((shown.status, shown.header("content-type")), (404, Some("text/html; charset=utf-8")));
             assert!(
@@ -103,10 +105,8 @@ fn unknown_paths_outside_the_versions_link_to_the_pages() {
             );
             assert!(shown.header("content-security-policy").is_some());
         }
-        for path in ["/v2/companies", "/v1/nothing"] {
-            let refused = service.running.send_request("GET", path, &browser, None);
-            assert_eq!(refused.header("content-type"), Some("application/json"), "{path}");
-        }
+        let refused = service.running.send_request("GET", "/v1/nothing", &browser, None);
+        assert_eq!(refused.header("content-type"), Some("application/json"));
         let refused = service.running.send_request("POST", "/health", &[], None);
         assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD")));
     });

@@ -33,7 +33,7 @@ pub struct AttemptOutcome {
     pub failure: Option<String>,
     /// The response headers of a failed attempt, one per line, at most 1 KiB; `None` without a response.
     pub response_headers: Option<String>,
-    /// The first bytes of the response body, at most 1 KiB.
+    /// The first 1,024 characters of the response body. Bytes that are not UTF-8 count as a character.
     pub response_body: Vec<u8>,
 }
 

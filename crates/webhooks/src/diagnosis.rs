@@ -114,6 +114,10 @@ fn diagnose_form(secret: &str, delivery: &Delivery<'_>, content_length: Option<u
     let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let (part, hint) = if secret.trim().starts_with("gs_") || secret.trim().starts_with("gk_") {
         ("secret", "it is an API credential (gk_… or gs_…); events are signed with the shared secret (gw_…)")
+    } else if secret.trim().starts_with("whsec_") {
+        let hint = "it is the form of the secret for Standard Webhooks (whsec_…), which its libraries use with the header \
+                    webhook-signature; X-Service-Signature is made with the shared secret (gw_…)";
+        ("secret", hint)
     } else if !is_in_milliseconds(delivery.timestamp) {
         (
             "timestamp",

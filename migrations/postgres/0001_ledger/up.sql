@@ -550,7 +550,7 @@ CREATE TABLE attempts (
   status smallint,
   failure text,
   response_headers text CHECK (length(response_headers) <= 1024),
-  response bytea NOT NULL CHECK (length(response) <= 1024),
+  response bytea NOT NULL CHECK (length(response) <= 4096),
   PRIMARY KEY (event_id, id)
 ) PARTITION BY RANGE (event_id);
 CREATE TABLE attempts_default PARTITION OF attempts DEFAULT;

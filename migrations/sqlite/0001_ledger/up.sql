@@ -454,7 +454,7 @@ CREATE TABLE attempts (
   status INTEGER,
   failure TEXT,
   response_headers TEXT CHECK (length(response_headers) <= 1024),
-  response BLOB NOT NULL CHECK (length(response) <= 1024),
+  response BLOB NOT NULL CHECK (length(response) <= 4096),
   PRIMARY KEY (event_id, id)
 ) STRICT, WITHOUT ROWID;
 

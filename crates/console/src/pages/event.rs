@@ -108,7 +108,7 @@ fn render_responses(attempts: &[Attempt]) -> Markup {
             section aria-labelledby="responses" {
                 h2 #responses { "Responses" }
                 @for (index, attempt) in responses.iter().enumerate() { (render_response(attempt, index == 0)) }
-                p.soft { "At most the first 1,024 bytes of the headers and of the body. Headers are stored only for failed attempts, without the values of cookies." }
+                p.soft { "At most the first 1,024 bytes of the headers and 1,024 characters of the body. Headers are stored only for failed attempts, without the values of cookies." }
             }
         }
     }

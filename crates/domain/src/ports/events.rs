@@ -97,7 +97,7 @@ pub struct RecordedAttempt {
     pub status: Option<u16>,
     /// Why it failed.
     pub error: Option<String>,
-    /// The first bytes of the response body, at most 1 KiB. Only for the operator.
+    /// The first 1,024 characters of the response body, at most 4 KiB. Only for the operator.
     pub response_body: Vec<u8>,
     /// The response headers of a failed attempt, a line each. Only for the operator.
     pub response_headers: Option<String>,

@@ -16,7 +16,7 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-use super::admission::is_versioned;
+use super::admission::has_current_version;
 use super::compression;
 use super::framing::{Connection, PageGuard};
 use crate::api::{NOT_FOUND_PATH, PublicPage};
@@ -75,7 +75,7 @@ pub(super) fn serve_page(
         .unwrap_or_else(|| ApiError::busy().closing_connection().log_and_respond(request_id))
 }
 
-/// The HTML page that replaces a JSON 404 for a path outside the API versions. `None` if the client does not prefer
+/// The HTML page that replaces a JSON 404 for a path outside the API. `None` if the client does not prefer
 /// HTML, or if the connection has reached its memory limit.
 pub(super) fn not_found_page(
     state: &ApiState,
@@ -83,7 +83,8 @@ pub(super) fn not_found_page(
     connection: Option<&Rc<Connection>>,
 ) -> Option<HttpResponse> {
     let request = response.request();
-    if response.status() != StatusCode::NOT_FOUND || is_versioned(request.path()) || !prefers_html(response) {
+    let path = request.path();
+    if response.status() != StatusCode::NOT_FOUND || has_current_version(path) || !prefers_html(response) {
         return None;
     }
     let page = state.api.pages.iter().find(|page| page.path == NOT_FOUND_PATH)?;

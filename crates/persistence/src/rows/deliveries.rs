@@ -120,7 +120,7 @@ impl<'a> AttemptRow<'a> {
             status: attempt.status.and_then(|status| i16::try_from(status).ok()),
             failure: attempt.error.as_deref(),
             response_headers: attempt.response_headers.as_deref(),
-            response: attempt.response_body.get(..1_024).unwrap_or(&attempt.response_body),
+            response: attempt.response_body.get(..4_096).unwrap_or(&attempt.response_body),
         }
     }
 }

@@ -126,7 +126,8 @@ impl Sandbox {
             ])?;
         }
         let verified = self.receiver.subscribe_verified();
-        client.send_recognition(&data.new_recognition()).send()?;
+        let sent = client.send_recognition(&data.new_recognition()).send()?;
+        let recognition = sent.recognitions.first().context("no recognition was sent")?.id;
         let event = verified.recv_timeout(EVENT_TIMEOUT).context("the first event did not arrive")?;
         let exports = vec![
             ("BASE_URL", base_url.clone()),
@@ -144,6 +145,7 @@ impl Sandbox {
             ("OCCASION_ID", data.occasion.to_string()),
             ("EXTRA_USER_ID", data.extra_user.to_string()),
             ("EXTRA_OCCASION_ID", data.extra_occasion.to_string()),
+            ("RECOGNITION_ID", recognition.to_string()),
             ("EVENT_ID", event),
             ("GUERDON_API_KEY", credentials.api_key),
             ("GUERDON_API_SECRET", credentials.api_secret),

@@ -121,7 +121,7 @@ pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Sett
         service_url: parse_service_url(source)?,
         rate_limit: RateLimit {
             requests_per_second: source.get_or("rate_limit.requests_per_second", 200)?,
-            burst: source.get_or("rate_limit.burst", 400)?,
+            burst: parse_burst(source)?,
             failed_logins_per_minute: source.get_or("rate_limit.failed_logins_per_minute", 20)?,
         },
         webhooks: parse_webhooks(source)?,
@@ -245,6 +245,13 @@ fn parse_seconds(
         bail!("{key} must be from {} to {}, not {seconds}", range.start(), range.end());
     }
     Ok(Duration::from_secs(seconds))
+}
+
+fn parse_burst(source: &SettingsReader<'_>) -> anyhow::Result<u32> {
+    match source.get_or("rate_limit.burst", 400)? {
+        0 => bail!("rate_limit.burst must be at least 1, not 0"),
+        burst => Ok(burst),
+    }
 }
 
 fn parse_service_url(source: &SettingsReader<'_>) -> anyhow::Result<String> {

@@ -165,6 +165,7 @@ fn a_wrong_value_is_refused_by_name() {
     assert_refused("http.tls.mode = 'files'", &[], "http.tls.certificate");
     assert_refused("http.tls.certificate = '/c'", &[], "http.tls.mode = \"files\"");
     assert_refused("rate_limit.burst = -1", &[], "rate_limit.burst");
+    assert_refused("rate_limit.burst = 0", &[], "rate_limit.burst must be at least 1, not 0");
     assert_refused("webhooks.time_scale = 0", &[], "webhooks.time_scale");
     assert_refused("service_url = 'here'", &[], "service_url");
     assert_refused("log.level = 'loud'", &[], "log.level");

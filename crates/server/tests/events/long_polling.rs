@@ -78,7 +78,6 @@ fn a_request_waits_until_an_event_follows_its_cursor() {
             );
         }
         let first = send_recognition(service, &sample);
-        let started = Instant::now();
         let page = get("wait=20").json();
         assert_eq!(event_ids(&page), [first], "the event exists already");
         let after = page["next"].as_str().unwrap();

@@ -119,11 +119,21 @@ impl HttpSender {
             let Some(buffer) = buffer.get_mut(..chunk_size) else { break };
             let Ok(read @ 1..) = reader.read(buffer) else { break };
             left = left.saturating_sub(read);
-            let missing = limits.stored_bytes_max.saturating_sub(stored.len());
+            let missing = (4 * limits.stored_characters_max).saturating_sub(stored.len());
             stored.extend(buffer.iter().take(read.min(missing)));
         }
+        stored.truncate(count_bytes(&stored, limits.stored_characters_max));
         stored
     }
+}
+
+/// Returns the number of bytes of the first characters of a text. A sequence that is not UTF-8 counts as one character.
+fn count_bytes(text: &[u8], characters: usize) -> usize {
+    let lengths = text.utf8_chunks().flat_map(|chunk| {
+        let invalid = Some(chunk.invalid().len()).filter(|length| *length > 0);
+        chunk.valid().chars().map(char::len_utf8).chain(invalid)
+    });
+    lengths.take(characters).sum()
 }
 
 /// What a receiver sent back.

@@ -72,8 +72,8 @@ pub struct HttpSenderLimits {
     pub head_bytes_max: usize,
     /// The maximum number of bytes of the response body that are read.
     pub body_bytes_max: usize,
-    /// The maximum number of bytes of the response body that are recorded.
-    pub stored_bytes_max: usize,
+    /// The maximum number of characters of the response body that are recorded.
+    pub stored_characters_max: usize,
     /// The maximum number of bytes received from the network in total.
     pub received_bytes_max: usize,
     /// How long an idle connection stays open. Common servers close idle connections after five seconds or more. This
@@ -92,7 +92,7 @@ impl Default for HttpSenderLimits {
             body_timeout: Duration::from_secs(1),
             head_bytes_max: 16 * 1024,
             body_bytes_max: 64 * 1024,
-            stored_bytes_max: 1024,
+            stored_characters_max: 1024,
             received_bytes_max: 256 * 1024,
             idle_connection_timeout: Duration::from_secs(4),
         }

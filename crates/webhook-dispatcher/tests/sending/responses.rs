@@ -48,7 +48,16 @@ fn no_redirect_is_followed() {
 }
 
 #[test]
-fn the_first_kibibyte_of_the_body_is_stored() {
+fn characters_of_several_bytes_are_stored_whole() {
+    let body = "é\u{1f389}".repeat(1_000);
+    let head = format!("HTTP/1.1 500 Oh\r\nContent-Length: {}\r\n\r\n", body.len());
+    let receiver = Receiver::with_response(format!("{head}{body}"));
+    let outcome = attempt_delivery(&create_sender(ALLOW_ALL), &receiver.url());
+    assert_eq!(String::from_utf8(outcome.response_body).unwrap(), "é\u{1f389}".repeat(512));
+}
+
+#[test]
+fn the_first_characters_of_the_body_are_stored() {
     let body: String = (b'a'..=b'z').cycle().take(5_000).map(char::from).collect();
     let receiver = Receiver::with_response(format!("HTTP/1.1 500 Oh\r\nContent-Length: 5000\r\n\r\n{body}"));
     let sender = create_sender(ALLOW_ALL);

@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 use super::diagnose;
 use crate::signature::{Delivery, sign};
 
-const SECRET: &str = "whsec_0123456789abcdef";
+const SECRET: &str = "gw_0123456789abcdef";
 
 /// 2026-11-20T20:01:02.345Z
 fn delivery_time() -> SystemTime {
@@ -47,6 +47,7 @@ fn wrong_part_is_named() {
     check(Delivery { signature: "AB", ..signed }, "signature", "64 lower-case");
     check_diagnosis(&format!("{SECRET}\n"), signed, delivery_time(), "secret", "around it");
     check_diagnosis("gs_0123", signed, delivery_time(), "secret", "shared secret (gw_");
+    check_diagnosis("whsec_MDEy", signed, delivery_time(), "secret", "Standard Webhooks");
     check_diagnosis("another", signed, delivery_time(), "secret or body", "no common mistake");
 }
 

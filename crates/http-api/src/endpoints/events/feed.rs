@@ -38,8 +38,8 @@ impl OperationDocs for List {
     const DESCRIPTION: &'static str = "Your events, oldest first. Pass `next` of a response as `after` of the next request, immediately or \
          later, to receive every event exactly once. With the filters `type` and \
          `state` a page may contain fewer events than `limit`, even none; continue with its \
-         `next`. With `wait`, a request that finds no event waits until one appears; after that many seconds, it \
-         returns an empty page.";
+         `next`. With `wait` (long polling), a request that finds no event waits until one appears; after \
+         that many seconds, it returns an empty page.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("Event");
     const FIELD_DOCS: FieldDocs = field_docs! {

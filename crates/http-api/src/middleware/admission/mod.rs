@@ -10,7 +10,7 @@ mod provider_limit;
 mod recent_credentials;
 mod version;
 
-pub(super) use version::is_versioned;
+pub(super) use version::has_current_version;
 
 use std::net::IpAddr;
 use std::rc::Rc;

@@ -8,7 +8,7 @@ const CURRENT_VERSION: &str = "v1";
 /// Fails with 410 for a retired version, and with 404 for a version that never existed (behaviour 21.1). A path without
 /// a version fails with 404 and a message that says where the paths are documented.
 pub(super) fn check_version(path: &str, retired: &[String]) -> Result<(), ApiError> {
-    let version = path.strip_prefix('/').and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    let version = first_segment(path);
     if !version.is_empty() && retired.iter().any(|retired| retired == version) {
         Err(ApiError::version_gone())
     } else if version == CURRENT_VERSION {
@@ -22,9 +22,13 @@ pub(super) fn check_version(path: &str, retired: &[String]) -> Result<(), ApiErr
     }
 }
 
-/// Whether a path starts with a version, existing or not.
-pub(in crate::middleware) fn is_versioned(path: &str) -> bool {
-    path.strip_prefix('/').and_then(|rest| rest.split('/').next()).is_some_and(is_version)
+/// Whether a path starts with the current version.
+pub(in crate::middleware) fn has_current_version(path: &str) -> bool {
+    first_segment(path) == CURRENT_VERSION
+}
+
+fn first_segment(path: &str) -> &str {
+    path.strip_prefix('/').and_then(|rest| rest.split('/').next()).unwrap_or_default()
 }
 
 /// Whether a segment has the form of a version.

@@ -22,6 +22,9 @@ pub(super) struct CsvHeader {
 impl CsvHeader {
     /// Reads the first record of a file. Chooses the separator that yields the most known columns.
     pub(super) fn read(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Err("it is empty: the first line must list the fields".to_owned());
+        }
         let known = importable_user_fields();
         let is_known = |column: &str| known.iter().any(|name| name == column);
         let mut best: Option<(usize, Self)> = None;
@@ -34,7 +37,10 @@ impl CsvHeader {
         }
         let (_, header) = best.ok_or("it is empty")?;
         if let Some(unknown) = header.columns.iter().find(|column| !is_known(column)) {
-            return Err(format!("unknown column `{unknown}`; known columns: {}", known.join(", ")));
+            return Err(format!(
+                "unknown column `{unknown}`; columns are separated by commas, semicolons or tabs; known columns: {}",
+                known.join(", ")
+            ));
         }
         if let Some(duplicate) = header.find_duplicate() {
             return Err(format!("duplicate column `{duplicate}`"));
@@ -110,7 +116,9 @@ mod tests {
         check("email\n", Ok(b','));
         check("\"email\";first_name\r\n\"a;b\";c\r\n", Ok(b';'));
         check("email\tfirst_name\ttitle", Ok(b'\t'));
-        check("email;wage\n", Err("unknown column `wage`; known columns: email,"));
+        let separated = "columns are separated by commas, semicolons or tabs";
+        check("email;wage\n", Err(&format!("unknown column `wage`; {separated}; known columns: email,")));
+        check(" \n", Err("it is empty"));
         check("wage;salary\n", Err("unknown column `wage;salary`"));
         check("email,email\n", Err("duplicate column `email`"));
     }
