@@ -63,7 +63,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// Checks that the crates for the domain, persistence and the client compile with different sets of features, and that
-/// a release contains no failpoints.
+/// a release contains neither failpoints nor interfaces for tests.
 fn check_features(workspace: &Workspace) -> Result<()> {
     let sets: [(&str, &[&str]); 6] = [
         ("guerdon-domain", &["--no-default-features"]),
@@ -77,20 +77,23 @@ fn check_features(workspace: &Workspace) -> Result<()> {
         let check = ["clippy", "--package", package, "--lib", "--locked"];
         run_command(&mut workspace.cargo_command(&[&check, set, &["--", "-D", "warnings"]].concat()))?;
     }
-    check_release_without_failpoints(workspace)
+    check_release(workspace)
 }
 
-/// Fails if a release would contain failpoints.
-fn check_release_without_failpoints(workspace: &Workspace) -> Result<()> {
+/// Fails if a release would contain failpoints or interfaces for tests.
+fn check_release(workspace: &Workspace) -> Result<()> {
     let release = ["tree", "--package", "guerdon", "--features", "postgres-tls", "--locked"];
-    let edges = ["--edges", "normal,build", "--prefix", "none"];
+    let edges = ["--edges", "normal,build,features", "--prefix", "none"];
     let listed = workspace.cargo_command(&[&release[..], &edges].concat()).output()?;
     if !listed.status.success() {
         bail!("cargo tree: {}", String::from_utf8_lossy(&listed.stderr));
     }
-    let crates = String::from_utf8_lossy(&listed.stdout);
-    if crates.lines().any(|line| line.starts_with("fail v")) {
-        bail!("a release would contain failpoints: only dev-dependencies may enable the feature failpoints");
+    let all = String::from_utf8_lossy(&listed.stdout);
+    let is_for_tests = |line: &&str| {
+        line.starts_with("fail v") || line.starts_with("guerdon") && line.contains("\"testing\"")
+    };
+    match all.lines().find(is_for_tests) {
+        Some(line) => bail!("a release would contain {line}: only dev-dependencies may enable it"),
+        None => Ok(()),
     }
-    Ok(())
 }
