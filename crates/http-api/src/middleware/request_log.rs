@@ -109,13 +109,11 @@ impl HandledRequest<'_> {
     }
 
     /// Logs a failed request: an internal error with its cause, and any other 5xx as a warning, once a minute for each
-    /// reason. Failures of the store are logged with their causes by `log_store_failure`. A 503 during maintenance is
-    /// logged like a 4xx.
+    /// reason. Failures of the store are logged with their causes by `log_store_failure`.
     fn log_failure(&self, api: &Api, failure: &Failure, route: &str, duration_ms: u64) {
         let (status, reason) = (self.status.as_u16(), failure.reason.as_str());
         let level = api.request_log_level;
-        let is_fault = self.status.is_server_error() && !failure.is_of_store && !failure.is_planned;
-        let (is_warning, requests) = if is_fault {
+        let (is_warning, requests) = if self.status.is_server_error() && !failure.is_of_store {
             let subject = (status, reason.to_owned());
             let requests = api.failed_requests.log_throttle.count_event(subject, Instant::now());
             (requests.is_some(), requests.unwrap_or_default())
