@@ -49,6 +49,9 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     })?;
     subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT).context("after the load")?;
     subject.verify()?;
+    if !load.connection_errors().is_empty() {
+        eprintln!("{}", subject.service.read_log());
+    }
     let (responses, unexpected) = load.count_responses();
     let broken = load.connection_errors();
     let mut measurements = vec![

@@ -87,7 +87,9 @@ impl<'a> PacedLoad<'a> {
                 Ok(response) => response,
                 Err(error) => {
                     connection = None;
-                    let error = format!("request {number} of client {client}: {error:#}");
+                    let seconds = start.elapsed().as_secs();
+                    let error = format!("request {number} of client {client} after {seconds} s: {error:#}");
+                    eprintln!("{error}");
                     self.broken.lock().unwrap_or_else(PoisonError::into_inner).push(error);
                     continue;
                 }
