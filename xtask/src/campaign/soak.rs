@@ -49,11 +49,11 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
     })?;
     subject.service.wait_for_empty_outbox(DELIVERY_TIMEOUT).context("after the load")?;
     subject.verify()?;
-    if !load.connection_errors().is_empty() {
-        eprintln!("{}", subject.service.read_log());
-    }
     let (responses, unexpected) = load.count_responses();
     let broken = load.connection_errors();
+    if !broken.is_empty() {
+        eprintln!("{}", subject.service.read_log());
+    }
     let mut measurements = vec![
         Measurement::without_bound("peak", format!("{peak:.0}/s")),
         Measurement::without_bound("load", format!("{rate:.0}/s")),

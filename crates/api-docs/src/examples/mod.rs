@@ -79,8 +79,8 @@ fn path_variable(method: &str, path: &str) -> &'static str {
         (Some("corporations"), _) => "CORPORATION_ID",
         (Some("occasions"), "DELETE") => "EXTRA_OCCASION_ID",
         (Some("occasions"), _) => "OCCASION_ID",
-        (Some("users"), "DELETE") => "EXTRA_USER_ID",
         (Some("recognitions"), _) => "RECOGNITION_ID",
+        (Some("users"), "DELETE") => "EXTRA_USER_ID",
         (Some("users"), _) => "USER_ID",
         _ => "EVENT_ID",
     }

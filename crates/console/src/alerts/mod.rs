@@ -91,7 +91,7 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
     let last_retention = overview.service.last_retention.as_ref().map(|run| run.ended_at);
     alerts.extend(last_retention.filter(|at| now - *at > RETENTION_AGE_MAX).map(|at| {
         let age = time_format::format_age(now, at);
-        Alert::new(Tone::Warn, format!("Records past their retention were last deleted {age}. See the log."))
+        Alert::new(Tone::Warn, format!("Retention last succeeded {age}. See the log."))
             .with_command("guerdon prune")
     }));
     alerts.extend(overview.service.last_backup_at.filter(|at| now - *at > BACKUP_AGE_MAX).map(|at| {

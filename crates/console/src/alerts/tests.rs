@@ -103,7 +103,7 @@ fn a_failing_retention_is_reported() {
     overview.service.last_retention = run(RETENTION_AGE_MAX);
     assert_eq!(alert_texts(&overview), []);
     overview.service.last_retention = run(Duration::hours(49));
-    let expected = "Records past their retention were last deleted 2 d 1 h ago. See the log.";
+    let expected = "Retention last succeeded 2 d 1 h ago. See the log.";
     assert_eq!(alert_texts(&overview), [(Tone::Warn, expected.to_owned())]);
 }
 

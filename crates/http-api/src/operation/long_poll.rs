@@ -34,7 +34,7 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
     /// What a look found, without the data.
     type Page: Send + 'static;
 
-    /// The memory that one look needs, with a page that needs no more than this.
+    /// The memory of one look, including the response if its page needs no more than this.
     const LOOK_BYTES_MAX: usize;
 
     /// Parses the query of a call: what to read, and how long to wait.
@@ -43,8 +43,8 @@ pub(crate) trait LongPoll: OperationDocs + 'static {
     /// Looks for something to read, and moves the query past data that does not match.
     fn look(reads: &mut dyn ReadTx, query: &mut Self::Query) -> Result<Look<Self::Page>, ApiError>;
 
-    /// The page of a query that found nothing.
-    fn empty_page(query: &Self::Query) -> Self::Page;
+    /// Renders the response to a query that found nothing.
+    fn empty_response(query: &Self::Query) -> Result<RenderedResponse, ApiError>;
 
     /// The memory that the response with a page needs.
     fn estimate_memory(page: &Self::Page) -> usize;
@@ -79,14 +79,14 @@ pub(crate) async fn run_long_poll<P: LongPoll>(
 ) -> Result<RenderedResponse, ApiError> {
     let (mut query, wait_max) = P::parse_query(&call)?;
     let look = if wait_max.is_zero() {
-        look::<P>(&state, &call, &mut query).await?
+        look_and_read::<P>(&state, &call, &mut query).await?
     } else {
         wait_for_data::<P>(&state, &call, &mut query, wait_max, &request).await?
     };
     let page = match look {
         Look::Found(Finding::Response(response)) => return Ok(response),
         Look::Found(Finding::Page(page)) => page,
-        Look::Continues | Look::End => P::empty_page(&query),
+        Look::Continues | Look::End => return P::empty_response(&query),
     };
     let memory = state.work_memory.acquire_bytes(call.scope, P::estimate_memory(&page)).await?;
     let read = move |reads: &mut dyn ReadTx| P::read_page(reads, &page);
@@ -108,7 +108,7 @@ async fn wait_for_data<P: LongPoll>(
     let mut subscription = state.api.feed_signal.subscribe(call.scope);
     let client_end = request.conn_data::<ClientEnd>().cloned().unwrap_or_default();
     let (mut waited, mut interval) = (Duration::ZERO, LOOK_INTERVAL_MIN.max(subscription.round()));
-    let mut look = look::<P>(state, call, query).await?;
+    let mut look = look_and_read::<P>(state, call, query).await?;
     loop {
         let is_end = match look {
             Look::Found(_) => return Ok(look),
@@ -129,7 +129,7 @@ async fn wait_for_data<P: LongPoll>(
         request.extensions_mut().insert(TimeWaited(waited));
         let Some(next) = next else { return Ok(look) };
         interval = next;
-        look = self::look::<P>(state, call, query).await.unwrap_or(Look::End);
+        look = look_and_read::<P>(state, call, query).await.unwrap_or(Look::End);
     }
 }
 
@@ -144,7 +144,7 @@ async fn wait_for_look(subscription: &mut FeedSubscription, interval: Duration) 
 }
 
 /// Looks for something to read, and reads it if it needs little memory.
-async fn look<P: LongPoll>(
+async fn look_and_read<P: LongPoll>(
     state: &Arc<ApiState>,
     call: &Call,
     query: &mut P::Query,

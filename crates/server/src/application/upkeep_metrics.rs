@@ -1,5 +1,5 @@
-//! Metrics of the latest verification, the latest run of retention and the latest backup. They come from the database, so every instance reports the
-//! same values. A metric is absent until there is something to report.
+//! Metrics of the latest verification, the latest run of retention and the latest backup. They come from the database,
+//! so every instance reports the same values. A metric is absent until there is something to report.
 
 use guerdon_domain::ports::{Store, StoreError, StoreExt as _, Timestamp};
 use metrics::{Unit, describe_gauge, gauge};

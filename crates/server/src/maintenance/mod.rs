@@ -9,6 +9,7 @@ mod prune_record;
 pub(crate) mod retention;
 pub(crate) mod sealing;
 mod status;
+mod stored_record;
 mod verification;
 mod verification_record;
 

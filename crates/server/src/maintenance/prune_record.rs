@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use guerdon_console::numbers;
-use guerdon_domain::ports::{ReadTx, Setting, Store, StoreError, StoreExt as _, Timestamp};
+use guerdon_domain::ports::{ReadTx, Setting, Store, StoreError, Timestamp};
 use guerdon_domain::retention::Pruned;
 use serde::{Deserialize, Serialize};
+
+use super::stored_record::{load_record, store_record};
 
 /// How many rows and partitions a run deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,16 +78,11 @@ impl PruneRecord {
 
     /// Reads the latest record; `None` if retention never ran to its end.
     pub(crate) fn load(reads: &mut dyn ReadTx) -> Result<Option<Self>, StoreError> {
-        let stored = reads.get_setting(Setting::LastPrune)?;
-        Ok(stored.and_then(|stored| serde_json::from_str(&stored).ok()))
+        load_record(reads, Setting::LastPrune)
     }
 
-    /// Replaces the stored record. A failure is logged, because the run itself succeeded.
+    /// Replaces the stored record.
     pub(crate) fn store(&self, store: &dyn Store) {
-        let stored = serde_json::to_string(self).unwrap_or_default();
-        let written = store.transaction(|tx| tx.set_setting(Setting::LastPrune, &stored));
-        if let Err(cause) = written {
-            log::warn!(cause:%; "cannot record the result of retention");
-        }
+        store_record(store, Setting::LastPrune, self);
     }
 }

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use guerdon_console::numbers;
 use guerdon_domain::audit::CheckedRows;
-use guerdon_domain::ports::{ReadTx, Setting, Store, StoreError, StoreExt as _, Timestamp};
+use guerdon_domain::ports::{ReadTx, Setting, Store, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use super::stored_record::{load_record, store_record};
 
 /// How many rows a verification read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -77,16 +79,11 @@ impl VerificationRecord {
 
     /// Reads the latest record; `None` if the database was never verified.
     pub(crate) fn load(reads: &mut dyn ReadTx) -> Result<Option<Self>, StoreError> {
-        let stored = reads.get_setting(Setting::LastVerification)?;
-        Ok(stored.and_then(|stored| serde_json::from_str(&stored).ok()))
+        load_record(reads, Setting::LastVerification)
     }
 
-    /// Replaces the stored record. A failure is logged, because the verification itself succeeded.
+    /// Replaces the stored record.
     pub(crate) fn store(&self, store: &dyn Store) {
-        let stored = serde_json::to_string(self).unwrap_or_default();
-        let written = store.transaction(|tx| tx.set_setting(Setting::LastVerification, &stored));
-        if let Err(cause) = written {
-            log::warn!(cause:%; "cannot record the result of the verification");
-        }
+        store_record(store, Setting::LastVerification, self);
     }
 }

@@ -82,8 +82,8 @@ impl LongPoll for List {
         Ok(if has_moved { Look::Continues } else { Look::End })
     }
 
-    fn empty_page(query: &FeedQuery) -> FeedPage {
-        FeedPage { ids: Vec::new(), next: query.after }
+    fn empty_response(query: &FeedQuery) -> Result<RenderedResponse, ApiError> {
+        RenderedResponse::ok(&View { events: Vec::new(), next: WireValue(Cursor(query.after)) })
     }
 
     fn estimate_memory(page: &FeedPage) -> usize {
