@@ -100,8 +100,8 @@ impl GroupCommit {
         let ended = catch_unwind(AssertUnwindSafe(|| writer.run_unit(&mut limits, work)));
         let ended =
             ended.unwrap_or_else(|_panic| UnitEnd::GroupLost(StoreError::Broken(PANICKED.to_owned())));
-        if is_mutant("respond_before_commit") {
-            return Ok(()); // the next unit commits this one
+        if is_mutant("respond_before_commit") && writer.has_one_unit() {
+            return Ok(()); // the next unit commits this one; no other unit waits for it
         }
         if let UnitEnd::GroupLost(cause) = &ended {
             writer.abandon_group(cause);

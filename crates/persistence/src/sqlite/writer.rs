@@ -199,6 +199,10 @@ impl Writer {
         group.result.publish_result(Err(as_unavailable(cause.clone())));
     }
 
+    pub(super) fn has_one_unit(&self) -> bool {
+        self.group.as_ref().is_some_and(|group| group.units == 1)
+    }
+
     pub(super) fn is_full(&self) -> bool {
         self.group
             .as_ref()
