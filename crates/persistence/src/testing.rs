@@ -136,7 +136,8 @@ fn execute_on_server(sql: &str) -> QueryResult<()> {
 
 /// Creates an empty database, or a copy of another one.
 fn create_database(name: &str, template: Option<&str>) {
-    let template = template.map(|template| format!(" TEMPLATE {template}")).unwrap_or_default();
+    // Copying the files of a small database is faster than copying it through the log.
+    let template = template.map(|name| format!(" TEMPLATE {name} STRATEGY FILE_COPY")).unwrap_or_default();
     execute_on_server(&format!("CREATE DATABASE {name}{template}")).expect("a new database");
 }
 

@@ -12,7 +12,7 @@ mod verify;
 pub use account_audit::{AccountAudit, Side, StoredAccount, StoredAccountEntry};
 pub use journal_entry_audit::JournalEntryAudit;
 pub use stored_rows::{AccountKey, StoredRecognition, StoredTransfer};
-pub use verify::verify;
+pub use verify::{verify, verify_rows};
 
 pub use crate::model::{AuditPart, AuditReport, CheckedRows, Findings, Violation};
 pub use crate::ports::{AuditOptions, AuditPacer, Unpaced};

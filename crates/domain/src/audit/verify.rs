@@ -20,14 +20,40 @@ impl fmt::Display for AuditPart {
     }
 }
 
-/// Checks the schema, and checks every part of the database once, on up to `threads` threads. A part that is too
-/// damaged to be checked counts as a violation. Writes nothing. Fails with [`StoreError::DeadlineExceeded`] if the
-/// pacer stops the audit.
+/// Checks the schema and all rows of the database, as [`verify_rows`] does.
 pub fn verify(
     store: &dyn Store,
     options: &AuditOptions<'_>,
     threads: NonZero<usize>,
 ) -> Result<AuditReport, StoreError> {
+    let mut all = find_in_rows(store, options, threads)?;
+    for detail in store.check_schema()? {
+        all.add_violation("schema", || detail);
+    }
+    Ok(report_of(all))
+}
+
+/// Checks every part of the database once, on up to `threads` threads, but not the schema. A part that is too damaged
+/// to be checked counts as a violation. Writes nothing. Fails with [`StoreError::DeadlineExceeded`] if the pacer stops
+/// the audit.
+pub fn verify_rows(
+    store: &dyn Store,
+    options: &AuditOptions<'_>,
+    threads: NonZero<usize>,
+) -> Result<AuditReport, StoreError> {
+    find_in_rows(store, options, threads).map(report_of)
+}
+
+fn report_of(all: Findings) -> AuditReport {
+    let checked = all.checked;
+    AuditReport { violations: all.into_violations(), checked }
+}
+
+fn find_in_rows(
+    store: &dyn Store,
+    options: &AuditOptions<'_>,
+    threads: NonZero<usize>,
+) -> Result<Findings, StoreError> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut all = Findings::default();
@@ -43,7 +69,7 @@ pub fn verify(
         }
         Ok::<_, StoreError>(all)
     };
-    let mut all = thread::scope(|scope| {
+    thread::scope(|scope| {
         let workers: Vec<_> =
             (1..threads.get().min(AuditPart::ALL.len())).map(|_| scope.spawn(work)).collect();
         let mut all = work();
@@ -55,10 +81,5 @@ pub fn verify(
             });
         }
         all
-    })?;
-    for detail in store.check_schema()? {
-        all.add_violation("schema", || detail);
-    }
-    let checked = all.checked;
-    Ok(AuditReport { violations: all.into_violations(), checked })
+    })
 }

@@ -1,14 +1,24 @@
 //! Damage to the safeguards in the schema.
 
+use std::num::NonZero;
+
+use guerdon_domain::audit::{Violation, verify};
+use guerdon_domain::ports::Clock as _;
 use guerdon_persistence::testing::create_databases;
 
-use crate::support::LedgerFixture;
+use crate::support::{LedgerFixture, audit_options};
+
+/// The violations in the schema and in all rows.
+fn verify_all(fixture: &LedgerFixture) -> Vec<Violation> {
+    let options = audit_options(None, fixture.clock.now());
+    verify(fixture.store.as_ref(), &options, NonZero::<usize>::MIN).unwrap().violations
+}
 
 fn assert_schema_difference(sqlite: &str, postgres: &str, expected: &str) {
     for database in create_databases() {
         let fixture = LedgerFixture::new(database);
         fixture.database.execute_sql(sqlite, postgres);
-        let found = fixture.audit_ledger();
+        let found = verify_all(&fixture);
         assert!(
             found
                 .iter()
@@ -64,13 +74,13 @@ fn disabled_or_emptied_postgres_guards_are_found() {
             ),
         ] {
             fixture.database.execute_sql("", damage);
-            let found = fixture.audit_ledger();
+            let found = verify_all(&fixture);
             assert!(
                 found.iter().any(|violation| violation.detail.contains(expected)),
                 "{expected} not in {found:?}"
             );
             fixture.database.execute_sql("", repair);
-            assert_eq!(fixture.audit_ledger(), []);
+            assert_eq!(verify_all(&fixture), []);
         }
     }
 }

@@ -400,21 +400,20 @@ impl LedgerFixture {
     }
 }
 
-/// The violations that an audit at this time reports.
+/// The violations that an audit of all rows at this time reports.
 pub fn verify_at(
     store: &dyn Store,
     head: Option<[u8; 32]>,
     now: Timestamp,
     threads: NonZero<usize>,
 ) -> Vec<Violation> {
-    let asked = AuditOptions {
-        head,
-        bodies: &TestBodies,
-        now,
-        longest_wait: Duration::from_secs(3 * 86_400),
-        pacer: &Unpaced,
-    };
-    audit::verify(store, &asked, threads).unwrap().violations
+    audit::verify_rows(store, &audit_options(head, now), threads).unwrap().violations
+}
+
+/// The options of an audit at this time.
+pub fn audit_options(head: Option<[u8; 32]>, now: Timestamp) -> AuditOptions<'static> {
+    let longest_wait = Duration::from_secs(3 * 86_400);
+    AuditOptions { head, bodies: &TestBodies, now, longest_wait, pacer: &Unpaced }
 }
 
 fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {

@@ -8,11 +8,18 @@ pub mod receiver;
 pub mod schema;
 pub mod service;
 
-use std::time::{Duration, Instant};
+use std::num::NonZero;
+use std::time::{Duration, Instant, SystemTime};
 
+use guerdon_domain::audit::{AuditOptions, Unpaced, verify_rows};
+use guerdon_domain::ports::Timestamp;
+use guerdon_persistence::Access;
 use guerdon_persistence::testing::create_databases;
+use guerdon_webhook_dispatcher::Bodies;
 use serde_json::{Value, json};
 use service::{ApiResponse, ProviderCredentials, TestService};
+
+const YEAR: Duration = Duration::from_secs(365 * 86_400);
 
 /// Starts the service on every database of this run. Afterwards, `verify` must find no violations.
 pub fn for_each_database(test: impl Fn(&mut TestService)) {
@@ -24,8 +31,24 @@ pub fn for_each_database_with(settings: &[(&str, &str)], test: impl Fn(&mut Test
     for database in create_databases() {
         let mut service = TestService::start(database, settings);
         test(&mut service);
-        assert_eq!(service.run_command(&["verify"]).status, 0, "on {}", service.database.url);
+        assert_consistent(&service);
     }
+}
+
+/// Fails if `verify` finds a violation. On PostgreSQL, the rows are verified in this process: the command also checks
+/// the schema, which takes longer than many tests.
+#[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
+fn assert_consistent(service: &TestService) {
+    let url = &service.database.url;
+    if service.database.is_embedded() {
+        assert_eq!(service.run_command(&["verify"]).status, 0, "on {url}");
+        return;
+    }
+    let store = guerdon_persistence::open(&service.database.database_url(), Access::Command).unwrap();
+    let now = Timestamp::new(SystemTime::now().into());
+    let options = AuditOptions { head: None, bodies: &Bodies, now, longest_wait: YEAR, pacer: &Unpaced };
+    let report = verify_rows(&*store, &options, NonZero::<usize>::MIN).unwrap();
+    assert_eq!(report.violations, [], "on {url}");
 }
 
 /// A company with its users and an occasion, created through the API.
