@@ -40,6 +40,7 @@ mod long_term_operation;
 mod mail;
 mod memory;
 mod offline_commands;
+mod paused_process;
 mod problem_details;
 mod readiness;
 mod rules;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use actix_http::HttpService;
 use actix_http::error::DispatchError;
+use actix_http::{HttpService, KeepAlive};
 use actix_service::{ServiceFactory, ServiceFactoryExt as _, boxed, fn_factory, map_config};
 use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
 use actix_tls::accept::{TlsError, max_concurrent_tls_connect};
@@ -26,7 +26,7 @@ use super::admission::{Admission, admit_request};
 use super::connections::ConnectionLimiter;
 use super::counted_stream::CountedStream;
 use super::envelope;
-use super::framing::{Connection, ErrorRenderer, StrictStream};
+use super::framing::{Connection, ErrorRenderer, PARSER_KEEP_ALIVE, StrictStream};
 use super::session::{self, ParserStream, SharedStream};
 use crate::api::Api;
 use crate::endpoints::configure_routes;
@@ -51,8 +51,6 @@ const SURPLUS_CONNECTIONS: usize = 64;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest wait for a client to confirm that a connection is closed.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a connection keeps its parser after a response.
-const PARSER_KEEP_ALIVE: Duration = Duration::from_secs(1);
 const ALPN_PROTOCOL: &[u8] = b"http/1.1";
 
 /// An API with an open port. It serves requests while `server` is awaited.
@@ -215,7 +213,8 @@ where
     })
 }
 
-/// Parses and serves the requests of a connection. The strict stream enforces the time limit for request heads.
+/// Parses and serves the requests of a connection. The strict stream enforces the time limits for request heads and
+/// between requests.
 fn parser_service<IO, F>(
     state: web::Data<ApiState>,
     admission: web::Data<Admission>,
@@ -239,7 +238,7 @@ where
         .configure(configure_routes);
     HttpService::build()
         .graceful_shutdown_signal(stop_signal)
-        .keep_alive(PARSER_KEEP_ALIVE)
+        .keep_alive(KeepAlive::Os)
         .client_request_timeout(Duration::ZERO)
         .client_disconnect_timeout(CLOSE_TIMEOUT)
         .on_connect_ext(|parser_stream: &ParserStream<IO>, extensions| {

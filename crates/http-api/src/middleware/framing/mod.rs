@@ -27,7 +27,7 @@ use body_framing::ChunkedBody;
 pub(super) use connection::{Connection, PageGuard};
 pub(crate) use framing_error::FramingError;
 use head::{CompleteHead, PartialHead};
-pub(super) use stream::{BUDGET_EXCEEDED, ErrorRenderer, StrictStream};
+pub(super) use stream::{BUDGET_EXCEEDED, ErrorRenderer, PARSER_KEEP_ALIVE, StrictStream};
 
 /// The position within the requests of a connection.
 #[derive(Debug)]

@@ -22,6 +22,10 @@ use crate::request_info::{BodyFailure, ClientEnd};
 /// reset the connection, and the response might be lost.
 const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
+/// How long a connection keeps its parser after a response, if valid credentials were used. The timer of actix-web would
+/// not do: after a pause of the whole process it ends connections whose next request has arrived.
+pub(crate) const PARSER_KEEP_ALIVE: Duration = Duration::from_secs(1);
+
 /// The maximum number of bytes that are read at a time: the size of a TLS record.
 const READ_BYTES_MAX: usize = 16 << 10;
 
@@ -270,7 +274,11 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         } else if !self.received.is_empty() {
             (Deadlines::REQUEST.head, Some(FramingError::SlowHead))
         } else if self.has_parser {
-            return Poll::Pending; // until the parser ends
+            if !self.read_timer.has_elapsed(PARSER_KEEP_ALIVE, context) {
+                return Poll::Pending;
+            }
+            self.read_timer.stop_timer();
+            return Poll::Ready(NextBytes::End); // ends the parser, not the stream
         } else {
             self.connection.clear_received();
             (

@@ -142,6 +142,25 @@ fn a_connection_never_used_with_valid_credentials_closes_after_five_idle_seconds
 }
 
 #[test]
+fn the_parser_of_a_trusted_connection_ends_after_one_idle_second_and_the_stream_after_the_keep_alive() {
+    with_connection(|mut client, mut stream| async move {
+        client.write_all(GET).await.unwrap();
+        assert_eq!(read_next(&mut stream).await, (GET.to_vec(), 0));
+        let connection = stream.connection();
+        connection.mark_trusted();
+        connection.finish_response(false);
+        stream.set_has_parser(true);
+        assert_eq!(read_next(&mut stream).await, (Vec::new(), 1));
+        assert!(stream.is_idle(), "only the parser ends");
+        client.write_all(GET).await.unwrap();
+        assert_eq!(read_next(&mut stream).await, (GET.to_vec(), 0));
+        connection.finish_response(false);
+        stream.set_has_parser(false);
+        assert_eq!(read_next(&mut stream).await, (Vec::new(), 75));
+    });
+}
+
+#[test]
 fn a_client_gets_100_continue_when_the_request_reads_the_body() {
     with_connection(|mut client, mut stream| async move {
         let head = b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n";
