@@ -15,13 +15,14 @@ use guerdon_domain::audit::{AuditOptions, Unpaced, verify_rows};
 use guerdon_domain::ports::Timestamp;
 use guerdon_persistence::Access;
 use guerdon_persistence::testing::create_databases;
-use guerdon_webhook_dispatcher::Bodies;
+use guerdon_webhook_dispatcher::{Bodies, RetrySchedule};
 use serde_json::{Value, json};
 use service::{ApiResponse, ProviderCredentials, TestService};
 
-const YEAR: Duration = Duration::from_secs(365 * 86_400);
+/// Added to the longest wait of the retry schedule, as the command `verify` does.
+const DAY: Duration = Duration::from_secs(86_400);
 
-/// Starts the service on every database of this run. Afterwards, `verify` must find no violations.
+/// Starts the service on every database of this run. Afterwards, the database must be consistent.
 pub fn for_each_database(test: impl Fn(&mut TestService)) {
     for_each_database_with(&[], test);
 }
@@ -35,8 +36,8 @@ pub fn for_each_database_with(settings: &[(&str, &str)], test: impl Fn(&mut Test
     }
 }
 
-/// Fails if `verify` finds a violation. On PostgreSQL, the rows are verified in this process: the command also checks
-/// the schema, which takes longer than many tests.
+/// Fails if the rows of the database are inconsistent. On PostgreSQL they are verified in this process: the command
+/// `verify` also checks the schema, which takes longer than many tests.
 #[expect(clippy::disallowed_methods, reason = "the service has the machine's clock too")]
 fn assert_consistent(service: &TestService) {
     let url = &service.database.url;
@@ -46,7 +47,8 @@ fn assert_consistent(service: &TestService) {
     }
     let store = guerdon_persistence::open(&service.database.database_url(), Access::Command).unwrap();
     let now = Timestamp::new(SystemTime::now().into());
-    let options = AuditOptions { head: None, bodies: &Bodies, now, longest_wait: YEAR, pacer: &Unpaced };
+    let longest_wait = RetrySchedule::default().max_waits().into_iter().max().unwrap() + DAY;
+    let options = AuditOptions { head: None, bodies: &Bodies, now, longest_wait, pacer: &Unpaced };
     let report = verify_rows(&*store, &options, NonZero::<usize>::MIN).unwrap();
     assert_eq!(report.violations, [], "on {url}");
 }
