@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Output};
+use std::thread::sleep; // tidy: a limit that a test never reaches
+use std::time::Duration;
 
 /// The variable with the task of a child process.
 const TASK: &str = "FAULT_TEST_TASK";
@@ -10,9 +12,18 @@ const TASK: &str = "FAULT_TEST_TASK";
 /// A task: names and values without line breaks.
 pub type Task = BTreeMap<String, String>;
 
-/// The task of this process, if it is a child that runs the given test.
+/// How long a child may run. Each takes a few seconds.
+const DURATION_MAX: Duration = Duration::from_secs(5 * 60);
+
+/// The task of this process, if it is a child that runs the given test. The child then ends after `DURATION_MAX`, so
+/// that the test fails instead of waiting forever.
 pub fn received_task() -> Option<Task> {
     let text = std::env::var(TASK).ok()?;
+    std::thread::spawn(|| {
+        sleep(DURATION_MAX);
+        eprintln!("the child did not end within {} s", DURATION_MAX.as_secs());
+        std::process::exit(1);
+    });
     Some(text.lines().filter_map(|line| line.split_once('=')).map(owned_pair).collect())
 }
 
