@@ -99,7 +99,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Deny(arguments) => deny::run(&workspace, &arguments),
         Command::Pages(arguments) => pages::run(&workspace, &arguments),
         Command::Schemathesis(arguments) => schemathesis::run(&workspace, &arguments),
-        Command::Campaign(arguments) => campaign::run(&workspace, &arguments),
+        Command::Campaign(arguments) => campaign::run(&workspace.with_release_features(), &arguments),
         Command::InstructionCount(arguments) => instruction_count::run(&workspace, &arguments),
         Command::Language(arguments) => language::run(&workspace, &arguments),
     }

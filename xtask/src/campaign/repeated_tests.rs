@@ -67,7 +67,7 @@ impl<'a> TestEnvironment<'a> {
 
     /// Runs the tests, or only builds them. Returns the number of passed tests.
     fn run_once(&self, tests: &RepeatedTests, seed: u64, is_build: bool) -> Result<usize> {
-        let mut cargo = self.setup.workspace.cargo_command(&["test", "--workspace", "--locked", "--quiet"]);
+        let mut cargo = self.setup.workspace.workspace_command(&["test", "--quiet"]);
         cargo.args(["--test", tests.program]).args(is_build.then_some("--no-run"));
         cargo.args(["--", tests.filter, "--nocapture"]);
         cargo.env("TEST_BINARY", self.setup.program).envs(self.databases(tests));

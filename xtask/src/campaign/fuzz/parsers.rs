@@ -20,7 +20,7 @@ const MEMORY_MAX_MIB: u32 = 1_024;
 /// Builds the fuzzer, and fuzzes each parser for an equal share of the time.
 pub(super) fn run(setup: &Setup<'_>, duration: Duration) -> Result<Report> {
     let fuzz = setup.workspace.root.join("xtask").join("fuzz");
-    let program = build_fuzzer(&fuzz)?;
+    let program = build_fuzzer(&fuzz, &setup.workspace.target.join("fuzz"))?;
     let corpora = list_subfolders(&fuzz.join("corpus"))?;
     let share = duration / u32::try_from(corpora.len().max(1))?;
     let mut report = Report::default();
@@ -39,16 +39,15 @@ pub(super) fn run(setup: &Setup<'_>, duration: Duration) -> Result<Report> {
     Ok(report)
 }
 
-fn build_fuzzer(fuzz: &Path) -> Result<PathBuf> {
+fn build_fuzzer(fuzz: &Path, target: &Path) -> Result<PathBuf> {
     let is_installed = command_output(Command::new("cargo").args(["fuzz", "--version"])).is_ok();
     ensure!(is_installed, "install the fuzzer: cargo install cargo-fuzz --version {FUZZER_VERSION} --locked");
     let mut build = Command::new("cargo");
     // Coverage without a sanitizer builds on the stable toolchain; the code is safe Rust.
-    build.args(["fuzz", "build", "--sanitizer", "none", "--fuzz-dir", "."]).current_dir(fuzz);
-    run_command(build.env("RUSTC_BOOTSTRAP", "1"))?;
-    let mut programs = list_subfolders(&fuzz.join("target"))?
-        .into_iter()
-        .map(|target| target.join("release").join("parser"));
+    build.args(["fuzz", "build", "--sanitizer", "none", "--fuzz-dir", ".", "--target-dir"]).arg(target);
+    run_command(build.env("RUSTC_BOOTSTRAP", "1").current_dir(fuzz))?;
+    let mut programs =
+        list_subfolders(target)?.into_iter().map(|platform| platform.join("release").join("parser"));
     programs.find(|program| program.is_file()).context("the fuzzer was not built")
 }
 
