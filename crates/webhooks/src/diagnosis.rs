@@ -67,11 +67,11 @@ pub fn diagnose(
 fn stale_hint(delivery: &Delivery<'_>, now: SystemTime) -> String {
     let minutes = REPLAY_WINDOW.as_secs() / 60;
     let age_seconds = age_nanoseconds(delivery, now).unwrap_or_default() / 1_000_000_000;
-    let (seconds, direction) =
-        if age_seconds < 0 { (-age_seconds, "ahead of") } else { (age_seconds, "behind") };
+    let direction = if age_seconds.is_negative() { "ahead of" } else { "behind" };
     format!(
-        "the signature is correct, but the timestamp is {seconds} s {direction} this clock, more than {minutes} minutes: \
-         either an old delivery was sent again, or a clock is wrong"
+        "the signature is correct, but the timestamp is {} s {direction} this clock, more than {minutes} minutes: \
+         either an old delivery was sent again, or a clock is wrong",
+        age_seconds.unsigned_abs()
     )
 }
 
@@ -178,14 +178,12 @@ fn similar_urls(url: &str) -> Vec<(String, &'static str)> {
         all.push((format!("{scheme}://{}{path}", host.to_lowercase()), "with its host in lower case"));
         let other = if scheme == "https" { "http" } else { "https" };
         all.push((format!("{other}://{rest}"), "with the other scheme"));
-        let port = host.rfind(':').filter(|at| !host.ends_with(']') && *at > 0);
+        let port = host.rfind(':').filter(|_| !host.ends_with(']'));
         let (name, port) = port.map_or((host, ""), |at| host.split_at(at));
-        if LOOPBACK_HOSTS.iter().any(|(loopback, _)| *loopback == name) {
-            let others = LOOPBACK_HOSTS.iter().filter(|(loopback, _)| *loopback != name);
-            all.extend(
-                others.map(|(other, description)| (format!("{scheme}://{other}{port}{path}"), *description)),
-            );
-        }
+        let other_hosts = LOOPBACK_HOSTS.iter().filter(|(loopback, _)| *loopback != name);
+        all.extend(
+            other_hosts.map(|(other, description)| (format!("{scheme}://{other}{port}{path}"), *description)),
+        );
         for port in [":443", ":80"] {
             match host.strip_suffix(port) {
                 Some(trimmed) => all.push((format!("{scheme}://{trimmed}{path}"), "without its port")),

@@ -100,7 +100,9 @@ mod tests {
     fn nonce_is_accepted_once_in_two_windows() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
         let mut seen = SeenNonces::default();
+        assert!(seen.is_empty());
         assert_eq!(seen.remember(&delivery_with_nonce("00"), now), Ok(()));
+        assert!(!seen.is_empty());
         assert_eq!(seen.remember(&delivery_with_nonce("00"), now), Err(VerifyError::Replayed));
         assert_eq!(seen.remember(&delivery_with_nonce("01"), now), Ok(()));
         let last = now + REPLAY_WINDOW * 2;

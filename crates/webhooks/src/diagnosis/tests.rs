@@ -30,16 +30,19 @@ fn wrong_part_is_named() {
     check(Delivery { url: "http://example.com/hook", ..signed }, "url", "scheme");
     check(Delivery { url: "https://example.com:443/hook", ..signed }, "url", "port");
     check(Delivery { url: "https://example.com/hook?a=1", ..signed }, "url", "query");
-    check_diagnosis(SECRET, signed, delivery_time() + Duration::from_secs(301), "timestamp", "301 s behind");
-    check_diagnosis(
-        SECRET,
-        signed,
-        delivery_time() - Duration::from_secs(400),
-        "timestamp",
-        "400 s ahead of",
-    );
+    let late = delivery_time() + Duration::from_secs(301);
+    check_diagnosis(SECRET, signed, late, "timestamp", "is 301 s behind this clock, more than 5 minutes");
+    let early = delivery_time() - Duration::from_secs(400);
+    check_diagnosis(SECRET, signed, early, "timestamp", "is 400 s ahead of this clock");
     check(Delivery { timestamp: "now", ..signed }, "timestamp", "not a time");
-    check(Delivery { timestamp: "2026-11-20T20:01:02.345+00:00", ..signed }, "timestamp", "not in the form");
+    for timestamp in [
+        "2026-11-20T20:01:02.345+00:00",
+        "2026-11-20t20:01:02.345Z",
+        "2026-11-20T20:01:02.345z",
+        "2026-11-20T20:01:02Z",
+    ] {
+        check(Delivery { timestamp, ..signed }, "timestamp", "not in the form");
+    }
     check(Delivery { nonce: "", ..signed }, "nonce", "empty");
     let upper = NONCE.to_uppercase();
     check(Delivery { nonce: &upper, ..signed }, "nonce", "32 lower-case");
@@ -100,6 +103,17 @@ fn check_unexplained_bodies(signed: &Delivery<'_>) {
 }
 
 #[test]
+fn white_space_in_an_unknown_kind_of_event_is_named() {
+    let (url, timestamp) = ("https://example.com/hook", "2026-11-20T20:01:02.345Z");
+    let body = br#"{"type":"badge.created","data":{"path":"a \\","text":"b \\\" c","points":2}}"#;
+    let signature = sign(SECRET, url, timestamp, NONCE, body);
+    let changed =
+        br#"{ "type": "badge.created", "data": { "path": "a \\", "text": "b \\\" c", "points": 2 } }"#;
+    let delivery = Delivery { url, timestamp, nonce: NONCE, signature: &signature, body: changed };
+    check_diagnosis(SECRET, delivery, delivery_time(), "body", "with white space");
+}
+
+#[test]
 fn incorrectly_copied_value_is_named() {
     let (secret, url) = ("gw_0123456789abcdef", "http://127.0.0.1:8080/hook");
     let (timestamp, body) = ("2026-11-20T20:01:02.345Z", br#"{"type":"redemption.created"}"#);
@@ -114,6 +128,12 @@ fn incorrectly_copied_value_is_named() {
         Delivery { url: "http://localhost/hook", signature: &without_port, ..signed },
         "url",
         "with the host [::1]",
+    );
+    let to_name = sign(secret, "http://localhost/hook", timestamp, NONCE, body);
+    check(
+        Delivery { url: "http://[::1]/hook", signature: &to_name, ..signed },
+        "url",
+        "with the host localhost",
     );
     check_diagnosis("0123456789abcdef", signed, delivery_time(), "secret", "gw_ is missing");
     check_diagnosis("\"gw_0123456789abcdef\"", signed, delivery_time(), "secret", "quotes");

@@ -76,6 +76,14 @@ fn window_is_five_minutes_in_both_directions() {
 }
 
 #[test]
+fn a_clock_before_1970_verifies_deliveries_of_its_time() {
+    let timestamp = "1969-12-31T23:00:00Z";
+    let signature = sign(SECRET, UNSIGNED_DELIVERY.url, timestamp, "00ff", b"{}");
+    let signed = Delivery { timestamp, signature: &signature, ..UNSIGNED_DELIVERY };
+    assert_eq!(verify(SECRET, &signed, SystemTime::UNIX_EPOCH - Duration::from_secs(3_600)), Ok(()));
+}
+
+#[test]
 fn malformed_values_are_named() {
     let signature = valid_signature();
     let signed = Delivery { signature: &signature, ..UNSIGNED_DELIVERY };
