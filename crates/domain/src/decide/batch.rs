@@ -156,3 +156,47 @@ pub(crate) fn decide_command<T: LedgerAccess + ?Sized, C: Decide>(
         Err(DecideError::NotLoaded(missing)) => Err(StoreError::from(missing).into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Fixture, PROVIDER, points};
+    use crate::memory::{FixedClock, PlainBodies, SequentialIds};
+    use crate::model::{Actor, IdempotencyKey, Origin};
+    use crate::money::Sum;
+    use crate::redemptions::Redeem;
+    use crate::values::Timestamp;
+
+    fn response_record() -> IdempotencyRecord {
+        let key = IdempotencyKey { scope: PROVIDER.as_uuid(), key: "4711".to_owned() };
+        let (created_at, expires_at) = (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
+        IdempotencyRecord { key, request_hash: vec![1], status: 201, body: vec![2], created_at, expires_at }
+    }
+
+    #[test]
+    fn accepted_decisions_are_kept_and_discarded_ones_are_not() {
+        let mut fixture = Fixture::new(50);
+        let ann = fixture.add_user(1, &[10]);
+        let redeem = Redeem { user_id: ann, sum: Sum::Points(points(6)) };
+        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
+        let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
+        let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
+        let mut batch = CommandBatch { facts: fixture.facts, book: fixture.book, ..CommandBatch::default() };
+
+        assert!(batch.decide_loaded(PROVIDER, &redeem, &context).is_ok());
+        batch.discard_decision();
+        batch.accept_decision(None);
+        assert!(batch.changes().is_empty());
+        assert!(batch.book().transfers().is_empty());
+
+        assert!(batch.decide_loaded(PROVIDER, &redeem, &context).is_ok());
+        batch.accept_decision(Some(response_record()));
+        assert!(batch.decide_loaded(PROVIDER, &redeem, &context).is_err(), "only 4 points are left");
+        batch.discard_decision();
+        assert_eq!(batch.changes().journal_entries.len(), 1);
+        assert_eq!(batch.book().transfers().len(), 1);
+        let record = response_record();
+        assert_eq!(batch.facts().idempotency_records.get(&record.key), Some(&record));
+        assert_eq!(batch.changes().idempotency_records, [record]);
+    }
+}

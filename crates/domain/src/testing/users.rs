@@ -1,6 +1,7 @@
 //! Users.
 
 use super::env::{TestEnv, email, line, page, user_profile};
+use crate::distributions::Recipients;
 use crate::ports::{Denied, Lookup};
 use crate::users::{
     self, CreateUserError, DeleteUserError, UserMatch, UserKey, UpdateDetails, UpdateUser, UpdateUserError, User,
@@ -139,6 +140,8 @@ pub(super) fn users_are_found_and_listed_in_order(env: &TestEnv<'_>) {
     assert_eq!(env.with_tx(|tx| tx.list_active_user_ids(env.company, false)), [env.owner, ann, boss]);
     assert_eq!(env.with_tx(|tx| tx.list_active_user_ids(env.company, true)), [boss]);
     assert_eq!(env.with_tx(|tx| tx.list_active_user_ids_page(env.company, page(2, 2))), [boss]);
+    let receivers = |wallet| env.with_tx(|tx| Recipients::all_active(tx, env.company, wallet)).count();
+    assert_eq!([WalletType::Peer, WalletType::Manager].map(receivers), [3, 1]);
     let admins = env.with_tx(|tx| tx.list_admin_emails(env.company));
     assert_eq!(admins, [email("owner@example.com"), email("boss@example.com")]);
     let absent = UserId::from_uuid(env.new_uuid());

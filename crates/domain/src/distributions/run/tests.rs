@@ -3,7 +3,7 @@ use crate::distributions::ContinueDistribution;
 use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_not_loaded, expect_refusal, points, user_id};
 use crate::ledger::{DistributionProgress, DistributionStep, ScheduleFacts};
 use crate::model::Period;
-use crate::values::{IsoDate, ScheduleId, Timestamp};
+use crate::values::{IsoDate, JournalEntryId, ScheduleId, Timestamp};
 
 fn new_distribution(wallet: WalletType, count: i64, recipients: Recipients) -> RunDistribution {
     let sum = Sum::Points(points(count));
@@ -14,11 +14,66 @@ fn named_recipients(ids: &[UserId]) -> Recipients {
     Recipients::Named(ids.to_vec())
 }
 
+fn weekly_schedule() -> Schedule {
+    let date = |text| IsoDate::parse(text).unwrap();
+    Schedule {
+        id: ScheduleId::from_uuid(uuid::Uuid::from_u128(9)),
+        company_id: COMPANY,
+        wallet: WalletType::User,
+        points: points(5),
+        period: Period::Week,
+        start_on: date("2026-01-01"),
+        next_on: date("2026-01-08"),
+        due_at: date("2026-01-08").start_of_day(),
+        failed_tries: None,
+        created_at: Timestamp::UNIX_EPOCH,
+        cancelled_at: None,
+    }
+}
+
 fn two_users() -> (Fixture, [UserId; 2]) {
     let mut fixture = Fixture::new(50);
     let users = [fixture.add_user(1, &[0, 0]), fixture.add_user(2, &[0, 0, 0])];
     fixture.set_reserve(100, None);
     (fixture, users)
+}
+
+#[test]
+fn a_distribution_needs_its_company_receivers_and_schedule() {
+    let users = [user_id(1), user_id(2)];
+    let wallets = users.map(|id| Account::Wallet(WalletType::Manager, id));
+    for recipients in [Recipients::Named(users.into()), Recipients::All(users.into())] {
+        let command = RunDistribution {
+            schedule: Some(weekly_schedule()),
+            ..new_distribution(WalletType::Manager, 1, recipients)
+        };
+        let expected = Needs {
+            companies: BTreeSet::from([COMPANY]),
+            schedules: BTreeSet::from([weekly_schedule().id]),
+            users: BTreeSet::from(users),
+            accounts: wallets.into_iter().chain([Account::Reserve(COMPANY)]).collect(),
+            ..Needs::default()
+        };
+        assert_eq!((command.initial_needs(), command.affected_count()), (expected, 2));
+        let further = Needs {
+            accounts: BTreeSet::from([Account::Rounding(COMPANY)]),
+            administrators: BTreeSet::from([COMPANY]),
+            ..Needs::default()
+        };
+        assert_eq!(command.further_needs(&Facts::default()).unwrap(), further);
+    }
+}
+
+#[test]
+fn a_distribution_in_steps_needs_no_accounts_of_receivers() {
+    let users: Vec<UserId> = (0..1_001).map(user_id).collect();
+    let check = |recipients, needed_users: usize| {
+        let needs = new_distribution(WalletType::User, 1, recipients).initial_needs();
+        assert_eq!(needs.users.len(), needed_users);
+        assert_eq!(needs.accounts, BTreeSet::from([Account::Reserve(COMPANY), Account::Transit(COMPANY)]));
+    };
+    check(Recipients::Named(users.clone()), 1_001);
+    check(Recipients::All(users), 0);
 }
 
 #[test]
@@ -92,6 +147,12 @@ fn only_users_who_still_have_the_wallet_receive() {
     assert!(matches!(refused, DistributeError::NoReceivers));
 }
 
+fn needed_accounts(fixture: &Fixture, distribution: JournalEntryId) -> BTreeSet<Account> {
+    let needs = ContinueDistribution(distribution).further_needs(&fixture.facts).unwrap();
+    assert_eq!(needs, Needs { accounts: needs.accounts.clone(), ..Needs::default() });
+    needs.accounts
+}
+
 #[test]
 fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     let (mut fixture, [ann, _]) = two_users();
@@ -111,35 +172,29 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
         Some(Timestamp::UNIX_EPOCH);
     let step = DistributionStep::Pay { entry: entry.clone(), first_leg: 1, users: vec![ann, deleted] };
     fixture.facts.distributions.insert(id, Some(step));
-    assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(2));
+    let command = ContinueDistribution(id);
+    assert_eq!(command.initial_needs(), Needs { distributions: BTreeSet::from([id]), ..Needs::default() });
+    let [ann_wallet, deleted_wallet] = [ann, deleted].map(|id| Account::Wallet(WalletType::User, id));
+    let paying = [Account::Transit(COMPANY), ann_wallet, deleted_wallet];
+    assert_eq!(needed_accounts(&fixture, id), paying.into());
+    assert_eq!(fixture.decide_command(PROVIDER, &command).unwrap(), Some(2));
     assert_eq!(fixture.shown_points(Account::Wallet(WalletType::User, ann)), 2);
     let paid = DistributionProgress::StepPaid { entry_id: id, first_leg: 1, unpaid: 1 };
     assert_eq!(fixture.changes.distributions[1], paid);
     fixture.facts.distributions.insert(id, Some(DistributionStep::Return { entry, unpaid: 1 }));
+    assert_eq!(needed_accounts(&fixture, id), [Account::Transit(COMPANY), Account::Reserve(COMPANY)].into());
     assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(0));
     assert_eq!(fixture.shown_points(Account::Reserve(COMPANY)), 8_000);
     assert_eq!(fixture.changes.distributions[2], DistributionProgress::Finished { entry_id: id });
     fixture.facts.distributions.insert(id, None);
+    assert_eq!(needed_accounts(&fixture, id), BTreeSet::new());
     assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), None);
 }
 
 #[test]
 fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
     let (mut fixture, users) = two_users();
-    let date = |text| IsoDate::parse(text).unwrap();
-    let schedule_as_read = Schedule {
-        id: ScheduleId::from_uuid(uuid::Uuid::from_u128(9)),
-        company_id: COMPANY,
-        wallet: WalletType::User,
-        points: points(5),
-        period: Period::Week,
-        start_on: date("2026-01-01"),
-        next_on: date("2026-01-08"),
-        due_at: date("2026-01-08").start_of_day(),
-        failed_tries: None,
-        created_at: Timestamp::UNIX_EPOCH,
-        cancelled_at: None,
-    };
+    let schedule_as_read = weekly_schedule();
     let command = RunDistribution {
         schedule: Some(schedule_as_read.clone()),
         ..new_distribution(WalletType::User, 5, Recipients::All(users.to_vec()))
@@ -154,6 +209,6 @@ fn a_date_of_a_schedule_is_paid_once_and_the_next_one_follows() {
     let changed = Schedule { points: points(6), ..schedule_as_read.clone() };
     assert!(matches!(expect_refusal(decide(&changed, false)), DistributeError::ScheduleChanged));
     let next: Vec<IsoDate> = fixture.changes.schedules.iter().map(|schedule| schedule.next_on).collect();
-    assert_eq!(next, [date("2026-01-15"); 2]);
+    assert_eq!(next, [IsoDate::parse("2026-01-15").unwrap(); 2]);
     assert_eq!(fixture.changes.journal_entries.len(), 1);
 }
