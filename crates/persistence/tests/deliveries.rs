@@ -6,7 +6,7 @@ use std::time::Duration;
 use guerdon_domain::events::EventState;
 use guerdon_domain::notifications::{Channel, Notification, NotifiedCompany, Recipient};
 use guerdon_domain::ports::{
-    Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, NewNotification, NotificationClaim,
+    Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, EventQuery, NewNotification, NotificationClaim,
     NotificationOutcome, RETRIED_NOTIFICATION_DUE, Settlement, StoreError, StoreExt as _, Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
@@ -221,6 +221,23 @@ fn a_replay_makes_waiting_events_due_and_leaves_events_in_flight() {
             (claimed_again[0].id, claimed_again[0].attempts, claimed_again[0].attempts_before_replay),
             (claimed[0].id, 1, 0)
         );
+    });
+}
+
+#[test]
+fn events_of_another_provider_are_not_listed() {
+    on_each_database(|fixture| {
+        cause_events(fixture, 2);
+        let count = |provider, state, since| {
+            let query = EventQuery { provider, state, since, limit: 10, ..EventQuery::default() };
+            fixture.read_snapshot(|reads| reads.list_events(&query)).len()
+        };
+        for state in [None, Some(EventState::Pending)] {
+            for since in [None, Some(Timestamp::UNIX_EPOCH)] {
+                assert_eq!(count(Some(fixture.provider), state, since), 2);
+                assert_eq!(count(Some(ProviderId::from_uuid(Uuid::nil())), state, since), 0);
+            }
+        }
     });
 }
 

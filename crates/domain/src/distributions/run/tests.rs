@@ -73,7 +73,10 @@ fn a_distribution_in_steps_needs_no_accounts_of_receivers() {
         assert_eq!(needs.accounts, BTreeSet::from([Account::Reserve(COMPANY), Account::Transit(COMPANY)]));
     };
     check(Recipients::Named(users.clone()), 1_001);
-    check(Recipients::All(users), 0);
+    check(Recipients::All(users.clone()), 0);
+    let in_one_step = Recipients::All(users[..1_000].to_vec());
+    let needs = new_distribution(WalletType::User, 1, in_one_step).initial_needs();
+    assert_eq!(needs.accounts.len(), 1_001, "the reserve and the receivers");
 }
 
 #[test]
@@ -100,6 +103,9 @@ fn named_users_must_all_be_active_have_the_wallet_and_be_named_once() {
     let deleted = fixture.add_user(3, &[0, 0]);
     fixture.person_mut(deleted).active = false;
     fixture.facts.people.insert(user_id(4), None);
+    let closed = fixture.add_user(5, &[0, 0]);
+    fixture.book.account_mut(Account::Wallet(WalletType::User, closed)).unwrap().closed_at =
+        Some(Timestamp::UNIX_EPOCH);
     let mut check = |wallet, count, ids: &[UserId]| {
         expect_refusal(
             fixture.decide_command(PROVIDER, &new_distribution(wallet, count, named_recipients(ids))),
@@ -110,6 +116,9 @@ fn named_users_must_all_be_active_have_the_wallet_and_be_named_once() {
         matches!(check(WalletType::User, 1, &[ann, deleted]), DistributeError::NoSuchUser(id) if id == deleted)
     );
     assert!(matches!(check(WalletType::User, 1, &[user_id(4)]), DistributeError::NoSuchUser(_)));
+    assert!(
+        matches!(check(WalletType::User, 1, &[ann, closed]), DistributeError::NoSuchUser(id) if id == closed)
+    );
     assert!(
         matches!(check(WalletType::Manager, 1, &[boss, ann]), DistributeError::NotAManager(id) if id == ann)
     );
@@ -174,6 +183,7 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     fixture.facts.distributions.insert(id, Some(step));
     let command = ContinueDistribution(id);
     assert_eq!(command.initial_needs(), Needs { distributions: BTreeSet::from([id]), ..Needs::default() });
+    assert_eq!(command.affected_count(), 1_000, "as many as one step pays");
     let [ann_wallet, deleted_wallet] = [ann, deleted].map(|id| Account::Wallet(WalletType::User, id));
     let paying = [Account::Transit(COMPANY), ann_wallet, deleted_wallet];
     assert_eq!(needed_accounts(&fixture, id), paying.into());
@@ -186,6 +196,11 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(0));
     assert_eq!(fixture.shown_points(Account::Reserve(COMPANY)), 8_000);
     assert_eq!(fixture.changes.distributions[2], DistributionProgress::Finished { entry_id: id });
+    let transfers = fixture.book.transfers().len();
+    let entry = fixture.changes.journal_entries[0].clone();
+    fixture.facts.distributions.insert(id, Some(DistributionStep::Return { entry, unpaid: 0 }));
+    assert_eq!(fixture.decide_command(PROVIDER, &command).unwrap(), Some(0));
+    assert_eq!(fixture.book.transfers().len(), transfers, "nothing is left to return");
     fixture.facts.distributions.insert(id, None);
     assert_eq!(needed_accounts(&fixture, id), BTreeSet::new());
     assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), None);
