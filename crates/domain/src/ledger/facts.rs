@@ -167,3 +167,39 @@ fn require_open(company: &CompanyFacts) -> Result<&CompanyFacts, LedgerError> {
         Some(_) => Err(LedgerError::CompanyHandedOver),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::fixture::{COMPANY, Fixture, user_id};
+    use crate::ledger::DistributionProgress;
+    use crate::values::Timestamp;
+
+    #[test]
+    fn a_deleted_user_is_inactive_and_no_longer_an_administrator() {
+        let mut fixture = Fixture::new(50);
+        let (ann, bob) = (fixture.add_user(1, &[0]), fixture.add_user(2, &[0]));
+        for address in ["u1@example.com", "u2@example.com"] {
+            fixture.add_administrator(address);
+        }
+        let deleted_users = vec![(ann, Timestamp::UNIX_EPOCH), (user_id(3), Timestamp::UNIX_EPOCH)];
+        fixture.facts.apply_changes(&Changes { deleted_users, ..Changes::default() });
+        assert!(!fixture.person_mut(ann).active);
+        assert!(fixture.person_mut(bob).active);
+        let remaining = [fixture.person_mut(bob).email.clone()];
+        assert_eq!(fixture.facts.administrators[&COMPANY], remaining);
+    }
+
+    #[test]
+    fn distributions_and_schedules_are_loaded_again_after_a_change() {
+        let mut facts = Facts::default();
+        let [changed, other] = [1, 2].map(|id| JournalEntryId::from_uuid(Uuid::from_u128(id)));
+        facts.distributions.extend([(changed, None), (other, None)]);
+        let distributions = vec![DistributionProgress::Finished { entry_id: changed }];
+        facts.apply_changes(&Changes { distributions, ..Changes::default() });
+        assert_eq!(facts.find_distribution_step(changed), Err(LedgerError::FactNotLoaded("distribution")));
+        assert_eq!(facts.find_distribution_step(other), Ok(None));
+    }
+}

@@ -46,3 +46,32 @@ impl Needs {
         self.keys.extend_from_slice(&other.keys);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::fixture::{COMPANY, OCCASION, PROVIDER, user_id};
+
+    #[test]
+    fn the_needs_of_two_commands_include_those_of_each() {
+        let id = Uuid::from_u128(7);
+        let all = Needs {
+            users: BTreeSet::from([user_id(1)]),
+            locked_users: BTreeSet::from([user_id(2)]),
+            companies: BTreeSet::from([COMPANY]),
+            occasions: BTreeSet::from([OCCASION]),
+            accounts: BTreeSet::from([Account::Reserve(COMPANY)]),
+            redemptions: BTreeSet::from([RedemptionId::from_uuid(id)]),
+            distributions: BTreeSet::from([JournalEntryId::from_uuid(id)]),
+            schedules: BTreeSet::from([ScheduleId::from_uuid(id)]),
+            administrators: BTreeSet::from([COMPANY]),
+            keys: vec![IdempotencyKey { scope: PROVIDER.as_uuid(), key: "4711".to_owned() }],
+        };
+        let mut needs = Needs { users: BTreeSet::from([user_id(3)]), ..Needs::default() };
+        needs.extend(&all);
+        let users = BTreeSet::from([user_id(1), user_id(3)]);
+        assert_eq!(needs, Needs { users, ..all });
+    }
+}

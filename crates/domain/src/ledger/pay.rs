@@ -306,3 +306,6 @@ impl AccountBook {
         require_rule(self.add_transfer(transfer), "leg added twice")
     }
 }
+
+#[cfg(test)]
+mod tests;

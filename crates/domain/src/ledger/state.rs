@@ -43,3 +43,42 @@ impl AccountState {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_balance(kind: AccountKind, nanodollars: i64) -> bool {
+        let balance = Amount::from_nanodollars(nanodollars);
+        AccountState { balance, ..AccountState::default() }.check_rules(kind).is_ok()
+    }
+
+    #[test]
+    fn each_kind_of_account_has_bounds() {
+        let funded_max = FUNDED_MAX.nanodollars();
+        assert_eq!(
+            [-funded_max - 1, -funded_max, 1].map(|nanos| check_balance(AccountKind::Funding, nanos)),
+            [false, true, true]
+        );
+        assert_eq!([-1, 0, 1].map(|nanos| check_balance(AccountKind::Rounding, nanos)), [true, true, false]);
+        for kind in
+            [AccountKind::UserWallet, AccountKind::Reserve, AccountKind::Transit, AccountKind::Redeemed]
+        {
+            assert_eq!([-1, 0, 1].map(|nanos| check_balance(kind, nanos)), [false, true, true]);
+        }
+    }
+
+    #[test]
+    fn spent_amounts_and_shortfalls_have_bounds() {
+        let state = AccountState::default;
+        let is_valid = |state: AccountState| state.check_rules(AccountKind::PeerWallet).is_ok();
+        let (less, none) = (Amount::from_nanodollars(-1), Amount::ZERO);
+        let more = ROUNDING_SHORTFALL_MAX.checked_add(Amount::from_nanodollars(1)).unwrap();
+        assert_eq!([less, none].map(|spent| is_valid(AccountState { spent, ..state() })), [false, true]);
+        let with_shortfall = |rounding_shortfall| is_valid(AccountState { rounding_shortfall, ..state() });
+        assert_eq!(
+            [less, none, ROUNDING_SHORTFALL_MAX, more].map(with_shortfall),
+            [false, true, true, false]
+        );
+    }
+}

@@ -80,3 +80,6 @@ impl Transfer {
         !is_priced_by_points || self.is_transit_leg() || self.rate.to_amount(self.points) == Some(self.amount)
     }
 }
+
+#[cfg(test)]
+mod tests;
