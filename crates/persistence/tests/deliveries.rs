@@ -274,6 +274,23 @@ fn all_waiting_events_of_a_provider_become_due_at_once() {
 }
 
 #[test]
+fn events_of_another_provider_are_not_replayed() {
+    on_each_database(|fixture| {
+        cause_events(fixture, 1);
+        let at = current_time(fixture);
+        let claimed = claim_events(fixture, at, 1, 1);
+        settle_events(fixture, &[new_settlement(fixture, &claimed[0], 1, DeliveryOutcome::Delivered, at)]);
+        let replay = |provider, since| {
+            fixture.store.transaction(|tx| tx.replay_events_since(provider, since, None, at)).unwrap()
+        };
+        for since in [None, Some(Timestamp::UNIX_EPOCH)] {
+            assert_eq!(replay(ProviderId::from_uuid(Uuid::nil()), since), 0);
+        }
+        assert_eq!(replay(fixture.provider, Some(Timestamp::UNIX_EPOCH)), 1);
+    });
+}
+
+#[test]
 fn events_of_a_suspended_provider_wait() {
     on_each_database(|fixture| {
         cause_events(fixture, 1);
