@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -62,9 +61,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
 /// Returns the public items of a crate, one per line, without the implementations that follow from derives, blanket
 /// implementations and auto traits.
 fn list_items(workspace: &Workspace, package: &str, features: &[&str]) -> Result<String> {
-    let target = workspace.target.join("public-api");
-    write_rustdoc_json(workspace, package, features, &target)?;
-    let json = target.join("doc").join(format!("{}.json", package.replace('-', "_")));
+    write_rustdoc_json(workspace, package, features)?;
+    let json = workspace.target.join("doc").join(format!("{}.json", package.replace('-', "_")));
     let api = public_api::Builder::from_rustdoc_json(json)
         .omit_blanket_impls(true)
         .omit_auto_trait_impls(true)
@@ -75,13 +73,14 @@ fn list_items(workspace: &Workspace, package: &str, features: &[&str]) -> Result
 }
 
 /// Writes the documentation of a crate as JSON. Stable compilers offer this only with `RUSTC_BOOTSTRAP`, which would
-/// cause rebuilds in the usual target folder.
-fn write_rustdoc_json(workspace: &Workspace, package: &str, features: &[&str], target: &Path) -> Result<()> {
+/// cause rebuilds if cargo saw it, so a script sets it for rustdoc alone.
+fn write_rustdoc_json(workspace: &Workspace, package: &str, features: &[&str]) -> Result<()> {
+    let script = workspace.root.join(FOLDER).join("rustdoc.sh");
     let mut rustdoc =
         workspace.cargo_command(&["rustdoc", "--quiet", "--locked", "--lib", "--package", package]);
-    rustdoc.args(features).arg("--target-dir").arg(target);
+    rustdoc.args(features);
     rustdoc.args(["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"]);
-    run_command(rustdoc.env("RUSTC_BOOTSTRAP", "1"))
+    run_command(rustdoc.env("RUSTDOC", script))
 }
 
 /// Returns the items that were removed, with `-`, and those that were added, with `+`.
