@@ -130,6 +130,19 @@ mod tests {
     }
 
     #[test]
+    fn the_company_of_the_user_decides_what_else_is_needed() {
+        let mut fixture = Fixture::new(50);
+        let user_id = fixture.add_user(1, &[10, 0]);
+        let command = ReplaceBalance { user_id, wallet: WalletType::User, sum: Sum::Points(points(30)) };
+        let needs = Needs {
+            accounts: BTreeSet::from([Account::Reserve(COMPANY), Account::Rounding(COMPANY)]),
+            administrators: BTreeSet::from([COMPANY]),
+            ..Needs::default()
+        };
+        assert_eq!(command.further_needs(&fixture.facts).unwrap(), needs);
+    }
+
+    #[test]
     fn invalid_replacements_are_refused() {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10, 0]);

@@ -128,6 +128,19 @@ mod tests {
     }
 
     #[test]
+    fn the_redemption_decides_what_else_is_needed() {
+        let (fixture, ann) = fixture_with_redemption();
+        let needs = Needs {
+            users: BTreeSet::from([ann]),
+            companies: BTreeSet::from([COMPANY]),
+            accounts: BTreeSet::from([Account::Wallet(WalletType::User, ann), Account::Redeemed(COMPANY)]),
+            redemptions: BTreeSet::from([ID]),
+            ..Needs::default()
+        };
+        assert_eq!(Refund(ID).further_needs(&fixture.facts).unwrap(), needs);
+    }
+
+    #[test]
     fn invalid_refunds_are_refused() {
         let (mut fixture, ann) = fixture_with_redemption();
         fixture.person_mut(ann).active = false;

@@ -164,6 +164,18 @@ mod tests {
     }
 
     #[test]
+    fn a_shortfall_and_an_alert_need_more_than_the_first_load() {
+        let (company_id, sum) = (COMPANY, Sum::Points(points(1)));
+        let command = ChangeReserve { company_id, change: ReserveChange::Withdrawal, sum };
+        let needs = Needs {
+            accounts: BTreeSet::from([Account::Rounding(COMPANY)]),
+            administrators: BTreeSet::from([COMPANY]),
+            ..Needs::default()
+        };
+        assert_eq!(command.further_needs(&Facts::default()).unwrap(), needs);
+    }
+
+    #[test]
     fn amounts_that_are_zero_or_too_large_are_refused() {
         let mut fixture = Fixture::new(1);
         assert!(matches!(expect_refusal(deposit_points(&mut fixture, 0)), ReserveError::DepositOutOfRange));

@@ -99,6 +99,7 @@ macro_rules! store_cases {
                 sender_receivers_and_occasion_belong_to_the_provider
                 every_broken_rule_is_reported
                 the_total_size_of_messages_is_limited
+                a_dry_run_returns_the_effects_and_moves_nothing
                 zero_points_move_nothing
                 points_are_within_the_range_of_the_company
                 a_changed_recognition_queues_an_event
@@ -109,6 +110,7 @@ macro_rules! store_cases {
                 the_deposits_of_a_company_are_limited_in_total
                 each_crossing_of_the_threshold_alerts_every_administrator_once
                 a_new_threshold_or_rate_alerts_if_the_reserve_is_below
+                a_reserve_that_just_shows_the_threshold_is_not_low
                 every_reserve_is_below_a_threshold_above_every_amount
             }
             units {

@@ -1,12 +1,12 @@
 //! Recognitions: who may send what to whom, and which events are queued.
 
-use super::env::{TestEnv, page, user_profile};
+use super::env::{TestEnv, page, points, user_profile};
 use crate::companies;
 use crate::events::EventKind;
 use crate::occasions::{self, UpdateOccasion};
 use crate::ports::{Denied, Lookup, Role};
 use crate::recognitions::{
-    self, Recognition, SendError, SendFault, SendRecognition, Sender, UpdateRecognition,
+    self, DryRun, Recognition, SendError, SendFault, SendRecognition, Sender, UpdateRecognition,
     UpdateRecognitionError,
 };
 use crate::values::{CompanyId, Message, OccasionId, RecognitionId, UserId};
@@ -123,6 +123,38 @@ pub(super) fn the_total_size_of_messages_is_limited(env: &TestEnv<'_>) {
     assert_eq!(sent(&users[..3]).unwrap().len(), 3);
 }
 
+pub(super) fn a_dry_run_returns_the_effects_and_moves_nothing(env: &TestEnv<'_>) {
+    let mut profile = user_profile("manager");
+    profile.manager = true;
+    let manager = env.create_user_from(&profile).id;
+    let to = [env.create_user("ann"), env.create_user("bob")];
+    env.fund_wallet(WalletType::Peer, manager, 5);
+    env.fund_wallet(WalletType::Manager, manager, 10);
+    let preview = |each: i64| {
+        let command = SendRecognition {
+            sender: Sender::User(manager),
+            points_per_receiver: each,
+            ..env.recognition_command(&to)
+        };
+        env.transaction(|tx| recognitions::dry_run(tx, env.provider, &command, &env.context()))
+    };
+    let check = |each: i64, wallet: WalletType, remaining: i64| {
+        let expected = DryRun {
+            payer: Account::Wallet(wallet, manager),
+            points: points(2 * each),
+            receivers: 2,
+            remaining: points(remaining),
+            rate: env.find_company().company.rate,
+        };
+        assert_eq!(preview(each).unwrap(), expected);
+    };
+    check(2, WalletType::Peer, 1);
+    check(4, WalletType::Manager, 2);
+    assert!(matches!(preview(6), Err(SendError::InsufficientFunds)));
+    assert_eq!(env.wallet_points(WalletType::Manager, manager), Some((10, 0)));
+    assert_eq!(env.store.count_events(EventKind::RecognitionReceived), 0);
+}
+
 pub(super) fn zero_points_move_nothing(env: &TestEnv<'_>) {
     let (ann, bob) = (env.create_user("ann"), env.create_user("bob"));
     assert!(matches!(expect_faults(env.send_points(Sender::User(ann), &[bob], 0))[..], [SendFault::PointsOutOfRange(_)]));
@@ -167,6 +199,13 @@ pub(super) fn a_changed_recognition_queues_an_event(env: &TestEnv<'_>) {
     assert_eq!((changed.message.as_str(), changed.share), ("Thanks again", false));
     assert_eq!(env.store.count_events(EventKind::RecognitionUpdated), 1);
     assert_eq!(env.with_tx(|tx| tx.find_recognition_any_provider(sent.id)), Some(changed));
+    let message = UpdateRecognition { message: Message::parse("Well done").ok(), share: None };
+    let share = UpdateRecognition { message: None, share: Some(true) };
+    for (command, expected) in [(message, ("Well done", false)), (share, ("Well done", true))] {
+        let changed = change(sent.id, &command).unwrap();
+        assert_eq!((changed.message.as_str(), changed.share), expected);
+    }
+    assert_eq!(env.store.count_events(EventKind::RecognitionUpdated), 3);
 }
 
 pub(super) fn a_recognition_belongs_to_the_provider_of_its_company(env: &TestEnv<'_>) {

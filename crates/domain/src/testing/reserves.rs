@@ -92,6 +92,17 @@ pub(super) fn a_new_threshold_or_rate_alerts_if_the_reserve_is_below(env: &TestE
     );
 }
 
+pub(super) fn a_reserve_that_just_shows_the_threshold_is_not_low(env: &TestEnv<'_>) {
+    env.set_rate(10_000);
+    env.deposit(9_999).unwrap();
+    env.set_rate(1); // the reserve is a hundredth of a cent short of a dollar, the most that is tolerated
+    assert_eq!(env.reserve_points(), 1);
+    for (threshold, mails) in [(1, 0), (2, 1)] {
+        env.update_company(&with_alert_threshold(threshold)).unwrap();
+        assert_eq!(env.store.count_notifications(OWNER), mails, "threshold {threshold}");
+    }
+}
+
 pub(super) fn every_reserve_is_below_a_threshold_above_every_amount(env: &TestEnv<'_>) {
     let ann = env.create_user("ann");
     env.deposit(100).unwrap();

@@ -105,6 +105,13 @@ mod tests {
     }
 
     #[test]
+    fn the_row_of_the_user_is_locked() {
+        let id = user_id(1);
+        let needs = DeleteUser(id).initial_needs();
+        assert_eq!((needs.users, needs.locked_users), (BTreeSet::from([id]), BTreeSet::from([id])));
+    }
+
+    #[test]
     fn the_owner_and_unknown_users_are_refused() {
         let mut fixture = Fixture::new(50);
         let owner = fixture.add_user(0, &[10, 0]);

@@ -145,3 +145,14 @@ impl Wallet {
         rate.shown_points(self.spent)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::AccountKind;
+
+    #[test]
+    fn stored_kinds_have_names() {
+        assert_eq!(AccountKind::stored_name(AccountKind::Reserve.code()), "reserve");
+        assert_eq!(AccountKind::stored_name(99), "account of kind 99");
+    }
+}

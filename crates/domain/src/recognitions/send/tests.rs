@@ -226,3 +226,28 @@ fn a_receiver_whose_wallet_was_closed_meanwhile_counts_as_deleted() {
     assert_eq!(expect_faults(&mut fixture, &one), [SendFault::ReceiverDeleted(None)]);
     assert_eq!(fixture.shown_points(wallet_of(WalletType::Peer, sender)), 10);
 }
+
+#[test]
+fn the_size_of_messages_is_limited_to_eight_mebibytes() {
+    let mut fixture = Fixture::new(50);
+    fixture.set_reserve(1_000, None);
+    let receivers: Vec<UserId> = (1..=257).map(|number| fixture.add_user(number, &[0])).collect();
+    let message = Message::parse(&"🎉".repeat(8_192)).ok(); // 32 KiB
+    let command =
+        |to| SendRecognition { message: message.clone(), ..send_command(Sender::Company(COMPANY), to, 1) };
+    assert_eq!(send_recognition(&mut fixture, &command(&receivers[..256])).unwrap().len(), 256);
+    assert_eq!(expect_faults(&mut fixture, &command(&receivers)), [SendFault::TooLarge]);
+}
+
+#[test]
+fn the_size_of_a_command_follows_from_its_receivers_and_its_message() {
+    let to = [user_id(1), user_id(2)];
+    let without_message = send_command(Sender::Company(COMPANY), &to, 1);
+    let message = Message::parse("Thanks").ok();
+    let with_message = SendRecognition { message, ..without_message.clone() };
+    let many: Vec<UserId> = (1..=1_000).map(user_id).collect();
+    assert_eq!(with_message.affected_count(), 2);
+    assert_eq!(with_message.message_bytes_max(), 12);
+    assert_eq!(without_message.message_bytes_max(), 2 * Message::BYTES_MAX);
+    assert_eq!(send_command(Sender::Company(COMPANY), &many, 1).message_bytes_max(), MESSAGES_BYTES_MAX);
+}
