@@ -63,12 +63,9 @@ impl Workspace {
         command
     }
 
-    /// Builds the service and returns the path of its binary. With the features of a release, the tests are built too:
-    /// their dev-dependencies enable more features, with which the service would be built again.
+    /// Builds the service and returns the path of its binary.
     pub(crate) fn build_guerdon(&self) -> Result<PathBuf> {
-        let targets: &[&str] =
-            if self.features.is_empty() { &["--bin", "guerdon"] } else { &["--all-targets"] };
-        run_command(self.workspace_command(&["build"]).args(targets))?;
+        run_command(&mut self.workspace_command(&["build", "--bin", "guerdon"]))?;
         Ok(self.target.join("debug").join("guerdon"))
     }
 
