@@ -57,7 +57,7 @@ impl Fixture {
     }
 
     pub(crate) fn add_company(&mut self, id: CompanyId, provider_id: ProviderId, rate: i64) {
-        let company_mut = Company {
+        let company = Company {
             id,
             provider_id,
             corporation_id: None,
@@ -73,7 +73,7 @@ impl Fixture {
             updated_at: Timestamp::UNIX_EPOCH,
             handed_over_at: None,
         };
-        self.facts.companies.insert(id, Some(CompanyFacts { company: company_mut, has_callback: true }));
+        self.facts.companies.insert(id, Some(CompanyFacts { company, has_callback: true }));
     }
 
     /// Returns the company for modification.
@@ -102,7 +102,7 @@ impl Fixture {
     /// a manager wallet is a manager.
     pub(crate) fn add_user(&mut self, number: u128, wallets: &[i64]) -> UserId {
         let id = user_id(number);
-        let person_mut = Person {
+        let person = Person {
             id,
             company_id: COMPANY,
             first_name: SingleLine::parse("Ann").unwrap(),
@@ -111,7 +111,7 @@ impl Fixture {
             manager: wallets.len() == 3,
             active: true,
         };
-        self.facts.people.insert(id, Some(person_mut));
+        self.facts.people.insert(id, Some(person));
         let rate = self.company_mut().rate;
         for (wallet, shown) in WalletType::ALL.iter().zip(wallets) {
             self.load_account(Account::Wallet(*wallet, id), rate.to_amount(points(*shown)).unwrap());
