@@ -112,3 +112,6 @@ impl Transport for EgressTransport {
         attempt_scope::is_peer_allowed(self.peer) && self.inner.is_open()
     }
 }
+
+#[cfg(test)]
+mod tests;

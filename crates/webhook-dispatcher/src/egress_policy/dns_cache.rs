@@ -4,6 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +13,6 @@ use std::time::{Duration, Instant};
 /// number of receivers that may hang (behaviour 23.9), so threads remain for the others.
 const THREADS_MAX: usize = 64;
 const STACK_BYTES: usize = 256 * 1024;
-const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum number of cached results.
 const CACHED_NAMES_MAX: usize = 1_024;
 
@@ -55,8 +55,9 @@ pub(crate) struct DnsCache {
 struct LookupPool {
     resolver: Arc<dyn HostResolver>,
     ttl: Duration,
+    /// The size of each thread's stack.
+    stack_bytes: usize,
     state: Mutex<LookupState>,
-    work_available: Condvar,
 }
 
 #[derive(Default)]
@@ -65,8 +66,8 @@ struct LookupState {
     cached: HashMap<String, (Instant, Arc<[IpAddr]>)>,
     in_progress: HashMap<String, Arc<PendingLookup>>,
     waiting: VecDeque<(String, Arc<PendingLookup>)>,
+    /// The number of threads. Each ends when no lookup is waiting.
     threads: usize,
-    idle: usize,
 }
 
 #[derive(Default)]
@@ -78,14 +79,11 @@ struct PendingLookup {
 impl DnsCache {
     /// Creates a cache that keeps results for `ttl`.
     pub(crate) fn new(resolver: Arc<dyn HostResolver>, ttl: Duration) -> Self {
-        Self {
-            pool: Arc::new(LookupPool {
-                resolver,
-                ttl,
-                state: Mutex::default(),
-                work_available: Condvar::new(),
-            }),
-        }
+        Self::with_stack_size(resolver, ttl, STACK_BYTES)
+    }
+
+    fn with_stack_size(resolver: Arc<dyn HostResolver>, ttl: Duration, stack_bytes: usize) -> Self {
+        Self { pool: Arc::new(LookupPool { resolver, ttl, stack_bytes, state: Mutex::default() }) }
     }
 
     /// Returns the addresses of a host name, or fails if they are not found within `timeout`.
@@ -116,16 +114,15 @@ impl DnsCache {
         let lookup = Arc::<PendingLookup>::default();
         state.in_progress.insert(name.to_owned(), Arc::clone(&lookup));
         state.waiting.push_back((name.to_owned(), Arc::clone(&lookup)));
-        if state.waiting.len() <= state.idle || state.threads >= THREADS_MAX {
-            self.pool.work_available.notify_one();
-            return lookup;
+        if state.threads >= THREADS_MAX {
+            return lookup; // the next thread that is free performs it
         }
         state.threads += 1;
         drop(state);
         let pool = Arc::clone(&self.pool);
         let started = thread::Builder::new()
             .name("webhook-names".to_owned())
-            .stack_size(STACK_BYTES)
+            .stack_size(pool.stack_bytes)
             .spawn(move || pool.run_worker());
         if let Err(cause) = started {
             log::warn!(cause:%; "cannot start a thread to resolve names");
@@ -162,53 +159,30 @@ impl LookupState {
 }
 
 impl LookupPool {
+    /// Performs lookups until none is waiting.
     fn run_worker(&self) {
-        let mut state = lock_mutex(&self.state);
-        loop {
-            if let Some((name, lookup)) = state.waiting.pop_front() {
-                drop(state);
-                let guard = CompletionGuard { pool: self, name, lookup };
-                let result = match self.resolver.resolve_host(&guard.name) {
-                    Ok(found) if !found.is_empty() => Ok(found.into()),
-                    Ok(_) | Err(_) => Err(ResolveError::NotFound),
-                };
-                let mut state_after = lock_mutex(&self.state);
-                if let Ok(addresses) = &result {
-                    state_after.store_addresses(&guard.name, addresses, self.ttl);
-                }
-                complete_lookup(&mut state_after, &guard.name, &guard.lookup, result);
-                drop(state_after);
-                drop(guard);
-                state = lock_mutex(&self.state);
-                continue;
+        while let Some((name, lookup)) = self.next_lookup() {
+            let found = catch_unwind(AssertUnwindSafe(|| self.resolver.resolve_host(&name)));
+            let result = match found {
+                Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses.into()),
+                Ok(_) | Err(_) => Err(ResolveError::NotFound),
+            };
+            let mut state = lock_mutex(&self.state);
+            if let Ok(addresses) = &result {
+                state.store_addresses(&name, addresses, self.ttl);
             }
-            state.idle += 1;
-            let (woken, timed_out) =
-                self.work_available.wait_timeout(state, IDLE_TIMEOUT).unwrap_or_else(PoisonError::into_inner);
-            state = woken;
-            state.idle -= 1;
-            if timed_out.timed_out() && state.waiting.is_empty() {
-                state.threads -= 1;
-                return;
-            }
+            complete_lookup(&mut state, &name, &lookup, result);
         }
     }
-}
 
-/// Completes the lookup even if its thread panics, so that no caller waits until its timeout.
-struct CompletionGuard<'a> {
-    pool: &'a LookupPool,
-    name: String,
-    lookup: Arc<PendingLookup>,
-}
-
-impl Drop for CompletionGuard<'_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            let mut state = lock_mutex(&self.pool.state);
+    /// Removes the first waiting lookup. If none is waiting, the calling thread ends.
+    fn next_lookup(&self) -> Option<(String, Arc<PendingLookup>)> {
+        let mut state = lock_mutex(&self.state);
+        let next = state.waiting.pop_front();
+        if next.is_none() {
             state.threads -= 1;
-            complete_lookup(&mut state, &self.name, &self.lookup, Err(ResolveError::NotFound));
         }
+        next
     }
 }
 

@@ -88,3 +88,25 @@ impl EgressResolver {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::egress_policy::SystemResolver;
+
+    #[test]
+    fn the_port_is_that_of_the_url_or_of_its_scheme() {
+        let dns_cache = Arc::new(DnsCache::new(Arc::new(SystemResolver), Duration::ZERO));
+        let resolver = EgressResolver { dns_cache, allow_private_networks: false };
+        for (url, expected) in [
+            ("https://8.8.8.8/hook", "8.8.8.8:443"),
+            ("http://8.8.8.8/hook", "8.8.8.8:80"),
+            ("https://8.8.8.8:8443/hook", "8.8.8.8:8443"),
+            ("https://[2606:4700::1111]/hook", "[2606:4700::1111]:443"),
+        ] {
+            let uri = Uri::from_static(url);
+            let found = resolver.resolve(&uri, &Config::default(), NextTimeout::default()).unwrap();
+            assert_eq!(found[..], [expected.parse().unwrap()], "{url}");
+        }
+    }
+}

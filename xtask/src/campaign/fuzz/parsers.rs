@@ -1,12 +1,14 @@
 //! Runs libFuzzer on each parser.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 
-use crate::campaign::context::{Setup, temporary_folder};
+use crate::campaign::context::Setup;
 use crate::campaign::report::{Measurement, Report};
 use crate::workspace::{command_output, list_subfolders, run_command};
 
@@ -17,26 +19,38 @@ const INPUT_SECONDS_MAX: u32 = 2;
 const INPUT_BYTES_MAX: u32 = 8 << 10;
 const MEMORY_MAX_MIB: u32 = 1_024;
 
-/// Builds the fuzzer, and fuzzes each parser for an equal share of the time.
+/// Builds the fuzzer, and fuzzes each parser for an equal share of the time, one parser on each processor.
 pub(super) fn run(setup: &Setup<'_>, duration: Duration) -> Result<Report> {
     let fuzz = setup.workspace.root.join("xtask").join("fuzz");
     let program = build_fuzzer(&fuzz, &setup.workspace.target.join("fuzz"))?;
     let corpora = list_subfolders(&fuzz.join("corpus"))?;
-    let share = duration / u32::try_from(corpora.len().max(1))?;
+    let processors = std::thread::available_parallelism()?.get();
+    let share = duration / u32::try_from(corpora.len().div_ceil(processors).max(1))?;
+    let waiting = Mutex::new(corpora.iter());
+    let fuzz_waiting = || {
+        let mut measured = Vec::new();
+        while let Some(corpus) = next_corpus(&waiting) {
+            measured.push(fuzz_parser(setup, &program, corpus, share)?);
+        }
+        anyhow::Ok(measured)
+    };
+    let measured = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..processors).map(|_| scope.spawn(fuzz_waiting)).collect();
+        let join =
+            |thread: ScopedJoinHandle<'_, _>| thread.join().map_err(|_panic| anyhow!("a thread panicked"))?;
+        threads.into_iter().map(join).collect::<Result<Vec<_>>>()
+    })?;
     let mut report = Report::default();
-    for corpus in &corpora {
-        let name = corpus.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let output = fuzz_parser(setup, &program, corpus, &name, share)?;
-        let log = String::from_utf8_lossy(&output.stderr);
-        let executions = count_executions(&log).unwrap_or_default();
+    for (executions, measurement) in measured.into_iter().flatten() {
         report.operations += executions;
-        report.measurements.push(if output.status.success() && executions > 0 {
-            Measurement::without_bound(format!("executions of {name}"), executions.to_string())
-        } else {
-            Measurement::failure(&anyhow::anyhow!("{name}: {}", describe_crash(&log)))
-        });
+        report.measurements.push(measurement);
     }
     Ok(report)
+}
+
+/// Takes the corpus of the next parser to fuzz.
+fn next_corpus<'a>(waiting: &Mutex<impl Iterator<Item = &'a PathBuf>>) -> Option<&'a PathBuf> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 fn build_fuzzer(fuzz: &Path, target: &Path) -> Result<PathBuf> {
@@ -51,20 +65,23 @@ fn build_fuzzer(fuzz: &Path, target: &Path) -> Result<PathBuf> {
     programs.find(|program| program.is_file()).context("the fuzzer was not built")
 }
 
-/// Fuzzes one parser. Inputs that it finds are not added to the committed corpus; an input that breaks a property is
-/// written to `xtask/fuzz/artifacts`.
+/// Fuzzes the parser of this corpus. Returns the number of executions, and whether all properties held.
+///
+/// Inputs that reach new code are kept in `target/fuzz/inputs`, from which the next campaign continues. An input that
+/// breaks a property is written to `xtask/fuzz/artifacts`.
 fn fuzz_parser(
     setup: &Setup<'_>,
     program: &Path,
     corpus: &Path,
-    parser: &str,
     duration: Duration,
-) -> Result<Output> {
-    let found = temporary_folder()?;
-    let artifacts = setup.workspace.root.join("xtask").join("fuzz").join("artifacts").join(parser);
+) -> Result<(usize, Measurement)> {
+    let parser = corpus.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let inputs = setup.workspace.target.join("fuzz").join("inputs").join(&parser);
+    let artifacts = setup.workspace.root.join("xtask").join("fuzz").join("artifacts").join(&parser);
+    std::fs::create_dir_all(&inputs)?;
     std::fs::create_dir_all(&artifacts)?;
     let mut fuzzer = Command::new(program);
-    fuzzer.env("FUZZ_PARSER", parser).arg(found.path()).arg(corpus);
+    fuzzer.env("FUZZ_PARSER", &parser).arg(inputs).arg(corpus);
     fuzzer.args([
         format!("-artifact_prefix={}/", artifacts.display()),
         format!("-max_total_time={}", duration.as_secs().max(1)),
@@ -74,7 +91,15 @@ fn fuzz_parser(
         format!("-rss_limit_mb={MEMORY_MAX_MIB}"),
         "-print_final_stats=1".to_owned(),
     ]);
-    fuzzer.output().context("starting the fuzzer")
+    let output = fuzzer.output().context("starting the fuzzer")?;
+    let log = String::from_utf8_lossy(&output.stderr);
+    let executions = count_executions(&log).unwrap_or_default();
+    let measurement = if output.status.success() && executions > 0 {
+        Measurement::without_bound(format!("executions of {parser}"), executions.to_string())
+    } else {
+        Measurement::failure(&anyhow!("{parser}: {}", describe_crash(&log)))
+    };
+    Ok((executions, measurement))
 }
 
 /// Returns the number of executions in libFuzzer's final statistics.

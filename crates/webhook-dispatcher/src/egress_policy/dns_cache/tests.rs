@@ -4,9 +4,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::{DnsCache, HostResolver, ResolveError, THREADS_MAX};
+use super::{
+    CACHED_NAMES_MAX, DnsCache, HostResolver, LookupState, ResolveError, SystemResolver, THREADS_MAX,
+};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
@@ -70,7 +72,7 @@ fn results_are_cached_briefly_and_failures_are_not() {
 #[test]
 fn the_number_of_cached_results_is_limited() {
     let Harness { resolver, cache, .. } = harness_with_ttl(TIMEOUT);
-    let all = super::CACHED_NAMES_MAX + 10;
+    let all = CACHED_NAMES_MAX + 10;
     for number in 0..all {
         cache.resolve_host(&format!("a{number}.example"), TIMEOUT).unwrap();
     }
@@ -78,6 +80,20 @@ fn the_number_of_cached_results_is_limited() {
     assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), all);
     cache.resolve_host(&format!("a{}.example", all - 1), TIMEOUT).unwrap();
     assert_eq!(resolver.lookup_count.load(Ordering::SeqCst), all + 1);
+}
+
+#[test]
+fn expired_results_make_room_for_others() {
+    let (addresses, expired) = (Arc::from([ADDRESS]), Instant::now());
+    let names = (0..CACHED_NAMES_MAX).map(|number| format!("a{number}.example"));
+    let mut state = LookupState {
+        cached: names.map(|name| (name, (expired, Arc::clone(&addresses)))).collect(),
+        ..LookupState::default()
+    };
+    assert_eq!(state.cached_addresses("a0.example"), None);
+    state.store_addresses("b.example", &addresses, TIMEOUT);
+    assert_eq!(state.cached_addresses("b.example"), Some(addresses));
+    assert_eq!(state.cached.len(), 1);
 }
 
 #[test]
@@ -144,6 +160,47 @@ fn the_number_of_threads_is_limited() {
     }
     for _ in 0..10 {
         started.recv().unwrap();
+    }
+}
+
+/// A thread with a stack of this size cannot be started.
+const STACK_BYTES_TOO_LARGE: usize = 1 << 60;
+
+#[test]
+fn lookups_fail_if_no_thread_can_be_started() {
+    let cache = DnsCache::with_stack_size(Arc::new(SystemResolver), TIMEOUT, STACK_BYTES_TOO_LARGE);
+    assert_eq!(cache.resolve_host("localhost", Duration::ZERO), Err(ResolveError::TimedOut));
+    let state = cache.pool.state.lock().unwrap();
+    assert_eq!((state.threads, state.waiting.len(), state.in_progress.len()), (0, 0, 0));
+}
+
+#[test]
+fn the_system_resolves_names_of_this_machine() {
+    let cache = DnsCache::new(Arc::new(SystemResolver), Duration::ZERO);
+    let found = cache.resolve_host("localhost", TIMEOUT).unwrap();
+    assert!(found.iter().all(IpAddr::is_loopback), "{found:?}");
+}
+
+/// A resolver that panics for some names.
+struct FailingResolver;
+
+impl HostResolver for FailingResolver {
+    fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        assert_ne!(name, "panic.example");
+        Ok(vec![ADDRESS])
+    }
+}
+
+#[test]
+fn threads_end_when_no_lookup_is_waiting_even_if_the_resolver_panics() {
+    let cache = DnsCache::new(Arc::new(FailingResolver), Duration::ZERO);
+    for _ in 0..3 {
+        assert_eq!(cache.resolve_host("panic.example", TIMEOUT), Err(ResolveError::NotFound));
+        assert_eq!(cache.resolve_host("a.example", TIMEOUT), Ok(vec![ADDRESS].into()));
+    }
+    let count_threads = || cache.pool.state.lock().unwrap().threads;
+    while count_threads() > 0 {
+        thread::yield_now();
     }
 }
 
