@@ -43,7 +43,7 @@ pub(crate) struct EgressResolver {
 
 impl fmt::Debug for EgressResolver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("VettingResolver").finish_non_exhaustive()
+        f.debug_struct("EgressResolver").finish_non_exhaustive()
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
 const TIMEOUT: Duration = Duration::from_secs(60);
 const ADDRESS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1));
 
-/// A resolver whose lookups complete when the test decides.
+/// A resolver whose lookups of `held` names complete when the test decides. It panics for `panic.example`.
 struct ScriptedResolver {
     lookup_count: AtomicUsize,
     started: Sender<String>,
@@ -24,6 +24,7 @@ impl HostResolver for ScriptedResolver {
     fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         self.lookup_count.fetch_add(1, Ordering::SeqCst);
         let _nobody_listens = self.started.send(name.to_owned());
+        assert_ne!(name, "panic.example");
         match name.strip_prefix("held") {
             Some(_) => self.results.lock().unwrap().recv().unwrap(),
             None => Ok(vec![ADDRESS]),
@@ -181,19 +182,9 @@ fn the_system_resolves_names_of_this_machine() {
     assert!(found.iter().all(IpAddr::is_loopback), "{found:?}");
 }
 
-/// A resolver that panics for some names.
-struct FailingResolver;
-
-impl HostResolver for FailingResolver {
-    fn resolve_host(&self, name: &str) -> io::Result<Vec<IpAddr>> {
-        assert_ne!(name, "panic.example");
-        Ok(vec![ADDRESS])
-    }
-}
-
 #[test]
 fn threads_end_when_no_lookup_is_waiting_even_if_the_resolver_panics() {
-    let cache = DnsCache::new(Arc::new(FailingResolver), Duration::ZERO);
+    let Harness { cache, .. } = harness_without_cache();
     for _ in 0..3 {
         assert_eq!(cache.resolve_host("panic.example", TIMEOUT), Err(ResolveError::NotFound));
         assert_eq!(cache.resolve_host("a.example", TIMEOUT), Ok(vec![ADDRESS].into()));
