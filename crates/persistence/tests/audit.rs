@@ -1,5 +1,6 @@
 //! `verify` detects every kind of damage.
 
+mod busy;
 mod consistent;
 mod schema;
 mod single;
@@ -7,12 +8,14 @@ mod unsealed;
 
 use std::num::NonZero;
 use std::sync::OnceLock;
+use std::time::Duration;
 
+use guerdon_domain::audit::{AuditOptions, Violation, verify_rows};
 use guerdon_domain::companies::set_allow_zero_points;
 use guerdon_domain::distributions::{CreateSchedule, Period, cancel_schedule, create_schedule};
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::ports::{StoreExt as _, Timestamp};
+use guerdon_domain::ports::{Store, StoreExt as _, Timestamp};
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::saml::{self, UpdateSaml};
 use guerdon_domain::scheduler::{SkippedSchedules, pay_next_due_date};
@@ -20,7 +23,7 @@ use guerdon_domain::values::{EntityId, IsoDate, Message, SingleLine, Update};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, create_databases};
 
-use crate::support::{LedgerFixture, verify_at};
+use crate::support::{LedgerFixture, audit_options};
 
 /// Removes the safeguards against damage: row constraints, triggers and unique indexes.
 fn drop_safeguards(database: &TestDatabase) {
@@ -170,6 +173,22 @@ fn after_all_entries() -> Timestamp {
 /// The fewest threads that reveal a fault at the boundary between their shares of the work.
 const TWO_THREADS: NonZero<usize> = NonZero::<usize>::MIN.saturating_add(1);
 
+const LONG_SNAPSHOTS: Duration = Duration::from_secs(60);
+/// The audit takes a new snapshot wherever it can.
+const SHORTEST_SNAPSHOTS: Duration = Duration::ZERO;
+
+/// The violations that an audit finds, sorted.
+fn violations_in_snapshots_of(
+    snapshot_duration: Duration,
+    store: &dyn Store,
+    head: [u8; 32],
+) -> Vec<Violation> {
+    let options = AuditOptions { snapshot_duration, ..audit_options(Some(head), after_all_entries()) };
+    let mut found = verify_rows(store, &options, TWO_THREADS).unwrap().violations;
+    found.sort_by(|a, b| (a.invariant, &a.detail).cmp(&(b.invariant, &b.detail)));
+    found
+}
+
 /// Damages a sound ledger on each database and asserts that the audit reports exactly these invariants as broken.
 fn assert_violations(damage: &str, expected: &[&str]) {
     assert_violations_of_each(damage, damage, expected);
@@ -183,7 +202,10 @@ fn assert_violations_of_each(sqlite: &str, postgres: &str, expected: &[&str]) {
         let damage = if database.is_embedded() { sqlite } else { postgres };
         let prepared = format!("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; {sqlite}");
         database.execute_sql(&prepared, postgres);
-        let found = verify_at(database.open_store().as_ref(), Some(*head), after_all_entries(), TWO_THREADS);
+        let store = database.open_store();
+        let found = violations_in_snapshots_of(LONG_SNAPSHOTS, store.as_ref(), *head);
+        let found_in_parts = violations_in_snapshots_of(SHORTEST_SNAPSHOTS, store.as_ref(), *head);
+        assert_eq!(found_in_parts, found, "{damage}: the number of snapshots makes a difference");
         for invariant in expected {
             assert!(
                 found.iter().any(|violation| violation.invariant == *invariant),

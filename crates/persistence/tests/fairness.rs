@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep; // tidy: lets a deadline pass
 use std::time::{Duration, Instant};
 
-use guerdon_domain::audit::{AuditOptions, AuditPart, Unpaced};
 use guerdon_domain::ports::{Consistency, Setting, Store, StoreError, StoreExt as _, Timestamp, Verdict};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::UserId;
@@ -15,7 +14,7 @@ use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::{OpenTransaction, TestDatabase, create_databases};
 use guerdon_persistence::{Access, OpenError, open};
 
-use crate::support::{LedgerFixture, TestBodies, on_each_database};
+use crate::support::{LedgerFixture, on_each_database};
 
 /// The request deadline, and the longest acceptable time to the response.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -252,20 +251,13 @@ fn long_and_background_operations_have_no_deadline() {
     on_postgres(|fixture| {
         let short = Duration::from_millis(300);
         let hasty = fixture.database.open_with_limit(short);
-        let options = AuditOptions {
-            head: None,
-            bodies: &TestBodies,
-            now: fixture.context().clock.now(),
-            longest_wait: short,
-            pacer: &Unpaced,
-        };
-        let audited = hasty.requests.read_snapshot(|reads| {
-            let found = reads.audit_part(AuditPart::Tables, &options)?;
+        let unbalanced = hasty.requests.read_snapshot(|reads| {
+            let unbalanced = reads.unbalanced_companies()?;
             sleep(short);
             reads.get_setting(Setting::Maintenance)?;
-            Ok::<_, StoreError>(found.into_violations())
+            Ok::<_, StoreError>(unbalanced)
         });
-        assert_eq!(audited.unwrap(), []);
+        assert_eq!(unbalanced.unwrap(), 0);
         let lock = hasty.background.transaction(|tx| {
             sleep(short);
             tx.set_setting(Setting::Maintenance, "on")

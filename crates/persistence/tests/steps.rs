@@ -20,7 +20,7 @@ fn begin_distribution(fixture: &LedgerFixture) -> Result<Distribution, Refusal> 
 }
 
 /// Executes the next step only, as if the process ended afterwards.
-fn one_step(fixture: &LedgerFixture) {
+pub fn one_step(fixture: &LedgerFixture) {
     let mut steps = 0;
     let stopped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         finish_distributions(fixture.background.as_ref(), &fixture.command_queue(), &mut |_| {

@@ -58,6 +58,16 @@ impl AccountAudit {
         Self { stored, last_sequence: 0, balance: 0, spent: 0 }
     }
 
+    /// Continues with the account as a later snapshot contains it, which may have more entries.
+    pub fn continue_with(self, stored: StoredAccount) -> Self {
+        Self { stored, ..self }
+    }
+
+    /// The number of the last entry that was checked; 0 before the first.
+    pub fn last_sequence(&self) -> i64 {
+        self.last_sequence
+    }
+
     /// Checks the next entry. Returns the balance after it.
     pub fn check_entry(&mut self, entry: &StoredAccountEntry, findings: &mut Findings) -> i128 {
         let name = || account_name(&self.stored);

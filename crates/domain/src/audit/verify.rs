@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::model::{AuditPart, AuditReport, Findings};
-use crate::ports::{AuditOptions, Store, StoreError, StoreExt as _};
+use crate::ports::{AuditOptions, Store, StoreError};
 
 impl fmt::Display for AuditPart {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,8 +58,7 @@ fn find_in_rows(
     let work = || {
         let mut all = Findings::default();
         while let Some(part) = AuditPart::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            options.pacer.begin_part();
-            match store.read_snapshot(|reads| reads.audit_part(*part, options)) {
+            match store.audit_part(*part, options) {
                 Ok(found) => all.merge(found),
                 Err(cause @ (StoreError::Corrupt { .. } | StoreError::Broken(_))) => {
                     all.add_violation("unreadable", || format!("the {part} cannot be verified: {cause}"));

@@ -118,7 +118,7 @@ mod tests {
     }
 }
 
-/// A part of an audit that can run independently, on its own snapshot.
+/// A part of an audit that can run independently of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuditPart {
     /// The database's own checks of its files.

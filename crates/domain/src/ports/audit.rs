@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::{CompanyDay, EventBodies, ServiceHour, StoreError, Timestamp};
-use crate::model::{AuditPart, Findings};
 use crate::values::{CompanyId, OccasionId};
 
 /// The head of the seal chain: a digest of everything that was sealed.
@@ -29,17 +28,18 @@ pub struct AuditOptions<'a> {
     pub now: Timestamp,
     /// No event may wait longer than this for its next attempt.
     pub longest_wait: Duration,
-    /// Slows the audit down, or stops it.
+    /// After this duration, a part continues in another snapshot as soon as its checks allow it. While a snapshot is
+    /// in use, PostgreSQL cannot remove dead rows, and SQLite cannot truncate its write-ahead log.
+    pub snapshot_duration: Duration,
+    /// The time limit of each statement; `None` if there is none. SQLite ignores it.
+    pub statement_duration_max: Option<Duration>,
+    /// Determines how fast the audit reads, and whether it continues.
     pub pacer: &'a dyn AuditPacer,
 }
 
 /// Determines how fast an audit reads, and whether it continues.
 pub trait AuditPacer: Sync {
-    /// Called before a part takes its snapshot.
-    fn begin_part(&self) {}
-
-    /// Called between two pages or statements of a part, while the part holds its snapshot. May pause the
-    /// thread.
+    /// Called before each snapshot. May pause the thread.
     ///
     /// # Errors
     ///
@@ -55,11 +55,8 @@ pub struct Unpaced;
 
 impl AuditPacer for Unpaced {}
 
-/// Checks the whole database, read-only.
+/// Reads the state of the ledger as a whole.
 pub trait Audit {
-    /// Checks one part of the invariants.
-    fn audit_part(&mut self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError>;
-
     /// The number of companies whose accounts do not sum to zero: the one invariant that is monitored
     /// continuously.
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError>;

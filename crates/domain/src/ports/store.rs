@@ -1,15 +1,16 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, Audit, AuditLog, Companies, CompanyArchive, CompanyMoves, Corporations, Deliveries, Erasure,
-    FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks, NotificationDeliveries,
-    NotificationOutbox, NotificationRetries, Occasions, Outbox, Providers, ReadAccountEntries, ReadAccounts,
-    ReadAuditLog, ReadCompanies, ReadCompanyArchive, ReadCompanyMoves, ReadCorporations, ReadDistributions,
-    ReadErasure, ReadFailedRequests, ReadJournalEntries, ReadNotifications, ReadOccasions, ReadOutbox,
-    ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules, ReadSearch, ReadSettings, ReadStatistics,
-    ReadUsers, Recognitions, Replays, Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError,
-    Users,
+    Accounts, Audit, AuditLog, AuditOptions, Companies, CompanyArchive, CompanyMoves, Corporations,
+    Deliveries, Erasure, FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks,
+    NotificationDeliveries, NotificationOutbox, NotificationRetries, Occasions, Outbox, Providers,
+    ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCompanyArchive, ReadCompanyMoves,
+    ReadCorporations, ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries,
+    ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules,
+    ReadSearch, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules,
+    Seals, Settings, Statistics, StoreError, Users,
 };
+use crate::model::{AuditPart, Findings};
 
 /// Everything that can be read from one snapshot.
 pub trait ReadTx:
@@ -114,6 +115,9 @@ pub trait Store: Send + Sync {
     /// The differences between the schema and what the migrations create, one line each: for example a
     /// missing trigger or a loosened constraint.
     fn check_schema(&self) -> Result<Vec<String>, StoreError>;
+
+    /// Checks one part of the database, read-only, in as many snapshots as it takes.
+    fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError>;
 
     /// Runs `work`, which only reads, concurrently with any writer.
     fn run_read(

@@ -2,7 +2,7 @@
 //! differ from SQLite, under the names that `repo/` uses.
 
 use std::fmt::Debug;
-use std::ops::ControlFlow;
+use std::time::Duration;
 
 use diesel::connection::SimpleConnection;
 use diesel::prelude::*;
@@ -229,13 +229,22 @@ fn hash_key(key: &IdempotencyKey) -> i64 {
 
 /// Disables the statement timeout for the rest of the transaction.
 pub(crate) fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
-    conn.batch_execute("SET LOCAL statement_timeout = 0")
+    set_statement_timeout(conn, None)
 }
 
-/// Does nothing: PostgreSQL has its own tools to check its files.
-pub(crate) fn check_storage(
-    _conn: &mut Conn,
-    _pause: &mut dyn FnMut() -> ControlFlow<()>,
-) -> QueryResult<Vec<String>> {
+/// Sets or disables the statement timeout for the rest of the transaction.
+pub(crate) fn set_statement_timeout(conn: &mut Conn, timeout: Option<Duration>) -> QueryResult<()> {
+    let milliseconds = timeout.map_or(0, |timeout| timeout.as_millis().max(1));
+    conn.batch_execute(&format!("SET LOCAL statement_timeout = {milliseconds}"))
+}
+
+/// PostgreSQL has its own tools to check its files.
+pub(crate) enum StorageCheck {}
+
+pub(crate) fn storage_checks(_conn: &mut Conn) -> QueryResult<Vec<StorageCheck>> {
     Ok(Vec::new())
+}
+
+pub(crate) fn run_storage_check(_conn: &mut Conn, check: &StorageCheck) -> QueryResult<Vec<String>> {
+    match *check {}
 }

@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
 
 use diesel::prelude::*;
+use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
 use guerdon_domain::ports::{
     Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
 };
 
 use super::limits::UnitLimits;
-use super::repo::Unit;
+use super::repo::{Unit, audit_part};
 use super::transaction::{
     UnitOutcome, begin_transaction, commit_transaction, rollback_transaction, take_connection,
 };
@@ -129,12 +130,26 @@ impl Store for PooledStore {
         self.run_with_retries(work, UnitLimits::new(self.time_limit).with_write_form(self.write_form))
     }
 
-    /// With `PerStatement` there is no transaction, and each statement has its own snapshot. If the
-    /// connection turns out to be dead, the unit runs again in a transaction on another connection.
+    fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
+        audit_part(&|work| self.read_on_unit(Consistency::Snapshot, work), part, options)
+    }
+
     fn run_read(
         &self,
         consistency: Consistency,
         work: &mut dyn FnMut(&mut dyn ReadTx),
+    ) -> Result<(), StoreError> {
+        self.read_on_unit(consistency, &mut |unit| work(unit))
+    }
+}
+
+impl PooledStore {
+    /// Runs `work` on one connection. With `PerStatement` there is no transaction, and each statement has its own
+    /// snapshot. If the connection turns out to be dead, the unit runs again in a transaction on another connection.
+    fn read_on_unit(
+        &self,
+        consistency: Consistency,
+        work: &mut dyn FnMut(&mut Unit<'_>),
     ) -> Result<(), StoreError> {
         let mut limits = UnitLimits::new(self.time_limit);
         let mut connection = match consistency {
@@ -158,7 +173,7 @@ impl Store for PooledStore {
             (Ok(()), Some(failure)) if is_snapshot || is_usable => Err(failure),
             (Ok(()), Some(_connection_lost)) => {
                 drop(connection); // the dead connection leaves the pool
-                self.run_read(Consistency::Snapshot, work)
+                self.read_on_unit(Consistency::Snapshot, work)
             }
         }
     }

@@ -34,6 +34,7 @@ mod settings;
 mod statistics;
 mod users;
 
+pub(crate) use audit::audit_part;
 use diesel::result::QueryResult;
 use guerdon_domain::ports::{LedgerTx, ReadTx, StoreError, Tx};
 

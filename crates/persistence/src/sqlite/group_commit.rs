@@ -17,12 +17,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
+use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
 use guerdon_domain::ports::{
     Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
 };
 
 use super::checkpoint_thread::CheckpointThread;
 use super::read_unit::read_on;
+use super::repo::audit_part;
 use super::schema_check;
 use super::writer::{UnitEnd, Writer};
 use super::{UnitLimits, lock_mutex};
@@ -145,12 +147,16 @@ impl Store for GroupCommit {
         self.run_with_limit(self.time_limit, false, work)
     }
 
+    fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
+        audit_part(&|work| read_on(&self.readers, Consistency::Snapshot, work), part, options)
+    }
+
     fn run_read(
         &self,
         consistency: Consistency,
         work: &mut dyn FnMut(&mut dyn ReadTx),
     ) -> Result<(), StoreError> {
-        read_on(&self.readers, consistency, work)
+        read_on(&self.readers, consistency, &mut |unit| work(unit))
     }
 }
 
@@ -170,12 +176,16 @@ impl Store for BackgroundStore {
         self.store.run_with_limit(None, false, work)
     }
 
+    fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
+        audit_part(&|work| read_on(&self.readers, Consistency::Snapshot, work), part, options)
+    }
+
     fn run_read(
         &self,
         consistency: Consistency,
         work: &mut dyn FnMut(&mut dyn ReadTx),
     ) -> Result<(), StoreError> {
-        read_on(&self.readers, consistency, work)
+        read_on(&self.readers, consistency, &mut |unit| work(unit))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Checks the file of the embedded database: whether it is intact, and whether its indexes match its tables.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::ControlFlow;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
@@ -15,8 +14,9 @@ struct CheckRow {
     line: String,
 }
 
+/// An index and its table.
 #[derive(QueryableByName)]
-struct IndexRow {
+pub(crate) struct IndexRow {
     #[diesel(sql_type = Text)]
     name: String,
     #[diesel(sql_type = Text)]
@@ -60,46 +60,55 @@ impl SqliteAggregateFunction<EntryHash> for OrderFreeDigest {
     }
 }
 
-/// Returns one line for each fault. Calls `pause` between two tables, and stops early if `pause` returns `Break`.
-pub(crate) fn check_file(
+/// A part of the file that is checked by itself.
+pub(crate) enum StorageCheck {
+    Table(String),
+    Index(IndexRow),
+}
+
+/// The checks of the whole file. The audit of the balances reads the indexes of the transfers. The indexes of the
+/// recognitions are compared with their table as a whole.
+pub(crate) fn storage_checks(conn: &mut SqliteConnection) -> QueryResult<Vec<StorageCheck>> {
+    let tables = table_names(conn)?.into_iter().map(StorageCheck::Table);
+    let indexes = secondary_indexes("recognitions", conn)?.into_iter().map(StorageCheck::Index);
+    Ok(tables.chain(indexes).collect())
+}
+
+/// Returns one line for each fault.
+pub(crate) fn run_storage_check(
     conn: &mut SqliteConnection,
-    pause: &mut dyn FnMut() -> ControlFlow<()>,
+    check: &StorageCheck,
 ) -> QueryResult<Vec<String>> {
-    let mut lines = Vec::new();
-    for name in table_names(conn)? {
-        lines.extend(match name.as_str() {
-            "recognitions" => run_check("quick_check", &name, conn)?,
-            "transfers" => {
-                // The audit of the journal checks each transfer against its journal entry, which is stricter than
-                // the constraints of the table.
-                conn.batch_execute("PRAGMA ignore_check_constraints = ON")?;
-                let transfers = run_check("quick_check", &name, conn);
-                conn.batch_execute("PRAGMA ignore_check_constraints = OFF")?;
-                transfers?
-            }
-            _ => run_check("integrity_check", &name, conn)?,
-        });
-        if pause().is_break() {
-            return Ok(lines);
-        }
+    match check {
+        StorageCheck::Table(name) => check_table(name, conn),
+        StorageCheck::Index(index) => check_index(index, conn),
     }
-    // The audit of the balances reads the indexes of the transfers. The indexes of the recognitions are
-    // compared with their table as a whole.
+}
+
+fn check_table(name: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
+    match name {
+        "recognitions" => run_check("quick_check", name, conn),
+        "transfers" => {
+            // The audit of the journal checks each transfer against its journal entry, which is stricter than the
+            // constraints of the table.
+            conn.batch_execute("PRAGMA ignore_check_constraints = ON")?;
+            let transfers = run_check("quick_check", name, conn);
+            conn.batch_execute("PRAGMA ignore_check_constraints = OFF")?;
+            transfers
+        }
+        _ => run_check("integrity_check", name, conn),
+    }
+}
+
+fn check_index(index: &IndexRow, conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
     digest_utils::register_impl::<OrderFreeDigest, _>(conn)?;
-    for index in secondary_indexes("recognitions", conn)? {
-        let IndexRow { name, owner, entry } = &index;
-        let digest_of =
-            |how: &str| format!("(SELECT digest(CAST(concat_ws('/', {entry}) AS BLOB)) FROM {owner} {how})");
-        let (table, own) = (digest_of("NOT INDEXED"), digest_of(&format!("INDEXED BY {name}")));
-        let is_same = diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("{table} = {own}"));
-        if !diesel::select(is_same).get_result::<bool>(conn)? {
-            lines.push(format!("index {name} differs from its table {owner}"));
-        }
-        if pause().is_break() {
-            break;
-        }
-    }
-    Ok(lines)
+    let IndexRow { name, owner, entry } = index;
+    let digest_of =
+        |how: &str| format!("(SELECT digest(CAST(concat_ws('/', {entry}) AS BLOB)) FROM {owner} {how})");
+    let (table, own) = (digest_of("NOT INDEXED"), digest_of(&format!("INDEXED BY {name}")));
+    let is_same = diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("{table} = {own}"));
+    let is_same: bool = diesel::select(is_same).get_result(conn)?;
+    Ok(if is_same { Vec::new() } else { vec![format!("index {name} differs from its table {owner}")] })
 }
 
 fn table_names(conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {

@@ -33,7 +33,7 @@ mod writer;
 pub(crate) use accounts::load_accounts;
 pub(crate) use batch_write::{load_records, lock_companies_and_claim_keys, write_changes};
 pub(crate) use error_classes::classify_error;
-pub(crate) use integrity_check::check_file as check_storage;
+pub(crate) use integrity_check::{run_storage_check, storage_checks};
 pub(crate) use limits::UnitLimits;
 
 #[path = "../repo/mod.rs"]
@@ -244,5 +244,10 @@ pub(crate) fn write_settlements(
 
 /// Does nothing: no query has a time limit.
 pub(crate) fn disable_statement_timeout(_conn: &mut Conn) -> QueryResult<()> {
+    Ok(())
+}
+
+/// Does nothing: SQLite has no time limit for a statement.
+pub(crate) fn set_statement_timeout(_conn: &mut Conn, _timeout: Option<Duration>) -> QueryResult<()> {
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use diesel::prelude::*;
-use guerdon_domain::ports::{Consistency, ReadTx, StoreError};
+use guerdon_domain::ports::{Consistency, StoreError};
 
 use super::repo::Unit;
 use super::{UnitLimits, classify_error};
@@ -14,7 +14,7 @@ use crate::pool::Pool;
 pub(super) fn read_on(
     readers: &Pool<SqliteConnection>,
     consistency: Consistency,
-    work: &mut dyn FnMut(&mut dyn ReadTx),
+    work: &mut dyn FnMut(&mut Unit<'_>),
 ) -> Result<(), StoreError> {
     let mut connection = match consistency {
         Consistency::PerStatementNoWait => readers.try_get().ok_or(StoreError::WouldBlock)?,

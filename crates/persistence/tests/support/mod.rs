@@ -412,8 +412,15 @@ pub fn verify_at(
 
 /// The options of an audit at this time.
 pub fn audit_options(head: Option<[u8; 32]>, now: Timestamp) -> AuditOptions<'static> {
-    let longest_wait = Duration::from_secs(3 * 86_400);
-    AuditOptions { head, bodies: &TestBodies, now, longest_wait, pacer: &Unpaced }
+    AuditOptions {
+        head,
+        bodies: &TestBodies,
+        now,
+        longest_wait: Duration::from_secs(3 * 86_400),
+        snapshot_duration: Duration::from_secs(1),
+        statement_duration_max: None,
+        pacer: &Unpaced,
+    }
 }
 
 fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {

@@ -134,6 +134,7 @@ fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate)
 mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
 
+    use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
     use guerdon_domain::ports::{Consistency, Notifiers, ReadTx, Tx, Verdict};
     use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
 
@@ -151,6 +152,10 @@ mod tests {
 
         fn check_schema(&self) -> Result<Vec<String>, StoreError> {
             self.store.check_schema()
+        }
+
+        fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
+            self.store.audit_part(part, options)
         }
 
         fn run_read(

@@ -2,11 +2,11 @@
 //!
 //! The setting `verify.daily_at` names a time of day. The first process that notices that this time has passed claims
 //! the day's verification in the database, so that neither another process nor the same process after a restart runs it
-//! again. A verification uses one thread and one connection, pauses for as long as it has worked, and holds each
-//! snapshot for a limited time.
+//! again. A verification uses one thread and one connection, reads from short snapshots, and pauses between two
+//! snapshots for as long as it has worked.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::sleep; // tidy: lets requests run between two pages
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::sleep; // tidy: lets requests run between two snapshots
 use std::time::{Duration, Instant};
 
 use guerdon_domain::audit::{AuditPacer, AuditReport};
@@ -18,11 +18,10 @@ use super::verification_record::VerificationRecord;
 use crate::keys::Keys;
 use crate::settings::Webhooks;
 
-/// The maximum age of a snapshot. An old snapshot prevents SQLite from truncating its write-ahead log and PostgreSQL
-/// from removing dead rows.
-const SNAPSHOT_AGE_MAX: Duration = Duration::from_secs(600);
-/// A snapshot that is older than this is read without pauses, so that it ends soon.
-const PAUSED_AGE_MAX: Duration = Duration::from_secs(300);
+/// How long the verification reads from one snapshot, if no statement takes longer.
+const SNAPSHOT_DURATION: Duration = Duration::from_millis(200);
+/// The time limit of a statement on PostgreSQL.
+const STATEMENT_DURATION_MAX: Duration = Duration::from_secs(120);
 /// The maximum duration of a pause.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 /// How many violations are logged. `guerdon verify` prints all of them.
@@ -79,9 +78,14 @@ impl DailyVerification {
     fn verify_and_log(&self, claim: &Claim) {
         log::info!("verifying the ledger");
         let started = Instant::now();
-        let pacer = SnapshotPacer::new(self.is_stopping.as_ref());
-        let options =
-            VerificationOptions { keys: Some(&self.keys), pacer: &pacer, ..VerificationOptions::default() };
+        let pacer = PausePacer::new(self.is_stopping.as_ref());
+        let options = VerificationOptions {
+            keys: Some(&self.keys),
+            snapshot_duration: SNAPSHOT_DURATION,
+            statement_duration_max: Some(STATEMENT_DURATION_MAX),
+            pacer: &pacer,
+            ..VerificationOptions::default()
+        };
         let verified = verify_database(self.store.as_ref(), &self.webhooks, self.clock.now(), &options);
         match verified {
             Ok(report) => {
@@ -95,11 +99,6 @@ impl DailyVerification {
                 log_report(&report, &record);
             }
             Err(_ended) if (self.is_stopping)() => self.release_claim(claim),
-            Err(StoreError::DeadlineExceeded) => log::warn!(
-                minutes_max = SNAPSHOT_AGE_MAX.as_secs() / 60;
-                "the daily verification ended early, because a part of it took too long: run `guerdon verify` on a \
-                 restored backup, and set verify.daily_at to \"off\""
-            ),
             Err(cause) => {
                 log::warn!(cause:%; "the daily verification failed and runs again tomorrow");
             }
@@ -158,49 +157,26 @@ fn log_report(report: &AuditReport, record: &VerificationRecord) {
     );
 }
 
-/// Pauses an audit for as long as it has worked, and ends it if a snapshot is too old or the service stops.
-struct SnapshotPacer<'a> {
+/// Pauses an audit for as long as it has worked, and ends it if the service stops.
+struct PausePacer<'a> {
     is_stopping: &'a (dyn Fn() -> bool + Send + Sync),
-    progress: Mutex<PacerProgress>,
+    resumed_at: Mutex<Instant>,
 }
 
-struct PacerProgress {
-    part_began_at: Instant,
-    resumed_at: Instant,
-}
-
-impl<'a> SnapshotPacer<'a> {
+impl<'a> PausePacer<'a> {
     fn new(is_stopping: &'a (dyn Fn() -> bool + Send + Sync)) -> Self {
-        let now = Instant::now();
-        Self { is_stopping, progress: Mutex::new(PacerProgress { part_began_at: now, resumed_at: now }) }
-    }
-
-    fn lock_progress(&self) -> MutexGuard<'_, PacerProgress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { is_stopping, resumed_at: Mutex::new(Instant::now()) }
     }
 }
 
-/// How long to pause after this much work on a snapshot of this age; `None` if the snapshot is too old.
-fn pause_after(work: Duration, snapshot_age: Duration) -> Option<Duration> {
-    match snapshot_age {
-        age if age > SNAPSHOT_AGE_MAX => None,
-        age if age > PAUSED_AGE_MAX => Some(Duration::ZERO),
-        _ => Some(work.min(PAUSE_MAX)),
-    }
-}
-
-impl AuditPacer for SnapshotPacer<'_> {
-    fn begin_part(&self) {
-        let now = Instant::now();
-        *self.lock_progress() = PacerProgress { part_began_at: now, resumed_at: now };
-    }
-
+impl AuditPacer for PausePacer<'_> {
     fn pause(&self) -> Result<(), StoreError> {
-        let mut progress = self.lock_progress();
-        let pause = pause_after(progress.resumed_at.elapsed(), progress.part_began_at.elapsed());
-        let pause = pause.filter(|_| !(self.is_stopping)()).ok_or(StoreError::DeadlineExceeded)?;
-        sleep(pause);
-        progress.resumed_at = Instant::now();
+        if (self.is_stopping)() {
+            return Err(StoreError::DeadlineExceeded);
+        }
+        let mut resumed_at = self.resumed_at.lock().unwrap_or_else(PoisonError::into_inner);
+        sleep(resumed_at.elapsed().min(PAUSE_MAX));
+        *resumed_at = Instant::now();
         Ok(())
     }
 }

@@ -64,6 +64,7 @@ impl FailedRequestWriter {
 mod tests {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+    use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
     use guerdon_domain::ports::{
         Clock as _, Consistency, FailedRequest, FailedRequestQuery, IdGenerator as _, Notifiers, ReadTx, Tx,
         Verdict,
@@ -104,6 +105,10 @@ mod tests {
 
         fn check_schema(&self) -> Result<Vec<String>, StoreError> {
             self.store.check_schema()
+        }
+
+        fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
+            self.store.audit_part(part, options)
         }
 
         fn run_read(

@@ -48,7 +48,15 @@ fn assert_consistent(service: &TestService) {
     let store = guerdon_persistence::open(&service.database.database_url(), Access::Command).unwrap();
     let now = Timestamp::new(SystemTime::now().into());
     let longest_wait = RetrySchedule::default().max_waits().into_iter().max().unwrap() + DAY;
-    let options = AuditOptions { head: None, bodies: &Bodies, now, longest_wait, pacer: &Unpaced };
+    let options = AuditOptions {
+        head: None,
+        bodies: &Bodies,
+        now,
+        longest_wait,
+        snapshot_duration: Duration::from_secs(1),
+        statement_duration_max: None,
+        pacer: &Unpaced,
+    };
     let report = verify_rows(&*store, &options, NonZero::<usize>::MIN).unwrap();
     assert_eq!(report.violations, [], "on {url}");
 }

@@ -6,21 +6,22 @@ use std::collections::VecDeque;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
-use guerdon_domain::audit::{AccountAudit, AuditPacer, Findings, Side, StoredAccount, StoredAccountEntry};
+use guerdon_domain::audit::{AccountAudit, Findings, Side, StoredAccount, StoredAccountEntry};
 use guerdon_domain::journal::EntryKind;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::{AccountKind, Reason};
 
-use guerdon_domain::values::{JournalEntryId, checked_cast};
+use guerdon_domain::values::JournalEntryId;
 
 use super::super::super::{Conn, account_entries_from};
 use super::super::Unit;
+use super::{Remainder, SnapshotTimer};
 use crate::rows::AuditedAccountRow;
 use crate::rows::schema::accounts;
 use crate::rows::types::{Id, Identifier};
 
-const PAGE_ROWS: i64 = 10_000;
+const PAGE_ROWS: i64 = 2_000;
 
 /// An account: owner and kind.
 type StoredAccountKey = (Id, i16);
@@ -29,18 +30,36 @@ type StoredAccountKey = (Id, i16);
 type EntryRow = (Id, i16, i64, i64, i16, Id<JournalEntryId>);
 type EntryColumns = (Identifier, SmallInt, BigInt, BigInt, SmallInt, Identifier);
 
+/// Which accounts and entries have been checked.
+#[derive(Default)]
+pub(super) struct BalancesProgress {
+    /// The last account of which all entries have been checked.
+    after: Option<StoredAccountKey>,
+    /// The next account, if some of its entries have been checked.
+    started: Option<(StoredAccountKey, AccountAudit)>,
+}
+
+impl BalancesProgress {
+    /// The last entry that has been checked.
+    fn last_entry(&self) -> Option<(StoredAccountKey, i64)> {
+        match &self.started {
+            Some((account, audit)) => Some((*account, audit.last_sequence())),
+            None => self.after.map(|account| (account, i64::MAX)),
+        }
+    }
+}
+
 /// One side of all transfers, ordered by account and entry number.
-struct EntryCursor<'a> {
-    pacer: &'a dyn AuditPacer,
+struct EntryCursor {
     side: Side,
     page: VecDeque<EntryRow>,
     last: Option<(StoredAccountKey, i64)>,
     is_exhausted: bool,
 }
 
-impl<'a> EntryCursor<'a> {
-    fn for_side(side: Side, pacer: &'a dyn AuditPacer) -> Self {
-        Self { pacer, side, page: VecDeque::new(), last: None, is_exhausted: false }
+impl EntryCursor {
+    fn new(side: Side, after: Option<(StoredAccountKey, i64)>) -> Self {
+        Self { side, page: VecDeque::new(), last: after, is_exhausted: false }
     }
 
     /// Reads the next page.
@@ -79,40 +98,48 @@ impl<'a> EntryCursor<'a> {
 impl Unit<'_> {
     pub(super) fn audit_balances(
         &mut self,
-        pacer: &dyn AuditPacer,
+        progress: &mut BalancesProgress,
+        timer: &SnapshotTimer,
         findings: &mut Findings,
-    ) -> Result<(), StoreError> {
-        let (mut debits, mut credits) =
-            (EntryCursor::for_side(Side::Debit, pacer), EntryCursor::for_side(Side::Credit, pacer));
-        let mut after: Option<StoredAccountKey> = None;
+    ) -> Result<Remainder, StoreError> {
+        let last = progress.last_entry();
+        let mut cursors = [Side::Debit, Side::Credit].map(|side| EntryCursor::new(side, last));
         loop {
-            let page = self.accounts_after(after)?;
-            let Some(last) = page.last() else { break };
-            after = Some((last.owner_id, last.kind));
-            findings.checked.accounts += checked_cast::<u64, _>(page.len());
-            self.pause_audit(pacer)?;
+            let page = self.accounts_after(progress.after)?;
+            if page.is_empty() {
+                break;
+            }
             for account in &page {
-                self.audit_account(account.to_stored_account(), &mut debits, &mut credits, findings)?;
+                let account = account.to_stored_account();
+                let remainder = self.audit_account(account, &mut cursors, progress, timer, findings)?;
+                if remainder == Remainder::Some || timer.is_over() {
+                    return Ok(Remainder::Some);
+                }
             }
         }
-        for cursor in [&mut debits, &mut credits] {
+        for cursor in &mut cursors {
             while let Some((owner, kind)) = self.peek_account(cursor)? {
                 cursor.page.pop_front();
                 report_missing_account((owner, kind), findings);
             }
         }
-        Ok(())
+        Ok(Remainder::None)
     }
 
-    fn audit_account<'a>(
+    /// Checks an account, or a part of its entries, which never change.
+    fn audit_account(
         &mut self,
         stored: StoredAccount,
-        debits: &mut EntryCursor<'a>,
-        credits: &mut EntryCursor<'a>,
+        [debits, credits]: &mut [EntryCursor; 2],
+        progress: &mut BalancesProgress,
+        timer: &SnapshotTimer,
         findings: &mut Findings,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Remainder, StoreError> {
         let key = (Id(stored.owner), stored.kind);
-        let mut audit = AccountAudit::new(stored);
+        let mut audit = match progress.started.take() {
+            Some((account, audit)) if account == key => audit.continue_with(stored),
+            _ => AccountAudit::new(stored),
+        };
         loop {
             let sides = [self.peek_account(debits)?, self.peek_account(credits)?];
             for (side, cursor) in sides.into_iter().zip([&mut *debits, &mut *credits]) {
@@ -124,7 +151,7 @@ impl Unit<'_> {
             if sides.iter().flatten().any(|account| *account < key) {
                 continue;
             }
-            let at = |cursor: &EntryCursor<'_>, account: Option<StoredAccountKey>| {
+            let at = |cursor: &EntryCursor, account: Option<StoredAccountKey>| {
                 cursor.page.front().filter(|_| account == Some(key)).map(|entry| entry.2)
             };
             let [debit, credit] = sides;
@@ -140,9 +167,15 @@ impl Unit<'_> {
             if reason == Reason::Override.code() && stored.kind <= AccountKind::ManagerWallet.code() {
                 self.audit_override(&stored, entry_id, balance, findings)?;
             }
+            if cursor.page.is_empty() && timer.is_over() {
+                progress.started = Some((key, audit));
+                return Ok(Remainder::Some);
+            }
         }
         audit.check_totals(findings);
-        Ok(())
+        findings.checked.accounts += 1;
+        progress.after = Some(key);
+        Ok(Remainder::None)
     }
 
     /// Checks that a wallet shows the requested points after an override.
@@ -184,9 +217,8 @@ impl Unit<'_> {
     }
 
     /// The account of the next entry of a side.
-    fn peek_account(&mut self, cursor: &mut EntryCursor<'_>) -> Result<Option<StoredAccountKey>, StoreError> {
+    fn peek_account(&mut self, cursor: &mut EntryCursor) -> Result<Option<StoredAccountKey>, StoreError> {
         if cursor.page.is_empty() && !cursor.is_exhausted {
-            self.pause_audit(cursor.pacer)?;
             self.query(|conn| cursor.read_next_page(conn))?;
         }
         Ok(cursor.page.front().map(|entry| (entry.0, entry.1)))

@@ -9,14 +9,17 @@ use guerdon_domain::audit::{AuditOptions, Findings, JournalEntryAudit};
 use guerdon_domain::ports::{EventBodies, StoreError};
 
 use super::super::Unit;
-use super::pages::{PAGE_ENTRIES, PositionedEntry, split_into_batches};
+use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use super::seal_chain::SealProgress;
+use super::{Remainder, SnapshotTimer};
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{AuditedRecognitionRow, TransferRow, kind};
 
 /// The state of the check while it reads the journal.
 pub(super) struct JournalProgress {
+    /// The last entry that was checked.
+    after: Option<JournalPosition>,
     pub(super) transfers: i64,
     recognitions: i64,
     /// For each unfinished distribution, the number of receivers that are still to be paid.
@@ -25,13 +28,13 @@ pub(super) struct JournalProgress {
 }
 
 impl JournalProgress {
-    fn new(unpaid_receivers: HashMap<Id<JournalEntryId>, i64>, seals: SealProgress) -> Self {
-        Self { transfers: 0, recognitions: 0, unpaid_receivers, seals }
+    fn new(seals: SealProgress) -> Self {
+        Self { after: None, transfers: 0, recognitions: 0, unpaid_receivers: HashMap::new(), seals }
     }
 
     /// For an audit of one company, which covers neither distributions in progress nor seals.
     pub(super) fn of_company() -> Self {
-        Self::new(HashMap::new(), SealProgress::without_seals())
+        Self::new(SealProgress::without_seals())
     }
 
     /// Adds the rows that were read.
@@ -42,21 +45,33 @@ impl JournalProgress {
 }
 
 impl Unit<'_> {
+    /// Continues after the last entry that was checked. Another snapshot can follow after a sealed entry: neither it
+    /// nor an earlier entry changes, no entry is inserted before it, and no later seal covers it.
     pub(super) fn audit_journal(
         &mut self,
+        progress: &mut Option<Box<JournalProgress>>,
+        timer: &SnapshotTimer,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<(), StoreError> {
-        let (waiting, seals) = (self.unpaid_receivers()?, self.start_at_first_seal(options.head)?);
-        let mut progress = JournalProgress::new(waiting, seals);
-        let mut after = None;
+    ) -> Result<Remainder, StoreError> {
+        let progress = match progress {
+            Some(progress) => progress,
+            None => progress.insert(Box::new(JournalProgress::new(self.start_at_first_seal(options.head)?))),
+        };
+        progress.unpaid_receivers = self.unpaid_receivers()?;
+        let sealed_before = self.load_latest_seal()?.map_or(i64::MIN, |seal| seal.journal_before);
         loop {
-            let page = self.load_entries_after(i64::MIN, after, PAGE_ENTRIES)?;
-            let Some(last) = page.last() else { break };
-            after = Some((last.0, last.1.id));
+            let page = self.load_entries_after(i64::MIN, progress.after, PAGE_ENTRIES)?;
+            if page.is_empty() {
+                break;
+            }
             for batch in split_into_batches(&page) {
-                self.audit_batch(batch, &mut progress, options.bodies, findings)?;
-                self.pause_audit(options.pacer)?;
+                self.audit_batch(batch, progress, options.bodies, findings)?;
+                progress.after = batch.last().map(|(position, entry)| (*position, entry.id));
+                let is_sealed = progress.after.is_some_and(|(position, _)| position < sealed_before);
+                if is_sealed && timer.is_over() {
+                    return Ok(Remainder::Some);
+                }
             }
         }
         while progress.seals.next.is_some() {
@@ -71,7 +86,8 @@ impl Unit<'_> {
             });
         }
         progress.report_counts(findings);
-        self.audit_orphans(&progress, findings)
+        self.audit_orphans(progress, findings)?;
+        Ok(Remainder::None)
     }
 
     pub(super) fn audit_batch(

@@ -1,5 +1,9 @@
-//! `guerdon verify` recomputes the ledger. Each part reads from one snapshot, and its memory does not grow with the
-//! ledger.
+//! `guerdon verify` recomputes the ledger. The memory of each part does not grow with the ledger.
+//!
+//! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the former versions of rows
+//! that change with each payment, and reads all of them. So each part reads from a series of short snapshots. What it
+//! has checked in one must not change in a later one, so it continues in another snapshot only between two accounts or
+//! entries of an account (`balances`), in the sealed part of the journal (`journal`), and between two checks (`tables`).
 //!
 //! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`
 //! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;
@@ -21,11 +25,15 @@ mod sealing;
 mod statistics_counter;
 mod tables;
 
+use std::time::{Duration, Instant};
+
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use guerdon_domain::audit::{AuditOptions, AuditPacer, AuditPart, Findings};
+use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
 use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timestamp};
 
+use self::balances::BalancesProgress;
+use self::journal::JournalProgress;
 use super::Unit;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
@@ -33,22 +41,92 @@ use crate::rows::schema::seals;
 /// The name of an invariant, and a query for its violations (one column, `detail`).
 type Check = (&'static str, String);
 
-impl Audit for Unit<'_> {
-    fn audit_part(&mut self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
-        if matches!(part, AuditPart::Journal | AuditPart::Tables) {
+/// How far a part has been checked.
+enum PartProgress {
+    /// The number of checks that are complete.
+    Storage(usize),
+    Balances(BalancesProgress),
+    /// `None` before the first snapshot.
+    Journal(Option<Box<JournalProgress>>),
+    /// The number of checks that are complete.
+    Tables(usize),
+}
+
+impl PartProgress {
+    fn at_start_of(part: AuditPart) -> Self {
+        match part {
+            AuditPart::Storage => Self::Storage(0),
+            AuditPart::Balances => Self::Balances(BalancesProgress::default()),
+            AuditPart::Journal => Self::Journal(None),
+            AuditPart::Tables => Self::Tables(0),
+        }
+    }
+}
+
+/// What remains of a part after a snapshot.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Remainder {
+    /// The part continues in another snapshot.
+    Some,
+    /// The part is complete.
+    None,
+}
+
+/// How long a snapshot has been in use.
+struct SnapshotTimer {
+    began_at: Instant,
+    duration: Duration,
+}
+
+impl SnapshotTimer {
+    fn is_over(&self) -> bool {
+        self.began_at.elapsed() >= self.duration
+    }
+}
+
+/// Runs work on a new snapshot.
+type RunOnSnapshot<'a> = &'a dyn Fn(&mut dyn FnMut(&mut Unit<'_>)) -> Result<(), StoreError>;
+
+/// Checks a part in as many snapshots as it takes.
+pub(crate) fn audit_part(
+    run_on_snapshot: RunOnSnapshot<'_>,
+    part: AuditPart,
+    options: &AuditOptions<'_>,
+) -> Result<Findings, StoreError> {
+    let (mut progress, mut findings) = (PartProgress::at_start_of(part), Findings::default());
+    let mut remainder = Remainder::Some;
+    while remainder == Remainder::Some {
+        options.pacer.pause()?;
+        let mut result = Err(StoreError::Broken("the unit of work did not run".to_owned()));
+        run_on_snapshot(&mut |unit| result = unit.continue_audit(&mut progress, options, &mut findings))?;
+        remainder = result?;
+    }
+    Ok(findings)
+}
+
+impl Unit<'_> {
+    /// Continues the check of a part in the snapshot of this unit.
+    fn continue_audit(
+        &mut self,
+        progress: &mut PartProgress,
+        options: &AuditOptions<'_>,
+        findings: &mut Findings,
+    ) -> Result<Remainder, StoreError> {
+        self.query(|conn| super::super::set_statement_timeout(conn, options.statement_duration_max))?;
+        if matches!(progress, PartProgress::Journal(_) | PartProgress::Tables(_)) {
             self.query(super::super::keep_event_partitions)?;
         }
-        let mut findings = Findings::default();
-        match part {
-            AuditPart::Storage => self.audit_storage(options.pacer, &mut findings)?,
-            AuditPart::Balances => self.audit_balances(options.pacer, &mut findings)?,
-            AuditPart::Journal => self.audit_journal(options, &mut findings)?,
-            AuditPart::Tables => self.audit_tables(options, &mut findings)?,
+        let timer = SnapshotTimer { began_at: Instant::now(), duration: options.snapshot_duration };
+        match progress {
+            PartProgress::Storage(checked) => self.audit_storage(checked, &timer, findings),
+            PartProgress::Balances(progress) => self.audit_balances(progress, &timer, findings),
+            PartProgress::Journal(progress) => self.audit_journal(progress, &timer, options, findings),
+            PartProgress::Tables(checked) => self.audit_tables(checked, &timer, options, findings),
         }
-        Ok(findings)
     }
+}
 
+impl Audit for Unit<'_> {
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError> {
         self.query(super::super::disable_statement_timeout)?;
         let sql = format!("(SELECT count(*) FROM ({}) AS unbalanced)", tables::UNBALANCED);
@@ -70,13 +148,6 @@ impl Audit for Unit<'_> {
 
     fn next_seal(&mut self, now: Timestamp, rows_max: i64) -> Result<Option<PendingSeal>, StoreError> {
         self.compute_next_seal(now, rows_max)
-    }
-}
-
-impl Unit<'_> {
-    /// Lets other work run between two pages or statements. Fails if the audit is to end.
-    fn pause_audit(&mut self, pacer: &dyn AuditPacer) -> Result<(), StoreError> {
-        self.record_failure(pacer.pause())
     }
 }
 

@@ -1,16 +1,14 @@
 //! Checks that consist of a single query each.
 
-use std::ops::ControlFlow;
-
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
-use guerdon_domain::audit::{AuditOptions, AuditPacer, Findings};
+use guerdon_domain::audit::{AuditOptions, Findings};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::wallets::AccountKind;
 
-use super::super::super::{check_storage, id_as_text};
+use super::super::super::{id_as_text, run_storage_check, storage_checks};
 use super::super::Unit;
-use super::{Check, deliveries};
+use super::{Check, Remainder, SnapshotTimer, deliveries};
 use crate::rows::conditions::{CHANGES_COMPANY, IS_AMENDMENT, IS_ONCE_PER_SUBJECT, IS_WALLET};
 use crate::rows::kind;
 
@@ -23,23 +21,43 @@ pub(super) const UNBALANCED: &str = "SELECT company_id FROM accounts GROUP BY co
 /// The maximum number of rows of a query: one more than are reported.
 const FINDINGS_MAX: i64 = 101;
 
+/// A check that reads from one snapshot.
+enum TableCheck {
+    /// An invariant, and a query for its violations.
+    Query(&'static str, String),
+    EventCoverage,
+    States,
+    Schedules,
+    Alerts,
+}
+
 impl Unit<'_> {
+    /// Continues after the first `checked` checks.
     pub(super) fn audit_tables(
         &mut self,
+        checked: &mut usize,
+        timer: &SnapshotTimer,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<(), StoreError> {
-        for (invariant, sql) in all_checks(options) {
-            self.audit_table(invariant, &sql, findings)?;
-            self.pause_audit(options.pacer)?;
+    ) -> Result<Remainder, StoreError> {
+        let queries =
+            query_checks(options).into_iter().map(|(invariant, sql)| TableCheck::Query(invariant, sql));
+        let others =
+            [TableCheck::EventCoverage, TableCheck::States, TableCheck::Schedules, TableCheck::Alerts];
+        for check in queries.chain(others).skip(*checked) {
+            match check {
+                TableCheck::Query(invariant, sql) => self.audit_table(invariant, &sql, findings)?,
+                TableCheck::EventCoverage => self.audit_event_coverage(options.now, findings)?,
+                TableCheck::States => self.audit_states(findings)?,
+                TableCheck::Schedules => self.audit_schedules(options.now, findings)?,
+                TableCheck::Alerts => self.audit_alerts(findings)?,
+            }
+            *checked += 1;
+            if timer.is_over() {
+                return Ok(Remainder::Some);
+            }
         }
-        self.audit_event_coverage(options.now, findings)?;
-        self.pause_audit(options.pacer)?;
-        self.audit_states(findings)?;
-        self.pause_audit(options.pacer)?;
-        self.audit_schedules(options.now, findings)?;
-        self.pause_audit(options.pacer)?;
-        self.audit_alerts(findings)
+        Ok(Remainder::None)
     }
 
     pub(super) fn audit_table(
@@ -48,7 +66,10 @@ impl Unit<'_> {
         sql: &str,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let limited = format!("SELECT detail FROM ({sql}) AS broken LIMIT {FINDINGS_MAX}");
+        // MATERIALIZED: PostgreSQL would otherwise plan for finding violations early, with a nested loop over tables
+        // that it has not analyzed yet. Usually there are none, and the loop would take hours.
+        let limited =
+            format!("WITH broken AS MATERIALIZED ({sql}) SELECT detail FROM broken LIMIT {FINDINGS_MAX}");
         let broken: Vec<String> = self.query(|conn| diesel::dsl::sql::<Text>(&limited).get_results(conn))?;
         let is_more = i64::try_from(broken.len()).is_ok_and(|count| count >= FINDINGS_MAX);
         broken.into_iter().for_each(|detail| findings.add_violation(invariant, || detail));
@@ -61,20 +82,26 @@ impl Unit<'_> {
         Ok(())
     }
 
+    /// Continues after the first `checked` checks of the database's files.
     pub(super) fn audit_storage(
         &mut self,
-        pacer: &dyn AuditPacer,
+        checked: &mut usize,
+        timer: &SnapshotTimer,
         findings: &mut Findings,
-    ) -> Result<(), StoreError> {
-        let mut pause =
-            || if pacer.pause().is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-        let storage = self.query(|conn| check_storage(conn, &mut pause))?;
-        storage.into_iter().for_each(|detail| findings.add_violation("storage", || detail));
-        self.pause_audit(pacer)
+    ) -> Result<Remainder, StoreError> {
+        for check in self.query(storage_checks)?.into_iter().skip(*checked) {
+            let faults = self.query(|conn| run_storage_check(conn, &check))?;
+            faults.into_iter().for_each(|detail| findings.add_violation("storage", || detail));
+            *checked += 1;
+            if timer.is_over() {
+                return Ok(Remainder::Some);
+            }
+        }
+        Ok(Remainder::None)
     }
 }
 
-fn all_checks(options: &AuditOptions<'_>) -> Vec<Check> {
+fn query_checks(options: &AuditOptions<'_>) -> Vec<Check> {
     let mut checks = vec![(
         "conservation",
         format!(

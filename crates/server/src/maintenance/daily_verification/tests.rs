@@ -151,12 +151,3 @@ fn violations_are_recorded() {
         assert_eq!(record.violations, 2, "the secret, and the fingerprint of the master key");
     });
 }
-
-#[test]
-fn pauses_are_as_long_as_the_work_until_the_snapshot_is_old() {
-    let [ms, minute] = [Duration::from_millis(1), Duration::from_secs(60)];
-    assert_eq!(pause_after(ms * 20, minute), Some(ms * 20));
-    assert_eq!(pause_after(minute, minute), Some(PAUSE_MAX));
-    assert_eq!(pause_after(ms * 20, minute * 6), Some(Duration::ZERO));
-    assert_eq!(pause_after(ms * 20, minute * 11), None);
-}

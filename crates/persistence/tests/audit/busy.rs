@@ -1,0 +1,142 @@
+//! Audits of a ledger that changes between their snapshots.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use guerdon_domain::audit::{AuditOptions, AuditPacer, AuditPart, verify_rows};
+use guerdon_domain::ports::{Clock as _, StoreError, StoreExt as _};
+use guerdon_domain::recognitions::{self, Recognition, Sender, UpdateRecognition};
+use guerdon_domain::values::{Message, UserId};
+use guerdon_domain::wallets::WalletType;
+use guerdon_persistence::testing::create_databases;
+
+use super::{SHORTEST_SNAPSHOTS, TWO_THREADS};
+use crate::size::create_users;
+use crate::steps::one_step;
+use crate::support::{LedgerFixture, audit_options, on_each_database};
+
+/// More legs than the audit of the journal reads together.
+const LEGS_OF_SEVERAL_PAGES: usize = 12_000;
+/// So many users that a distribution to all of them takes several steps.
+const USERS_IN_STEPS: usize = 1_050;
+
+/// Changes the ledger before each snapshot of an audit.
+struct ChangesBeforeSnapshots<'a> {
+    change: &'a (dyn Fn(usize) + Sync),
+    snapshots: AtomicUsize,
+}
+
+impl<'a> ChangesBeforeSnapshots<'a> {
+    fn new(change: &'a (dyn Fn(usize) + Sync)) -> Self {
+        Self { change, snapshots: AtomicUsize::new(0) }
+    }
+}
+
+impl AuditPacer for ChangesBeforeSnapshots<'_> {
+    fn pause(&self) -> Result<(), StoreError> {
+        (self.change)(self.snapshots.fetch_add(1, Ordering::Relaxed));
+        Ok(())
+    }
+}
+
+/// Sends recognitions from the company to all of these users, and seals them.
+fn send_and_seal(fixture: &LedgerFixture, users: &[UserId], legs: usize) -> Vec<Recognition> {
+    let count = legs / users.len();
+    fixture.deposit_points(i64::try_from(legs).unwrap());
+    let all = (0..count)
+        .flat_map(|_| fixture.send_recognition(Sender::Company(fixture.company), users, 1).unwrap());
+    let sent = all.collect();
+    fixture.seal_all();
+    sent
+}
+
+fn amend_recognition(fixture: &LedgerFixture, sent: &[Recognition], number: usize) {
+    let id = sent[number * 31 % sent.len()].id;
+    let message = Some(Message::parse(&format!("amended by {number}")).unwrap());
+    let (change, context) = (UpdateRecognition { message, share: None }, fixture.context());
+    fixture.store.transaction(|tx| recognitions::update(tx, id, &change, &context)).unwrap();
+}
+
+fn seal_next(fixture: &LedgerFixture) {
+    let now = fixture.clock.now();
+    if let Some(next) = fixture.read_snapshot(|reads| reads.next_seal(now, 1_000)) {
+        fixture.store.transaction(|tx| tx.insert_seal(&next)).unwrap();
+    }
+}
+
+#[test]
+fn a_ledger_that_changes_between_snapshots_is_sound() {
+    on_each_database(|fixture| {
+        let users: Vec<UserId> = (0..8).map(|n| fixture.create_user(&format!("user-{n}"))).collect();
+        let sent = send_and_seal(fixture, &users, 400);
+        fixture.deposit_points(100_000);
+        let change = |number: usize| {
+            let user = users[number % users.len()];
+            match number % 6 {
+                0 => drop(fixture.send_recognition(Sender::Company(fixture.company), &users, 2).unwrap()),
+                1 => fixture.fund_wallet(WalletType::Peer, user, 5),
+                2 => amend_recognition(fixture, &sent, number),
+                3 => fixture.replace_balance(user, WalletType::Peer, 3).unwrap(),
+                4 => drop(fixture.create_user(&format!("late-{number}"))),
+                _ => seal_next(fixture),
+            }
+        };
+        let pacer = ChangesBeforeSnapshots::new(&change);
+        let now = fixture.clock.now() + Duration::from_secs(60);
+        let options =
+            AuditOptions { snapshot_duration: SHORTEST_SNAPSHOTS, pacer: &pacer, ..audit_options(None, now) };
+        let report = verify_rows(fixture.store.as_ref(), &options, TWO_THREADS).unwrap();
+        assert_eq!(report.violations, []);
+        assert!(pacer.snapshots.into_inner() > users.len(), "each account can have its own snapshot");
+    });
+}
+
+#[test]
+fn a_distribution_in_steps_between_snapshots_is_sound() {
+    for database in create_databases() {
+        let fixture = &LedgerFixture::new(database);
+        let users = create_users(fixture, USERS_IN_STEPS);
+        let sent = send_and_seal(fixture, &users[..100], LEGS_OF_SEVERAL_PAGES);
+        fixture.deposit_points(100_000);
+        for first in 0..3 {
+            let change = |number: usize| match number.checked_sub(first) {
+                Some(0) => {
+                    let everybody = fixture.all_recipients(WalletType::Peer);
+                    fixture.distribute_points(WalletType::Peer, 1, everybody).unwrap();
+                }
+                Some(1) => one_step(fixture),
+                Some(2) => assert!(fixture.finish_distributions().is_empty()),
+                _ => {
+                    amend_recognition(fixture, &sent, number);
+                    seal_next(fixture);
+                }
+            };
+            let pacer = ChangesBeforeSnapshots::new(&change);
+            let options = AuditOptions {
+                snapshot_duration: SHORTEST_SNAPSHOTS,
+                pacer: &pacer,
+                ..audit_options(None, fixture.clock.now() + Duration::from_secs(60))
+            };
+            let findings = fixture.store.audit_part(AuditPart::Journal, &options).unwrap();
+            assert_eq!(findings.into_violations(), [], "begins at snapshot {first}");
+            assert!(pacer.snapshots.into_inner() > 1, "the sealed part is read in several snapshots");
+            fixture.finish_distributions();
+        }
+    }
+}
+
+#[test]
+fn a_statement_that_takes_too_long_ends_the_audit() {
+    for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
+        let fixture = &LedgerFixture::new(database);
+        let options = AuditOptions {
+            statement_duration_max: Some(Duration::from_secs(1)),
+            ..audit_options(None, fixture.clock.now())
+        };
+        let locked = fixture.database.begin_and_execute("LOCK TABLE accounts");
+        let ended = verify_rows(fixture.store.as_ref(), &options, TWO_THREADS);
+        assert!(matches!(ended, Err(StoreError::Unavailable(_))), "{ended:?}");
+        drop(locked);
+        assert_eq!(verify_rows(fixture.store.as_ref(), &options, TWO_THREADS).unwrap().violations, []);
+    }
+}
