@@ -41,10 +41,10 @@ fn describe_entry(entry: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) 
     match &entry.kind {
         EntryKind::CompanyCreation => (Action::CompanyCreated, None, rate()),
         EntryKind::RateChange => (Action::RateChanged, None, rate()),
-        EntryKind::CompanyMove { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
-        EntryKind::Sending(sending) => {
-            let detail = format!("{} to each of {}", format_points(sending.points), sending.receivers);
-            (Action::RecognitionSent, Some(sending.sender.id()), detail)
+        EntryKind::CompanyTransfer { to } => (Action::CompanyTransferred, None, format!("to provider {to}")),
+        EntryKind::Recognition(sent) => {
+            let detail = format!("{} to each of {} receivers", format_points(sent.points), sent.receivers);
+            (Action::RecognitionSent, Some(sent.sender.id()), detail)
         }
         EntryKind::Amendment { recognition, message, share } => {
             let changed = [(message.is_some(), "message"), (share.is_some(), "share")];
@@ -55,8 +55,11 @@ fn describe_entry(entry: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) 
         EntryKind::Withdrawal { points } => (Action::Withdrawn, None, format_points(*points)),
         EntryKind::Distribution { wallet, points, receivers, date } => {
             let date = date.map_or_else(String::new, |date| format!(", for {}", date.due_on));
-            let detail =
-                format!("{} into the {} of {receivers}{date}", format_points(*points), wallet.name());
+            let detail = format!(
+                "{} into the {} of each of {receivers} users{date}",
+                format_points(*points),
+                wallet.name()
+            );
             (Action::Distributed, None, detail)
         }
         EntryKind::Redemption { user, points } => {
@@ -67,7 +70,7 @@ fn describe_entry(entry: &JournalEntry) -> (Action, Option<uuid::Uuid>, String) 
         }
         EntryKind::Override { user, wallet, points } => {
             let detail = format!("{} to {}", wallet.name(), format_points(*points));
-            (Action::WalletReplaced, Some(user.as_uuid()), detail)
+            (Action::BalanceOverridden, Some(user.as_uuid()), detail)
         }
         EntryKind::UserDeletion { user, .. } => (Action::UserDeleted, Some(user.as_uuid()), String::new()),
     }

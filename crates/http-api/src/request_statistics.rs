@@ -21,7 +21,7 @@ pub struct RequestCounts {
     pub requests: i64,
     /// Responses with a status of 4xx.
     pub client_errors: i64,
-    /// Responses with a status of 5xx, except those during maintenance, which is announced.
+    /// Responses with a status of 5xx, except those during maintenance, which is planned.
     pub server_errors: i64,
     /// The sum of the durations of all responses.
     pub duration_micros: i64,

@@ -78,7 +78,7 @@ fn create_sealed_ledger(database: TestDatabase) -> (LedgerFixture, [u8; 32]) {
     let redeemed = fixture.redeem_points(bob, 4).unwrap();
     fixture.redeem_points(bob, 2).unwrap();
     fixture.refund_redemption(redeemed.id).unwrap();
-    fixture.replace_balance(ann, WalletType::Peer, 12).unwrap();
+    fixture.override_balance(ann, WalletType::Peer, 12).unwrap();
     fixture.change_rate(PointsPerDollar::new(14).unwrap());
     fixture.fund_wallet(WalletType::User, fixture.create_user("gone"), 6);
     fixture.delete_user(find_deleted_user(&fixture)).unwrap();

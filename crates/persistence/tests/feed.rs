@@ -110,7 +110,7 @@ fn an_event_of_a_slow_transaction_is_read_once() {
         let slow = fixture.create_user("slow");
         let command = Redeem { user_id: slow, sum: Sum::Points(Points::new(10).unwrap()) };
         let command = &command;
-        fixture.replace_balance(slow, WalletType::User, 10).unwrap();
+        fixture.override_balance(slow, WalletType::User, 10).unwrap();
         let before = send_events(fixture, 2);
         let (has_written, written) = channel();
         let (go_on, waits) = channel::<()>();

@@ -3,7 +3,7 @@
 use std::sync::mpsc::channel;
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::companies::{MoveCompanyError, move_to_provider};
+use guerdon_domain::companies::{TransferCompanyError, transfer_to_provider};
 use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt as _};
 use guerdon_domain::providers::{self, Provider};
 use guerdon_domain::recognitions::{SendError, Sender};
@@ -18,7 +18,7 @@ fn create_other_provider(fixture: &LedgerFixture) -> ProviderId {
         name: "Another".into(),
         api_key: "another".into(),
         api_secret_hash: vec![1; 32],
-        shared_secret_sealed: vec![2; 32],
+        encrypted_shared_secret: vec![2; 32],
         former_api_secret: None,
         former_shared_secret: None,
         callback_url: None,
@@ -55,8 +55,8 @@ fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afte
             });
             is_kept.recv().unwrap();
             let moving = scope.spawn(|| {
-                fixture.store.transaction(|tx| -> Result<(), MoveCompanyError> {
-                    move_to_provider(tx, fixture.company, other, &context)
+                fixture.store.transaction(|tx| -> Result<(), TransferCompanyError> {
+                    transfer_to_provider(tx, fixture.company, other, &context)
                 })
             });
             let provider = || fixture.read_snapshot(|reads| reads.provider_of_company(fixture.company));

@@ -72,7 +72,7 @@ fn full_scans(plan: &[String]) -> Vec<&String> {
 
 /// Rows for 100 providers with one company each, including the fixture's own. `ID` makes an id of `i`, `AT` a timestamp.
 const ROWS: &str = "
-    INSERT INTO providers (id, name, api_key, api_secret_hash, shared_secret_sealed, manages_all_domain_resources, suspended,
+    INSERT INTO providers (id, name, api_key, api_secret_hash, encrypted_shared_secret, manages_all_domain_resources, suspended,
       created_at, updated_at) SELECT ID, 'P', 'p' || i, BYTES, BYTES, FALSE, FALSE, AT, AT FROM n WHERE i < 100;
     INSERT INTO companies (id, provider_id, domain, company_name, owner_id, logo_url, points_per_dollar, allow_zero_points,
       created_at, updated_at) SELECT ID, ID, 'c' || i || '.example.net', 'C', ID, 'https://x.example', 50, FALSE, AT, AT

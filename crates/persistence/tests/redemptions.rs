@@ -2,7 +2,7 @@
 
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::money::PointsPerDollar;
-use guerdon_domain::overrides::ReplaceError;
+use guerdon_domain::overrides::OverrideError;
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::redemptions::{RedeemError, RefundError};
@@ -87,28 +87,28 @@ fn an_override_takes_the_difference_from_the_reserve_or_returns_it() {
         let ann = fixture.create_user("ann");
         fixture.fund_wallet(WalletType::Peer, ann, 40);
         fixture.deposit_points(100);
-        fixture.replace_balance(ann, WalletType::Peer, 90).unwrap();
+        fixture.override_balance(ann, WalletType::Peer, 90).unwrap();
         assert_eq!(
             (fixture.wallet_points(WalletType::Peer, ann), fixture.reserve_points()),
             (Some((90, 0)), 50)
         );
-        fixture.replace_balance(ann, WalletType::Peer, 90).unwrap();
-        fixture.replace_balance(ann, WalletType::Peer, 0).unwrap();
+        fixture.override_balance(ann, WalletType::Peer, 90).unwrap();
+        fixture.override_balance(ann, WalletType::Peer, 0).unwrap();
         assert_eq!(
             (fixture.wallet_points(WalletType::Peer, ann), fixture.reserve_points()),
             (Some((0, 0)), 140)
         );
         assert!(matches!(
-            fixture.replace_balance(ann, WalletType::Peer, 141),
-            Err(Refusal::Replace(ReplaceError::InsufficientFunds { .. }))
+            fixture.override_balance(ann, WalletType::Peer, 141),
+            Err(Refusal::Override(OverrideError::InsufficientFunds { .. }))
         ));
         assert!(matches!(
-            fixture.replace_balance(ann, WalletType::Manager, 1),
-            Err(Refusal::Replace(ReplaceError::NoSuchWallet))
+            fixture.override_balance(ann, WalletType::Manager, 1),
+            Err(Refusal::Override(OverrideError::NoSuchWallet))
         ));
         assert!(matches!(
-            fixture.replace_balance(ann, WalletType::User, i64::MAX),
-            Err(Refusal::Replace(ReplaceError::OutOfRange))
+            fixture.override_balance(ann, WalletType::User, i64::MAX),
+            Err(Refusal::Override(OverrideError::OutOfRange))
         ));
         let history = wallet_history(fixture, ann, WalletType::Peer);
         assert_eq!(history[0], (Direction::Debit, 90, Reason::Override));
@@ -126,7 +126,7 @@ fn concurrent_overrides_and_recognitions_lose_nothing() {
         run_concurrently(4, |client| {
             for round in 0..10 {
                 if client == 0 {
-                    fixture.replace_balance(ann, WalletType::Peer, 500 + round).unwrap();
+                    fixture.override_balance(ann, WalletType::Peer, 500 + round).unwrap();
                 } else {
                     drop(fixture.send_recognition(Sender::User(ann), &[bob], 3));
                 }
@@ -148,8 +148,8 @@ fn operations_on_a_deleted_user_are_refused() {
             Err(Refusal::Refund(RefundError::UserDeleted))
         ));
         assert!(matches!(
-            fixture.replace_balance(ann, WalletType::User, 1),
-            Err(Refusal::Replace(ReplaceError::NoSuchUser))
+            fixture.override_balance(ann, WalletType::User, 1),
+            Err(Refusal::Override(OverrideError::NoSuchUser))
         ));
     });
 }

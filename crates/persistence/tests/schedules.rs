@@ -100,7 +100,7 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
 }
 
 #[test]
-fn missed_dates_are_paid_oldest_first() {
+fn skipped_dates_are_paid_oldest_first() {
     on_each_database(|fixture| {
         fixture.deposit_points(1_000);
         create_peer_schedule(fixture, Period::Week, "2026-10-28", 1);
@@ -135,7 +135,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         let expected = "Insufficient funds: 10 points needed, but the reserve holds 0 points";
         assert_eq!(reason, expected);
         assert_eq!((again_at - first).whole_minutes(), 60);
-        let failing = load_schedule(fixture, id).failed_tries.unwrap();
+        let failing = load_schedule(fixture, id).failed_attempts.unwrap();
         assert_eq!((failing.reason.as_str(), (failing.since - first).whole_seconds()), (expected, 0));
         assert_eq!(fixture.database.count_rows("notifications"), 2, "to each administrator");
         assert_eq!(fixture.database.count_rows("journal_entries WHERE kind = 7"), 0);
@@ -149,14 +149,14 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
             assert_eq!(process_due_date(fixture), None);
         }
         fixture.clock.set_time(first + time::Duration::hours(25));
-        assert!(matches!(process_due_date(fixture).unwrap().outcome, DateOutcome::GivenUp { .. }));
+        assert!(matches!(process_due_date(fixture).unwrap().outcome, DateOutcome::Skipped { .. }));
         assert_eq!(fixture.database.count_rows("notifications"), 2, "once per date");
-        let missed = fixture.read_snapshot(|reads| reads.list_missed_dates(fixture.company));
-        let missed: Vec<_> =
-            missed.iter().map(|date| (date.due_on.to_string(), date.reason.as_str())).collect();
-        assert_eq!(missed, [("2026-11-20".to_owned(), expected)]);
+        let skipped = fixture.read_snapshot(|reads| reads.list_skipped_dates(fixture.company));
+        let skipped: Vec<_> =
+            skipped.iter().map(|date| (date.due_on.to_string(), date.reason.as_str())).collect();
+        assert_eq!(skipped, [("2026-11-20".to_owned(), expected)]);
         let after = load_schedule(fixture, id);
-        assert_eq!((after.next_on.to_string().as_str(), after.failed_tries), ("2026-11-27", None));
+        assert_eq!((after.next_on.to_string().as_str(), after.failed_attempts), ("2026-11-27", None));
         assert_eq!(process_due_date(fixture), None);
         fixture.clock.set_time(start_of_date("2026-11-27"));
         assert!(matches!(process_due_date(fixture).unwrap().outcome, DateOutcome::Refused { .. }));
@@ -164,7 +164,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         fixture.deposit_points(10);
         fixture.clock.set_time(start_of_date("2026-11-27") + time::Duration::hours(2));
         assert_eq!(process_due_date(fixture).unwrap().outcome, DateOutcome::Paid { users: 2 });
-        assert_eq!(load_schedule(fixture, id).failed_tries, None);
+        assert_eq!(load_schedule(fixture, id).failed_attempts, None);
         assert_eq!(fixture.reserve_points(), 0);
     });
 }

@@ -42,7 +42,7 @@ impl StoreHarness for PersistentStoreFixture {
             name: format!("Provider {id}"),
             api_key: format!("key-{id}"),
             api_secret_hash: vec![1; 32],
-            shared_secret_sealed: vec![2; 32],
+            encrypted_shared_secret: vec![2; 32],
             former_api_secret: None,
             former_shared_secret: None,
             callback_url: Some("https://example.com/hook".to_owned()),

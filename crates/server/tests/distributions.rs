@@ -83,7 +83,7 @@ fn schedules_are_created_listed_and_cancelled() {
         for key in ["cancelled_at", "failing_since", "failure"] {
             assert_eq!(listed[0].get(key), Some(&Value::Null));
         }
-        assert_eq!(listed[0]["missed"], json!([]));
+        assert_eq!(listed[0]["skipped"], json!([]));
         let cancel = || service.run_json_command(&["distribution", "cancel", id]);
         assert_eq!(cancel(), json!({"id": id, "cancelled": true}));
         assert_eq!(cancel(), json!({"id": id, "cancelled": true}));

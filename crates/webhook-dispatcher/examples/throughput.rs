@@ -20,8 +20,8 @@ use guerdon_domain::ports::{
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    ClaimResult, DeliveryStore, Dispatcher, DispatcherLimits, EgressPolicy, HttpSender, HttpSenderParts,
-    NoObserver, NonceSource, OpenSecrets, RetrySchedule, SharedSecrets, SystemNonces, UnreadableSecret,
+    ClaimResult, DecryptSecrets, DeliveryStore, Dispatcher, DispatcherLimits, EgressPolicy, HttpSender,
+    HttpSenderParts, NoObserver, NonceSource, RetrySchedule, SharedSecrets, SystemNonces, UnreadableSecret,
 };
 use guerdon_webhooks::sign;
 use time::macros::datetime;
@@ -50,8 +50,8 @@ impl IdGenerator for SequentialIds {
 
 struct FixedSecret;
 
-impl OpenSecrets for FixedSecret {
-    fn open_secrets(&self, _provider: &Provider) -> Result<SharedSecrets, UnreadableSecret> {
+impl DecryptSecrets for FixedSecret {
+    fn decrypt_secrets(&self, _provider: &Provider) -> Result<SharedSecrets, UnreadableSecret> {
         Ok(SharedSecrets { current: Zeroizing::new("whsec_1".to_owned()), former: None })
     }
 }
@@ -138,7 +138,7 @@ fn build_provider(id: ProviderId, url: &str) -> Provider {
         name: String::new(),
         api_key: String::new(),
         api_secret_hash: Vec::new(),
-        shared_secret_sealed: Vec::new(),
+        encrypted_shared_secret: Vec::new(),
         former_api_secret: None,
         former_shared_secret: None,
         callback_url: Some(url.to_owned()),

@@ -22,5 +22,5 @@ pub use http_sender::{HttpSender, HttpSenderError, HttpSenderLimits, HttpSenderP
 pub use nonce::{NoRandomness, NonceSource, SystemNonces};
 pub use schedule::RetrySchedule;
 pub use sender::{
-    AttemptOutcome, DeliveryRequest, EventSender, OpenSecrets, SharedSecrets, UnreadableSecret,
+    AttemptOutcome, DecryptSecrets, DeliveryRequest, EventSender, SharedSecrets, UnreadableSecret,
 };

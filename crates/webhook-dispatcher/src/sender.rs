@@ -45,13 +45,13 @@ pub trait EventSender: Send + Sync {
 }
 
 /// Decrypts shared secrets, which the database stores encrypted.
-pub trait OpenSecrets: Send + Sync {
+pub trait DecryptSecrets: Send + Sync {
     /// Returns the shared secrets that sign the provider's events now.
     ///
     /// # Errors
     ///
     /// If a secret was encrypted under another master key, or is damaged.
-    fn open_secrets(&self, provider: &Provider) -> Result<SharedSecrets, UnreadableSecret>;
+    fn decrypt_secrets(&self, provider: &Provider) -> Result<SharedSecrets, UnreadableSecret>;
 }
 
 /// The shared secrets of a provider in plain text.

@@ -6,12 +6,12 @@ CREATE TABLE providers (
   name text NOT NULL CHECK (length(name) BETWEEN 1 AND 255),
   api_key text NOT NULL UNIQUE CHECK (length(api_key) BETWEEN 1 AND 255),
   api_secret_hash bytea NOT NULL,
-  shared_secret_sealed bytea NOT NULL,
+  encrypted_shared_secret bytea NOT NULL,
   former_api_secret_hash bytea,
   former_api_secret_until timestamptz CHECK ((former_api_secret_until IS NULL) = (former_api_secret_hash IS NULL)),
-  former_shared_secret_sealed bytea,
+  former_encrypted_shared_secret bytea,
   former_shared_secret_until timestamptz
-    CHECK ((former_shared_secret_until IS NULL) = (former_shared_secret_sealed IS NULL)),
+    CHECK ((former_shared_secret_until IS NULL) = (former_encrypted_shared_secret IS NULL)),
   callback_url text CHECK (length(callback_url) <= 2048),
   manages_all_domain_resources boolean NOT NULL,
   suspended boolean NOT NULL,
@@ -167,7 +167,7 @@ CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
 
 -- Dates that were given up, with the reason. A paid date has a journal entry instead.
-CREATE TABLE missed_dates (
+CREATE TABLE skipped_dates (
   schedule_id uuid NOT NULL REFERENCES schedules (id),
   due_on text NOT NULL CHECK (length(due_on) = 10),
   company_id uuid NOT NULL,
@@ -286,13 +286,13 @@ CREATE FUNCTION journal_entry_is_valid(
   END $$;
 
 -- Journal entries: a row for each requested operation that moved points or changed a company or a recognition.
--- kind: 1 company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition,
+-- kind: 1 company creation, 2 rate change, 3 transfer to another provider, 4 recognition, 5 amendment of a recognition,
 -- 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal.
 -- actor: 1 provider, 2 operator, 3 schedule.
 -- reference: the id of the request, or the user of the operating system.
 -- subject_id: the object of the operation, which is the sender, the user, the redemption, the schedule, the
 -- recognition or the new provider.
--- legs: the number of transfers of the entry, or of recognitions of a sending.
+-- legs: the number of transfers of the entry, or of its recognitions.
 CREATE TABLE journal_entries (
   position bigint NOT NULL DEFAULT journal_position(),
   id uuid NOT NULL PRIMARY KEY,
@@ -323,7 +323,7 @@ CREATE UNIQUE INDEX journal_entries_position ON journal_entries (position, id);
 CREATE UNIQUE INDEX journal_entries_unique_subject ON journal_entries (subject_id) WHERE kind IN (9, 11);
 CREATE INDEX journal_entries_company_changes ON journal_entries (company_id, position) WHERE kind <= 3;
 CREATE INDEX journal_entries_by_company ON journal_entries (company_id, id);
-CREATE INDEX journal_entries_not_sendings ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_not_recognitions ON journal_entries (kind, id) WHERE kind <> 4;
 CREATE INDEX journal_entries_listed ON journal_entries (id) WHERE kind <> 4;
 CREATE INDEX journal_entries_listed_by_company ON journal_entries (company_id, id) WHERE kind <> 4;
 CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
@@ -334,7 +334,7 @@ CREATE TRIGGER journal_entries_immutable BEFORE UPDATE OR DELETE ON journal_entr
 CREATE TRIGGER journal_entries_not_truncated BEFORE TRUNCATE ON journal_entries
   FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
--- A recognition is a leg of a sending, which has its points, occasion and message; the column message is set only if an
+-- A recognition is a leg of a journal entry, which has its points, occasion and message; the column message is set only if an
 -- amendment replaced that message. If a company sends a recognition, sender_id is the id of the company.
 CREATE TABLE recognitions (
   journal_entry_id uuid NOT NULL,

@@ -19,7 +19,7 @@ DROP TABLE journal_entries;
 DROP TABLE distribution_steps;
 DROP TABLE distributions_under_way;
 DROP TABLE company_moves;
-DROP TABLE missed_dates;
+DROP TABLE skipped_dates;
 DROP TABLE schedules;
 DROP TABLE settings;
 DROP TABLE saml_settings;

@@ -6,12 +6,12 @@ CREATE TABLE providers (
   name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 255),
   api_key TEXT NOT NULL UNIQUE CHECK (length(api_key) BETWEEN 1 AND 255),
   api_secret_hash BLOB NOT NULL,
-  shared_secret_sealed BLOB NOT NULL,
+  encrypted_shared_secret BLOB NOT NULL,
   former_api_secret_hash BLOB,
   former_api_secret_until INTEGER CHECK ((former_api_secret_until IS NULL) = (former_api_secret_hash IS NULL)),
-  former_shared_secret_sealed BLOB,
+  former_encrypted_shared_secret BLOB,
   former_shared_secret_until INTEGER
-    CHECK ((former_shared_secret_until IS NULL) = (former_shared_secret_sealed IS NULL)),
+    CHECK ((former_shared_secret_until IS NULL) = (former_encrypted_shared_secret IS NULL)),
   callback_url TEXT CHECK (length(callback_url) <= 2048),
   manages_all_domain_resources INTEGER NOT NULL CHECK (manages_all_domain_resources IN (0, 1)),
   suspended INTEGER NOT NULL CHECK (suspended IN (0, 1)),
@@ -160,7 +160,7 @@ CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
 
 -- Dates that were given up, with the reason. A paid date has a journal entry instead.
-CREATE TABLE missed_dates (
+CREATE TABLE skipped_dates (
   schedule_id BLOB NOT NULL REFERENCES schedules (id) CHECK (length(schedule_id) = 16),
   due_on TEXT NOT NULL CHECK (length(due_on) = 10),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
@@ -202,13 +202,13 @@ CREATE TABLE distribution_steps (
 -- no foreign keys: on PostgreSQL each foreign key would lock the referenced row. Each row has its company_id.
 
 -- Journal entries: a row for each requested operation that moved points or changed a company or a recognition.
--- kind: 1 company creation, 2 rate change, 3 move to another provider, 4 sending, 5 amendment of a recognition,
+-- kind: 1 company creation, 2 rate change, 3 transfer to another provider, 4 recognition, 5 amendment of a recognition,
 -- 6 deposit, 7 distribution, 8 redemption, 9 refund, 10 override, 11 deletion of a user, 12 withdrawal.
 -- actor: 1 provider, 2 operator, 3 schedule.
 -- reference: the id of the request, or the user of the operating system.
 -- subject_id: the object of the operation, which is the sender, the user, the redemption, the schedule, the
 -- recognition or the new provider.
--- legs: the number of transfers of the entry, or of recognitions of a sending.
+-- legs: the number of transfers of the entry, or of its recognitions.
 CREATE TABLE journal_entries (
   position INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
@@ -254,7 +254,7 @@ CREATE TABLE journal_entries (
 CREATE UNIQUE INDEX journal_entries_unique_subject ON journal_entries (subject_id) WHERE kind IN (9, 11);
 CREATE INDEX journal_entries_company_changes ON journal_entries (company_id, position) WHERE kind <= 3;
 CREATE INDEX journal_entries_by_company ON journal_entries (company_id, id);
-CREATE INDEX journal_entries_not_sendings ON journal_entries (kind, id) WHERE kind <> 4;
+CREATE INDEX journal_entries_not_recognitions ON journal_entries (kind, id) WHERE kind <> 4;
 CREATE INDEX journal_entries_listed ON journal_entries (id) WHERE kind <> 4;
 CREATE INDEX journal_entries_listed_by_company ON journal_entries (company_id, id) WHERE kind <> 4;
 CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor <> 1;
@@ -265,7 +265,7 @@ CREATE TRIGGER journal_entries_reject_updates BEFORE UPDATE ON journal_entries
 CREATE TRIGGER journal_entries_reject_deletes BEFORE DELETE ON journal_entries
   BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
 
--- A recognition is a leg of a sending, which has its points, occasion and message; the column message is set only if an
+-- A recognition is a leg of a journal entry, which has its points, occasion and message; the column message is set only if an
 -- amendment replaced that message. If a company sends a recognition, sender_id is the id of the company.
 CREATE TABLE recognitions (
   journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),

@@ -10,7 +10,7 @@ use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::memory::{FixedClock, PlainBodies, SequentialIds};
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::overrides::ReplaceBalance;
+use guerdon_domain::overrides::OverrideBalance;
 use guerdon_domain::ports::{Context, IdGenerator as _, LedgerTx, Timestamp};
 use guerdon_domain::providers::{self, CreateProvider};
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
@@ -61,7 +61,7 @@ impl Fixture {
             let (company_id, sum) = (company, Sum::Points(points));
             let deposit = ChangeReserve { company_id, change: ReserveChange::Deposit, sum };
             execute_command(tx, provider, &deposit, &context)?;
-            execute_command(tx, provider, &ReplaceBalance { user_id: *sender, wallet, sum }, &context)?;
+            execute_command(tx, provider, &OverrideBalance { user_id: *sender, wallet, sum }, &context)?;
         }
         let (sender, receivers) = (*sender, receivers.to_vec());
         Ok(Self { clock, ids, provider, sender, occasion, receivers })

@@ -24,7 +24,7 @@ pub struct Schedule {
     pub next_on: Date,
     pub failing: Option<ScheduleFailure>,
     /// The number of dates that were skipped permanently.
-    pub missed: u64,
+    pub skipped: u64,
 }
 
 /// Since when and why the distribution of the next date fails.

@@ -23,13 +23,13 @@ pub enum ScheduleColumn {
     Points,
     Every,
     Failing,
-    Missed,
+    Skipped,
 }
 
 impl Column for ScheduleColumn {
     type Row = Schedule;
     const ALL: &'static [Self] =
-        &[Self::Next, Self::Company, Self::Wallet, Self::Points, Self::Every, Self::Failing, Self::Missed];
+        &[Self::Next, Self::Company, Self::Wallet, Self::Points, Self::Every, Self::Failing, Self::Skipped];
 
     fn sort_key(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Column for ScheduleColumn {
             Self::Points => "points",
             Self::Every => "every",
             Self::Failing => "failing",
-            Self::Missed => "missed",
+            Self::Skipped => "skipped",
         }
     }
 
@@ -51,12 +51,12 @@ impl Column for ScheduleColumn {
             Self::Points => "Points for each",
             Self::Every => "Every",
             Self::Failing => "Failing",
-            Self::Missed => "Skipped",
+            Self::Skipped => "Skipped",
         }
     }
 
     fn is_number(self) -> bool {
-        matches!(self, Self::Points | Self::Missed)
+        matches!(self, Self::Points | Self::Skipped)
     }
 
     /// When sorted by failure, failing schedules come first, those that have been failing the longest at the top.
@@ -69,7 +69,7 @@ impl Column for ScheduleColumn {
             Self::Points => a.points.cmp(&b.points),
             Self::Every => a.every.cmp(&b.every),
             Self::Failing => (since(a).is_none(), since(a)).cmp(&(since(b).is_none(), since(b))),
-            Self::Missed => a.missed.cmp(&b.missed),
+            Self::Skipped => a.skipped.cmp(&b.skipped),
         }
     }
 }
@@ -140,7 +140,7 @@ fn schedule_table(all: &[Schedule], head: &Markup, with_company: bool, now: Offs
                         br; span.soft { "first tried " (time_format::format_age(now, failing.since)) }
                     } @else { span.soft { "no" } }
                 }
-                td.number { (numbers::format_count(schedule.missed)) }
+                td.number { (numbers::format_count(schedule.skipped)) }
                 td { code { (schedule.id) } }
             }
         }

@@ -132,7 +132,7 @@ pub fn sample_schedule(number: u32) -> Schedule {
         every: if number.is_multiple_of(4) { "week" } else { "month" }.to_owned(),
         next_on: date!(2026 - 11 - 21) + Duration::days(i64::from(number)),
         failing,
-        missed: u64::from(number % 7 / 5),
+        skipped: u64::from(number % 7 / 5),
     }
 }
 

@@ -64,7 +64,7 @@ impl<'a> JournalEntryAudit<'a> {
     pub fn check_recognition(&mut self, recognition: &StoredRecognition, findings: &mut Findings) {
         self.recognition_count += 1;
         self.receiver = Some(recognition.receiver);
-        let EntryKind::Sending(sending) = &self.entry.kind else {
+        let EntryKind::Recognition(sent) = &self.entry.kind else {
             return findings.add_violation("recognition's journal entry", || {
                 format!(
                     "recognition {} refers to journal entry {}, which sent no recognitions",
@@ -74,7 +74,7 @@ impl<'a> JournalEntryAudit<'a> {
         };
         let is_valid = recognition.leg == self.recognition_count
             && recognition.company == self.entry.company_id
-            && recognition.sender == sending.sender.id()
+            && recognition.sender == sent.sender.id()
             && recognition.receiver.as_uuid() != recognition.sender
             && recognition.created_at == self.entry.created_at;
         findings.require(is_valid, "recognition's journal entry", || {
@@ -148,14 +148,14 @@ impl<'a> JournalEntryAudit<'a> {
     pub fn check_completeness(self, findings: &mut Findings) {
         let leg_count = checked_cast(self.entry.kind.leg_count());
         let (expected_recognitions, expected_transfers) = match &self.entry.kind {
-            EntryKind::Sending(sending) if sending.points == Points::ZERO => (leg_count, 0),
-            EntryKind::Sending(_) => (leg_count, leg_count),
+            EntryKind::Recognition(sent) if sent.points == Points::ZERO => (leg_count, 0),
+            EntryKind::Recognition(_) => (leg_count, leg_count),
             EntryKind::Distribution { .. } if self.steps.is_some() => (0, 0),
             _ => (0, leg_count),
         };
         findings.require(
             self.recognition_count == expected_recognitions,
-            "recognitions of a sending",
+            "recognitions of a journal entry",
             || {
                 format!(
                     "journal entry {} has {} of {expected_recognitions} recognitions",
@@ -204,8 +204,10 @@ impl<'a> JournalEntryAudit<'a> {
             EntryKind::Distribution { wallet, .. } => {
                 return is_payer && transfer.credit.kind == wallet.account_kind().code();
             }
-            EntryKind::Sending(_) if self.payer.is_some_and(|payer| payer != transfer.debit) => return false,
-            EntryKind::Sending(_) => self.receiver,
+            EntryKind::Recognition(_) if self.payer.is_some_and(|payer| payer != transfer.debit) => {
+                return false;
+            }
+            EntryKind::Recognition(_) => self.receiver,
             _ => self.redemption.and_then(|redemption| match redemption.kind {
                 EntryKind::Redemption { user, .. } => Some(user),
                 _ => None,
@@ -237,7 +239,7 @@ impl<'a> JournalEntryAudit<'a> {
 
     fn rounding_matches(&self, transfer: &StoredTransfer) -> bool {
         let price = match &self.entry.kind {
-            EntryKind::Sending(_)
+            EntryKind::Recognition(_)
             | EntryKind::Distribution { .. }
             | EntryKind::Redemption { .. }
             | EntryKind::Withdrawal { .. } => self.price,

@@ -5,7 +5,7 @@ use crate::distributions::{ContinueDistribution, DistributeError, Distribution, 
 use crate::ledger::{Facts, LedgerError, Needs};
 use crate::model::{Recognition, Redemption};
 use crate::money::BalanceChange;
-use crate::overrides::{ReplaceBalance, ReplaceError};
+use crate::overrides::{OverrideBalance, OverrideError};
 use crate::ports::StoreError;
 use crate::recognitions::{SendError, SendRecognition};
 use crate::redemptions::{Redeem, RedeemError, Refund, RefundError};
@@ -18,7 +18,7 @@ pub enum Command {
     SendRecognition(SendRecognition),
     DeleteUser(DeleteUser),
     ChangeReserve(ChangeReserve),
-    ReplaceBalance(ReplaceBalance),
+    OverrideBalance(OverrideBalance),
     Redeem(Redeem),
     Refund(Refund),
     RunDistribution(RunDistribution),
@@ -32,11 +32,11 @@ pub enum Done {
     Deleted,
     /// The reserve was changed.
     ReserveChanged(BalanceChange),
-    /// The wallet was replaced.
-    Replaced(BalanceChange),
-    /// The redemption, and the change of the user's earned wallet.
+    /// The balance of a wallet was overridden.
+    BalanceOverridden(BalanceChange),
+    /// The redemption, and the change of the user's user wallet.
     Redeemed(Redemption, BalanceChange),
-    /// The refunded redemption, and the change of the user's earned wallet.
+    /// The refunded redemption, and the change of the user's user wallet.
     Refunded(Redemption, BalanceChange),
     Distributed(Distribution),
     /// The number of receivers of the step; `None` if the distribution had already ended.
@@ -50,7 +50,7 @@ pub enum Refusal {
     Send(#[from] SendError),
     DeleteUser(#[from] DeleteUserError),
     Reserve(#[from] ReserveError),
-    Replace(#[from] ReplaceError),
+    Override(#[from] OverrideError),
     Redeem(#[from] RedeemError),
     Refund(#[from] RefundError),
     Distribute(#[from] DistributeError),
@@ -64,7 +64,7 @@ macro_rules! on_command {
             Command::SendRecognition($inner) => $result,
             Command::DeleteUser($inner) => $result,
             Command::ChangeReserve($inner) => $result,
-            Command::ReplaceBalance($inner) => $result,
+            Command::OverrideBalance($inner) => $result,
             Command::Redeem($inner) => $result,
             Command::Refund($inner) => $result,
             Command::RunDistribution($inner) => $result,
@@ -99,7 +99,7 @@ impl Decide for Command {
             Self::SendRecognition(inner) => decide!(inner, Done::Sent),
             Self::DeleteUser(inner) => decide!(inner, |()| Done::Deleted),
             Self::ChangeReserve(inner) => decide!(inner, Done::ReserveChanged),
-            Self::ReplaceBalance(inner) => decide!(inner, Done::Replaced),
+            Self::OverrideBalance(inner) => decide!(inner, Done::BalanceOverridden),
             Self::Redeem(inner) => decide!(inner, |(redemption, wallet)| Done::Redeemed(redemption, wallet)),
             Self::Refund(inner) => decide!(inner, |(redemption, wallet)| Done::Refunded(redemption, wallet)),
             Self::RunDistribution(inner) => decide!(inner, Done::Distributed),
@@ -119,7 +119,7 @@ impl Refusal {
             Self::Send(SendError::Store(cause))
             | Self::DeleteUser(DeleteUserError::Store(cause))
             | Self::Reserve(ReserveError::Store(cause))
-            | Self::Replace(ReplaceError::Store(cause))
+            | Self::Override(OverrideError::Store(cause))
             | Self::Redeem(RedeemError::Store(cause))
             | Self::Refund(RefundError::Store(cause))
             | Self::Distribute(DistributeError::Store(cause))

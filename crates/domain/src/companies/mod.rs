@@ -4,11 +4,11 @@ mod change;
 mod create;
 mod hand_over;
 mod import;
-mod move_to_provider;
 mod options;
 mod owner_name;
 mod ownership;
 mod preview_rate;
+mod transfer_to_provider;
 mod update;
 
 pub use change::{UpdateCompany, UpdateCompanyError};
@@ -18,10 +18,10 @@ pub use import::{
     HANDED_OVER_DELIVERY, ImportCompanyError, IncomingCompany, check_import, finish_import, insert_rows,
     refuse_import,
 };
-pub use move_to_provider::{MoveCompanyError, move_to_provider};
 pub use options::{OptionsError, set_allow_zero_points};
 pub use owner_name::OwnerName;
 pub use preview_rate::{CurrentAndProposed, RatePreview, preview_rate};
+pub use transfer_to_provider::{TransferCompanyError, transfer_to_provider};
 pub use update::update;
 
 pub use crate::any_provider::find_company as find_any;

@@ -11,4 +11,4 @@ pub use run::{Distribution, Recipients, RunDistribution};
 pub use schedules::{CreateSchedule, ScheduleError, cancel_schedule, create_schedule, list_schedules};
 pub use steps::ContinueDistribution;
 
-pub use crate::model::{FailedTries, MissedDate, Period, Schedule};
+pub use crate::model::{FailedAttempts, Period, Schedule, SkippedDate};

@@ -1,7 +1,7 @@
 //! Creates, lists and cancels schedules.
 
 use crate::any_provider;
-use crate::model::{Action, MissedDate, Period, Schedule};
+use crate::model::{Action, Period, Schedule, SkippedDate};
 use crate::money::{NotWholePoints, Points, Sum, payment_price};
 use crate::ports::{
     AuditLog, Context, LockableRow, Locks, ReadCompanies, ReadSchedules, Schedules, StoreError,
@@ -73,7 +73,7 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
         start_on: command.start_on,
         next_on: command.start_on,
         due_at: command.start_on.start_of_day(),
-        failed_tries: None,
+        failed_attempts: None,
         created_at: context.clock.now(),
         cancelled_at: None,
     };
@@ -88,18 +88,18 @@ pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>
     Ok(schedule)
 }
 
-/// Returns the schedules of a company, oldest first, including cancelled ones, each with its missed dates.
+/// Returns the schedules of a company, oldest first, including cancelled ones, each with its skipped dates.
 pub fn list_schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
     reads: &mut R,
     id: CompanyId,
-) -> Result<Vec<(Schedule, Vec<MissedDate>)>, ScheduleError> {
+) -> Result<Vec<(Schedule, Vec<SkippedDate>)>, ScheduleError> {
     any_provider::find_company(reads, id)?.ok_or(ScheduleError::NoSuchCompany)?;
-    let missed = reads.list_missed_dates(id)?;
-    let missed_dates_of = |id| missed.iter().filter(|date| date.schedule_id == id).cloned().collect();
+    let skipped = reads.list_skipped_dates(id)?;
+    let skipped_dates_of = |id| skipped.iter().filter(|date| date.schedule_id == id).cloned().collect();
     Ok(reads
         .list_schedules(id)?
         .into_iter()
-        .map(|schedule| (schedule.clone(), missed_dates_of(schedule.id)))
+        .map(|schedule| (schedule.clone(), skipped_dates_of(schedule.id)))
         .collect())
 }
 

@@ -13,9 +13,9 @@ impl JournalEntry {
         match self.kind {
             EntryKind::CompanyCreation
             | EntryKind::RateChange
-            | EntryKind::CompanyMove { .. }
+            | EntryKind::CompanyTransfer { .. }
             | EntryKind::Amendment { .. } => None,
-            EntryKind::Sending(_) => Some(Reason::Recognition),
+            EntryKind::Recognition(_) => Some(Reason::Recognition),
             EntryKind::Deposit { .. } => Some(Reason::Deposit),
             EntryKind::Withdrawal { .. } => Some(Reason::Withdrawal),
             EntryKind::Distribution { .. } => Some(Reason::PointDistribution),
@@ -32,9 +32,9 @@ impl JournalEntry {
         match &self.kind {
             EntryKind::CompanyCreation
             | EntryKind::RateChange
-            | EntryKind::CompanyMove { .. }
+            | EntryKind::CompanyTransfer { .. }
             | EntryKind::Amendment { .. } => Vec::new(),
-            EntryKind::Sending(sending) => match sending.sender {
+            EntryKind::Recognition(sent) => match sent.sender {
                 Sender::Company(id) => vec![Account::Reserve(id)],
                 Sender::User(id) => {
                     vec![Account::Wallet(WalletType::Peer, id), Account::Wallet(WalletType::Manager, id)]
@@ -60,9 +60,9 @@ impl JournalEntry {
         match &self.kind {
             EntryKind::CompanyCreation
             | EntryKind::RateChange
-            | EntryKind::CompanyMove { .. }
+            | EntryKind::CompanyTransfer { .. }
             | EntryKind::Amendment { .. } => None,
-            EntryKind::Sending(_) | EntryKind::Refund { .. } => wallet(WalletType::User),
+            EntryKind::Recognition(_) | EntryKind::Refund { .. } => wallet(WalletType::User),
             EntryKind::Distribution { wallet: kind, .. } => wallet(*kind),
             EntryKind::Deposit { .. } | EntryKind::UserDeletion { .. } => Some(Account::Reserve(company)),
             EntryKind::Withdrawal { .. } => Some(Account::Funding(company)),
@@ -75,7 +75,7 @@ impl JournalEntry {
     /// no price, or an amount is out of range.
     pub(crate) fn price_per_receiver(&self, redeemed: Option<Amount>) -> Option<Price> {
         match &self.kind {
-            EntryKind::Sending(sending) => payment_price(self.rate, sending.points, sending.receivers.into()),
+            EntryKind::Recognition(sent) => payment_price(self.rate, sent.points, sent.receivers.into()),
             EntryKind::Distribution { points, receivers, .. } => {
                 payment_price(self.rate, *points, (*receivers).into())
             }
@@ -89,7 +89,7 @@ impl JournalEntry {
             EntryKind::Override { .. } | EntryKind::UserDeletion { .. } => None,
             EntryKind::CompanyCreation
             | EntryKind::RateChange
-            | EntryKind::CompanyMove { .. }
+            | EntryKind::CompanyTransfer { .. }
             | EntryKind::Amendment { .. } => None,
         }
     }
@@ -97,7 +97,7 @@ impl JournalEntry {
     /// The points for each receiver. For an override: the points that the wallet shows afterwards.
     pub(crate) fn points_per_receiver(&self) -> Points {
         match &self.kind {
-            EntryKind::Sending(sending) => sending.points,
+            EntryKind::Recognition(sent) => sent.points,
             EntryKind::Deposit { points }
             | EntryKind::Withdrawal { points }
             | EntryKind::Distribution { points, .. }
@@ -107,7 +107,7 @@ impl JournalEntry {
             EntryKind::UserDeletion { .. }
             | EntryKind::CompanyCreation
             | EntryKind::RateChange
-            | EntryKind::CompanyMove { .. }
+            | EntryKind::CompanyTransfer { .. }
             | EntryKind::Amendment { .. } => Points::ZERO,
         }
     }

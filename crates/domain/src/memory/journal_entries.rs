@@ -25,8 +25,8 @@ fn unique_operation(kind: &EntryKind) -> Option<UniqueOperation> {
         EntryKind::Distribution { date, .. } => date.map(UniqueOperation::ScheduledDate),
         EntryKind::CompanyCreation
         | EntryKind::RateChange
-        | EntryKind::CompanyMove { .. }
-        | EntryKind::Sending(_)
+        | EntryKind::CompanyTransfer { .. }
+        | EntryKind::Recognition(_)
         | EntryKind::Amendment { .. }
         | EntryKind::Deposit { .. }
         | EntryKind::Withdrawal { .. }
@@ -40,11 +40,12 @@ fn is_complete(kind: &EntryKind) -> bool {
     match kind {
         EntryKind::CompanyCreation
         | EntryKind::RateChange
-        | EntryKind::CompanyMove { .. }
+        | EntryKind::CompanyTransfer { .. }
         | EntryKind::Refund { .. }
         | EntryKind::Override { .. } => true,
-        EntryKind::Sending(sending) => usize::try_from(sending.receivers)
-            .is_ok_and(|receivers| (1..=Receivers::MAX).contains(&receivers)),
+        EntryKind::Recognition(sent) => {
+            usize::try_from(sent.receivers).is_ok_and(|receivers| (1..=Receivers::MAX).contains(&receivers))
+        }
         EntryKind::Amendment { message, share, .. } => message.is_some() || share.is_some(),
         EntryKind::Deposit { points }
         | EntryKind::Withdrawal { points }

@@ -53,8 +53,8 @@ impl Providers for MemoryTx {
             provider.suspended = change.suspended.unwrap_or(provider.suspended);
             provider.api_secret_hash =
                 change.api_secret_hash.unwrap_or_else(|| provider.api_secret_hash.clone());
-            provider.shared_secret_sealed =
-                change.shared_secret_sealed.unwrap_or_else(|| provider.shared_secret_sealed.clone());
+            provider.encrypted_shared_secret =
+                change.encrypted_shared_secret.unwrap_or_else(|| provider.encrypted_shared_secret.clone());
             provider.former_api_secret = change.former_api_secret.apply(provider.former_api_secret.take());
             provider.former_shared_secret =
                 change.former_shared_secret.apply(provider.former_shared_secret.take());

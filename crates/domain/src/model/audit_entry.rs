@@ -26,7 +26,7 @@ stored_enum! {
         ScheduleCancelled => 15, "distribution.cancel";
         Redeemed => 16, "redemption.create";
         Refunded => 17, "redemption.refund";
-        WalletReplaced => 18, "wallet.override";
+        BalanceOverridden => 18, "wallet.override";
         /// The wallets were emptied into the reserve.
         UserDeleted => 19, "user.delete";
         /// The personal data of a deleted user was erased.

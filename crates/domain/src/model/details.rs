@@ -10,7 +10,7 @@ macro_rules! person_details {
     ($macro:ident) => {
         $macro! {
             department: $crate::values::SingleLine,
-            /// Profession title.
+            /// Job title.
             title: $crate::values::SingleLine,
             /// The supervisor's address, which need not belong to a user.
             supervisor_email: $crate::values::EmailAddress,

@@ -34,9 +34,9 @@ pub enum EntryKind {
     /// The rate of the company changed.
     RateChange,
     /// The company was transferred to another provider.
-    CompanyMove { to: ProviderId },
+    CompanyTransfer { to: ProviderId },
     /// Recognitions were sent.
-    Sending(Sending),
+    Recognition(SentRecognition),
     /// A recognition was changed. Fields that are `None` did not change.
     Amendment {
         recognition: RecognitionId,
@@ -67,7 +67,7 @@ pub enum EntryKind {
         /// The points that the amount was worth at the rate of the refund.
         points: Points,
     },
-    /// The balance of a wallet was replaced.
+    /// The balance of a wallet was overridden.
     Override {
         user: UserId,
         wallet: WalletType,
@@ -83,9 +83,9 @@ pub enum EntryKind {
     },
 }
 
-/// The fields that all recognitions of one request share.
+/// A recognition to one or more receivers: the fields that the recognitions of one request share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sending {
+pub struct SentRecognition {
     /// The sender.
     pub sender: Sender,
     pub occasion_id: OccasionId,
@@ -106,14 +106,17 @@ pub struct ScheduledDate {
 }
 
 impl EntryKind {
-    /// The number of the entry's transfers, not counting a rounding. A sending counts one leg per
-    /// recognition, even if the recognitions are of zero points and move nothing.
+    /// The number of the entry's transfers, not counting a rounding. A sent recognition counts one leg per
+    /// receiver, even if the recognitions are of zero points and move nothing.
     pub fn leg_count(&self) -> u32 {
         match self {
-            Self::CompanyCreation | Self::RateChange | Self::CompanyMove { .. } | Self::Amendment { .. } => 0,
+            Self::CompanyCreation
+            | Self::RateChange
+            | Self::CompanyTransfer { .. }
+            | Self::Amendment { .. } => 0,
             Self::Deposit { .. } | Self::Withdrawal { .. } => 1,
             Self::Redemption { .. } | Self::Refund { .. } | Self::Override { .. } => 1,
-            Self::Sending(sending) => sending.receivers,
+            Self::Recognition(sent) => sent.receivers,
             Self::Distribution { receivers, .. } => *receivers,
             Self::UserDeletion { wallets, .. } => *wallets,
         }

@@ -29,7 +29,7 @@ pub struct Occasion {
     pub text: OccasionText,
     /// Whether it may be used.
     pub enabled: bool,
-    /// Whether it can be managed and selected.
+    /// Whether forms should show it. It can be used either way (behaviour 14.3).
     pub visible: bool,
     /// When it was created.
     pub created_at: Timestamp,

@@ -13,7 +13,7 @@ pub struct Provider {
     /// The peppered hash of its API secret.
     pub api_secret_hash: Vec<u8>,
     /// Its shared secret, encrypted under the master key.
-    pub shared_secret_sealed: Vec<u8>,
+    pub encrypted_shared_secret: Vec<u8>,
     /// The hash of the previous API secret, while that is still valid.
     pub former_api_secret: Option<FormerSecret>,
     /// The previous shared secret, encrypted, while it still signs events.
@@ -50,7 +50,7 @@ impl Provider {
     }
 
     /// The previous shared secret, encrypted, during its grace period.
-    pub fn former_shared_secret_sealed(&self, now: Timestamp) -> Option<&[u8]> {
+    pub fn former_encrypted_shared_secret(&self, now: Timestamp) -> Option<&[u8]> {
         FormerSecret::secret_at(&self.former_shared_secret, now)
     }
 }
@@ -81,7 +81,7 @@ mod tests {
             name: String::new(),
             api_key: String::new(),
             api_secret_hash: vec![1],
-            shared_secret_sealed: vec![2],
+            encrypted_shared_secret: vec![2],
             former_api_secret: former(3),
             former_shared_secret: former(4),
             callback_url: None,
@@ -92,7 +92,7 @@ mod tests {
         let valid_secrets_at = |provider: &Provider, seconds| {
             let then = now.saturating_add(Duration::from_secs(seconds));
             let hashes: Vec<u8> = provider.api_secret_hashes(then).flatten().copied().collect();
-            (hashes, provider.former_shared_secret_sealed(then).map(<[u8]>::to_vec))
+            (hashes, provider.former_encrypted_shared_secret(then).map(<[u8]>::to_vec))
         };
         assert_eq!(valid_secrets_at(&provider, 59), (vec![1, 3], Some(vec![4])));
         assert_eq!(valid_secrets_at(&provider, 60), (vec![1], None));

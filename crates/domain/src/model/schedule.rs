@@ -61,22 +61,22 @@ pub struct Schedule {
     pub points: Points,
     pub period: Period,
     pub start_on: IsoDate,
-    /// The oldest date that is neither paid nor missed.
+    /// The oldest date that is neither paid nor skipped.
     pub next_on: IsoDate,
-    /// When `next_on` is tried next: at the start of that date in UTC, or later after a failed try.
+    /// When `next_on` is attempted next: at the start of that date in UTC, or later after a failed attempt.
     pub due_at: Timestamp,
-    /// The failed tries to pay `next_on`, if any.
-    pub failed_tries: Option<FailedTries>,
+    /// The failed attempts to pay `next_on`, if any.
+    pub failed_attempts: Option<FailedAttempts>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was cancelled or ended.
     pub cancelled_at: Option<Timestamp>,
 }
 
-/// The failed tries to pay a date.
+/// The failed attempts to pay a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedTries {
-    /// The time of the first failed try.
+pub struct FailedAttempts {
+    /// The time of the first failed attempt.
     pub since: Timestamp,
     /// The reason for the last refusal.
     pub reason: String,
@@ -84,7 +84,7 @@ pub struct FailedTries {
 
 /// A date that could not be paid in time and was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MissedDate {
+pub struct SkippedDate {
     pub schedule_id: ScheduleId,
     pub company_id: CompanyId,
     pub due_on: IsoDate,
@@ -97,7 +97,7 @@ pub struct MissedDate {
 impl Schedule {
     /// Advances to the next date. A schedule without a next date ends.
     pub(crate) fn advance_to_next_date(&mut self, now: Timestamp) {
-        self.failed_tries = None;
+        self.failed_attempts = None;
         match self.period.date_after(self.start_on, self.next_on) {
             Some(next) => (self.next_on, self.due_at) = (next, next.start_of_day()),
             None => self.cancelled_at = Some(now),

@@ -16,7 +16,7 @@ pub struct UpdateOccasion {
     pub default_message: Option<Message>,
     /// Whether it may be used.
     pub enabled: Option<bool>,
-    /// Whether it can be managed and selected.
+    /// Whether forms should show it. It can be used either way (behaviour 14.3).
     pub visible: Option<bool>,
 }
 

@@ -1,5 +1,5 @@
-//! Overrides: the operator replaces the balance of a wallet (`docs/specified-behaviour.md`, points).
+//! Overrides: the operator sets the balance of a wallet (behaviour 17.7).
 
-mod replace;
+mod override_balance;
 
-pub use replace::{ReplaceBalance, ReplaceError};
+pub use override_balance::{OverrideBalance, OverrideError};

@@ -13,7 +13,7 @@ pub struct AuditLogQuery {
     pub provider: Option<ProviderId>,
     pub actor: Option<Actor>,
     pub action: Option<Action>,
-    /// Whether to omit the sending of recognitions, which accounts for most entries.
+    /// Whether to omit sent recognitions, which are most of the entries.
     pub without_recognitions: bool,
     /// Only entries at this time or later.
     pub since: Option<Timestamp>,

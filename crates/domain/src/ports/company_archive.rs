@@ -19,7 +19,7 @@ stored_enum! {
         Users => 4, "users";
         SamlSettings => 5, "saml_settings";
         Schedules => 6, "schedules";
-        MissedDates => 7, "missed_dates";
+        SkippedDates => 7, "skipped_dates";
         Accounts => 8, "accounts";
         JournalEntries => 9, "journal_entries";
         Transfers => 10, "transfers";

@@ -7,8 +7,8 @@ use std::time::Duration;
 pub struct Deadlines {
     /// To receive the head.
     pub head: Duration,
-    /// To receive the next part of the body.
-    pub body_part: Duration,
+    /// To receive the whole body.
+    pub body: Duration,
     /// To wait for a lookup of credentials that are not cached. The lookup itself may then take the same time
     /// again.
     pub credentials: Duration,
@@ -31,7 +31,7 @@ pub struct Deadlines {
     /// To commit, including all waits and retries of the unit of work. Nothing commits later. For a command,
     /// this time starts when the command is submitted; for any other unit of work, when it starts.
     pub commit: Duration,
-    /// A command is tried again only if at least this much of `commit` is left.
+    /// A command is retried only if at least this much of `commit` is left.
     pub retry_min: Duration,
     /// To get a response after the request was handed to the store. A request that is refused at this limit
     /// commits nothing.
@@ -45,7 +45,7 @@ impl Deadlines {
     /// The time limits of the service.
     pub const REQUEST: Self = Self {
         head: Duration::from_secs(5),
-        body_part: Duration::from_secs(10),
+        body: Duration::from_secs(10),
         credentials: Duration::from_secs(2),
         memory: Duration::from_secs(1),
         idempotency_key: Duration::from_secs(2),
@@ -87,7 +87,7 @@ mod tests {
             assert!(page.contains(&row), "docs/operating.md lacks this: {row}");
         };
         check(limits.head, "| head of a request | 32 KiB, within {} s |");
-        check(limits.body_part, "| body of a request | 1 MiB, each part within {} s |");
+        check(limits.body, "| body of a request | 1 MiB, within {} s |");
         check(
             limits.credentials,
             "| look-ups of unknown credentials | 2 at a time; others wait for up to {} s |",
@@ -105,8 +105,11 @@ mod tests {
         check(limits.statement, "Each connection sets a statement limit of {} s");
         check(limits.lock, "and a lock limit of {} s.");
         check(limits.commit, "After {} s in all, waiting for a connection included,");
-        check(limits.commit, "| time | {} s to the commit,");
+        check(limits.commit, "| duration of a request | {} s to the commit,");
         check(limits.response, "s to the commit, {} s to the response |");
-        check(limits.acknowledgement, "| time of a commit that has begun by then | {} s more |");
+        check(
+            limits.acknowledgement,
+            "| duration of a commit that is in progress at that time | {} s more |",
+        );
     }
 }

@@ -27,7 +27,7 @@ pub struct ClaimedEvent {
 /// The due events of one provider that were claimed together, with their destination at that time.
 #[derive(Debug, Clone)]
 pub struct ClaimedBatch {
-    /// The provider, including its callback URL and sealed shared secret.
+    /// The provider, including its callback URL and encrypted shared secret.
     pub provider: Provider,
     /// The events, longest due first.
     pub events: Vec<ClaimedEvent>,
@@ -66,7 +66,7 @@ pub struct Attempt {
     pub error: Option<String>,
     /// The response headers of a failed attempt, a line each, at most 1 KiB; `None` without a response.
     pub response_headers: Option<String>,
-    /// The first bytes of the response body, at most 1 KiB.
+    /// The first 1,024 characters of the response body.
     pub response_body: Vec<u8>,
 }
 

@@ -53,8 +53,8 @@ impl DurationCounts {
     }
 
     /// Estimates the duration in microseconds that `percent` percent of the durations did not exceed; `None` if there
-    /// are no durations. The estimate is interpolated within the correct bucket, so it is accurate to a factor of 2.5.
-    /// In the last bucket, it is the lower bound.
+    /// are no durations. The estimate is interpolated within the correct bucket, so between 0.5 ms and 15 s it is within a factor of 3 of the exact
+    /// value. In the last bucket, it is the lower bound.
     pub fn percentile_micros(&self, percent: u8) -> Option<i64> {
         let total: i64 = self.0.iter().fold(0, |sum, count| sum.saturating_add(*count));
         let rank = (i128::from(total) * i128::from(percent) + 99).div_euclid(100).max(1);

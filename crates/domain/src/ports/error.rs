@@ -35,7 +35,7 @@ pub enum StoreError {
         id: String,
     },
     /// A defect of the program or its schema. The string is for the log, never for a client.
-    #[error("the database returned an error: {0}")]
+    #[error("internal error: {0}")]
     Broken(String),
 }
 
@@ -50,7 +50,7 @@ impl StoreError {
             Self::OutcomeUnknown(_) => "the outcome of a commit is unknown",
             Self::CompanyHandedOver => "the company is being moved to another cell",
             Self::Corrupt { .. } => "a stored value is corrupt",
-            Self::Broken(_) => "the database returned an error",
+            Self::Broken(_) => "internal error",
         }
     }
 }

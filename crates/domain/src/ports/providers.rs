@@ -24,7 +24,7 @@ pub struct ProviderChange {
     /// Whether its credentials are refused and its events wait.
     pub suspended: Option<bool>,
     pub api_secret_hash: Option<Vec<u8>>,
-    pub shared_secret_sealed: Option<Vec<u8>>,
+    pub encrypted_shared_secret: Option<Vec<u8>>,
     /// The previous API secret, and until when it is valid.
     pub former_api_secret: Update<FormerSecret>,
     /// The previous shared secret, and until when it also signs events.

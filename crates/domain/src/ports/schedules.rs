@@ -1,7 +1,7 @@
 //! Schedules of distributions.
 
 use super::{StoreError, Timestamp};
-use crate::model::{MissedDate, Schedule};
+use crate::model::{Schedule, SkippedDate};
 use crate::values::{CompanyId, ScheduleId};
 
 pub trait ReadSchedules {
@@ -19,11 +19,11 @@ pub trait ReadSchedules {
     fn list_schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError>;
 
     /// All schedules of all providers that are not cancelled, oldest first, each with the number of its
-    /// missed dates.
+    /// skipped dates.
     fn list_active_schedules(&mut self) -> Result<Vec<(Schedule, i64)>, StoreError>;
 
-    /// The dates that a company's schedules missed, oldest first.
-    fn list_missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError>;
+    /// The dates that a company's schedules skipped, oldest first.
+    fn list_skipped_dates(&mut self, company: CompanyId) -> Result<Vec<SkippedDate>, StoreError>;
 }
 
 /// Writes schedules.
@@ -33,6 +33,6 @@ pub trait Schedules: ReadSchedules {
     /// Writes all changeable fields of a schedule that this transaction has locked.
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError>;
 
-    /// Records a missed date.
-    fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError>;
+    /// Records a skipped date.
+    fn insert_skipped_date(&mut self, skipped: &SkippedDate) -> Result<(), StoreError>;
 }

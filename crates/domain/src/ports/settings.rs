@@ -20,9 +20,9 @@ pub enum Setting {
     LastPrune,
     /// When the last backup ended, in microseconds since 1970.
     LastBackup,
-    /// When a trial write was last made because requests had failed, in microseconds since 1970.
-    LastTrialWrite,
-    /// The fingerprint of the master key that sealed the stored secrets.
+    /// When a test write was last made because requests had failed, in microseconds since 1970.
+    LastTestWrite,
+    /// The fingerprint of the master key that encrypted the stored secrets.
     MasterKeyFingerprint,
 }
 
@@ -40,7 +40,7 @@ impl Setting {
             Self::DailyVerification => "daily_verification",
             Self::LastPrune => "last_prune",
             Self::LastBackup => "last_backup",
-            Self::LastTrialWrite => "write_tried",
+            Self::LastTestWrite => "write_tried",
             Self::MasterKeyFingerprint => "master_key_fingerprint",
         }
     }

@@ -15,7 +15,7 @@ pub struct CreateProvider {
     /// The peppered hash of its API secret.
     pub api_secret_hash: Vec<u8>,
     /// Its shared secret, encrypted under the master key.
-    pub shared_secret_sealed: Vec<u8>,
+    pub encrypted_shared_secret: Vec<u8>,
     /// The destination of its events, exactly as registered.
     pub callback_url: Option<String>,
     /// Whether it may create and update companies and corporations and create users.
@@ -31,7 +31,7 @@ impl CreateProvider {
             name,
             api_key: id.to_string(),
             api_secret_hash: Vec::new(),
-            shared_secret_sealed: Vec::new(),
+            encrypted_shared_secret: Vec::new(),
             callback_url: None,
             manages_all_domain_resources: true,
         }
@@ -49,7 +49,7 @@ pub fn create<T: AuditLog + Providers + ?Sized>(
         name: command.name.as_str().to_owned(),
         api_key: command.api_key,
         api_secret_hash: command.api_secret_hash,
-        shared_secret_sealed: command.shared_secret_sealed,
+        encrypted_shared_secret: command.encrypted_shared_secret,
         former_api_secret: None,
         former_shared_secret: None,
         callback_url: command.callback_url,

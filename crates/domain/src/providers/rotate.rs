@@ -44,8 +44,8 @@ pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
             ..ProviderChange::default()
         },
         NewSecret::Shared(sealed) => ProviderChange {
-            shared_secret_sealed: Some(sealed),
-            former_shared_secret: former(before.shared_secret_sealed),
+            encrypted_shared_secret: Some(sealed),
+            former_shared_secret: former(before.encrypted_shared_secret),
             ..ProviderChange::default()
         },
     };

@@ -13,7 +13,7 @@ use crate::ledger::{
     AccountBook, CompanyFacts, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
 };
 use crate::model::{
-    EntryKind, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, Sending,
+    EntryKind, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, SentRecognition,
 };
 use crate::money::{Amount, Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
@@ -152,8 +152,8 @@ impl Decide for SendRecognition {
             return Err(DecideError::Refused(SendError::Faults(faults)));
         };
         let company = &parties.company.company;
-        let entry =
-            context.new_journal_entry(company, EntryKind::Sending(new_sending(&parties, self, points)));
+        let entry = context
+            .new_journal_entry(company, EntryKind::Recognition(new_sent_recognition(&parties, self, points)));
         let balance_below_alert = pay_receivers(&parties, &entry, book)?;
         reserve::alert_if_low(company, balance_below_alert, facts, changes, context)?;
         let recognitions = new_recognitions(&parties, self, points, &entry, context);
@@ -241,8 +241,8 @@ fn total_message_bytes(parties: &Parties<'_>, command: &SendRecognition) -> usiz
     message_or_default(parties, command).as_str().len().saturating_mul(parties.receivers.len())
 }
 
-fn new_sending(parties: &Parties<'_>, command: &SendRecognition, points: Points) -> Sending {
-    Sending {
+fn new_sent_recognition(parties: &Parties<'_>, command: &SendRecognition, points: Points) -> SentRecognition {
+    SentRecognition {
         sender: command.sender,
         occasion_id: parties.occasion.id,
         points,

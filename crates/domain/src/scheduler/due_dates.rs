@@ -7,7 +7,7 @@ use time::Duration;
 use crate::any_provider;
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::{DistributeError, Recipients, RunDistribution};
-use crate::model::{Actor, FailedTries, MissedDate, Notification, Requester, Schedule};
+use crate::model::{Actor, FailedAttempts, Notification, Requester, Schedule, SkippedDate};
 use crate::money::Sum;
 use crate::notifications::notify_administrators;
 use crate::ports::{
@@ -48,7 +48,7 @@ pub enum DateOutcome {
         retry_at: Timestamp,
     },
     /// The date was given up, because it was refused for a whole day.
-    GivenUp {
+    Skipped {
         /// The reason for the last refusal.
         reason: String,
     },
@@ -135,9 +135,9 @@ where
     if !is_unchanged(tx, schedule)? {
         return Ok(processed(DateOutcome::ScheduleChanged));
     }
-    let since = schedule.failed_tries.as_ref().map_or(now, |failed| failed.since);
+    let since = schedule.failed_attempts.as_ref().map_or(now, |failed| failed.since);
     if now - since >= GIVE_UP_AFTER {
-        tx.insert_missed_date(&MissedDate {
+        tx.insert_skipped_date(&SkippedDate {
             schedule_id: schedule.id,
             company_id: schedule.company_id,
             due_on: schedule.next_on,
@@ -146,13 +146,13 @@ where
         })?;
         updated.advance_to_next_date(now);
         tx.update_schedule(&updated)?;
-        return Ok(processed(DateOutcome::GivenUp { reason }));
+        return Ok(processed(DateOutcome::Skipped { reason }));
     }
     let retry_at = (now + RETRY_INTERVAL).min(since + GIVE_UP_AFTER);
     updated.due_at = retry_at;
-    updated.failed_tries = Some(FailedTries { since, reason: reason.clone() });
+    updated.failed_attempts = Some(FailedAttempts { since, reason: reason.clone() });
     tx.update_schedule(&updated)?;
-    if schedule.failed_tries.is_none()
+    if schedule.failed_attempts.is_none()
         && let Some(company) = any_provider::find_company(tx, schedule.company_id)?
     {
         let notification = Notification::DistributionRefused {

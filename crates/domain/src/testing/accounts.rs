@@ -3,7 +3,7 @@
 use super::env::{TestEnv, page, points, user_profile};
 use crate::events::EventKind;
 use crate::money::Sum;
-use crate::overrides::ReplaceError;
+use crate::overrides::OverrideError;
 use crate::recognitions::{SendError, SendFault, Sender};
 use crate::redemptions::{Redeem, RedeemError, Redemption, Refund, RefundError};
 use crate::values::{RedemptionId, UserId};
@@ -122,7 +122,7 @@ pub(super) fn a_deleted_user_neither_sends_nor_receives(env: &TestEnv<'_>) {
     assert!(matches!(from, Err(SendError::Faults(faults)) if faults == [SendFault::SenderDeleted]));
     assert!(matches!(redeem_points(env, ann, 1), Err(RedeemError::NoSuchUser)));
     assert!(matches!(refund_redemption(env, redemption.id), Err(RefundError::UserDeleted)));
-    assert!(matches!(env.set_balance(WalletType::User, ann, 1), Err(ReplaceError::NoSuchUser)));
+    assert!(matches!(env.set_balance(WalletType::User, ann, 1), Err(OverrideError::NoSuchUser)));
 }
 
 pub(super) fn an_override_moves_the_difference_from_or_to_the_reserve(env: &TestEnv<'_>) {
@@ -133,11 +133,11 @@ pub(super) fn an_override_moves_the_difference_from_or_to_the_reserve(env: &Test
     env.set_balance(WalletType::Peer, ann, 90).unwrap();
     env.set_balance(WalletType::Peer, ann, 0).unwrap();
     assert_eq!((env.wallet_points(WalletType::Peer, ann), env.reserve_points()), (Some((0, 0)), 140));
-    assert!(matches!(env.set_balance(WalletType::Peer, ann, 141), Err(ReplaceError::InsufficientFunds { .. })));
-    assert!(matches!(env.set_balance(WalletType::Manager, ann, 1), Err(ReplaceError::NoSuchWallet)));
-    assert!(matches!(env.set_balance(WalletType::User, ann, i64::MAX), Err(ReplaceError::OutOfRange)));
+    assert!(matches!(env.set_balance(WalletType::Peer, ann, 141), Err(OverrideError::InsufficientFunds { .. })));
+    assert!(matches!(env.set_balance(WalletType::Manager, ann, 1), Err(OverrideError::NoSuchWallet)));
+    assert!(matches!(env.set_balance(WalletType::User, ann, i64::MAX), Err(OverrideError::OutOfRange)));
     let unknown = UserId::from_uuid(env.new_uuid());
-    assert!(matches!(env.set_balance(WalletType::User, unknown, 1), Err(ReplaceError::NoSuchUser)));
+    assert!(matches!(env.set_balance(WalletType::User, unknown, 1), Err(OverrideError::NoSuchUser)));
     let expected = [(Direction::Debit, 90, Reason::Override), (Direction::Credit, 90, Reason::Override)];
     assert_eq!(wallet_history(env, ann, WalletType::Peer), expected);
 }

@@ -2,7 +2,7 @@
 
 use super::env::{TestEnv, company_command, email, line, page, user_profile};
 use crate::companies::{
-    self, CreateCompany, CreateCompanyError, MoveCompanyError, OptionsError, OwnerName, UpdateCompany,
+    self, CreateCompany, CreateCompanyError, TransferCompanyError, OptionsError, OwnerName, UpdateCompany,
     UpdateCompanyError,
 };
 use crate::corporations::{self, UpdateCorporationError};
@@ -171,11 +171,11 @@ pub(super) fn a_company_moves_to_another_provider(env: &TestEnv<'_>) {
     assert!(ann.profile.corporation_admin);
     let to = env.create_provider();
     let unknown = ProviderId::from_uuid(env.new_uuid());
-    let move_to = |id, to| env.transaction(|tx| companies::move_to_provider(tx, id, to, &env.context()));
+    let move_to = |id, to| env.transaction(|tx| companies::transfer_to_provider(tx, id, to, &env.context()));
     let absent = CompanyId::from_uuid(env.new_uuid());
-    assert!(matches!(move_to(absent, to), Err(MoveCompanyError::NoSuchCompany)));
-    assert!(matches!(move_to(id, unknown), Err(MoveCompanyError::NoSuchProvider)));
-    assert!(matches!(move_to(id, env.provider), Err(MoveCompanyError::SameProvider)));
+    assert!(matches!(move_to(absent, to), Err(TransferCompanyError::NoSuchCompany)));
+    assert!(matches!(move_to(id, unknown), Err(TransferCompanyError::NoSuchProvider)));
+    assert!(matches!(move_to(id, env.provider), Err(TransferCompanyError::SameProvider)));
     move_to(id, to).unwrap();
     assert_eq!(env.with_tx(|tx| tx.find_company(env.provider, id)), Lookup::Foreign);
     assert_eq!(env.with_tx(|tx| tx.find_user(env.provider, ann.id)), Lookup::Foreign);

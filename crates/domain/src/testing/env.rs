@@ -12,7 +12,7 @@ use crate::events::{Event, EventFacts};
 use crate::journal::{Actor, Origin};
 use crate::money::{Points, PointsPerDollar, Sum};
 use crate::occasions::{self, Occasion, OccasionText};
-use crate::overrides::{ReplaceBalance, ReplaceError};
+use crate::overrides::{OverrideBalance, OverrideError};
 use crate::ports::{
     Clock, Context, EventBodies, IdGenerator, LedgerTx, RenderError, StoreError, Timestamp, Verdict,
 };
@@ -247,9 +247,9 @@ impl<'a> TestEnv<'a> {
         wallet: WalletType,
         user: UserId,
         count: i64,
-    ) -> Result<(), ReplaceError> {
+    ) -> Result<(), OverrideError> {
         let sum = Sum::Points(points(count));
-        self.execute_command(&ReplaceBalance { user_id: user, wallet, sum }).map(drop)
+        self.execute_command(&OverrideBalance { user_id: user, wallet, sum }).map(drop)
     }
 
     /// Makes a wallet show these points, after depositing them to the reserve.

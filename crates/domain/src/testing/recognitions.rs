@@ -221,7 +221,7 @@ pub(super) fn a_recognition_belongs_to_the_provider_of_its_company(env: &TestEnv
     }
     let other = env.create_provider();
     assert_eq!(find(other, sent.id), Lookup::Foreign);
-    env.transaction(|tx| companies::move_to_provider(tx, env.company, other, &env.context())).unwrap();
+    env.transaction(|tx| companies::transfer_to_provider(tx, env.company, other, &env.context())).unwrap();
     assert_eq!(find(env.provider, sent.id), Lookup::Foreign);
     assert_eq!(find(other, sent.id), Lookup::Own(sent));
 }

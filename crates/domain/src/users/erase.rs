@@ -32,7 +32,7 @@ impl From<Denied> for EraseUserError {
 fn erased_identity(id: UserId) -> Result<(EmailAddress, SingleLine), StoreError> {
     let email = EmailAddress::parse(&format!("erased-{id}@erased.invalid")).ok();
     let found = email.zip(SingleLine::parse("erased").ok());
-    found.ok_or_else(|| StoreError::Broken("the address without a user is not an address".into()))
+    found.ok_or_else(|| StoreError::Broken("the replacement address of an erased user is invalid".into()))
 }
 
 /// Erases the profile of a deleted user and the notifications to its address. The user's points and messages are part

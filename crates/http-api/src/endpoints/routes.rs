@@ -125,11 +125,11 @@ const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
 }
 
 const fn post<W: WriteOperation>(pattern: &'static str) -> Route {
-    let tell = |generator: &mut SchemaGenerator| OperationSpec {
+    let describe = |generator: &mut SchemaGenerator| OperationSpec {
         accepts_idempotency_key: !W::IS_DRY_RUN,
         ..write_operation_spec::<W>(generator)
     };
-    Route { describe: tell, ..write_route::<W>("POST", pattern) }
+    Route { describe, ..write_route::<W>("POST", pattern) }
 }
 
 const fn put<W: WriteOperation>(pattern: &'static str) -> Route {

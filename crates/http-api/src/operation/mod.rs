@@ -35,7 +35,7 @@ mod write;
 
 #[cfg(feature = "testing")]
 pub(crate) use idempotency::read_key_header;
-pub(crate) use long_poll::{LongPoll, Look, run_long_poll};
+pub(crate) use long_poll::{LongPoll, PollResult, run_long_poll};
 pub(crate) use operation_docs::OperationDocs;
 pub(crate) use read::{ReadOperation, run_read};
 pub(crate) use read_with_body::{ReadWithBody, run_read_with_body};

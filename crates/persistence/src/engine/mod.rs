@@ -32,7 +32,7 @@ use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
 use crate::failpoint::pass_failpoint;
 
 /// The number of retries after which a command fails because the database is busy.
-const TRIES_MAX: u32 = 6;
+const RETRIES_MAX: u32 = 6;
 /// How often workers look for expired commands.
 const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -238,8 +238,8 @@ impl EngineState {
                 job.needs_own_batch |= waits_for_locks && matches!(result, CommandResult::NotLoaded);
                 match batch::final_outcome(&committed, result) {
                     Some(outcome) => finished.push((job, outcome)),
-                    None if job.tries < TRIES_MAX && !job.is_out_of_time(Instant::now()) => {
-                        job.tries += 1;
+                    None if job.retries < RETRIES_MAX && !job.is_out_of_time(Instant::now()) => {
+                        job.retries += 1;
                         retried.push(job);
                     }
                     None => {

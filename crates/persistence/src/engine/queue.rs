@@ -41,8 +41,8 @@ pub(super) struct Job {
     pub(super) submission: Submission,
     pub(super) needs: Needs,
     arrived: Instant,
-    /// The number of previous tries.
-    pub(super) tries: u32,
+    /// How often the command was retried.
+    pub(super) retries: u32,
     /// Whether it must be executed in a separate batch, because a previous decision needed more than the first
     /// load had read.
     pub(super) needs_own_batch: bool,
@@ -52,7 +52,7 @@ impl Job {
     pub(super) fn new(submission: Submission) -> Self {
         let mut needs = submission.command.initial_needs();
         needs.keys.extend(submission.idempotent_request.iter().map(|request| request.key.clone()));
-        Self { submission, needs, arrived: Instant::now(), tries: 0, needs_own_batch: false }
+        Self { submission, needs, arrived: Instant::now(), retries: 0, needs_own_batch: false }
     }
 
     pub(super) fn complete_with(self, outcome: Outcome) {
@@ -70,7 +70,7 @@ impl Job {
     /// Whether it must be executed in a separate batch. A command that was tried several times must also run
     /// alone.
     fn must_run_alone(&self) -> bool {
-        self.needs_own_batch || self.is_large() || self.tries >= 3
+        self.needs_own_batch || self.is_large() || self.retries >= 3
     }
 
     /// Whether it belongs to a patient worker from the start: it locks rows of other kinds than accounts, or so
@@ -97,7 +97,7 @@ impl Job {
 
     fn is_expired(&self, now: Instant) -> bool {
         let waits = now.saturating_duration_since(self.arrived);
-        (self.tries == 0 && waits > Deadlines::REQUEST.start) || self.is_out_of_time(now)
+        (self.retries == 0 && waits > Deadlines::REQUEST.start) || self.is_out_of_time(now)
     }
 }
 

@@ -19,7 +19,7 @@ use guerdon_domain::journal::{Actor, Origin, Requester};
 use guerdon_domain::memory::{FixedClock, MemoryStore, PlainBodies, SequentialIds};
 use guerdon_domain::money::{Amount, Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::overrides::ReplaceBalance;
+use guerdon_domain::overrides::OverrideBalance;
 use guerdon_domain::ports::{
     Context, IdGenerator as _, LedgerAccess, ReadAccounts as _, StoreError, Timestamp, Verdict,
 };
@@ -144,7 +144,7 @@ impl EngineFixture {
                 profile.manager = number < 2;
                 let user = users::create(tx, provider, company, &profile, &context)?.id;
                 for wallet in if number < 2 { WalletType::ALL } else { &WalletType::ALL[..2] } {
-                    let command = ReplaceBalance { user_id: user, wallet: *wallet, sum: points_sum(5) };
+                    let command = OverrideBalance { user_id: user, wallet: *wallet, sum: points_sum(5) };
                     execute_command(tx, provider, &command, &context)?;
                 }
                 users.push(user);
@@ -207,7 +207,7 @@ impl EngineFixture {
             0 => Command::DeleteUser(DeleteUser(user_id)),
             1 | 2 => Command::Refund(Refund(random.one_of(&self.redemptions))),
             3 | 4 => Command::Redeem(Redeem { user_id, sum }),
-            5 | 6 => Command::ReplaceBalance(ReplaceBalance { user_id, wallet, sum }),
+            5 | 6 => Command::OverrideBalance(OverrideBalance { user_id, wallet, sum }),
             7 | 8 => {
                 Command::ChangeReserve(ChangeReserve { company_id, change: ReserveChange::Deposit, sum })
             }

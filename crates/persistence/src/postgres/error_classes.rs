@@ -31,7 +31,7 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
         ) => StoreError::Unavailable(text),
         _ if lost_race_messages.iter().any(|race| text.contains(race)) => StoreError::Busy,
         _ if unavailable_messages.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
-        _ => StoreError::Broken(text),
+        _ => StoreError::Broken(format!("the database returned an error: {text}")),
     }
 }
 

@@ -10,7 +10,7 @@ use guerdon_domain::ports::{AuditLog, AuditLogQuery, ReadAuditLog, StoreError};
 
 use super::Unit;
 use super::events::first_id_since;
-use crate::rows::conditions::{IS_NOT_BY_PROVIDER, IS_NOT_SENDING};
+use crate::rows::conditions::{IS_NOT_BY_PROVIDER, IS_NOT_RECOGNITION};
 use crate::rows::schema::{audit_entries, journal_entries};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{AuditEntryRow, JournalEntryRow, kind};
@@ -57,12 +57,12 @@ impl ReadAuditLog for Unit<'_> {
         if let Some(action) = wanted.action {
             let Some(kind) = kind::from_action(action) else { return Ok(Vec::new()) };
             query = query.filter(sql::<Bool>(&format!("kind = {kind}")));
-            if kind != kind::SENDING {
-                query = query.filter(sql::<Bool>(IS_NOT_SENDING));
+            if kind != kind::RECOGNITION {
+                query = query.filter(sql::<Bool>(IS_NOT_RECOGNITION));
             }
         }
         if wanted.without_recognitions {
-            query = query.filter(sql::<Bool>(IS_NOT_SENDING));
+            query = query.filter(sql::<Bool>(IS_NOT_RECOGNITION));
         }
         if let Some(actor) = wanted.actor {
             query = query.filter(sql::<Bool>(&format!("actor = {}", actor.code())));

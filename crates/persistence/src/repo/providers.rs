@@ -48,10 +48,10 @@ struct ProviderChangeset<'a> {
     manages_all_domain_resources: Option<bool>,
     suspended: Option<bool>,
     api_secret_hash: Option<&'a [u8]>,
-    shared_secret_sealed: Option<&'a [u8]>,
+    encrypted_shared_secret: Option<&'a [u8]>,
     former_api_secret_hash: Option<Option<&'a [u8]>>,
     former_api_secret_until: Option<Option<DbTimestamp>>,
-    former_shared_secret_sealed: Option<Option<&'a [u8]>>,
+    former_encrypted_shared_secret: Option<Option<&'a [u8]>>,
     former_shared_secret_until: Option<Option<DbTimestamp>>,
     updated_at: DbTimestamp,
 }
@@ -85,14 +85,14 @@ impl Providers for Unit<'_> {
             manages_all_domain_resources: change.manages_all_domain_resources,
             suspended: change.suspended,
             api_secret_hash: change.api_secret_hash.as_deref(),
-            shared_secret_sealed: change.shared_secret_sealed.as_deref(),
+            encrypted_shared_secret: change.encrypted_shared_secret.as_deref(),
             former_api_secret_hash: to_changeset(&change.former_api_secret, |former| {
                 former.secret.as_slice()
             }),
             former_api_secret_until: to_changeset(&change.former_api_secret, |former| {
                 DbTimestamp(former.valid_until)
             }),
-            former_shared_secret_sealed: to_changeset(&change.former_shared_secret, |former| {
+            former_encrypted_shared_secret: to_changeset(&change.former_shared_secret, |former| {
                 former.secret.as_slice()
             }),
             former_shared_secret_until: to_changeset(&change.former_shared_secret, |former| {

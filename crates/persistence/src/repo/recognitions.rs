@@ -8,9 +8,9 @@ use guerdon_domain::values::{Message, Page, ProviderId, RecognitionId, UserId};
 use super::Unit;
 use crate::rows::schema::{companies, journal_entries, recognitions};
 use crate::rows::types::Id;
-use crate::rows::{RecognitionRow, SendingRow};
+use crate::rows::{RecognitionRow, SentRecognitionRow};
 
-type RecognitionColumns = (RecognitionRow, SendingRow);
+type RecognitionColumns = (RecognitionRow, SentRecognitionRow);
 
 // No company has the id of a user, so the id alone identifies the recognitions that a user sent.
 impl ReadRecognitions for Unit<'_> {
@@ -28,12 +28,12 @@ impl ReadRecognitions for Unit<'_> {
             .order(newest)
             .limit(limit)
             .offset(offset)
-            .select((RecognitionRow::as_select(), SendingRow::as_select()));
+            .select((RecognitionRow::as_select(), SentRecognitionRow::as_select()));
         let found: Vec<RecognitionColumns> = self.query(|conn| match role {
             Role::Receiver => all.filter(recognitions::receiver_id.eq(user)).get_results(conn),
             Role::Sender => all.filter(recognitions::sender_id.eq(user)).get_results(conn),
         })?;
-        self.record_failure(found.into_iter().map(|(row, sending)| row.into_recognition(sending)).collect())
+        self.record_failure(found.into_iter().map(|(row, sent)| row.into_recognition(sent)).collect())
     }
 
     fn find_recognition(
@@ -46,14 +46,17 @@ impl ReadRecognitions for Unit<'_> {
                 .inner_join(journal_entries::table)
                 .inner_join(companies::table.on(recognitions::company_id.eq(companies::id)))
                 .filter(recognitions::id.eq(Id(id)))
-                .select((companies::provider_id, (RecognitionRow::as_select(), SendingRow::as_select())))
+                .select((
+                    companies::provider_id,
+                    (RecognitionRow::as_select(), SentRecognitionRow::as_select()),
+                ))
                 .get_result(conn)
                 .optional()
         })?;
         match found {
             None => Ok(Lookup::Absent),
             Some((owner, _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((_, (row, sending))) => self.record_failure(row.into_recognition(sending)).map(Lookup::Own),
+            Some((_, (row, sent))) => self.record_failure(row.into_recognition(sent)).map(Lookup::Own),
         }
     }
 
@@ -65,11 +68,11 @@ impl ReadRecognitions for Unit<'_> {
             recognitions::table
                 .inner_join(journal_entries::table)
                 .filter(recognitions::id.eq(Id(id)))
-                .select((RecognitionRow::as_select(), SendingRow::as_select()))
+                .select((RecognitionRow::as_select(), SentRecognitionRow::as_select()))
                 .get_result(conn)
                 .optional()
         })?;
-        self.record_failure(found.map(|(row, sending)| row.into_recognition(sending)).transpose())
+        self.record_failure(found.map(|(row, sent)| row.into_recognition(sent)).transpose())
     }
 
     fn count_recognitions(&mut self, user: UserId, role: Role) -> Result<i64, StoreError> {

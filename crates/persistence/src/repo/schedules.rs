@@ -3,16 +3,16 @@
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use guerdon_domain::distributions::{MissedDate, Schedule};
+use guerdon_domain::distributions::{Schedule, SkippedDate};
 use guerdon_domain::ledger::ScheduleFacts;
 use guerdon_domain::ports::{ReadSchedules, Schedules, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, ScheduleId};
 
 use super::super::lock_row;
 use super::Unit;
-use crate::rows::schema::{journal_entries, missed_dates, schedules};
+use crate::rows::schema::{journal_entries, schedules, skipped_dates};
 use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{MissedDateRow, ScheduleRow};
+use crate::rows::{ScheduleRow, SkippedDateRow};
 
 /// The condition that the company of a schedule was not handed over.
 const IN_OPEN_COMPANY: &str = "NOT EXISTS (SELECT 1 FROM companies WHERE companies.id = schedules.company_id \
@@ -64,32 +64,32 @@ impl ReadSchedules for Unit<'_> {
                 .select(ScheduleRow::as_select())
                 .get_results(conn)
         })?;
-        let missed: Vec<(Id<ScheduleId>, i64)> = self.query(|conn| {
-            missed_dates::table
-                .group_by(missed_dates::schedule_id)
-                .select((missed_dates::schedule_id, diesel::dsl::count_star()))
+        let skipped: Vec<(Id<ScheduleId>, i64)> = self.query(|conn| {
+            skipped_dates::table
+                .group_by(skipped_dates::schedule_id)
+                .select((skipped_dates::schedule_id, diesel::dsl::count_star()))
                 .get_results(conn)
         })?;
-        let missed: std::collections::HashMap<ScheduleId, i64> =
-            missed.into_iter().map(|(id, count)| (id.0, count)).collect();
+        let skipped: std::collections::HashMap<ScheduleId, i64> =
+            skipped.into_iter().map(|(id, count)| (id.0, count)).collect();
         let found = found.into_iter().map(|row| {
             let schedule = row.into_schedule()?;
-            let count = missed.get(&schedule.id).copied().unwrap_or(0);
+            let count = skipped.get(&schedule.id).copied().unwrap_or(0);
             Ok((schedule, count))
         });
         self.record_failure(found.collect())
     }
 
-    fn list_missed_dates(&mut self, company: CompanyId) -> Result<Vec<MissedDate>, StoreError> {
-        let found: Vec<MissedDateRow> = self.query(|conn| {
-            missed_dates::table
+    fn list_skipped_dates(&mut self, company: CompanyId) -> Result<Vec<SkippedDate>, StoreError> {
+        let found: Vec<SkippedDateRow> = self.query(|conn| {
+            skipped_dates::table
                 .inner_join(schedules::table)
                 .filter(schedules::company_id.eq(Id(company)))
-                .order((missed_dates::due_on, missed_dates::schedule_id))
-                .select(MissedDateRow::as_select())
+                .order((skipped_dates::due_on, skipped_dates::schedule_id))
+                .select(SkippedDateRow::as_select())
                 .get_results(conn)
         })?;
-        self.record_failure(found.into_iter().map(MissedDateRow::into_missed_date).collect())
+        self.record_failure(found.into_iter().map(SkippedDateRow::into_skipped_date).collect())
     }
 }
 
@@ -122,9 +122,9 @@ impl Schedules for Unit<'_> {
         Ok(())
     }
 
-    fn insert_missed_date(&mut self, missed: &MissedDate) -> Result<(), StoreError> {
-        let row = MissedDateRow::from_missed_date(missed);
-        self.query(|conn| diesel::insert_into(missed_dates::table).values(&row).execute(conn))?;
+    fn insert_skipped_date(&mut self, skipped: &SkippedDate) -> Result<(), StoreError> {
+        let row = SkippedDateRow::from_skipped_date(skipped);
+        self.query(|conn| diesel::insert_into(skipped_dates::table).values(&row).execute(conn))?;
         Ok(())
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn source(section: ArchiveSection, has_feed_index: bool) -> SectionSo
         ArchiveSection::Users => of_company("users AS t", BY_CREATION),
         ArchiveSection::SamlSettings => of_company("saml_settings AS t", BY_COMPANY),
         ArchiveSection::Schedules => of_company("schedules AS t", BY_ID),
-        ArchiveSection::MissedDates => of_company("missed_dates AS t", BY_SCHEDULE_AND_DATE),
+        ArchiveSection::SkippedDates => of_company("skipped_dates AS t", BY_SCHEDULE_AND_DATE),
         ArchiveSection::Accounts => of_company("accounts AS t", BY_OWNER_AND_KIND),
         ArchiveSection::JournalEntries => of_company("journal_entries AS t{by_position}", BY_POSITION),
         ArchiveSection::Transfers => {

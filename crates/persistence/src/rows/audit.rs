@@ -90,8 +90,8 @@ impl AuditedRecognitionRow {
     }
 
     /// Whether it matches the journal entry that sent it.
-    pub(crate) fn matches_sending(&self, sending: &JournalEntryRow<'_>) -> bool {
-        self.message.is_none() && sending.is_shared() == Some(self.share)
+    pub(crate) fn matches_entry(&self, entry: &JournalEntryRow<'_>) -> bool {
+        self.message.is_none() && entry.is_shared() == Some(self.share)
     }
 }
 

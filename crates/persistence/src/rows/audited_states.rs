@@ -41,7 +41,7 @@ pub(crate) struct ProviderState {
     name: String,
     api_key: String,
     api_secret_hash: Vec<u8>,
-    shared_secret_sealed: Vec<u8>,
+    encrypted_shared_secret: Vec<u8>,
     callback_url: Option<String>,
     manages_all_domain_resources: bool,
     suspended: bool,
@@ -52,7 +52,7 @@ impl AuditedState for ProviderState {
         chain.add_bytes(Some(self.name.as_bytes()));
         chain.add_bytes(Some(self.api_key.as_bytes()));
         chain.add_bytes(Some(&self.api_secret_hash));
-        chain.add_bytes(Some(&self.shared_secret_sealed));
+        chain.add_bytes(Some(&self.encrypted_shared_secret));
         chain.add_bytes(text_bytes(&self.callback_url));
         chain.add_number(self.manages_all_domain_resources);
         chain.add_number(self.suspended);

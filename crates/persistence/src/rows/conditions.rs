@@ -19,9 +19,9 @@ pub(crate) const IS_AMENDMENT: &str = "kind = 5";
 /// Journal entries that can occur only once for their subject: refunds and deletions (`journal_entries_unique_subject`).
 pub(crate) const IS_ONCE_PER_SUBJECT: &str = "kind IN (9, 11)";
 
-/// Journal entries other than sendings, which are the most frequent kind (`journal_entries_not_sendings`,
+/// Journal entries other than sent recognitions, which are the most frequent kind (`journal_entries_not_recognitions`,
 /// `journal_entries_listed`, `journal_entries_listed_by_company`).
-pub(crate) const IS_NOT_SENDING: &str = "kind <> 4";
+pub(crate) const IS_NOT_RECOGNITION: &str = "kind <> 4";
 /// Journal entries that were not requested by a provider (`journal_entries_not_by_provider`).
 pub(crate) const IS_NOT_BY_PROVIDER: &str = "actor <> 1";
 /// Events other than received recognitions, which are the most frequent kind (`events_not_received`).
@@ -49,10 +49,10 @@ mod tests {
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!(
-            [kind::COMPANY_CREATION, kind::RATE_CHANGE, kind::COMPANY_TRANSFER, kind::SENDING],
+            [kind::COMPANY_CREATION, kind::RATE_CHANGE, kind::COMPANY_TRANSFER, kind::RECOGNITION],
             [1, 2, 3, 4]
         );
-        assert_eq!(IS_NOT_SENDING, format!("kind <> {}", kind::SENDING));
+        assert_eq!(IS_NOT_RECOGNITION, format!("kind <> {}", kind::RECOGNITION));
         assert_eq!(IS_NOT_BY_PROVIDER, format!("actor <> {}", Actor::Provider.code()));
         assert_eq!(IS_NOT_RECEIVED_EVENT, format!("kind <> {}", EventKind::RecognitionReceived.code()));
         assert_eq!(CHANGES_COMPANY, format!("kind <= {}", kind::COMPANY_TRANSFER));

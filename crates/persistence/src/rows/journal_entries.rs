@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use diesel::prelude::*;
-use guerdon_domain::journal::{Actor, EntryKind, JournalEntry, Requester, ScheduledDate, Sending};
+use guerdon_domain::journal::{Actor, EntryKind, JournalEntry, Requester, ScheduledDate, SentRecognition};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::recognitions::Sender;
@@ -28,7 +28,7 @@ pub(crate) mod kind {
     pub(crate) const COMPANY_CREATION: i16 = 1;
     pub(crate) const RATE_CHANGE: i16 = 2;
     pub(crate) const COMPANY_TRANSFER: i16 = 3;
-    pub(crate) const SENDING: i16 = 4;
+    pub(crate) const RECOGNITION: i16 = 4;
     pub(crate) const AMENDMENT: i16 = 5;
     pub(crate) const DEPOSIT: i16 = 6;
     pub(crate) const DISTRIBUTION: i16 = 7;
@@ -39,7 +39,7 @@ pub(crate) mod kind {
     pub(crate) const WITHDRAWAL: i16 = 12;
 
     /// The kind of the journal entries that are reported by events of this kind, with one event for each entry.
-    /// `None` if the events report the recognitions of a sending instead.
+    /// `None` if the events report its recognitions instead.
     pub(crate) fn reported_by(event: EventKind) -> Option<i16> {
         match event.subject() {
             EventSubject::SentRecognition => None,
@@ -53,13 +53,13 @@ pub(crate) mod kind {
             Action::CompanyCreated => COMPANY_CREATION,
             Action::RateChanged => RATE_CHANGE,
             Action::CompanyTransferred => COMPANY_TRANSFER,
-            Action::RecognitionSent => SENDING,
+            Action::RecognitionSent => RECOGNITION,
             Action::RecognitionUpdated => AMENDMENT,
             Action::Deposited => DEPOSIT,
             Action::Distributed => DISTRIBUTION,
             Action::Redeemed => REDEMPTION,
             Action::Refunded => REFUND,
-            Action::WalletReplaced => OVERRIDE,
+            Action::BalanceOverridden => OVERRIDE,
             Action::UserDeleted => DELETION,
             Action::Withdrawn => WITHDRAWAL,
             _ => return None,
@@ -119,16 +119,16 @@ impl<'a> JournalEntryRow<'a> {
         match act {
             EntryKind::CompanyCreation => self,
             EntryKind::RateChange => Self { kind: kind::RATE_CHANGE, ..self },
-            EntryKind::CompanyMove { to } => {
+            EntryKind::CompanyTransfer { to } => {
                 Self { kind: kind::COMPANY_TRANSFER, subject_id: about(to.as_uuid()), ..self }
             }
-            EntryKind::Sending(sending) => Self {
-                kind: kind::SENDING,
-                subject_id: about(sending.sender.id()),
-                occasion_id: Some(Id(sending.occasion_id)),
-                points: sending.points.get(),
-                share: Some(sending.share),
-                message: Some(Cow::Borrowed(sending.message.as_str())),
+            EntryKind::Recognition(sent) => Self {
+                kind: kind::RECOGNITION,
+                subject_id: about(sent.sender.id()),
+                occasion_id: Some(Id(sent.occasion_id)),
+                points: sent.points.get(),
+                share: Some(sent.share),
+                message: Some(Cow::Borrowed(sent.message.as_str())),
                 ..self
             },
             EntryKind::Amendment { recognition, message, share } => Self {
@@ -175,7 +175,7 @@ impl<'a> JournalEntryRow<'a> {
 
     /// Whether the entry is a sending, so that recognitions belong to it.
     pub(crate) fn is_sending(&self) -> bool {
-        self.kind == kind::SENDING
+        self.kind == kind::RECOGNITION
     }
 
     /// The recorded number of legs.
@@ -250,8 +250,8 @@ impl<'a> JournalEntryRow<'a> {
         Ok(match self.kind {
             kind::COMPANY_CREATION => EntryKind::CompanyCreation,
             kind::RATE_CHANGE => EntryKind::RateChange,
-            kind::COMPANY_TRANSFER => EntryKind::CompanyMove { to: subject()?.into() },
-            kind::SENDING => EntryKind::Sending(self.to_sending(reader, points, legs)?),
+            kind::COMPANY_TRANSFER => EntryKind::CompanyTransfer { to: subject()?.into() },
+            kind::RECOGNITION => EntryKind::Recognition(self.to_sent_recognition(reader, points, legs)?),
             kind::AMENDMENT => EntryKind::Amendment {
                 recognition: subject()?.into(),
                 message: reader.parse_nullable("message", self.message.as_deref(), Message::parse)?,
@@ -273,14 +273,14 @@ impl<'a> JournalEntryRow<'a> {
         })
     }
 
-    fn to_sending(
+    fn to_sent_recognition(
         &self,
         reader: &RowReader<'_>,
         points: Points,
         receivers: u32,
-    ) -> Result<Sending, StoreError> {
+    ) -> Result<SentRecognition, StoreError> {
         let sender = reader.require_valid("subject_id", self.subject_id)?;
-        Ok(Sending {
+        Ok(SentRecognition {
             sender: sender_of(sender, self.company_id),
             occasion_id: reader.require_valid("occasion_id", self.occasion_id)?.0,
             points,

@@ -59,9 +59,9 @@ pub(crate) use notifications::{
 };
 pub(crate) use occasions::OccasionRow;
 pub(crate) use providers::ProviderRow;
-pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SendingRow};
+pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SentRecognitionRow};
 pub(crate) use saml::SamlRow;
-pub(crate) use schedules::{MissedDateRow, ScheduleRow};
+pub(crate) use schedules::{ScheduleRow, SkippedDateRow};
 pub(crate) use statistics::{
     CompanyDayRow, CompanySummaryRow, OccasionUsageRow, ProviderAttemptsRow, ProviderHourRow, ServiceHourRow,
 };

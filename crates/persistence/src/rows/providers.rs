@@ -14,10 +14,10 @@ pub(crate) struct ProviderRow {
     name: String,
     api_key: String,
     api_secret_hash: Vec<u8>,
-    shared_secret_sealed: Vec<u8>,
+    encrypted_shared_secret: Vec<u8>,
     former_api_secret_hash: Option<Vec<u8>>,
     former_api_secret_until: Option<DbTimestamp>,
-    former_shared_secret_sealed: Option<Vec<u8>>,
+    former_encrypted_shared_secret: Option<Vec<u8>>,
     former_shared_secret_until: Option<DbTimestamp>,
     callback_url: Option<String>,
     manages_all_domain_resources: bool,
@@ -33,13 +33,13 @@ impl ProviderRow {
             name: provider.name.clone(),
             api_key: provider.api_key.clone(),
             api_secret_hash: provider.api_secret_hash.clone(),
-            shared_secret_sealed: provider.shared_secret_sealed.clone(),
+            encrypted_shared_secret: provider.encrypted_shared_secret.clone(),
             former_api_secret_hash: provider.former_api_secret.as_ref().map(|former| former.secret.clone()),
             former_api_secret_until: provider
                 .former_api_secret
                 .as_ref()
                 .map(|former| DbTimestamp(former.valid_until)),
-            former_shared_secret_sealed: provider
+            former_encrypted_shared_secret: provider
                 .former_shared_secret
                 .as_ref()
                 .map(|former| former.secret.clone()),
@@ -61,10 +61,10 @@ impl ProviderRow {
             name: self.name,
             api_key: self.api_key,
             api_secret_hash: self.api_secret_hash,
-            shared_secret_sealed: self.shared_secret_sealed,
+            encrypted_shared_secret: self.encrypted_shared_secret,
             former_api_secret: previous_secret(self.former_api_secret_hash, self.former_api_secret_until),
             former_shared_secret: previous_secret(
-                self.former_shared_secret_sealed,
+                self.former_encrypted_shared_secret,
                 self.former_shared_secret_until,
             ),
             callback_url: self.callback_url,

@@ -41,7 +41,7 @@ impl NewRecognitionRow {
     }
 }
 
-/// A recognition without the fields that it shares with its sending.
+/// A recognition without the fields of its journal entry.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = recognitions)]
 pub(crate) struct RecognitionRow {
@@ -54,27 +54,27 @@ pub(crate) struct RecognitionRow {
     created_at: DbTimestamp,
 }
 
-/// What the recognitions of one sending have in common.
+/// The fields that the recognitions of one journal entry share.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = journal_entries)]
-pub(crate) struct SendingRow {
+pub(crate) struct SentRecognitionRow {
     points: i64,
     occasion_id: Option<Id<OccasionId>>,
     message: Option<String>,
 }
 
 impl RecognitionRow {
-    pub(crate) fn into_recognition(self, sending: SendingRow) -> Result<Recognition, StoreError> {
+    pub(crate) fn into_recognition(self, sent: SentRecognitionRow) -> Result<Recognition, StoreError> {
         let reader = RowReader { table: "recognitions", id: &self.id.0 };
-        let message = reader.require_valid("message", self.message.or(sending.message))?;
+        let message = reader.require_valid("message", self.message.or(sent.message))?;
         Ok(Recognition {
             id: self.id.0,
             receiver_id: self.receiver_id.0,
             sender: sender_of(self.sender_id, self.company_id),
             message: reader.parse_column("message", &message, Message::parse)?,
-            points: reader.require_valid("points", Points::new(sending.points))?,
+            points: reader.require_valid("points", Points::new(sent.points))?,
             share: self.share,
-            occasion_id: reader.require_valid("occasion_id", sending.occasion_id)?.0,
+            occasion_id: reader.require_valid("occasion_id", sent.occasion_id)?.0,
             company_id: self.company_id.0,
             created_at: self.created_at.0,
         })

@@ -1,14 +1,14 @@
-//! Schedules, and their missed dates.
+//! Schedules, and their skipped dates.
 
 use diesel::prelude::*;
-use guerdon_domain::distributions::{FailedTries, MissedDate, Period, Schedule};
+use guerdon_domain::distributions::{FailedAttempts, Period, Schedule, SkippedDate};
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::{AccountKind, WalletType};
 
 use super::RowReader;
-use super::schema::{missed_dates, schedules};
+use super::schema::{schedules, skipped_dates};
 use super::types::{DbTimestamp, Id};
 
 #[derive(Queryable, QueryableByName, Selectable, Insertable, AsChangeset)]
@@ -39,8 +39,8 @@ impl ScheduleRow {
             start_on: schedule.start_on.to_string(),
             next_on: schedule.next_on.to_string(),
             due_at: DbTimestamp(schedule.due_at),
-            failing_since: schedule.failed_tries.as_ref().map(|failing| DbTimestamp(failing.since)),
-            failure: schedule.failed_tries.as_ref().map(|failing| failing.reason.clone()),
+            failing_since: schedule.failed_attempts.as_ref().map(|failing| DbTimestamp(failing.since)),
+            failure: schedule.failed_attempts.as_ref().map(|failing| failing.reason.clone()),
             created_at: DbTimestamp(schedule.created_at),
             cancelled_at: schedule.cancelled_at.map(DbTimestamp),
         }
@@ -52,7 +52,7 @@ impl ScheduleRow {
         let failing = self
             .failing_since
             .zip(self.failure)
-            .map(|(since, reason)| FailedTries { since: since.0, reason });
+            .map(|(since, reason)| FailedAttempts { since: since.0, reason });
         Ok(Schedule {
             id: self.id.0,
             company_id: self.company_id.0,
@@ -62,7 +62,7 @@ impl ScheduleRow {
             start_on: reader.parse_column("start_on", &self.start_on, IsoDate::parse)?,
             next_on: reader.parse_column("next_on", &self.next_on, IsoDate::parse)?,
             due_at: self.due_at.0,
-            failed_tries: failing,
+            failed_attempts: failing,
             created_at: self.created_at.0,
             cancelled_at: self.cancelled_at.map(|cancelled_at| cancelled_at.0),
         })
@@ -70,8 +70,8 @@ impl ScheduleRow {
 }
 
 #[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = missed_dates)]
-pub(crate) struct MissedDateRow {
+#[diesel(table_name = skipped_dates)]
+pub(crate) struct SkippedDateRow {
     schedule_id: Id<ScheduleId>,
     due_on: String,
     company_id: Id<CompanyId>,
@@ -79,20 +79,20 @@ pub(crate) struct MissedDateRow {
     created_at: DbTimestamp,
 }
 
-impl MissedDateRow {
-    pub(crate) fn from_missed_date(missed_date: &MissedDate) -> Self {
+impl SkippedDateRow {
+    pub(crate) fn from_skipped_date(skipped_date: &SkippedDate) -> Self {
         Self {
-            schedule_id: Id(missed_date.schedule_id),
-            due_on: missed_date.due_on.to_string(),
-            company_id: Id(missed_date.company_id),
-            reason: missed_date.reason.clone(),
-            created_at: DbTimestamp(missed_date.created_at),
+            schedule_id: Id(skipped_date.schedule_id),
+            due_on: skipped_date.due_on.to_string(),
+            company_id: Id(skipped_date.company_id),
+            reason: skipped_date.reason.clone(),
+            created_at: DbTimestamp(skipped_date.created_at),
         }
     }
 
-    pub(crate) fn into_missed_date(self) -> Result<MissedDate, StoreError> {
-        let reader = RowReader { table: "missed_dates", id: &self.schedule_id.0 };
-        Ok(MissedDate {
+    pub(crate) fn into_skipped_date(self) -> Result<SkippedDate, StoreError> {
+        let reader = RowReader { table: "skipped_dates", id: &self.schedule_id.0 };
+        Ok(SkippedDate {
             schedule_id: self.schedule_id.0,
             company_id: self.company_id.0,
             due_on: reader.parse_column("due_on", &self.due_on, IsoDate::parse)?,

@@ -34,10 +34,10 @@ tables! {
         name -> Text,
         api_key -> Text,
         api_secret_hash -> Binary,
-        shared_secret_sealed -> Binary,
+        encrypted_shared_secret -> Binary,
         former_api_secret_hash -> Nullable<Binary>,
         former_api_secret_until -> Nullable<SqlTimestamp>,
-        former_shared_secret_sealed -> Nullable<Binary>,
+        former_encrypted_shared_secret -> Nullable<Binary>,
         former_shared_secret_until -> Nullable<SqlTimestamp>,
         callback_url -> Nullable<Text>,
         manages_all_domain_resources -> Bool,
@@ -129,7 +129,7 @@ tables! {
         created_at -> SqlTimestamp,
         cancelled_at -> Nullable<SqlTimestamp>,
     }
-    missed_dates (schedule_id, due_on) {
+    skipped_dates (schedule_id, due_on) {
         schedule_id -> Identifier,
         due_on -> Text,
         company_id -> Identifier,
@@ -366,10 +366,10 @@ tables! {
 
 diesel::joinable!(users -> companies (company_id));
 diesel::joinable!(recognitions -> journal_entries (journal_entry_id));
-diesel::joinable!(missed_dates -> schedules (schedule_id));
+diesel::joinable!(skipped_dates -> schedules (schedule_id));
 diesel::joinable!(deliveries -> events (event_id));
 diesel::allow_tables_to_appear_in_same_query!(companies, providers, users, occasions, accounts);
 diesel::allow_tables_to_appear_in_same_query!(companies, journal_entries, recognitions);
-diesel::allow_tables_to_appear_in_same_query!(missed_dates, schedules);
+diesel::allow_tables_to_appear_in_same_query!(skipped_dates, schedules);
 diesel::allow_tables_to_appear_in_same_query!(events, deliveries);
 diesel::allow_tables_to_appear_in_same_query!(attempts, deliveries);

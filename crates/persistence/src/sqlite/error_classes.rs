@@ -13,6 +13,6 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
         Error::DatabaseError(DatabaseErrorKind::ClosedConnection, _) => StoreError::Unavailable(text),
         _ if busy_messages.iter().any(|part| text.contains(part)) => StoreError::Busy,
         _ if unavailable_messages.iter().any(|part| text.contains(part)) => StoreError::Unavailable(text),
-        _ => StoreError::Broken(text),
+        _ => StoreError::Broken(format!("the database returned an error: {text}")),
     }
 }

@@ -76,7 +76,7 @@ fn a_ledger_that_changes_between_snapshots_is_sound() {
                 0 => drop(fixture.send_recognition(Sender::Company(fixture.company), &users, 2).unwrap()),
                 1 => fixture.fund_wallet(WalletType::Peer, user, 5),
                 2 => amend_recognition(fixture, &sent, number),
-                3 => fixture.replace_balance(user, WalletType::Peer, 3).unwrap(),
+                3 => fixture.override_balance(user, WalletType::Peer, 3).unwrap(),
                 4 => drop(fixture.create_user(&format!("late-{number}"))),
                 _ => seal_next(fixture),
             }

@@ -104,7 +104,7 @@ fn changed_journal_entries() {
     assert_violations("UPDATE journal_entries SET points = points + 1 WHERE kind = 4", &["price"]);
     assert_violations(
         "UPDATE journal_entries SET legs = legs + 1 WHERE kind = 4",
-        &["recognitions of a sending"],
+        &["recognitions of a journal entry"],
     );
     assert_violations(
         "UPDATE journal_entries SET kind = 6, subject_id = NULL WHERE kind = 8",
@@ -139,7 +139,7 @@ fn missing_journal_entries() {
 fn changed_or_missing_recognitions() {
     assert_violations(
         "DELETE FROM recognitions WHERE leg = 2",
-        &["recognitions of a sending", "event's journal entry"],
+        &["recognitions of a journal entry", "event's journal entry"],
     );
     assert_violations("UPDATE recognitions SET share = 1 = 0 WHERE leg = 2", &["amendment"]);
     assert_violations("UPDATE recognitions SET message = 'forged' WHERE leg = 2", &["amendment"]);

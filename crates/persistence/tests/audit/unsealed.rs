@@ -37,8 +37,8 @@ fn the_audit_log() {
 
 #[test]
 fn settings_that_only_audited_commands_and_requests_change() {
-    assert_violations("UPDATE providers SET shared_secret_sealed = api_secret_hash", &["audit log"]);
-    assert_violations("UPDATE providers SET api_secret_hash = shared_secret_sealed", &["audit log"]);
+    assert_violations("UPDATE providers SET encrypted_shared_secret = api_secret_hash", &["audit log"]);
+    assert_violations("UPDATE providers SET api_secret_hash = encrypted_shared_secret", &["audit log"]);
     assert_violations("UPDATE providers SET callback_url = 'https://elsewhere.example.com/'", &["audit log"]);
     assert_violations("UPDATE providers SET manages_all_domain_resources = 1 = 0", &["audit log"]);
     assert_violations("UPDATE companies SET allow_zero_points = 1 = 0", &["audit log"]);

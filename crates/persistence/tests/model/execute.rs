@@ -93,7 +93,7 @@ impl Subject {
                 verdict_of(&fixture.refund_redemption(id))
             }
             Transition::Override { user, wallet, points } => {
-                verdict_of(&fixture.replace_balance(self.users[*user], wallet_type(*wallet), count(points)))
+                verdict_of(&fixture.override_balance(self.users[*user], wallet_type(*wallet), count(points)))
             }
         }
     }

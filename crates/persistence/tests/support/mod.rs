@@ -18,7 +18,7 @@ use guerdon_domain::events::{Event, EventFacts};
 use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
-use guerdon_domain::overrides::ReplaceBalance;
+use guerdon_domain::overrides::OverrideBalance;
 use guerdon_domain::ports::{
     Clock, Context, EventBodies, IdGenerator, ReadTx, RenderError, Store, StoreError, StoreExt as _,
     Timestamp,
@@ -258,9 +258,9 @@ impl LedgerFixture {
     }
 
     /// Overrides the points of a wallet.
-    pub fn replace_balance(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
-        let command = ReplaceBalance { user_id, wallet, sum: points_sum(points) };
-        self.execute_command(Command::ReplaceBalance(command)).map(drop)
+    pub fn override_balance(&self, user_id: UserId, wallet: WalletType, points: i64) -> Result<(), Refusal> {
+        let command = OverrideBalance { user_id, wallet, sum: points_sum(points) };
+        self.execute_command(Command::OverrideBalance(command)).map(drop)
     }
 
     pub fn distribute_points(
@@ -429,7 +429,7 @@ fn sample_provider(id: ProviderId, created_at: Timestamp) -> Provider {
         name: "Sample".into(),
         api_key: format!("key-{id}"),
         api_secret_hash: vec![1; 32],
-        shared_secret_sealed: vec![2; 32],
+        encrypted_shared_secret: vec![2; 32],
         former_api_secret: None,
         former_shared_secret: None,
         callback_url: Some("https://sample.example.com/hook".into()),

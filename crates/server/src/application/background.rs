@@ -141,7 +141,7 @@ fn check_database(
 fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
     let set = |value: &str| {
-        store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::LastTrialWrite, value) })
+        store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::LastTestWrite, value) })
     };
     // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));

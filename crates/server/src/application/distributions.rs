@@ -122,7 +122,7 @@ fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate)
             schedule_id:% = schedule, due_on:%, reason:%, retry_at:%;
             "cannot pay a scheduled distribution, retrying"
         ),
-        DateOutcome::GivenUp { reason } => log::info!(
+        DateOutcome::Skipped { reason } => log::info!(
             schedule_id:% = schedule, due_on:%, reason:%;
             "skipped a scheduled distribution permanently"
         ),

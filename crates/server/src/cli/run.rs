@@ -154,7 +154,7 @@ fn run_service(settings: &Settings, config_file: Option<&Path>) -> anyhow::Resul
         let signals = Arc::new(Mutex::new(StopSignals::listen()?));
         let application = Application::build(settings, |transport| transport).inspect_err(|cause| {
             let cause = format!("{cause:#}"); // `main` prints it
-            log::error!(cause = cause.as_str(); "stopped: the service could not start");
+            log::error!(cause = cause.as_str(); "the service could not start");
         })?;
         application.log_next_step(config_file);
         let stop = || {
@@ -173,7 +173,7 @@ fn run_service(settings: &Settings, config_file: Option<&Path>) -> anyhow::Resul
 }
 
 /// Ends the process after five seconds if background work is still running. Open transactions are rolled back, and work
-/// in steps continues after the next start. The exit status is 0 if the service stopped in order, with a report.
+/// in steps continues after the next start. The exit status is 0 if the service stopped gracefully, with a report.
 fn exit_after_grace(report: Option<StopReport>) -> anyhow::Result<()> {
     let wait = move || {
         sleep(BACKGROUND_EXIT_TIMEOUT);

@@ -9,7 +9,7 @@ use super::{
 command_group! {
     /// A command that uses the database.
     enum Command {
-        /// Verify the ledger, read-only; exits with 1 and one line per violation.
+        /// Verify the ledger (read-only). Exits with 1 and prints one line per violation.
         Verify(ledger::verify::Verify),
         /// Seal all committed journal entries and print the head of the hash chain.
         Seal(ledger::seal::Seal),

@@ -1,7 +1,7 @@
 //! `guerdon wallet`.
 
 use guerdon_domain::commands::{Command, Done};
-use guerdon_domain::overrides::ReplaceBalance;
+use guerdon_domain::overrides::OverrideBalance;
 use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -55,9 +55,9 @@ impl RunnableCommand for Override {
         let request = ("wallet override", user.as_uuid(), wallet, &self.order.sum);
         let kind = WalletType::from(wallet);
         let sum = self.order.sum.to_sum()?;
-        let command = Command::ReplaceBalance(ReplaceBalance { user_id: user, wallet: kind, sum });
+        let command = Command::OverrideBalance(OverrideBalance { user_id: user, wallet: kind, sum });
         execute_once(environment, (company.provider_id, command), &self.order.key, &request, move |done| {
-            let Done::Replaced(replaced) = done else { return Err(unexpected_outcome(&done)) };
+            let Done::BalanceOverridden(replaced) = done else { return Err(unexpected_outcome(&done)) };
             let (before, now) =
                 (format_worth(replaced.before, replaced.rate), format_worth(replaced.after, replaced.rate));
             let (name, domain) = (kind.name(), &company.domain);

@@ -67,11 +67,11 @@ pub(super) fn load_company(mut context: PageContext<'_>, id: &str) -> Result<Opt
     let occasions = context.reads.list_occasion_usage(id, recent, OCCASIONS_MAX)?;
     let names = context.provider_names()?;
     let name = ObjectReference { id: id.to_string(), name: company.name.as_str().to_owned() };
-    let missed = context.reads.list_missed_dates(id)?;
+    let skipped = context.reads.list_skipped_dates(id)?;
     let schedules =
         context.reads.list_schedules(id)?.into_iter().filter(|schedule| schedule.cancelled_at.is_none());
     let schedules = schedules.map(|schedule| {
-        let given_up = missed.iter().filter(|date| date.schedule_id == schedule.id).count();
+        let given_up = skipped.iter().filter(|date| date.schedule_id == schedule.id).count();
         to_schedule(&schedule, name.clone(), i64::try_from(given_up).unwrap_or(0))
     });
     Ok(Some(Company {
@@ -147,7 +147,7 @@ fn build_circulation(record: &CompanyRecord, days: &[CompanyDay]) -> Vec<Circula
     wallets.into_iter().map(to_circulation).collect()
 }
 
-fn to_schedule(record: &ScheduleRecord, company: ObjectReference, missed: i64) -> Schedule {
+fn to_schedule(record: &ScheduleRecord, company: ObjectReference, skipped: i64) -> Schedule {
     Schedule {
         id: record.id.to_string(),
         company,
@@ -156,19 +156,19 @@ fn to_schedule(record: &ScheduleRecord, company: ObjectReference, missed: i64) -
         every: record.period.name().to_owned(),
         next_on: record.next_on.to_date(),
         failing: record
-            .failed_tries
+            .failed_attempts
             .as_ref()
             .map(|failing| ScheduleFailure { since: to_utc(failing.since), reason: failing.reason.clone() }),
-        missed: to_count(missed),
+        skipped: to_count(skipped),
     }
 }
 
 pub(super) fn load_schedules(mut context: PageContext<'_>) -> Result<Schedules, StoreError> {
     let mut rows = Vec::new();
-    for (schedule, missed) in context.reads.list_active_schedules()? {
-        if schedule.failed_tries.is_some() || !is_failing_only(context.query) {
+    for (schedule, skipped) in context.reads.list_active_schedules()? {
+        if schedule.failed_attempts.is_some() || !is_failing_only(context.query) {
             let company = context.company_name(schedule.company_id)?;
-            rows.push(to_schedule(&schedule, company, missed));
+            rows.push(to_schedule(&schedule, company, skipped));
         }
     }
     Ok(Schedules { list: Listing::<ScheduleColumn>::from_query(context.query).sort_and_paginate(rows) })

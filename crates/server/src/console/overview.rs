@@ -123,7 +123,7 @@ fn load_problems(context: &mut PageContext<'_>) -> Result<Problems, StoreError> 
     Ok(Problems {
         low_reserves: to_count(context.reads.count_low_reserves()?),
         failing_schedules: number(
-            schedules.iter().filter(|schedule| schedule.0.failed_tries.is_some()).count(),
+            schedules.iter().filter(|schedule| schedule.0.failed_attempts.is_some()).count(),
         ),
         suspended_providers: number(providers.iter().filter(|provider| provider.suspended).count()),
         failing_receivers: failing_receivers(context, &providers)?,

@@ -89,7 +89,7 @@ fn check_secrets(store: &dyn Store, keys: &Keys) -> Result<Vec<Violation>, Store
 
 fn can_decrypt(keys: &Keys, provider: &Provider) -> bool {
     let former = provider.former_shared_secret.as_ref().map(|former| former.secret.as_slice());
-    [Some(provider.shared_secret_sealed.as_slice()), former]
+    [Some(provider.encrypted_shared_secret.as_slice()), former]
         .into_iter()
         .flatten()
         .all(|sealed| keys.decrypt_secret(provider.id, sealed).is_ok())

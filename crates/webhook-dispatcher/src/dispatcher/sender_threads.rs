@@ -112,7 +112,7 @@ fn log_result(shared: &SharedDispatcher, job: &Job, report: AttemptReport, failu
             shared.parts.observer.event_exhausted();
             log::warn!(
                 event_id:% = event, provider_id:% = provider, attempt = number, failure;
-                "exhausted the attempts to deliver an event"
+                "gave up on an event after its last attempt"
             );
         }
         _ => log::info!(

@@ -83,7 +83,7 @@ impl HttpSender {
         started_at: Timestamp,
     ) -> Result<Request<&'a [u8]>, String> {
         let secrets =
-            self.parts.secrets.open_secrets(delivery.provider).map_err(|error| error.to_string())?;
+            self.parts.secrets.decrypt_secrets(delivery.provider).map_err(|error| error.to_string())?;
         let nonce = HEXLOWER.encode(&self.parts.nonces.next_nonce().map_err(|error| error.to_string())?);
         let (event_id, timestamp) = (delivery.event.to_string(), started_at.to_string());
         let signature = sign(secrets.service_secret(), url, &timestamp, &nonce, delivery.body);

@@ -7,7 +7,7 @@ use guerdon_domain::ports::Clock;
 
 use crate::egress_policy::{EgressPolicy, HostResolver, SystemResolver};
 use crate::nonce::{NonceSource, SystemNonces};
-use crate::sender::OpenSecrets;
+use crate::sender::DecryptSecrets;
 
 /// The parts of a sender.
 pub struct HttpSenderParts {
@@ -16,7 +16,7 @@ pub struct HttpSenderParts {
     /// The trusted certificate authorities.
     pub roots: TrustedRoots,
     /// Decrypts the shared secrets.
-    pub secrets: Arc<dyn OpenSecrets>,
+    pub secrets: Arc<dyn DecryptSecrets>,
     /// The source of signed timestamps.
     pub clock: Arc<dyn Clock>,
     /// The source of signed nonces.
@@ -29,7 +29,7 @@ pub struct HttpSenderParts {
 
 impl HttpSenderParts {
     /// The parts used in production, with the operator's egress policy.
-    pub fn new(policy: EgressPolicy, secrets: Arc<dyn OpenSecrets>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(policy: EgressPolicy, secrets: Arc<dyn DecryptSecrets>, clock: Arc<dyn Clock>) -> Self {
         Self {
             policy,
             roots: TrustedRoots::Public,

@@ -10,8 +10,8 @@ use guerdon_domain::ports::{Clock, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{EventId, ProviderId};
 use guerdon_webhook_dispatcher::{
-    AttemptOutcome, DeliveryRequest, EgressPolicy, EventSender, HostResolver, HttpSender, HttpSenderLimits,
-    HttpSenderParts, OpenSecrets, SharedSecrets, UnreadableSecret,
+    AttemptOutcome, DecryptSecrets, DeliveryRequest, EgressPolicy, EventSender, HostResolver, HttpSender,
+    HttpSenderLimits, HttpSenderParts, SharedSecrets, UnreadableSecret,
 };
 use time::macros::datetime;
 use uuid::Uuid;
@@ -37,15 +37,15 @@ impl Clock for FixedClock {
 /// Secrets that are encrypted by reversing them.
 struct ReversedSecrets;
 
-impl OpenSecrets for ReversedSecrets {
-    fn open_secrets(&self, provider: &Provider) -> Result<SharedSecrets, UnreadableSecret> {
+impl DecryptSecrets for ReversedSecrets {
+    fn decrypt_secrets(&self, provider: &Provider) -> Result<SharedSecrets, UnreadableSecret> {
         let open = |sealed: &[u8]| {
             let text = std::str::from_utf8(sealed).map_err(|_utf8| UnreadableSecret)?;
             Ok(Zeroizing::new(text.chars().rev().collect()))
         };
-        let former = provider.former_shared_secret_sealed(NOW);
+        let former = provider.former_encrypted_shared_secret(NOW);
         Ok(SharedSecrets {
-            current: open(&provider.shared_secret_sealed)?,
+            current: open(&provider.encrypted_shared_secret)?,
             former: former.map(open).transpose()?,
         })
     }
@@ -102,7 +102,7 @@ pub(super) fn provider_with_url(url: Option<&str>) -> Provider {
         name: "Provider".to_owned(),
         api_key: "key".to_owned(),
         api_secret_hash: Vec::new(),
-        shared_secret_sealed: SECRET.bytes().rev().collect(),
+        encrypted_shared_secret: SECRET.bytes().rev().collect(),
         former_api_secret: None,
         former_shared_secret: None,
         callback_url: url.map(str::to_owned),

@@ -117,7 +117,7 @@ fn during_a_grace_period_the_old_secret_signs_and_both_sign_the_standard_header(
     let receiver = Receiver::with_response(OK);
     let mut provider = provider_with_url(Some(&receiver.url()));
     let former = |valid_until| Some(FormerSecret { secret: SECRET.bytes().rev().collect(), valid_until });
-    provider.shared_secret_sealed = NEW_SECRET.bytes().rev().collect();
+    provider.encrypted_shared_secret = NEW_SECRET.bytes().rev().collect();
     let check = |provider: &Provider, secret: &str, standard_signature: &str| {
         let delivery = DeliveryRequest { provider, event: event_id(), body: BODY };
         assert_confirmed(&create_sender(ALLOW_ALL).attempt_delivery(&delivery));

@@ -150,7 +150,7 @@ fn an_unsendable_request_is_a_failed_attempt() {
     check(&provider_with_url(None), "there is no callback URL");
     check(&provider_with_url(Some("https://e.com/#x")), "callback_url must have no fragment");
     let mut sealed = provider_with_url(Some("http://127.0.0.1:1/"));
-    sealed.shared_secret_sealed = vec![0xff];
+    sealed.encrypted_shared_secret = vec![0xff];
     check(&sealed, "the shared secret cannot be decrypted with this master key");
     let mut former = provider_with_url(Some("http://127.0.0.1:1/"));
     let valid_until = NOW.saturating_add(Duration::from_secs(1));

@@ -25,7 +25,7 @@ fn weekly_schedule() -> Schedule {
         start_on: date("2026-01-01"),
         next_on: date("2026-01-08"),
         due_at: date("2026-01-08").start_of_day(),
-        failed_tries: None,
+        failed_attempts: None,
         created_at: Timestamp::UNIX_EPOCH,
         cancelled_at: None,
     }

@@ -14,7 +14,7 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{LongPoll, Look, OperationDocs};
+use crate::operation::{LongPoll, OperationDocs, PollResult};
 use guerdon_api_types::WireValue;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
@@ -66,20 +66,20 @@ impl LongPoll for List {
     type Query = FeedQuery;
     type Page = FeedPage;
 
-    const LOOK_BYTES_MAX: usize = EVENT_BYTES_MAX;
+    const POLL_BYTES_MAX: usize = EVENT_BYTES_MAX;
 
     fn parse_query(call: &Call) -> Result<(FeedQuery, Duration), ApiError> {
         call.parse_query(|query| read_query(call.scope, query))
     }
 
-    fn look(reads: &mut dyn ReadTx, query: &mut FeedQuery) -> Result<Look<FeedPage>, ApiError> {
+    fn poll(reads: &mut dyn ReadTx, query: &mut FeedQuery) -> Result<PollResult<FeedPage>, ApiError> {
         let page = reads.find_feed_page(query)?;
         if !page.ids.is_empty() {
-            return Ok(Look::Found(page));
+            return Ok(PollResult::Found(page));
         }
         let has_moved = page.next != query.after;
         query.after = page.next;
-        Ok(if has_moved { Look::Continues } else { Look::End })
+        Ok(if has_moved { PollResult::Continues } else { PollResult::End })
     }
 
     fn empty_response(query: &FeedQuery) -> Result<RenderedResponse, ApiError> {

@@ -2,10 +2,9 @@
 //!
 //! A client with a new secret must be admitted even while another process at its address still sends the old one. A
 //! lookup for each request would undo the lockout. Instead, all requests that arrive at about the same time share one
-//! reading of the secrets of all providers; if the reading fails, all these requests fail. Only one reading runs at a
-//! time, however many requests wait for it, and readings of up to 100 ms take at most a tenth of one thread's time. A
-//! cache with a time to live cannot replace this: its entries may be older than the request, and it does not space the
-//! readings.
+//! load of the secrets of all providers; if the load fails, all these requests fail. Only one load runs at a time, however
+//! many requests wait for it, and loads of up to 100 ms take at most a tenth of one thread's time. A cache with a time to
+//! live cannot replace this: its entries may be older than the request, and it does not limit how often they are loaded.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,12 +18,12 @@ use super::basic_auth::Credentials;
 use crate::api::SecretVerifier;
 use crate::operation::error::ApiError;
 
-/// The shortest interval between the starts of two readings.
+/// The shortest interval between the starts of two loads.
 const INTERVAL_MIN: Duration = Duration::from_millis(5);
-/// The interval between the starts of two readings is the duration of the first one times this factor, limited to
+/// The interval between the starts of two loads is the duration of the first one times this factor, limited to
 /// [`INTERVAL_MIN`] and [`INTERVAL_MAX`].
 const INTERVAL_FACTOR: u32 = 10;
-/// The longest interval between the starts of two readings, however slow a reading is.
+/// The longest interval between the starts of two loads, however slow a load is.
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
 
 /// The secret of an unknown key is compared with this, so that the comparison takes as long as for a known key.
@@ -33,34 +32,34 @@ pub(super) const NO_HASH: [u8; 32] = [0; 32];
 /// Hashes of the valid API secrets of each provider, by API key.
 pub(super) type Hashes = HashMap<String, Vec<Vec<u8>>>;
 
-/// The last reading, shared by all requests that arrived before it started.
+/// The last load, shared by all requests that arrived before it started.
 #[derive(Default)]
-pub(super) struct CurrentSecrets(Mutex<Reading>);
+pub(super) struct CurrentSecrets(Mutex<SecretsLoad>);
 
 #[derive(Default)]
-struct Reading {
-    /// The start and the result of the last reading that ended.
+struct SecretsLoad {
+    /// The start and the result of the last load that ended.
     last: Option<(Instant, Result<Hashes, ApiError>)>,
-    /// When the next reading may start.
+    /// When the next load may start.
     next_at: Option<Instant>,
     duration: Duration,
 }
 
-impl Reading {
+impl SecretsLoad {
     fn delay_next(&mut self, started_at: Instant) {
         let interval = (self.duration * INTERVAL_FACTOR).clamp(INTERVAL_MIN, INTERVAL_MAX);
         self.next_at = Some(started_at + interval);
     }
 
-    /// The result of the last reading, unless that reading started before `arrived_at`.
+    /// The result of the last load, unless that load started before `arrived_at`.
     fn result_since(&self, arrived_at: Instant) -> Option<&Result<Hashes, ApiError>> {
         self.last.as_ref().filter(|(started_at, _)| *started_at >= arrived_at).map(|(_, result)| result)
     }
 }
 
 impl CurrentSecrets {
-    /// Whether `credentials` are valid now, according to a reading that starts after this call. Requests that arrive
-    /// before the reading starts share it. Fails if `read` fails. Also fails with 503 if the reading does not start
+    /// Whether `credentials` are valid now, according to a load that starts after this call. Requests that arrive
+    /// before the load starts share it. Fails if `read` fails. Also fails with 503 if the load does not start
     /// within `Deadlines::REQUEST.credentials`, or if `read` takes longer than that.
     pub(super) async fn are_valid_now(
         &self,
@@ -70,29 +69,29 @@ impl CurrentSecrets {
     ) -> Result<bool, ApiError> {
         let arrived_at = Instant::now();
         let wait = async {
-            let reading = self.0.lock().await;
-            if reading.result_since(arrived_at).is_none()
-                && let Some(next_at) = reading.next_at
+            let load = self.0.lock().await;
+            if load.result_since(arrived_at).is_none()
+                && let Some(next_at) = load.next_at
             {
                 sleep_until(next_at).await;
             }
-            reading
+            load
         };
-        let mut reading =
+        let mut load =
             timeout(Deadlines::REQUEST.credentials, wait).await.map_err(|_elapsed| ApiError::busy())?;
-        if reading.result_since(arrived_at).is_none() {
+        if load.result_since(arrived_at).is_none() {
             let started_at = Instant::now();
-            // Set before the reading, because the client may disconnect during the reading. Even then, the next reading
+            // Set before the load, because the client may disconnect during the load. Even then, the next load
             // must not start earlier.
-            reading.delay_next(started_at);
+            load.delay_next(started_at);
             let result = timeout(Deadlines::REQUEST.credentials, read())
                 .await
                 .unwrap_or_else(|_elapsed| Err(ApiError::busy()));
-            reading.duration = started_at.elapsed();
-            reading.delay_next(started_at);
-            reading.last = Some((started_at, result));
+            load.duration = started_at.elapsed();
+            load.delay_next(started_at);
+            load.last = Some((started_at, result));
         }
-        let hashes = match reading.result_since(arrived_at) {
+        let hashes = match load.result_since(arrived_at) {
             Some(Ok(hashes)) => hashes,
             Some(Err(failure)) => return Err(failure.clone()),
             None => return Err(ApiError::busy()),
@@ -157,11 +156,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_share_readings_which_take_at_most_a_tenth_of_the_time() {
-        let (current, readings, duration) =
+        let (current, loads, duration) =
             (CurrentSecrets::default(), Cell::new(0_u32), Duration::from_millis(40));
         let request = async |secret: &str| {
             let read = async || {
-                readings.set(readings.get() + 1);
+                loads.set(loads.get() + 1);
                 tokio::time::sleep(duration).await;
                 Ok(hashes_of_secret("new"))
             };
@@ -171,7 +170,7 @@ mod tests {
         for round in 1..=5 {
             let results = futures_util::future::join_all((0..100).map(|_| request("wrong"))).await;
             assert!(results.iter().all(|result| matches!(result, Ok(false))));
-            assert_eq!(readings.get(), round);
+            assert_eq!(loads.get(), round);
         }
         assert!(started_at.elapsed() >= 4 * INTERVAL_FACTOR * duration);
     }
@@ -194,10 +193,10 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn requests_that_arrived_before_a_reading_share_its_failure() {
-        let (current, readings, right) =
+        let (current, loads, right) =
             (CurrentSecrets::default(), Cell::new(0_u32), new_credentials("key", "new"));
         let read = async || {
-            readings.set(readings.get() + 1);
+            loads.set(loads.get() + 1);
             tokio::time::sleep(Duration::from_millis(900)).await;
             Err(ApiError::unavailable("away", 1))
         };
@@ -208,7 +207,7 @@ mod tests {
                 .as_ref()
                 .is_err_and(|error| error.status_and_message() == (503, "away")))
         );
-        assert_eq!(readings.get(), 1);
+        assert_eq!(loads.get(), 1);
     }
 
     #[tokio::test(start_paused = true)]

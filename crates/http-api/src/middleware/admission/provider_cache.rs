@@ -50,7 +50,7 @@ mod tests {
             name: String::new(),
             api_key: "key".to_owned(),
             api_secret_hash: Vec::new(),
-            shared_secret_sealed: Vec::new(),
+            encrypted_shared_secret: Vec::new(),
             former_api_secret: None,
             former_shared_secret: None,
             callback_url: None,

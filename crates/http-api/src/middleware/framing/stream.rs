@@ -22,8 +22,9 @@ use crate::request_info::{BodyFailure, ClientEnd};
 /// reset the connection, and the response might be lost.
 const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// How long a connection keeps its parser after a response, if valid credentials were used. The timer of actix-web would
-/// not do: after a pause of the whole process it ends connections whose next request has arrived.
+/// How long a connection keeps its parser after a response, if valid credentials were used. The keep-alive
+/// timer of actix-web is not suitable: after a pause of the whole process, it closes connections whose next request has
+/// arrived.
 pub(crate) const PARSER_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// The maximum number of bytes that are read at a time: the size of a TLS record.
@@ -265,7 +266,7 @@ impl<IO: AsyncRead + AsyncWrite + Unpin> StrictStream<IO> {
         let (timeout, framing_error) = if !self.framing.is_in_head() {
             // The response may be sent before the rest of the body arrives, and may end the connection.
             self.connection.wake_on_response(context.waker());
-            (Deadlines::REQUEST.body_part, Some(FramingError::SlowBody))
+            (Deadlines::REQUEST.body, Some(FramingError::SlowBody))
         } else if self.connection.phase() == ConnectionPhase::AwaitResponse {
             self.connection.wake_on_response(context.waker()); // the time limit of the next head starts with the response
             return Poll::Pending;

@@ -84,7 +84,7 @@ fn recognition_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
         from: format!(
             "journal_entries AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
              WHERE r.journal_entry_id = c.id AND c.kind = {}",
-            kind::SENDING
+            kind::RECOGNITION
         ),
         what: "recognition",
         id: "r.id",

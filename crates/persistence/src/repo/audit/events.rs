@@ -170,10 +170,10 @@ impl Unit<'_> {
                 .select(AuditedRecognitionRow::as_select())
                 .get_results(conn)
         })?;
-        let sendings: Vec<_> = found.iter().map(|recognition| recognition.journal_entry_id).collect();
-        let sendings = self.load_entries_by_id(&sendings)?;
+        let entries: Vec<_> = found.iter().map(|recognition| recognition.journal_entry_id).collect();
+        let entries = self.load_entries_by_id(&entries)?;
         let priced = found.into_iter().filter_map(|recognition| {
-            let points = sendings.get(&recognition.journal_entry_id)?.points;
+            let points = entries.get(&recognition.journal_entry_id)?.points;
             Some((recognition.id.0.as_uuid(), (recognition, points)))
         });
         Ok(priced.collect())

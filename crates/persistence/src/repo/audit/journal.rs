@@ -124,7 +124,7 @@ impl Unit<'_> {
             }
             let sent = recognitions.of_entry(row.id);
             progress.recognitions += checked_cast::<i64, _>(sent.len());
-            changed.extend(sent.iter().filter(|fact| !fact.matches_sending(row)).map(|fact| fact.id));
+            changed.extend(sent.iter().filter(|fact| !fact.matches_entry(row)).map(|fact| fact.id));
             let mut sent = sent.iter().peekable();
             let mut audit_page = |page: &[TransferRow]| {
                 progress.transfers += checked_cast::<i64, _>(page.len());
@@ -159,7 +159,7 @@ impl Unit<'_> {
         self.audit_changed_recognitions(&changed, findings)
     }
 
-    /// Checks that a recognition that differs from its sending was amended; `tables` checks its amendments.
+    /// Checks that a recognition that differs from its journal entry was amended; `tables` checks its amendments.
     fn audit_changed_recognitions(
         &mut self,
         changed: &[Id<RecognitionId>],

@@ -1,4 +1,4 @@
-//! Checks that the next date of each schedule follows from its paid and missed dates, and that no date was
+//! Checks that the next date of each schedule follows from its paid and skipped dates, and that no date was
 //! paid early.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,9 +13,9 @@ use guerdon_domain::values::{IsoDate, ScheduleId};
 use time::Duration;
 
 use super::super::Unit;
-use crate::rows::schema::{audit_entries, journal_entries, missed_dates, schedules};
+use crate::rows::schema::{audit_entries, journal_entries, schedules, skipped_dates};
 use crate::rows::types::Id;
-use crate::rows::{JournalEntryRow, MissedDateRow, ScheduleRow, kind};
+use crate::rows::{JournalEntryRow, ScheduleRow, SkippedDateRow, kind};
 
 /// The number of schedules that are read together, each with all its dates.
 const PAGE_SCHEDULES: i64 = 50;
@@ -37,7 +37,7 @@ impl Unit<'_> {
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(Id(last.id));
             let ids: Vec<Id<ScheduleId>> = page.iter().map(|schedule| Id(schedule.id)).collect();
-            let mut settled = self.load_missed_dates(&ids)?;
+            let mut settled = self.load_skipped_dates(&ids)?;
             let paid = self.load_payments(&ids)?;
             for schedule in &page {
                 let paid = paid.get(&schedule.id).map(Vec::as_slice).unwrap_or_default();
@@ -79,17 +79,17 @@ impl Unit<'_> {
         self.record_failure(rows.into_iter().map(ScheduleRow::into_schedule).collect())
     }
 
-    fn load_missed_dates(&mut self, ids: &[Id<ScheduleId>]) -> Result<Dates, StoreError> {
-        let rows: Vec<MissedDateRow> = self.query(|conn| {
-            missed_dates::table
-                .filter(missed_dates::schedule_id.eq_any(ids))
-                .select(MissedDateRow::as_select())
+    fn load_skipped_dates(&mut self, ids: &[Id<ScheduleId>]) -> Result<Dates, StoreError> {
+        let rows: Vec<SkippedDateRow> = self.query(|conn| {
+            skipped_dates::table
+                .filter(skipped_dates::schedule_id.eq_any(ids))
+                .select(SkippedDateRow::as_select())
                 .get_results(conn)
         })?;
         let mut all = Dates::new();
         for row in rows {
-            let missed = self.record_failure(row.into_missed_date())?;
-            all.entry(missed.schedule_id).or_default().insert(missed.due_on);
+            let skipped = self.record_failure(row.into_skipped_date())?;
+            all.entry(skipped.schedule_id).or_default().insert(skipped.due_on);
         }
         Ok(all)
     }
@@ -131,7 +131,7 @@ fn audit_payment(schedule: &Schedule, entry: &JournalEntry, settled: &mut Dates,
     });
 }
 
-/// Checks that the next date is the first one that is neither paid nor missed, and that its first try is due
+/// Checks that the next date is the first one that is neither paid nor skipped, and that its first try is due
 /// at its start.
 fn audit_progress(schedule: &Schedule, settled: &BTreeSet<IsoDate>, now: Timestamp, findings: &mut Findings) {
     let dates = (0..).map_while(|n| schedule.period.nth_date(schedule.start_on, n));

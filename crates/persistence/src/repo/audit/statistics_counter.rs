@@ -27,7 +27,7 @@ pub(super) struct StatisticsCounter {
 
 impl StatisticsCounter {
     pub(super) fn count_entry(&mut self, entry: &JournalEntryRow<'_>) {
-        if entry.kind != kind::SENDING {
+        if entry.kind != kind::RECOGNITION {
             return;
         }
         let (at, company) = (entry.created_at.0, entry.company_id.0);

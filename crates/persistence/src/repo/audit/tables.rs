@@ -305,7 +305,7 @@ fn occasion_checks() -> Vec<Check> {
              AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL",
             id_as_text("c.occasion_id"),
             id_as_text("c.company_id"),
-            kind::SENDING
+            kind::RECOGNITION
         ),
     )]
 }

@@ -191,12 +191,12 @@ fn columns_of(section: ArchiveSection, all: &[Vec<ArchivedColumn>]) -> Vec<Archi
 struct ArchivedProvider {
     id: ProviderId,
     api_key: String,
-    shared_secret_sealed: Vec<u8>,
+    encrypted_shared_secret: Vec<u8>,
 }
 
 impl ArchivedProvider {
     fn require_readable_secret(&self, environment: &CommandEnvironment) -> Result<(), CommandError> {
-        match environment.keys.decrypt_secret(self.id, &self.shared_secret_sealed) {
+        match environment.keys.decrypt_secret(self.id, &self.encrypted_shared_secret) {
             Ok(_secret) => Ok(()),
             Err(_cause) => Err(CommandError::Refused(format!(
                 "the shared secret of provider {} was encrypted with another master key: configure the same \
@@ -238,13 +238,14 @@ fn check_rows(
                     ArchiveSection::Providers,
                     Some(ArchivedValue::Id(id)),
                     Some(ArchivedValue::Text(api_key)),
-                    Some(ArchivedValue::Bytes(shared_secret_sealed)),
-                ) = (section, value(row, "id"), value(row, "api_key"), value(row, "shared_secret_sealed"))
+                    Some(ArchivedValue::Bytes(encrypted_shared_secret)),
+                ) =
+                    (section, value(row, "id"), value(row, "api_key"), value(row, "encrypted_shared_secret"))
                 {
                     provider = Some(ArchivedProvider {
                         id: ProviderId::from_uuid(id),
                         api_key,
-                        shared_secret_sealed,
+                        encrypted_shared_secret,
                     });
                 }
             }

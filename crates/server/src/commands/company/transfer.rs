@@ -1,6 +1,6 @@
 //! `guerdon company transfer`.
 
-use guerdon_domain::companies::{MoveCompanyError, move_to_provider};
+use guerdon_domain::companies::{TransferCompanyError, transfer_to_provider};
 use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -43,7 +43,7 @@ impl RunnableCommand for Transfer {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (company, to) = (self.company_id.find_company(environment)?, self.to.find_id(environment)?);
         let provider = environment.store.transaction(|tx| -> Result<_, CommandError> {
-            move_to_provider(tx, company.id, to, &environment.context())?;
+            transfer_to_provider(tx, company.id, to, &environment.context())?;
             Ok(tx.find_provider(to)?.map_or_else(String::new, |provider| provider.name))
         })?;
         TransferView {
@@ -56,4 +56,4 @@ impl RunnableCommand for Transfer {
     }
 }
 
-impl_from_errors!(MoveCompanyError);
+impl_from_errors!(TransferCompanyError);

@@ -1,7 +1,7 @@
 //! `guerdon distribution list`.
 
 use guerdon_console::numbers;
-use guerdon_domain::distributions::{MissedDate, Schedule as Repeating, list_schedules};
+use guerdon_domain::distributions::{Schedule as Repeating, SkippedDate, list_schedules};
 use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ struct ListedScheduleView {
     failing_since: Option<String>,
     /// Why the last attempt was refused.
     failure: Option<String>,
-    missed: Vec<SkippedDateView>,
+    skipped: Vec<SkippedDateView>,
 }
 
 /// A date that was skipped permanently.
@@ -43,18 +43,18 @@ struct SkippedDateView {
 }
 
 impl ListedScheduleView {
-    fn from_schedule(repeating: &Repeating, missed: &[MissedDate]) -> Self {
+    fn from_schedule(repeating: &Repeating, skipped: &[SkippedDate]) -> Self {
         Self {
             schedule: ScheduleView::from_schedule(repeating),
             created_at: repeating.created_at.to_string(),
             cancelled_at: repeating.cancelled_at.map(|at| at.to_string()),
-            failing_since: repeating.failed_tries.as_ref().map(|failing| failing.since.to_string()),
-            failure: repeating.failed_tries.as_ref().map(|failing| failing.reason.clone()),
-            missed: missed
+            failing_since: repeating.failed_attempts.as_ref().map(|failing| failing.since.to_string()),
+            failure: repeating.failed_attempts.as_ref().map(|failing| failing.reason.clone()),
+            skipped: skipped
                 .iter()
-                .map(|missed| SkippedDateView {
-                    date: missed.due_on.to_string(),
-                    reason: missed.reason.clone(),
+                .map(|skipped| SkippedDateView {
+                    date: skipped.due_on.to_string(),
+                    reason: skipped.reason.clone(),
                 })
                 .collect(),
         }
@@ -74,7 +74,7 @@ impl ListedScheduleView {
             schedule.every.to_owned(),
             schedule.start.clone(),
             schedule.next.clone().unwrap_or_default(),
-            self.missed.iter().map(|missed| missed.date.as_str()).collect::<Vec<_>>().join(" "),
+            self.skipped.iter().map(|skipped| skipped.date.as_str()).collect::<Vec<_>>().join(" "),
             state,
         ]
     }
@@ -86,7 +86,7 @@ struct ScheduleListView(Vec<ListedScheduleView>);
 
 impl CommandView for ScheduleListView {
     fn to_text(&self) -> String {
-        let head = ["id", "wallet", "points", "every", "start", "next", "missed", "state"];
+        let head = ["id", "wallet", "points", "every", "start", "next", "skipped", "state"];
         format_table(&head, &self.0.iter().map(ListedScheduleView::to_row).collect::<Vec<_>>())
     }
 }
@@ -102,7 +102,7 @@ impl RunnableCommand for List {
         ScheduleListView(
             found
                 .iter()
-                .map(|(schedule, missed)| ListedScheduleView::from_schedule(schedule, missed))
+                .map(|(schedule, skipped)| ListedScheduleView::from_schedule(schedule, skipped))
                 .collect(),
         )
         .to_output()

@@ -35,7 +35,7 @@ struct ExampleView {
     status: Option<u16>,
     cause: Option<String>,
     duration_ms: u128,
-    answer: String,
+    response: String,
 }
 
 impl CommandView for ExampleView {
@@ -45,8 +45,11 @@ impl CommandView for ExampleView {
             (Some(status), None) => status.to_string(),
             (None, None) => "nothing".to_owned(),
         };
-        let response =
-            if self.answer.is_empty() { String::new() } else { format!("\n{}", self.answer.escape_debug()) };
+        let response = if self.response.is_empty() {
+            String::new()
+        } else {
+            format!("\n{}", self.response.escape_debug())
+        };
         let confirmation = if self.confirmed { "confirmed" } else { "not confirmed" };
         format!(
             "{} to {}: {confirmation}, {result} in {} ms{response}",
@@ -85,7 +88,7 @@ impl RunnableCommand for SendExample {
             status: outcome.status,
             cause: outcome.failure,
             duration_ms: outcome.duration.as_millis(),
-            answer: String::from_utf8_lossy(&outcome.response_body).into_owned(),
+            response: String::from_utf8_lossy(&outcome.response_body).into_owned(),
         };
         Ok(CommandOutput { status: u8::from(!confirmed), ..outcome_view.to_output()? })
     }

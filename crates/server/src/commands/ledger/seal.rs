@@ -44,7 +44,7 @@ impl CommandView for SealView {
         let sequence = self.sequence.to_string();
         let field_text = format_fields(&[("sequence", sequence.as_str()), ("head", self.head.as_str())]);
         format!(
-            "{field_text}\nKeep the head elsewhere: `guerdon verify --head {}` proves that nothing before it was changed.",
+            "{field_text}\nStore the head on another system: `guerdon verify --head {}` proves that nothing before it was changed.",
             self.head
         )
     }

@@ -13,7 +13,7 @@ command_group! {
     enum MailCommand {
         /// List mails, newest first.
         List(list::List),
-        /// Retry pending or failed mails now.
+        /// Retry waiting or given-up mails now.
         Retry(retry::Retry),
         /// Send a test mail.
         Test(test::Test),

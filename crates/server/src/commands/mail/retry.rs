@@ -10,7 +10,7 @@ use crate::commands::arguments::identifiers::parse_id;
 use crate::commands::output::format_count;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// Retry pending or failed mails now, even if the mail server is considered unavailable.
+/// Retry waiting or given-up mails now, even if the mail server is considered unavailable.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon mail retry MAIL_ID
@@ -38,7 +38,7 @@ impl RunnableCommand for Retry {
         environment.store.transaction(|tx| -> Result<(), CommandError> {
             for id in &self.ids {
                 if !tx.retry_notification(Channel::Mail, *id)? {
-                    return Err(CommandError::Refused(format!("mail {id} is neither pending nor failed")));
+                    return Err(CommandError::Refused(format!("mail {id} is neither waiting nor given-up")));
                 }
                 tx.record_audit_entry(&context.new_audit_entry(Action::MailsRetried).with_object(*id))?;
             }

@@ -70,14 +70,14 @@ impl RunnableCommand for Create {
         let name = parse_name(&self.name)?;
         let api_key =
             random::generate_name(API_KEY_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
-        let shared_secret_sealed = environment.keys.encrypt_secret(id, &shared_secret)?;
+        let encrypted_shared_secret = environment.keys.encrypt_secret(id, &shared_secret)?;
         let provider = environment.store.transaction(|tx| -> Result<_, StoreError> {
             let command = CreateProvider {
                 id,
                 name: name.clone(),
                 api_key: api_key.clone(),
                 api_secret_hash: environment.keys.hash_secret(&api_secret),
-                shared_secret_sealed: shared_secret_sealed.clone(),
+                encrypted_shared_secret: encrypted_shared_secret.clone(),
                 callback_url: self.callback_url.clone(),
                 manages_all_domain_resources: self.manages_all_domain_resources,
             };

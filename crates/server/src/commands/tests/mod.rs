@@ -118,7 +118,7 @@ fn a_provider_is_created_with_secrets_that_work() {
         .unwrap();
     let keys = &setup.environment.keys;
     assert!(keys.verify_secret(created["api_secret"].as_str().unwrap(), &stored.api_secret_hash));
-    let shared = keys.decrypt_secret(stored.id, &stored.shared_secret_sealed).unwrap();
+    let shared = keys.decrypt_secret(stored.id, &stored.encrypted_shared_secret).unwrap();
     assert_eq!(created["shared_secret"], shared.expose());
 }
 

@@ -14,7 +14,7 @@ fn a_shared_secret_that_the_master_key_does_not_decrypt_is_reported() {
     assert_eq!(setup.run_for_value(&["verify"])["ok"], true);
     let id = ProviderId::from_uuid(Uuid::from_u128(7));
     let forged = || CreateProvider {
-        shared_secret_sealed: vec![1; 64],
+        encrypted_shared_secret: vec![1; 64],
         ..CreateProvider::without_credentials(id, SingleLine::parse("Forged").unwrap())
     };
     let environment = &setup.environment;

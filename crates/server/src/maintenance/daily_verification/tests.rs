@@ -140,7 +140,7 @@ fn violations_are_recorded() {
         assert_eq!(setup.last_record().unwrap().violations, 0);
         let id = ProviderId::from_uuid(Uuid::from_u128(7));
         let forged = || CreateProvider {
-            shared_secret_sealed: vec![1; 64],
+            encrypted_shared_secret: vec![1; 64],
             ..CreateProvider::without_credentials(id, SingleLine::parse("Forged").unwrap())
         };
         let origin = Origin { actor: Actor::Operator, reference: None, key: None };

@@ -54,7 +54,7 @@ fn build_provider(number: u64) -> Provider {
         name: format!("Provider {number}"),
         api_key: String::new(),
         api_secret_hash: Vec::new(),
-        shared_secret_sealed: Vec::new(),
+        encrypted_shared_secret: Vec::new(),
         former_api_secret: None,
         former_shared_secret: None,
         callback_url: Some(format!("https://{number}.example/hook")),

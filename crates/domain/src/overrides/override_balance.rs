@@ -1,4 +1,4 @@
-//! Replaces the balance of a wallet, for the operator (behaviour 17.7). The company's reserve pays or
+//! Sets the balance of a wallet, for the operator (behaviour 17.7). The company's reserve pays or
 //! receives the difference, so that the accounts still sum to zero.
 
 use std::collections::BTreeSet;
@@ -12,9 +12,9 @@ use crate::reserve::alert_if_low;
 use crate::values::UserId;
 use crate::wallets::{Account, WalletType};
 
-/// Why a wallet was not replaced.
+/// Why a balance was not overridden.
 #[derive(Debug, thiserror::Error)]
-pub enum ReplaceError {
+pub enum OverrideError {
     /// The user does not exist or is not active.
     #[error("no active user has this id")]
     NoSuchUser,
@@ -36,15 +36,15 @@ pub enum ReplaceError {
 /// Makes a wallet show a number of points: the company's reserve pays or receives the difference. A wallet
 /// that already shows them does not change.
 #[derive(Debug, Clone)]
-pub struct ReplaceBalance {
+pub struct OverrideBalance {
     pub user_id: UserId,
     pub wallet: WalletType,
     pub sum: Sum,
 }
 
-impl Decide for ReplaceBalance {
+impl Decide for OverrideBalance {
     type Done = BalanceChange;
-    type Refusal = ReplaceError;
+    type Refusal = OverrideError;
 
     fn initial_needs(&self) -> Needs {
         Needs {
@@ -64,15 +64,15 @@ impl Decide for ReplaceBalance {
         })
     }
 
-    fn decide(&self, state: &mut DecisionState<'_>) -> Result<BalanceChange, DecideError<ReplaceError>> {
+    fn decide(&self, state: &mut DecisionState<'_>) -> Result<BalanceChange, DecideError<OverrideError>> {
         let DecisionState { facts, book, changes, context, .. } = state;
         let (user, wallet) = (self.user_id, self.wallet);
-        let no_user = || DecideError::Refused(ReplaceError::NoSuchUser);
+        let no_user = || DecideError::Refused(OverrideError::NoSuchUser);
         let found = facts.find_person(user)?.filter(|person| person.active).ok_or_else(no_user)?;
         let company = &facts.find_company(found.company_id)?.ok_or_else(no_user)?.company;
         let rate = company.rate;
         let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
-        rate.to_amount(points).ok_or(DecideError::Refused(ReplaceError::OutOfRange))?;
+        rate.to_amount(points).ok_or(DecideError::Refused(OverrideError::OutOfRange))?;
         let entry = context.new_journal_entry(company, EntryKind::Override { user, wallet, points });
         let account = Account::Wallet(wallet, user);
         let before = book.shown_points(account, rate);
@@ -83,9 +83,9 @@ impl Decide for ReplaceBalance {
             PaymentOutcome::InsufficientFunds => {
                 let needed = Points::new(points.get().saturating_sub(before.get())).unwrap_or_default();
                 let available = book.shown_points(Account::Reserve(company.id), rate);
-                return Err(DecideError::Refused(ReplaceError::InsufficientFunds { needed, available }));
+                return Err(DecideError::Refused(OverrideError::InsufficientFunds { needed, available }));
             }
-            PaymentOutcome::AccountClosed => return Err(DecideError::Refused(ReplaceError::NoSuchWallet)),
+            PaymentOutcome::AccountClosed => return Err(DecideError::Refused(OverrideError::NoSuchWallet)),
         };
         if paid.transfer_count > 0 {
             alert_if_low(company, paid.balance_below_alert, facts, changes, context)?;
@@ -101,14 +101,14 @@ mod tests {
     use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_refusal, points, user_id};
     use crate::money::Amount;
 
-    fn replace_balance(
+    fn override_balance(
         fixture: &mut Fixture,
         id: UserId,
         wallet: WalletType,
         count: i64,
-    ) -> Result<(), DecideError<ReplaceError>> {
+    ) -> Result<(), DecideError<OverrideError>> {
         let sum = Sum::Points(points(count));
-        fixture.decide_command(PROVIDER, &ReplaceBalance { user_id: id, wallet, sum }).map(drop)
+        fixture.decide_command(PROVIDER, &OverrideBalance { user_id: id, wallet, sum }).map(drop)
     }
 
     #[test]
@@ -117,11 +117,11 @@ mod tests {
         let ann = fixture.add_user(1, &[10, 0]);
         fixture.set_reserve(100, None);
         let (wallet, reserve) = (Account::Wallet(WalletType::User, ann), Account::Reserve(COMPANY));
-        replace_balance(&mut fixture, ann, WalletType::User, 30).unwrap();
+        override_balance(&mut fixture, ann, WalletType::User, 30).unwrap();
         assert_eq!((fixture.shown_points(wallet), fixture.shown_points(reserve)), (30, 80));
-        replace_balance(&mut fixture, ann, WalletType::User, 5).unwrap();
+        override_balance(&mut fixture, ann, WalletType::User, 5).unwrap();
         assert_eq!((fixture.shown_points(wallet), fixture.shown_points(reserve)), (5, 105));
-        replace_balance(&mut fixture, ann, WalletType::User, 5).unwrap();
+        override_balance(&mut fixture, ann, WalletType::User, 5).unwrap();
         assert_eq!(
             fixture.changes.journal_entries.len(),
             2,
@@ -133,7 +133,7 @@ mod tests {
     fn the_company_of_the_user_decides_what_else_is_needed() {
         let mut fixture = Fixture::new(50);
         let user_id = fixture.add_user(1, &[10, 0]);
-        let command = ReplaceBalance { user_id, wallet: WalletType::User, sum: Sum::Points(points(30)) };
+        let command = OverrideBalance { user_id, wallet: WalletType::User, sum: Sum::Points(points(30)) };
         let needs = Needs {
             accounts: BTreeSet::from([Account::Reserve(COMPANY), Account::Rounding(COMPANY)]),
             administrators: BTreeSet::from([COMPANY]),
@@ -152,17 +152,17 @@ mod tests {
         fixture.facts.people.insert(user_id(3), None);
         fixture.load_account(Account::Rounding(COMPANY), Amount::ZERO);
         let check = |fixture: &mut Fixture, id: UserId, wallet: WalletType, count: i64| {
-            expect_refusal(replace_balance(fixture, id, wallet, count))
+            expect_refusal(override_balance(fixture, id, wallet, count))
         };
         for absent in [deleted, user_id(3)] {
-            assert!(matches!(check(&mut fixture, absent, WalletType::User, 1), ReplaceError::NoSuchUser));
+            assert!(matches!(check(&mut fixture, absent, WalletType::User, 1), OverrideError::NoSuchUser));
         }
-        assert!(matches!(check(&mut fixture, ann, WalletType::Manager, 1), ReplaceError::NoSuchWallet));
+        assert!(matches!(check(&mut fixture, ann, WalletType::Manager, 1), OverrideError::NoSuchWallet));
         assert_eq!(
             check(&mut fixture, ann, WalletType::User, 11).to_string(),
             "Insufficient funds: 1 point needed, but the reserve holds 0 points"
         );
-        assert!(matches!(check(&mut fixture, ann, WalletType::User, i64::MAX), ReplaceError::OutOfRange));
+        assert!(matches!(check(&mut fixture, ann, WalletType::User, i64::MAX), OverrideError::OutOfRange));
         assert!(fixture.changes.is_empty());
     }
 }
