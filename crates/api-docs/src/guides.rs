@@ -28,7 +28,7 @@ guides! {
     "/docs/guides/roles", "You and the operator", "Responsibilities, and what to request from the operator.", "guides/roles.md";
     "/docs/guides/certificates", "TLS certificates", "How to trust the certificate in curl, Python and JavaScript.", "guides/certificates.md";
     "/docs/guides/money", "Wallets, rates and reasons", "How points are valued, who pays, and why a balance changes.", "guides/money.md";
-    "/docs/guides/repeating", "Errors and retries", "Which requests to retry, and idempotency keys.", "guides/repeating.md";
+    "/docs/guides/retries", "Errors and retries", "Which requests to retry, and idempotency keys.", "guides/retries.md";
     "/docs/errors", "Error codes", "Every code, its cause, and what to do.", "guides/errors.md";
     "/docs/guides/webhooks", "Receiving events", "Signatures, retries, and complete receivers.", "receiving-events.md";
     "/docs/guides/limits", "Limits", "Maximum sizes, rates and durations.", "guides/limits.md";

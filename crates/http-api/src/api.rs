@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue, HttpDate};
 use actix_web::web::Bytes;
-use guerdon_domain::commands::CommandQueue;
-use guerdon_domain::ports::{Clock, EventBodies, IdGenerator, Store};
+use guerdon_domain::commands::{CommandQueue, ContextSources};
+use guerdon_domain::ports::Store;
 use ipnet::IpNet;
 use time::Date;
 use tokio::sync::Notify;
@@ -157,10 +157,7 @@ pub struct Api {
     pub store: Arc<dyn Store>,
     /// The queue for commands that move points.
     pub command_queue: Arc<dyn CommandQueue>,
-    pub clock: Arc<dyn Clock>,
-    pub ids: Arc<dyn IdGenerator>,
-    /// Renders event bodies.
-    pub event_bodies: Arc<dyn EventBodies>,
+    pub context_sources: ContextSources,
     /// Compares API secrets.
     pub secret_verifier: Arc<dyn SecretVerifier>,
     /// Maintenance and draining.

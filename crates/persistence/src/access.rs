@@ -81,3 +81,7 @@ impl OpenError {
         Self::Failed(format!("{what}: {}", cause.lines().collect::<Vec<_>>().join(" ")))
     }
 }
+
+pub(crate) fn thread_error(cause: &std::io::Error) -> OpenError {
+    OpenError::failed_because("cannot start a thread", cause)
+}

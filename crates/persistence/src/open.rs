@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_query;
 use diesel::sql_types::Text;
 use guerdon_domain::ports::{Notifiers, Setting, Store};
 
@@ -43,23 +43,17 @@ pub fn open_with_notifiers(
 /// Reads a setting without checking the version of the database or changing anything in it. `None` if the
 /// setting has no value or cannot be read.
 pub fn stored_setting(url: &DatabaseUrl, setting: Setting) -> Option<String> {
-    const QUERY: &str = "SELECT value FROM settings WHERE name = ";
-    let found: QueryResult<SettingValue> = match url {
+    let query = sql::<Text>("SELECT value FROM settings WHERE name = ").bind::<Text, _>(setting.name());
+    let found = match url {
         DatabaseUrl::Sqlite(path) => {
             let mut conn = crate::connect::sqlite::connect_to_file(path).ok()?;
-            sql_query(format!("{QUERY}?")).bind::<Text, _>(setting.name()).get_result(&mut conn)
+            query.get_result(&mut conn)
         }
         DatabaseUrl::Postgres(url) => {
             let mut conn =
                 ServerList::from_url(url).connect_to_any(connect_timeout_seconds(Access::Command)).ok()?;
-            sql_query(format!("{QUERY}$1")).bind::<Text, _>(setting.name()).get_result(&mut conn)
+            query.get_result(&mut conn)
         }
     };
-    found.ok().map(|setting_value| setting_value.value)
-}
-
-#[derive(QueryableByName)]
-struct SettingValue {
-    #[diesel(sql_type = Text)]
-    value: String,
+    found.ok()
 }

@@ -1,10 +1,9 @@
 //! Whether one statement may write to several tables.
 
 /// How the rows of several tables are written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriteForm {
     /// With one statement for all tables.
-    #[default]
     OneStatement,
     /// With one statement for each table, which lists the rows. This is for Citus, which runs a statement that writes
     /// to several tables, or that inserts the rows of a query, as a transaction on several nodes. Such a transaction

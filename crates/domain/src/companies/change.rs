@@ -37,11 +37,8 @@ impl UpdateCompany {
         if let Some(rate) = self.rate {
             company.rate = rate;
         }
-        company.reserve_alert = self.reserve_alert.apply(company.reserve_alert);
-        let reserve_bcc = self.reserve_bcc.clone().apply(company.reserve_bcc.clone());
-        if reserve_bcc != company.reserve_bcc {
-            company.reserve_bcc = reserve_bcc; // equality ignores case, so a change of case is not stored
-        }
+        self.reserve_alert.apply_to_field(&mut company.reserve_alert);
+        self.reserve_bcc.apply_to_field(&mut company.reserve_bcc);
     }
 }
 

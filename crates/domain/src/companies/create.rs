@@ -114,22 +114,10 @@ where
         command.owner_last_name.clone(),
     );
     profile.company_admin = true;
-    let owner = User {
-        id: owner_id,
-        company_id: company.id,
-        profile,
-        created_at: now,
-        updated_at: now,
-        deleted_at: None,
-    };
+    let owner = User::new(owner_id, company.id, profile, now);
     if !tx.insert_user(&owner)? {
         return Err(StoreError::Broken("the new company already has a user".into()).into());
     }
     open_wallets(tx, &owner, now)?;
-    Ok(CompanyWithOwner {
-        company,
-        owner_email: command.owner_email.clone(),
-        owner_first_name: command.owner_first_name.clone(),
-        owner_last_name: command.owner_last_name.clone(),
-    })
+    Ok(CompanyWithOwner::new(company, owner.profile))
 }

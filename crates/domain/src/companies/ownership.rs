@@ -75,14 +75,7 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
         name.unwrap_or_else(|| (found.owner_first_name.clone(), found.owner_last_name.clone()));
     let mut profile = Profile::with_name(email.clone(), first, last);
     profile.company_admin = true;
-    let owner = User {
-        id: UserId::from_uuid(context.ids.next_id()),
-        company_id: found.company.id,
-        profile,
-        created_at: now,
-        updated_at: now,
-        deleted_at: None,
-    };
+    let owner = User::new(UserId::from_uuid(context.ids.next_id()), found.company.id, profile, now);
     if !tx.insert_user(&owner)? {
         return Err(tx.lost_race().into()); // another transaction has just taken the address
     }
@@ -97,10 +90,5 @@ fn with_owner(mut found: CompanyWithOwner, owner: User, context: &Context<'_>) -
         found.company.updated_at = context.clock.now();
     }
     found.company.owner_id = owner.id;
-    CompanyWithOwner {
-        company: found.company,
-        owner_email: owner.profile.email,
-        owner_first_name: owner.profile.first_name,
-        owner_last_name: owner.profile.last_name,
-    }
+    CompanyWithOwner::new(found.company, owner.profile)
 }

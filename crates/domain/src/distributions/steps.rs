@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{
     AccountBook, DistributionProgress, DistributionStep, Facts, LedgerError, Needs, Payment, PaymentKind,
+    amount_out_of_range,
 };
 use crate::model::{EntryKind, JournalEntry};
 use crate::money::{Amount, Price};
@@ -120,8 +121,4 @@ fn amount_per_receiver(entry: &JournalEntry) -> Result<Amount, LedgerError> {
         )));
     }
     entry.rate.to_amount(entry.points_per_receiver()).ok_or_else(amount_out_of_range)
-}
-
-fn amount_out_of_range() -> LedgerError {
-    LedgerError::Broken("an amount is out of range".into())
 }

@@ -121,10 +121,7 @@ impl Facts {
         id: CompanyId,
     ) -> Result<Lookup<&CompanyFacts>, LedgerError> {
         let found = self.loaded_company(id)?.map(|company| (company.company.provider_id, company));
-        match Lookup::in_scope(scope, found) {
-            Lookup::Own(company) => require_open(company).map(Lookup::Own),
-            other => Ok(other),
-        }
+        Lookup::in_scope(scope, found).try_map(require_open)
     }
 
     /// Finds an occasion that a provider's companies may use: a global occasion, or an occasion of one of these

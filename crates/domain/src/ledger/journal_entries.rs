@@ -61,13 +61,13 @@ impl JournalEntry {
             EntryKind::CompanyCreation
             | EntryKind::RateChange
             | EntryKind::CompanyTransfer { .. }
-            | EntryKind::Amendment { .. } => None,
+            | EntryKind::Amendment { .. }
+            | EntryKind::Override { .. } => None,
             EntryKind::Recognition(_) | EntryKind::Refund { .. } => wallet(WalletType::User),
             EntryKind::Distribution { wallet: kind, .. } => wallet(*kind),
             EntryKind::Deposit { .. } | EntryKind::UserDeletion { .. } => Some(Account::Reserve(company)),
             EntryKind::Withdrawal { .. } => Some(Account::Funding(company)),
             EntryKind::Redemption { .. } => Some(Account::Redeemed(company)),
-            EntryKind::Override { .. } => None,
         }
     }
 

@@ -20,6 +20,7 @@ pub use changes::{Changes, DistributionProgress};
 pub use facts::{CompanyFacts, DistributionStep, Facts, ScheduleFacts};
 pub use needs::Needs;
 pub use payment::{Paid, Payment, PaymentKind, PaymentOutcome};
+pub(crate) use rules::amount_out_of_range;
 #[cfg(feature = "memory")]
 pub(crate) use rules::require_rule;
 pub use rules::{FUNDED_MAX, LedgerError};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::rules::{LedgerError, require_rule};
+use super::rules::{LedgerError, amount_out_of_range, require_rule};
 use super::{AccountBook, AccountState, Paid, Payment, PaymentKind, PaymentOutcome, Transfer};
 use crate::money::{Amount, Points, Price, balance_difference};
 use crate::values::checked_cast;
@@ -21,10 +21,6 @@ struct DebitResult {
 
 const NOTHING_PAID: PaymentOutcome =
     PaymentOutcome::Paid(Paid { transfer_count: 0, balance_below_alert: None });
-
-fn amount_out_of_range() -> LedgerError {
-    LedgerError::Broken("an amount is out of range".to_owned())
-}
 
 impl AccountBook {
     /// Makes a payment. After an error, and after any outcome except [`PaymentOutcome::Paid`], parts of the

@@ -27,6 +27,10 @@ pub enum LedgerError {
     Broken(String),
 }
 
+pub(crate) fn amount_out_of_range() -> LedgerError {
+    LedgerError::Broken("an amount is out of range".to_owned())
+}
+
 /// Fails if a rule that the databases check does not hold.
 pub(crate) fn require_rule(holds: bool, rule: &str) -> Result<(), LedgerError> {
     if holds { Ok(()) } else { Err(LedgerError::Broken(rule.to_owned())) }

@@ -3,7 +3,7 @@
 use super::rules::{LedgerError, ROUNDING_SHORTFALL_MAX, require_rule};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{CompanyId, JournalEntryId, Timestamp};
-use crate::wallets::{Account, AccountKind, Reason, WalletType};
+use crate::wallets::{Account, AccountKind, Reason};
 
 /// One transfer. `debit` and `credit` each contain the account and the sequence number of its entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Transfer {
     fn accounts_match_reason(&self) -> bool {
         use AccountKind::{Funding, Redeemed, Reserve, Rounding, Transit, UserWallet};
         let (debit, credit) = (self.debit.0.kind(), self.credit.0.kind());
-        let is_wallet = |kind: AccountKind| WalletType::from_kind(kind).is_some();
+        let is_wallet = |kind: AccountKind| kind <= AccountKind::ManagerWallet;
         match self.reason {
             Reason::Recognition => debit <= Reserve && debit > UserWallet && credit == UserWallet,
             Reason::Redemption => (debit, credit) == (UserWallet, Redeemed),

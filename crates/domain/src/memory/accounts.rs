@@ -24,13 +24,8 @@ impl ReadAccounts for MemoryTx {
     fn find_balances(&mut self, scope: ProviderId, user: UserId) -> Result<Lookup<Balances>, StoreError> {
         self.query(|data| {
             let company = data.users.get(&user).and_then(|user| data.companies.get(&user.company_id));
-            match company {
-                None => Lookup::Absent,
-                Some(company) if company.provider_id != scope => Lookup::Foreign,
-                Some(company) => {
-                    Lookup::Own(Balances { rate: company.rate, wallets: data.wallets_of_user(user) })
-                }
-            }
+            let found = company.map(|company| (company.provider_id, company.rate));
+            Lookup::in_scope(scope, found).map(|rate| Balances { rate, wallets: data.wallets_of_user(user) })
         })
     }
 

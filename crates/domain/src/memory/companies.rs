@@ -11,13 +11,7 @@ impl StoreData {
     /// The company with its provider and owner; `None` if the owner does not exist.
     fn with_owner(&self, company: &Company) -> Option<(ProviderId, CompanyWithOwner)> {
         let owner = self.users.get(&company.owner_id)?;
-        let found = CompanyWithOwner {
-            company: company.clone(),
-            owner_email: owner.profile.email.clone(),
-            owner_first_name: owner.profile.first_name.clone(),
-            owner_last_name: owner.profile.last_name.clone(),
-        };
-        Some((company.provider_id, found))
+        Some((company.provider_id, CompanyWithOwner::new(company.clone(), owner.profile.clone())))
     }
 
     fn companies_of(

@@ -1,6 +1,6 @@
 //! Companies.
 
-use super::full_name;
+use super::{Profile, full_name};
 use crate::money::{Points, PointsPerDollar};
 use crate::values::{
     CompanyId, CorporationId, DomainName, EmailAddress, ProviderId, SingleLine, Timestamp, UserId, WebUrl,
@@ -44,6 +44,15 @@ pub struct CompanyWithOwner {
 }
 
 impl CompanyWithOwner {
+    pub(crate) fn new(company: Company, owner: Profile) -> Self {
+        Self {
+            company,
+            owner_email: owner.email,
+            owner_first_name: owner.first_name,
+            owner_last_name: owner.last_name,
+        }
+    }
+
     /// The owner's full name.
     pub fn owner_name(&self) -> String {
         full_name(&self.owner_first_name, self.owner_last_name.as_ref())

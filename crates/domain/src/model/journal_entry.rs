@@ -114,8 +114,11 @@ impl EntryKind {
             | Self::RateChange
             | Self::CompanyTransfer { .. }
             | Self::Amendment { .. } => 0,
-            Self::Deposit { .. } | Self::Withdrawal { .. } => 1,
-            Self::Redemption { .. } | Self::Refund { .. } | Self::Override { .. } => 1,
+            Self::Deposit { .. }
+            | Self::Withdrawal { .. }
+            | Self::Redemption { .. }
+            | Self::Refund { .. }
+            | Self::Override { .. } => 1,
             Self::Recognition(sent) => sent.receivers,
             Self::Distribution { receivers, .. } => *receivers,
             Self::UserDeletion { wallets, .. } => *wallets,

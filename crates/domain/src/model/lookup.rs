@@ -44,6 +44,19 @@ impl<T> Lookup<T> {
         }
     }
 
+    /// Converts the object with a function that can fail.
+    ///
+    /// # Errors
+    ///
+    /// If the function fails.
+    pub fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Lookup<U>, E> {
+        Ok(match self {
+            Self::Absent => Lookup::Absent,
+            Self::Foreign => Lookup::Foreign,
+            Self::Own(object) => Lookup::Own(change(object)?),
+        })
+    }
+
     /// Converts the object.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Lookup<U> {
         match self {

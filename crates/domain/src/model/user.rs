@@ -56,6 +56,11 @@ pub struct User {
 }
 
 impl User {
+    /// A new user.
+    pub(crate) fn new(id: UserId, company_id: CompanyId, profile: Profile, now: Timestamp) -> Self {
+        Self { id, company_id, profile, created_at: now, updated_at: now, deleted_at: None }
+    }
+
     /// First and last name.
     pub fn full_name(&self) -> String {
         full_name(&self.profile.first_name, self.profile.last_name.as_ref())

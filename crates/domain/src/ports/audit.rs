@@ -31,7 +31,7 @@ pub struct AuditOptions<'a> {
     /// After this duration, a part continues in another snapshot as soon as its checks allow it. While a snapshot is
     /// in use, PostgreSQL cannot remove dead rows, and SQLite cannot truncate its write-ahead log.
     pub snapshot_duration: Duration,
-    /// The time limit of each statement; `None` if there is none. SQLite ignores it.
+    /// The time limit of each statement, if any. SQLite has no such limit.
     pub statement_duration_max: Option<Duration>,
     /// Determines how fast the audit reads, and whether it continues.
     pub pacer: &'a dyn AuditPacer,

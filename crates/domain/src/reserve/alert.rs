@@ -2,11 +2,10 @@
 //! threshold.
 
 use crate::ledger::{Changes, Facts, LedgerError};
-use crate::model::{Company, NewNotification, Notification};
+use crate::model::{Company, Notification};
 use crate::money::{Amount, Points};
 use crate::notifications;
 use crate::ports::{Accounts, Context, NotificationOutbox, ReadUsers, StoreError};
-use crate::values::EmailAddress;
 
 /// Sets the amount below which payments trigger the reserve alert: the company's threshold at its rate.
 /// Alerts immediately if the reserve is low with the rate and threshold of `after` but was not low with those
@@ -21,8 +20,8 @@ pub fn set_alert<T: Accounts + NotificationOutbox + ReadUsers + ?Sized>(
     let was_low = alert_threshold(before).is_some_and(|threshold| balance < threshold);
     let is_low = alert_threshold(after).is_some_and(|threshold| balance < threshold);
     let Some(threshold) = after.reserve_alert.filter(|_| is_low && !was_low) else { return Ok(()) };
-    let admins = tx.list_admin_emails(after.id)?.into_iter();
-    tx.queue_notifications(&alert_notifications(after, threshold, balance, admins, context))
+    let notification = reserve_low(after, threshold, balance);
+    notifications::notify_administrators(tx, after, after.reserve_bcc.clone(), &notification, context)
 }
 
 /// The smallest reserve balance that is not low; `None` if the company has no threshold.
@@ -42,30 +41,15 @@ pub fn alert_if_low(
 ) -> Result<(), LedgerError> {
     if let Some((balance_below_alert, threshold)) = balance_below_alert.zip(company.reserve_alert) {
         let admins = facts.administrator_addresses(company.id)?.iter().cloned();
-        changes.notifications.extend(alert_notifications(
-            company,
-            threshold,
-            balance_below_alert,
-            admins,
-            context,
-        ));
+        let recipients = admins.chain(company.reserve_bcc.clone());
+        let notification = reserve_low(company, threshold, balance_below_alert);
+        let new = notifications::build_notifications(company, recipients, &notification, context);
+        changes.notifications.extend(new);
     }
     Ok(())
 }
 
-fn alert_notifications(
-    company: &Company,
-    threshold: Points,
-    balance: Amount,
-    admins: impl Iterator<Item = EmailAddress>,
-    context: &Context<'_>,
-) -> Vec<NewNotification> {
+fn reserve_low(company: &Company, threshold: Points, balance: Amount) -> Notification {
     let balance = company.rate.shown_points(balance);
-    let notification = Notification::ReserveLow { company: company.into(), threshold, balance };
-    notifications::build_notifications(
-        company,
-        admins.chain(company.reserve_bcc.clone()),
-        &notification,
-        context,
-    )
+    Notification::ReserveLow { company: company.into(), threshold, balance }
 }

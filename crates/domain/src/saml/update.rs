@@ -40,13 +40,11 @@ pub fn update<T: AuditLog + Locks + ReadCompanies + Saml + ?Sized>(
     tx.lock_row(LockableRow::Company(id))?;
     let company = tx.find_company(scope, id)?.or_denied("id")?.company;
     let before = tx.saml_settings(id)?;
-    let command = command.clone();
-    let settings = SamlSettings {
-        idp_id: command.idp_id.apply(before.idp_id.clone()),
-        idp_url: command.idp_url.apply(before.idp_url.clone()),
-        idp_certificate: command.idp_certificate.apply(before.idp_certificate.clone()),
-        active: command.active.unwrap_or(before.active),
-    };
+    let mut settings = before.clone();
+    command.idp_id.apply_to_field(&mut settings.idp_id);
+    command.idp_url.apply_to_field(&mut settings.idp_url);
+    command.idp_certificate.apply_to_field(&mut settings.idp_certificate);
+    settings.active = command.active.unwrap_or(before.active);
     if settings.active && !settings.is_complete() {
         return Err(UpdateSamlError::Incomplete);
     }

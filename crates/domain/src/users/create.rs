@@ -90,5 +90,5 @@ fn lock_company<T: Locks + ReadCompanies + ?Sized>(
 
 fn new_user(company: &Company, mut profile: Profile, id: UserId, now: Timestamp) -> User {
     profile.corporation_admin &= company.corporation_id.is_some();
-    User { id, company_id: company.id, profile, created_at: now, updated_at: now, deleted_at: None }
+    User::new(id, company.id, profile, now)
 }

@@ -130,17 +130,17 @@ fn path_parameter(route: &Route, takes_domain: bool, components: &Map<String, Va
 }
 
 fn parameter_object((text, example): DocComment, parameter: Parameter) -> Value {
-    let described = json!({
+    let mut described = json!({
         "name": parameter.name,
         "in": "query",
         "required": parameter.is_required,
         "schema": schema_of(&parameter),
         "description": text,
     });
-    match example {
-        Some(example) => with_member(described, "example", example),
-        None => described,
+    if let (Value::Object(described), Some(example)) = (&mut described, example) {
+        described.insert("example".to_owned(), example);
     }
+    described
 }
 
 fn request_body(route: &Route, parameters: Vec<Parameter>, doc: impl Fn(&Parameter) -> DocComment) -> Value {
@@ -182,13 +182,6 @@ fn schema_of(parameter: &Parameter) -> Value {
         form.insert("default".to_owned(), default.clone());
     }
     form.to_value()
-}
-
-fn with_member(mut object: Value, name: &str, value: Value) -> Value {
-    if let Value::Object(object) = &mut object {
-        object.insert(name.to_owned(), value);
-    }
-    object
 }
 
 fn parameter_reference(name: &str) -> Value {

@@ -40,7 +40,7 @@ pub(crate) async fn wrap_request(
     let wants_problems = problem_details::wants_problems(request.headers());
     let started_at = Instant::now();
     let RequestInfo { id, is_https, .. } =
-        RequestInfo::attach_to(&request, &state.api.transport, &*state.api.ids);
+        RequestInfo::attach_to(&request, &state.api.transport, &*state.api.context_sources.ids);
     let method = request.method().clone();
     // Whether a chunked body is valid is known only at its end. If the method does not read the body, the rest is read
     // here.
@@ -63,7 +63,9 @@ pub(crate) async fn wrap_request(
         served.0
     };
     if wants_problems {
-        response = problem_details::as_problem(response, &state.api.service_url, &id);
+        let (request, inner) = response.into_parts();
+        let inner = problem_details::as_problem(inner, &state.api.service_url, &id);
+        response = ServiceResponse::new(request, inner);
     }
     add_common_headers(response.headers_mut(), &state.api, &id, is_https);
     if let Some(sunset) =
@@ -82,13 +84,10 @@ pub(crate) async fn wrap_request(
     }
     if let Some(reason) = close_reason {
         log::debug!(request_id = &*id, reason; "the connection closes after the response");
-    }
-    let is_last = close_reason.is_some();
-    if is_last {
         response.response_mut().head_mut().set_connection_type(ConnectionType::Close);
     }
     if let Some(connection) = &connection {
-        connection.finish_response(is_last);
+        connection.finish_response(close_reason.is_some());
     }
     log_response(&state.api, &id, &method, &response, started_at);
     Ok(if is_page { response } else { compression::compress_response(response, encoding) })
@@ -161,7 +160,7 @@ pub(super) fn render_framing_error(
     received: &[u8],
 ) -> Vec<u8> {
     let is_head = received.starts_with(b"HEAD ");
-    let (started_at, id) = (Instant::now(), state.api.ids.next_id().to_string());
+    let (started_at, id) = (Instant::now(), state.api.context_sources.ids.next_id().to_string());
     let error = if framing_error.is_temporary() {
         ApiError::unavailable(framing_error.message(), 1)
     } else {
@@ -169,7 +168,7 @@ pub(super) fn render_framing_error(
     };
     let mut response = error.closing_connection().log_and_respond(&id);
     if problem_details::head_wants_problems(received) {
-        response = problem_details::response_as_problem(response, &state.api.service_url, &id);
+        response = problem_details::as_problem(response, &state.api.service_url, &id);
     }
     add_common_headers(response.headers_mut(), &state.api, &id, state.api.transport.terminates_tls);
     let handled = HandledRequest {
@@ -200,7 +199,7 @@ pub(super) fn render_framing_error(
 /// Adds the headers of every response. `Date` and the times in bodies come from the same clock, so no time in a body is
 /// later than `Date`.
 fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bool) {
-    let now = HttpDate::from(SystemTime::from(api.clock.now().to_utc()));
+    let now = HttpDate::from(SystemTime::from(api.context_sources.clock.now().to_utc()));
     if let Ok(value) = HeaderValue::from_str(&now.to_string()) {
         headers.insert(DATE, value);
     }

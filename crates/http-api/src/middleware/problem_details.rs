@@ -2,7 +2,6 @@
 
 use actix_web::HttpResponse;
 use actix_web::body::BoxBody;
-use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use crate::operation::error::ErrorDetails;
@@ -36,24 +35,7 @@ fn names_problems(accept: &str) -> bool {
 }
 
 /// Turns an error response into problem details; any other response is unchanged.
-pub(super) fn as_problem(
-    response: ServiceResponse<BoxBody>,
-    service_url: &str,
-    request_id: &str,
-) -> ServiceResponse<BoxBody> {
-    let problem = render_problem(response.response(), service_url, request_id);
-    let Some(body) = problem else { return response };
-    let mut response = response.map_body(|_, _| BoxBody::new(body));
-    response.headers_mut().insert(CONTENT_TYPE, PROBLEM_CONTENT_TYPE);
-    response
-}
-
-/// Turns the error response to a malformed request into problem details.
-pub(super) fn response_as_problem(
-    response: HttpResponse,
-    service_url: &str,
-    request_id: &str,
-) -> HttpResponse {
+pub(super) fn as_problem(response: HttpResponse, service_url: &str, request_id: &str) -> HttpResponse {
     let problem = render_problem(&response, service_url, request_id);
     let Some(body) = problem else { return response };
     let mut response = response.map_body(|_, _| BoxBody::new(body));

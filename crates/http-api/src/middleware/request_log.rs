@@ -80,9 +80,9 @@ impl HandledRequest<'_> {
                 let route = shown_route();
                 self.log_failure(api, failure, route.as_deref().unwrap_or("-"), duration_ms);
                 api.failed_requests.add_request(FailedRequest {
-                    id: api.ids.next_id(),
+                    id: api.context_sources.ids.next_id(),
                     request_id: self.id.to_owned(),
-                    at: api.clock.now(),
+                    at: api.context_sources.clock.now(),
                     provider_id: self.provider,
                     method: Cow::Borrowed(self.method),
                     route,
@@ -146,17 +146,8 @@ impl HandledRequest<'_> {
 
 /// The name of a standard method. All other methods share one name, so that clients cannot create new metric labels.
 pub(super) fn method_name(method: &Method) -> &'static str {
-    let all = [
-        Method::GET,
-        Method::HEAD,
-        Method::POST,
-        Method::PUT,
-        Method::DELETE,
-        Method::PATCH,
-        Method::OPTIONS,
-    ];
     let names = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
-    all.iter().zip(names).find(|(known, _)| *known == method).map_or(OTHER_METHOD, |(_, name)| name)
+    names.into_iter().find(|name| *name == method.as_str()).unwrap_or(OTHER_METHOD)
 }
 
 /// The name of the method that a malformed request head begins with.

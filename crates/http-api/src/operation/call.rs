@@ -27,7 +27,8 @@ pub(crate) struct Call {
     pub(crate) service_url: Arc<str>,
     /// How long a response is stored under its idempotency key.
     pub(crate) response_retention: Duration,
-    is_designated: bool,
+    /// Whether the provider was designated when it was last read, up to half a second ago.
+    pub(crate) is_designated: bool,
     id: Option<String>,
 }
 
@@ -61,11 +62,6 @@ impl Call {
     /// Parses the query with `read`. Fails with 400 if the query is invalid.
     pub(crate) fn parse_query<T>(&self, read: impl FnOnce(&mut Query) -> Option<T>) -> Result<T, ApiError> {
         Query::parse_with(&self.query_string, read)
-    }
-
-    /// Whether the provider was designated when it was last read, up to half a second ago.
-    pub(crate) fn is_designated(&self) -> bool {
-        self.is_designated
     }
 
     /// Fails for a provider that is not designated (behaviour 9.3). A designation takes effect at once.

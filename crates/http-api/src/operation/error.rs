@@ -1,11 +1,10 @@
 //! The errors of the API, which all have the same form (behaviour 5).
 
 use std::borrow::Cow;
-use std::fmt;
 
+use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
-use actix_web::{HttpResponse, ResponseError};
 use guerdon_api_types::body::InvalidBody;
 use guerdon_api_types::parameter::FieldFault;
 use guerdon_domain::ports::{Denied, Lookup, StoreError};
@@ -25,7 +24,8 @@ pub(crate) struct ApiError {
     details: Box<ErrorDetails>,
     header: Option<ErrorHeader>,
     closes_connection: bool,
-    cause: Option<FailureCause>,
+    /// The failure of the store that caused a 503, for the log only.
+    store_failure: Option<StoreError>,
 }
 
 /// The additional header of an error response.
@@ -34,14 +34,6 @@ enum ErrorHeader {
     Challenge,
     Allow(String),
     RetryAfterSeconds(u64),
-}
-
-/// Why the service failed. The cause is written to the log, never sent to a client.
-#[derive(Debug, Clone)]
-enum FailureCause {
-    /// The store is unavailable, or the outcome of a commit is unknown.
-    Store(StoreError),
-    Internal(String),
 }
 
 /// The content of an error. It is attached to the response, so that the response can be rendered in another format.
@@ -88,7 +80,7 @@ impl ApiError {
     fn with_faults(code: ErrorCode, message: impl Into<Cow<'static, str>>, faults: Vec<FieldFault>) -> Self {
         let details =
             ErrorDetails { code, message: message.into(), faults, failure_kind: None, internal_cause: None };
-        Self { details: Box::new(details), header: None, closes_connection: false, cause: None }
+        Self { details: Box::new(details), header: None, closes_connection: false, store_failure: None }
     }
 
     /// An error about one field, which the message names.
@@ -215,7 +207,7 @@ impl ApiError {
     /// 500; the cause is logged with the id of the request.
     pub(crate) fn internal(cause: impl Into<String>) -> Self {
         let mut refusal = Self::new(ErrorCode::Internal, "internal server error");
-        refusal.cause = Some(FailureCause::Internal(cause.into()));
+        refusal.details.internal_cause = Some(cause.into());
         refusal
     }
 
@@ -228,10 +220,7 @@ impl ApiError {
     /// The failure of the store that caused a 503. While the store is unavailable, every request may fail in this way,
     /// so the caller must limit the log lines.
     pub(crate) fn store_failure(&self) -> Option<&StoreError> {
-        match &self.cause {
-            Some(FailureCause::Store(cause)) => Some(cause),
-            Some(FailureCause::Internal(_)) | None => None,
-        }
+        self.store_failure.as_ref()
     }
 
     fn with_header(mut self, header: ErrorHeader) -> Self {
@@ -245,10 +234,6 @@ impl ApiError {
         if let Some(cause) = self.store_failure() {
             log::debug!(request_id, cause:%; "a request failed because of the store");
         }
-        self.to_http_response()
-    }
-
-    fn to_http_response(&self) -> HttpResponse {
         let mut builder = HttpResponse::build(self.status());
         match &self.header {
             Some(ErrorHeader::Challenge) => builder.insert_header((WWW_AUTHENTICATE, CHALLENGE)),
@@ -259,11 +244,7 @@ impl ApiError {
         if self.closes_connection {
             builder.force_close();
         }
-        let internal_cause = match &self.cause {
-            Some(FailureCause::Internal(cause)) => Some(cause.clone()),
-            Some(FailureCause::Store(_)) | None => None,
-        };
-        builder.extensions_mut().insert(ErrorDetails { internal_cause, ..self.details().clone() });
+        builder.extensions_mut().insert(self.details().clone());
         builder.json(self.body())
     }
 
@@ -296,25 +277,6 @@ impl ApiError {
     }
 }
 
-impl fmt::Display for ApiError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.status().as_u16(), self.details.message)
-    }
-}
-
-impl std::error::Error for ApiError {}
-
-/// actix-web uses this trait to render errors that a middleware returns.
-impl ResponseError for ApiError {
-    fn status_code(&self) -> StatusCode {
-        self.status()
-    }
-
-    fn error_response(&self) -> HttpResponse {
-        self.to_http_response()
-    }
-}
-
 /// The number of seconds after which a client may retry a request about a company that is being moved. A move takes
 /// seconds to minutes.
 const HANDED_OVER_RETRY_SECONDS: u64 = 5;
@@ -322,23 +284,18 @@ const HANDED_OVER_RETRY_SECONDS: u64 = 5;
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         let kind = error.kind();
-        let mut refusal = match error {
+        let mut refusal = match &error {
             StoreError::Busy
             | StoreError::WouldBlock
             | StoreError::DeadlineExceeded
             | StoreError::Unavailable(_)
-            | StoreError::OutcomeUnknown(_) => {
-                let mut refusal = Self::unavailable("the service is temporarily unavailable", 1);
-                refusal.cause = Some(FailureCause::Store(error));
-                refusal
-            }
-            StoreError::CompanyHandedOver => {
-                let mut refusal = Self::unavailable(kind, HANDED_OVER_RETRY_SECONDS);
-                refusal.cause = Some(FailureCause::Store(error));
-                refusal
-            }
+            | StoreError::OutcomeUnknown(_) => Self::unavailable("the service is temporarily unavailable", 1),
+            StoreError::CompanyHandedOver => Self::unavailable(kind, HANDED_OVER_RETRY_SECONDS),
             StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
         };
+        if refusal.details.code != ErrorCode::Internal {
+            refusal.store_failure = Some(error);
+        }
         refusal.details.failure_kind = Some(kind);
         refusal
     }

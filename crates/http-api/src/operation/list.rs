@@ -57,7 +57,7 @@ pub(crate) type ListOf<T> = ListBody<Vec<T>>;
 
 /// Renders a page in the envelope, with links to the other pages of the list that `links` describes.
 pub(crate) fn render_page<T: Serialize>(
-    links: &Links<'_>,
+    links: &Links,
     page: Page,
     total_count: i64,
     results: Vec<T>,
@@ -69,7 +69,7 @@ pub(crate) fn render_page<T: Serialize>(
 
 /// Renders a page whose items are too large to be in memory together. They are loaded and rendered in batches.
 pub(crate) fn render_page_in_batches<T: Serialize>(
-    links: &Links<'_>,
+    links: &Links,
     page: Page,
     total_count: i64,
     items_max: i64,
@@ -114,7 +114,7 @@ impl<T: Serialize> Serialize for LazyItems<'_, T> {
 
 fn add_page_links(
     response: RenderedResponse,
-    links: &Links<'_>,
+    links: &Links,
     page: Page,
     total_count: i64,
 ) -> RenderedResponse {
@@ -143,26 +143,23 @@ pub(crate) fn truncate_to_page<T>(page: Page, found: &mut Vec<T>) -> bool {
 }
 
 /// The URL of a list: its path and the parameters of its query, without the page.
-pub(crate) struct Links<'a> {
+pub(crate) struct Links {
     pub(crate) path: String,
-    /// The parameter that selects the list, if any.
-    pub(crate) parameter: Option<(&'a str, &'a str)>,
-    /// The other parameters, encoded by [`Query::encode_parameters`].
+    /// The encoded parameters, each followed by an ampersand, as [`Query::encode_parameters`] returns them.
     pub(crate) filters: String,
 }
 
-impl Links<'_> {
+impl Links {
     /// A list that is selected by its path alone.
     pub(crate) fn for_path(path: impl Into<String>) -> Self {
-        Self { path: path.into(), parameter: None, filters: String::new() }
+        Self { path: path.into(), filters: String::new() }
     }
 
     /// The `Link` header of a page, without `last` if the total is unknown (behaviour 6.4).
     pub(crate) fn to_header(&self, page: Page, has_next: bool, last: Option<i64>) -> String {
-        let parameter = self.parameter.map(|(name, value)| format!("{name}={value}&")).unwrap_or_default();
         let link = |relation: &str, number: i64| {
             let (path, filters, per_page) = (&self.path, &self.filters, page.per_page());
-            format!("<{path}?{parameter}{filters}page={number}&per_page={per_page}>; rel=\"{relation}\"")
+            format!("<{path}?{filters}page={number}&per_page={per_page}>; rel=\"{relation}\"")
         };
         let mut links = vec![link("first", 1)];
         if page.number() > 1 {
@@ -182,7 +179,7 @@ mod tests {
 
     #[test]
     fn links_lead_to_the_neighbours_of_a_page() {
-        let links = Links { parameter: Some(("type", "peer_wallet")), ..Links::for_path("/v1/x") };
+        let links = Links { filters: "type=peer_wallet&".to_owned(), ..Links::for_path("/v1/x") };
         let relations = |number, has_next, last| {
             let all = links.to_header(Page::new(number, 10).unwrap(), has_next, last);
             all.split(", ").map(|link| link.split("rel=").last().unwrap().to_owned()).collect::<Vec<_>>()

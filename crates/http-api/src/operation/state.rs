@@ -96,10 +96,11 @@ impl ApiState {
         call: &'a Call,
         key: Option<&'a IdempotentRequest>,
     ) -> Context<'a> {
+        let sources = &self.api.context_sources;
         Context {
-            clock: &*self.api.clock,
-            ids: &*self.api.ids,
-            bodies: &*self.api.event_bodies,
+            clock: &*sources.clock,
+            ids: &*sources.ids,
+            bodies: &*sources.bodies,
             origin: Origin {
                 actor: Actor::Provider,
                 reference: Some(&call.request_id),

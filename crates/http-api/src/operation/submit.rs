@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use guerdon_domain::commands::{
-    Command, ContextSources, Done, Outcome, OutcomeReceiver, Refusal, Submission,
-};
+use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
 use guerdon_domain::idempotency::IdempotentRequest;
 use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::ports::StoreError;
@@ -61,16 +59,9 @@ impl<H: Send> OutcomeReceiver for PendingResponse<H> {
     }
 }
 
-/// The result of a submission.
-pub(crate) enum Submitted {
-    Responded(RenderedResponse),
-    /// Another request holds the idempotency key.
-    KeyInUse,
-}
-
 impl ApiState {
-    /// Submits a command and waits for its outcome. Returns the outcome with `resources`. If the client disconnects,
-    /// `resources` are dropped when the command has ended.
+    /// Submits a command and waits for its outcome. Returns the response with `resources`, or `None` if another request
+    /// holds the idempotency key. If the client disconnects, `resources` are dropped when the command has ended.
     pub(crate) async fn submit_command<H: Send + 'static>(
         self: &Arc<Self>,
         call: &Call,
@@ -78,7 +69,7 @@ impl ApiState {
         repeatable: Option<IdempotentRequest>,
         render: RenderResponse,
         resources: H,
-    ) -> Result<(Submitted, H), ApiError> {
+    ) -> Result<Option<(RenderedResponse, H)>, ApiError> {
         self.require_database()?;
         let decision = Arc::<CommitDecision>::default();
         let (sender, receiver) = oneshot::channel();
@@ -98,27 +89,23 @@ impl ApiState {
                 reference: Some(call.request_id.to_string()),
                 key: repeatable.as_ref().map(|repeatable| repeatable.key.key.clone()),
             },
-            context_sources: ContextSources {
-                clock: Arc::clone(&self.api.clock),
-                ids: Arc::clone(&self.api.ids),
-                bodies: Arc::clone(&self.api.event_bodies),
-            },
+            context_sources: self.api.context_sources.clone(),
             idempotent_request: repeatable,
             outcome_receiver: Box::new(response),
         });
         let EndedCommand { outcome, rendered, resources } =
             self.await_store(receiver, &decision).await?.map_err(aborted_call_error)?;
-        let submitted = match outcome {
+        let response = match outcome {
             Outcome::Done(_) => {
                 self.api.database_health.record_success();
-                Submitted::Responded(rendered.ok_or_else(|| aborted_call_error("it has no response"))?)
+                rendered.ok_or_else(|| aborted_call_error("it has no response"))?
             }
-            Outcome::AlreadyExecuted(record) => Submitted::Responded(idempotency::replay_response(record)?),
-            Outcome::KeyInUse => Submitted::KeyInUse,
+            Outcome::AlreadyExecuted(record) => idempotency::replay_response(record)?,
+            Outcome::KeyInUse => return Ok(None),
             Outcome::KeyMisused => return Err(ApiError::key_reused()),
             Outcome::Refused(refusal) => return Err(refusal.into()),
         };
-        Ok((submitted, resources))
+        Ok(Some((response, resources)))
     }
 }
 

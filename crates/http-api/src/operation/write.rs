@@ -8,7 +8,7 @@ use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_domain::commands::Command;
 use guerdon_domain::idempotency::{IdempotentRequest, KeyState};
-use guerdon_domain::ports::{Context, Deadlines, StoreError, StoreExt, Tx, Verdict};
+use guerdon_domain::ports::{Context, Deadlines, Tx, Verdict};
 use tokio::time::{Instant, sleep};
 
 use super::idempotency;
@@ -21,7 +21,7 @@ use crate::operation::memory_budget::MemoryPermit;
 use crate::operation::operation_docs::OperationDocs;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
-use crate::operation::submit::{RenderResponse, Submitted};
+use crate::operation::submit::RenderResponse;
 use guerdon_api_types::body::Fields;
 
 /// The interval at which a request tries to get an idempotency key that another process holds.
@@ -80,25 +80,6 @@ struct PreparedRequest<W: WriteOperation> {
     _body_memory: Option<MemoryPermit>,
 }
 
-/// Why a transaction was rolled back.
-enum AbortReason {
-    /// Another request with this idempotency key is in progress.
-    InFlight,
-    Refused(ApiError),
-}
-
-impl From<StoreError> for AbortReason {
-    fn from(error: StoreError) -> Self {
-        Self::Refused(error.into())
-    }
-}
-
-impl From<ApiError> for AbortReason {
-    fn from(refusal: ApiError) -> Self {
-        Self::Refused(refusal)
-    }
-}
-
 /// Runs the operation for a request.
 pub(crate) async fn run_write<W: WriteOperation>(
     state: Arc<ApiState>,
@@ -117,22 +98,18 @@ pub(crate) async fn run_write<W: WriteOperation>(
     let prepare = move |headers: &HeaderMap| prepare_request::<W>(call, headers, received);
     let prepared = Arc::new(state.body_parser.run_parser(request.headers(), length, prepare).await?);
     let Some(key) = prepared.key.clone() else {
-        return execute_once(&state, &prepared, None).await.map_err(|reason| match reason {
-            AbortReason::InFlight => key_in_use_error(),
-            AbortReason::Refused(refusal) => refusal,
-        });
+        return execute_once(&state, &prepared, None).await?.ok_or_else(key_in_use_error);
     };
     let deadline = Instant::now() + Deadlines::REQUEST.idempotency_key;
     loop {
         let key_lock = state.key_locks.acquire_lock(&key.key, deadline).await.ok_or_else(key_in_use_error)?;
-        match execute_once(&state, &prepared, Some(key_lock)).await {
-            Ok(response) => return Ok(response),
-            Err(AbortReason::Refused(refusal)) => return Err(refusal),
-            Err(AbortReason::InFlight) if Instant::now() + KEY_RETRY_INTERVAL >= deadline => {
-                return Err(key_in_use_error());
-            }
-            Err(AbortReason::InFlight) => sleep(KEY_RETRY_INTERVAL).await,
+        if let Some(response) = execute_once(&state, &prepared, Some(key_lock)).await? {
+            return Ok(response);
         }
+        if Instant::now() + KEY_RETRY_INTERVAL >= deadline {
+            return Err(key_in_use_error());
+        }
+        sleep(KEY_RETRY_INTERVAL).await;
     }
 }
 
@@ -182,75 +159,68 @@ fn parse_body<W: WriteOperation>(
 }
 
 /// Executes the operation once, in the store's queue or on the blocking pool. The idempotency key, the memory and the
-/// permit are held until the transaction ends, even if the client disconnects.
+/// permit are held until the transaction ends, even if the client disconnects. Returns `None` if another request with
+/// this idempotency key is in progress.
 async fn execute_once<W: WriteOperation>(
     state: &Arc<ApiState>,
     prepared: &Arc<PreparedRequest<W>>,
     key_lock: Option<KeyLock>,
-) -> Result<RenderedResponse, AbortReason> {
+) -> Result<Option<RenderedResponse>, ApiError> {
     if let Err(refusal) = &prepared.parsed
         && rejects_before_lookup(prepared)
     {
-        return Err(AbortReason::Refused(refusal.clone()));
+        return Err(refusal.clone());
     }
     let memory = prepared.parsed.as_ref().map_or(0, |parsed| W::estimate_memory(&parsed.command));
     let memory = state.work_memory.acquire_bytes(prepared.call.scope, memory).await?;
     if let (Some((to_command, render)), Ok(parsed)) = (W::SUBMISSION, &prepared.parsed) {
         let command = to_command(&prepared.call, &parsed.command)?;
         let resources = (key_lock, memory);
-        return match state
-            .submit_command(&prepared.call, command, prepared.key.clone(), render, resources)
-            .await?
-        {
-            (Submitted::Responded(response), (_key_lock, memory)) => {
-                Ok(prepared.add_request_headers(response).with_memory(memory))
-            }
-            (Submitted::KeyInUse, _) => Err(AbortReason::InFlight),
-        };
+        let submitted =
+            state.submit_command(&prepared.call, command, prepared.key.clone(), render, resources).await?;
+        return Ok(submitted.map(|(response, (_key_lock, memory))| {
+            prepared.add_request_headers(response).with_memory(memory)
+        }));
     }
     let permit = state.write_queue.acquire_permit(prepared.call.scope).await?;
     let prepared = Arc::clone(prepared);
-    let outcome = state.run_blocking(move |state, decision| {
-        let outcome = run_transaction(state, &prepared, decision);
-        drop((key_lock, permit));
-        match outcome {
-            Ok(response) => Ok(Some(prepared.add_request_headers(response).with_memory(memory))),
-            Err(AbortReason::InFlight) => Ok(None),
-            Err(AbortReason::Refused(refusal)) => Err(refusal),
-        }
-    });
-    outcome.await?.ok_or(AbortReason::InFlight)
+    state
+        .run_blocking(move |state, decision| {
+            let outcome = run_transaction(state, &prepared, decision);
+            drop((key_lock, permit));
+            Ok(outcome?.map(|response| prepared.add_request_headers(response).with_memory(memory)))
+        })
+        .await
 }
 
 /// Whether a fault of the body is reported before any check that needs the database.
 fn rejects_before_lookup<W: WriteOperation>(prepared: &PreparedRequest<W>) -> bool {
-    let passes_designation = !W::NEEDS_DESIGNATION || prepared.call.is_designated();
+    let passes_designation = !W::NEEDS_DESIGNATION || prepared.call.is_designated;
     passes_designation && prepared.key.is_none() && prepared.call.id().is_none()
 }
 
+/// Commits the transaction of a request only if it has a response and is not a dry run.
 fn run_transaction<W: WriteOperation>(
     state: &ApiState,
     prepared: &PreparedRequest<W>,
     decision: &CommitDecision,
-) -> Result<RenderedResponse, AbortReason> {
-    if !W::IS_DRY_RUN {
-        return state.api.store.transaction(|tx| run_in_transaction(state, prepared, decision, tx));
-    }
-    let mut outcome = Err(AbortReason::Refused(ApiError::internal("a unit of work was not executed")));
+) -> Result<Option<RenderedResponse>, ApiError> {
+    let mut outcome = Err(ApiError::internal("a unit of work was not executed"));
     state.api.store.run_transaction(&mut |tx| {
         outcome = run_in_transaction(state, prepared, decision, tx);
-        Verdict::Rollback
+        let commits = !W::IS_DRY_RUN && matches!(outcome, Ok(Some(_)));
+        if commits { Verdict::Commit } else { Verdict::Rollback }
     })?;
     outcome
 }
 
-/// Runs the transaction of a request.
+/// Runs the request in its transaction. Returns `None` if another request with this idempotency key is in progress.
 fn run_in_transaction<W: WriteOperation>(
     state: &ApiState,
     prepared: &PreparedRequest<W>,
     decision: &CommitDecision,
     tx: &mut dyn Tx,
-) -> Result<RenderedResponse, AbortReason> {
+) -> Result<Option<RenderedResponse>, ApiError> {
     let PreparedRequest { call, key, parsed, .. } = prepared;
     let context = state.use_case_context(call, key.as_ref());
     W::require_object(tx, call)?;
@@ -260,9 +230,9 @@ fn run_in_transaction<W: WriteOperation>(
     if let Some(key) = key {
         match key.claim_key(tx, context.clock.now())? {
             KeyState::Unused => {}
-            KeyState::Completed(record) => return Ok(idempotency::replay_response(record)?),
-            KeyState::InFlight => return Err(AbortReason::InFlight),
-            KeyState::Misused => return Err(ApiError::key_reused().into()),
+            KeyState::Completed(record) => return Ok(Some(idempotency::replay_response(record)?)),
+            KeyState::InFlight => return Ok(None),
+            KeyState::Misused => return Err(ApiError::key_reused()),
         }
     }
     let command = parsed.as_ref().map(|parsed| &parsed.command).map_err(ApiError::clone)?;
@@ -271,7 +241,7 @@ fn run_in_transaction<W: WriteOperation>(
         let body = idempotency::pack_body(&response)?;
         key.store_response(tx, response.status.as_u16(), body, context.clock.now())?;
     }
-    if decision.decide_commit() { Ok(response) } else { Err(AbortReason::Refused(too_late_error())) }
+    if decision.decide_commit() { Ok(Some(response)) } else { Err(too_late_error()) }
 }
 
 impl<W: WriteOperation> PreparedRequest<W> {

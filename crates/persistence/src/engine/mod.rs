@@ -37,12 +37,18 @@ const RETRIES_MAX: u32 = 6;
 const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How a transaction treats rows that another transaction has locked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Locking {
-    #[default]
     Wait,
     /// Locked rows are skipped: they are not loaded.
     Skip,
+}
+
+/// Whether other transactions may hold the same lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LockMode {
+    Shared,
+    Exclusive,
 }
 
 /// Which commands a worker takes.

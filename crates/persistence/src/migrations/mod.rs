@@ -113,6 +113,10 @@ fn schema_statements(migrations: &[Migration]) -> Result<Vec<String>, String> {
     migrations.iter().map(text).collect()
 }
 
+fn migration_error(cause: &dyn std::fmt::Display) -> OpenError {
+    OpenError::failed_because("cannot migrate the database", cause)
+}
+
 /// Returns the result that a program with these migrations would get when it opens the database.
 #[cfg(feature = "testing")]
 pub(crate) fn check_applied(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenError> {

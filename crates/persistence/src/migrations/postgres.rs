@@ -8,13 +8,13 @@ use diesel::result::Error;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use guerdon_domain::ports::AdaptiveSize;
 
-use super::journal_positions;
 use super::migration::{LockRetryPolicy, Migration};
 use super::migration_record::{
     AppliedMigration, CREATE_RECORD_TABLE, PendingMigration, SELECT_APPLIED, find_pending,
 };
 use super::script::{BatchedUpdate, ConcurrentIndex, MigrationStep};
 use super::statements::run_each;
+use super::{journal_positions, migration_error};
 use crate::access::{Access, OpenError};
 use crate::connect::postgres::{connect_timeout_seconds, connection_error, require_english};
 use crate::connect::server_list::ServerList;
@@ -66,10 +66,6 @@ pub(super) fn migrate_postgres(
         journal_positions::continue_positions(&mut runner.conn, known)?;
     }
     Ok(pending.iter().map(|pending| pending.migration.name.to_owned()).collect())
-}
-
-fn migration_error(cause: &dyn std::fmt::Display) -> OpenError {
-    OpenError::failed_because("cannot migrate the database", cause)
 }
 
 /// Limits the session's `search_path` to the schema in which the tables are created, so that functions
@@ -210,18 +206,13 @@ impl MigrationRunner {
         after: &str,
         rows: i64,
     ) -> QueryResult<Option<String>> {
-        #[derive(QueryableByName)]
-        struct BatchKey {
-            #[diesel(sql_type = Text)]
-            literal: String,
-        }
         let BatchedUpdate { table, key, .. } = batches;
-        let found = diesel::sql_query(format!(
-            "SELECT quote_literal({key}) AS literal FROM \
+        let query = format!(
+            "SELECT quote_literal({key}) FROM \
              (SELECT {key} FROM {table} WHERE {after} AND {key} IS NOT NULL ORDER BY {key} LIMIT {rows}) AS batch \
              ORDER BY {key} DESC LIMIT 1"
-        ));
-        Ok(found.get_result::<BatchKey>(&mut self.conn).optional()?.map(|key| key.literal))
+        );
+        diesel::dsl::sql::<Text>(&query).get_result(&mut self.conn).optional()
     }
 
     /// Runs `work` in a transaction with a short lock timeout, repeatedly until it gets its locks or the
@@ -283,16 +274,11 @@ impl MigrationRunner {
 
     /// Whether an index is valid; `None` if it does not exist.
     fn is_index_valid(&mut self, index: &str) -> QueryResult<Option<bool>> {
-        #[derive(QueryableByName)]
-        struct IndexValidity {
-            #[diesel(sql_type = Bool)]
-            indisvalid: bool,
-        }
-        let found = diesel::sql_query("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)")
+        diesel::dsl::sql::<Bool>("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(")
             .bind::<Text, _>(index)
-            .get_result::<IndexValidity>(&mut self.conn)
-            .optional()?;
-        Ok(found.map(|found| found.indisvalid))
+            .sql(")")
+            .get_result(&mut self.conn)
+            .optional()
     }
 
     fn explain_failure(&mut self, migration: &Migration, cause: &Error) -> OpenError {

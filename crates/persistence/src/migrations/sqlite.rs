@@ -4,9 +4,10 @@ use std::path::Path;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
+use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 
 use super::migration::Migration;
+use super::migration_error;
 use super::migration_record::{
     AppliedMigration, CREATE_RECORD_TABLE, PendingMigration, SELECT_APPLIED, find_pending,
 };
@@ -37,10 +38,6 @@ pub(super) fn migrate_sqlite(path: &Path, known: &[Migration]) -> Result<Vec<Str
     conn.batch_execute("PRAGMA foreign_keys = OFF; BEGIN EXCLUSIVE").map_err(|e| migration_error(&e))?;
     let done = run_migrations(&mut conn, &pending); // an error leaves the transaction open; closing the connection rolls it back
     done.and_then(|names| commit_migrations(&mut conn).map(|()| names).map_err(|e| migration_error(&e)))
-}
-
-fn migration_error(cause: &dyn std::fmt::Display) -> OpenError {
-    OpenError::failed_because("cannot migrate the database", cause)
 }
 
 /// The applied migrations; empty if the database has no table of migrations.
@@ -95,23 +92,13 @@ fn commit_migrations(conn: &mut Conn) -> QueryResult<()> {
 }
 
 fn check_foreign_keys(conn: &mut Conn) -> Result<(), OpenError> {
-    #[derive(QueryableByName)]
-    struct Violation {
-        #[diesel(sql_type = Text)]
-        table: String,
-        #[diesel(sql_type = Nullable<BigInt>)]
-        rowid: Option<i64>,
-        #[diesel(sql_type = Text)]
-        parent: String,
-    }
-    let found: Vec<Violation> =
-        diesel::sql_query("PRAGMA foreign_key_check").load(conn).map_err(|e| migration_error(&e))?;
-    let Some(first) = found.first() else { return Ok(()) };
-    let row = first.rowid.map_or_else(|| "a row".to_owned(), |rowid| format!("row {rowid}"));
+    let query = diesel::dsl::sql::<(Text, Nullable<BigInt>, Text, Integer)>("PRAGMA foreign_key_check");
+    let found: Vec<(String, Option<i64>, String, i32)> =
+        query.get_results(conn).map_err(|e| migration_error(&e))?;
+    let Some((table, rowid, parent, _)) = found.first() else { return Ok(()) };
+    let row = rowid.map_or_else(|| "a row".to_owned(), |rowid| format!("row {rowid}"));
     Err(migration_error(&format!(
-        "nothing was changed: {row} of {} would refer to a missing row of {} ({} in total)",
-        first.table,
-        first.parent,
+        "nothing was changed: {row} of {table} would refer to a missing row of {parent} ({} in total)",
         found.len()
     )))
 }

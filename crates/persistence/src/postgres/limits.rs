@@ -11,7 +11,6 @@ use crate::engine::Locking;
 use crate::write_form::WriteForm;
 
 /// The limits of one unit of work, over all its tries.
-#[derive(Default)]
 pub(crate) struct UnitLimits {
     /// The unit does not commit after this time.
     deadline: Option<Instant>,
@@ -20,19 +19,10 @@ pub(crate) struct UnitLimits {
 }
 
 impl UnitLimits {
-    /// The limits of a unit that waits for locks, with this time limit or without a deadline.
-    pub(crate) fn new(time_limit: Option<Duration>) -> Self {
-        Self::with_locking(time_limit, Locking::Wait)
-    }
-
-    pub(crate) fn with_locking(time_limit: Option<Duration>, locking: Locking) -> Self {
+    /// The limits of a unit with this time limit, or without a deadline.
+    pub(crate) fn new(time_limit: Option<Duration>, locking: Locking, write_form: WriteForm) -> Self {
         let deadline = time_limit.map(|time_limit| Instant::now() + time_limit);
-        Self { deadline, locking, write_form: WriteForm::default() }
-    }
-
-    /// Returns these limits with the given form of writes.
-    pub(crate) fn with_write_form(self, write_form: WriteForm) -> Self {
-        Self { write_form, ..self }
+        Self { deadline, locking, write_form }
     }
 
     pub(crate) fn write_form(&self) -> WriteForm {

@@ -9,8 +9,8 @@ use diesel::sql_types::{BigInt, Integer, Text};
 use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::values::{CompanyId, checked_cast};
 
-use super::{COMPANY_LOCKS, Conn, Db, LockMode, advisory_lock_key, hash_key, lock_company_provider};
-use crate::engine::Locking;
+use super::{COMPANY_LOCKS, Conn, Db, advisory_lock_key, hash_key, lock_company_provider};
+use crate::engine::{LockMode, Locking};
 use crate::rows::types::{Id, Identifier};
 use crate::rows::{DeclaredRow, IdempotencyRow};
 use crate::statement::statement;

@@ -11,6 +11,7 @@ use guerdon_domain::idempotency::IdempotencyKey;
 use guerdon_domain::values::{CompanyId, UserId};
 use uuid::Uuid;
 
+use crate::engine::LockMode;
 pub(crate) use crate::event_partitions::{
     create_event_partitions, drop_expired_event_partition, end_of_row_deletion, keep_event_partitions,
 };
@@ -88,13 +89,6 @@ pub(crate) fn id_as_text(column: &str) -> String {
     format!("{column}::text")
 }
 
-/// Whether other transactions may hold the same lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LockMode {
-    Shared,
-    Exclusive,
-}
-
 /// Takes the lock on a company's provider until the transaction ends. It is an advisory lock, which writes no
 /// row.
 pub(crate) fn lock_company_provider(conn: &mut Conn, company: CompanyId, hold: LockMode) -> QueryResult<()> {
@@ -133,7 +127,7 @@ fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
 }
 
 /// The position from which audit entries may still be inserted. Their positions are transaction ids, too.
-pub(crate) fn settled_rows_before(conn: &mut Conn, _table: &str) -> QueryResult<i64> {
+pub(crate) fn audit_log_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     settled_before(conn)
 }
 

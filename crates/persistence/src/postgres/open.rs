@@ -8,7 +8,7 @@ use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_domain::values::checked_cast;
 
 use super::pooled_store::{PooledStore, StoreLimits};
-use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError};
+use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError, thread_error};
 use crate::connect::postgres::{
     PREFER_INDEX_ORDER, USE_GENERIC_PLANS, connect_timeout_seconds, connection_error, require_english,
 };
@@ -23,10 +23,6 @@ use crate::write_form::WriteForm;
 const FAST_WORKERS: usize = 2;
 /// Workers that wait for locks.
 const PATIENT_WORKERS: usize = 2;
-
-fn thread_error(cause: &std::io::Error) -> OpenError {
-    OpenError::failed_because("cannot start a thread", cause)
-}
 
 /// Fails if the server would lose commits when its machine stops. No setting of a connection can compensate
 /// for this.

@@ -127,7 +127,7 @@ impl Store for PooledStore {
     }
 
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_with_retries(work, UnitLimits::new(self.time_limit).with_write_form(self.write_form))
+        self.run_with_retries(work, UnitLimits::new(self.time_limit, Locking::Wait, self.write_form))
     }
 
     fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
@@ -151,7 +151,7 @@ impl PooledStore {
         consistency: Consistency,
         work: &mut dyn FnMut(&mut Unit<'_>),
     ) -> Result<(), StoreError> {
-        let mut limits = UnitLimits::new(self.time_limit);
+        let mut limits = UnitLimits::new(self.time_limit, Locking::Wait, self.write_form);
         let mut connection = match consistency {
             Consistency::Snapshot if is_mutant("mix_snapshots") => {
                 begin_transaction(&self.reads, "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY", &limits)?
@@ -189,8 +189,7 @@ impl Backend for PooledStore {
         _is_large: bool,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
-        let limits = UnitLimits::with_locking(Some(time_limit), locking);
-        let mut limits = limits.with_write_form(self.write_form);
+        let mut limits = UnitLimits::new(Some(time_limit), locking, self.write_form);
         // If no transaction can be started, none of the commands is the cause.
         match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
             UnitOutcome::Done => Ok(()),

@@ -70,7 +70,7 @@ impl ReadAccounts for Unit<'_> {
                     .get_results(conn)
             })?;
             for row in rows {
-                let owner = row.owner();
+                let owner = row.owner_id;
                 let wallet = self.record_failure(row.into_wallet())?;
                 found.entry(owner).or_default().push(wallet);
             }

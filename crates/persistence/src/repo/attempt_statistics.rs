@@ -11,14 +11,15 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
-use super::super::placeholder;
-use super::Unit;
+use super::{Unit, row_placeholders};
 use crate::rows::schema::{attempts, deliveries, duration_statistics, latest_attempts};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 use crate::rows::{ProviderAttemptsRow, RecordedAttemptRow};
 
-/// The maximum number of rows of one statement; each has four bound values.
+/// The maximum number of rows of one statement.
 const ROWS_PER_STATEMENT: usize = 60;
+/// The number of bound values of a row.
+const VALUES_PER_ROW: usize = 4;
 
 /// The id under which the durations of a subject are stored.
 fn subject_id(subject: DurationSubject) -> Id {
@@ -26,13 +27,6 @@ fn subject_id(subject: DurationSubject) -> Id {
         DurationSubject::Requests => Uuid::nil(),
         DurationSubject::Deliveries(provider) => provider.as_uuid(),
     })
-}
-
-/// `($1, $2, $3, $4), ($5, …` for a number of rows.
-fn row_placeholders(rows: usize) -> String {
-    let mut numbers = (1_u16..).map(placeholder);
-    let mut row = || numbers.by_ref().take(4).collect::<Vec<_>>().join(", ");
-    (0..rows).map(|_| format!("({})", row())).collect::<Vec<_>>().join(", ")
 }
 
 impl Unit<'_> {
@@ -78,7 +72,7 @@ impl Unit<'_> {
             let query = format!(
                 "INSERT INTO duration_statistics (subject_id, hour, bucket, number) VALUES {} \
                  ON CONFLICT (subject_id, hour, bucket) DO UPDATE SET number = duration_statistics.number + excluded.number",
-                row_placeholders(slice.len())
+                row_placeholders(slice.len(), VALUES_PER_ROW)
             );
             let insert =
                 slice.iter().fold(diesel::sql_query(query).into_boxed(), |insert, (id, bucket, number)| {
@@ -110,7 +104,7 @@ impl Unit<'_> {
                  attempts = CASE WHEN latest_attempts.attempts + excluded.attempts > {max} THEN {max} \
                  ELSE latest_attempts.attempts + excluded.attempts END, \
                  ended_at = excluded.ended_at",
-                row_placeholders(slice.len()),
+                row_placeholders(slice.len(), VALUES_PER_ROW),
                 LatestAttempts::MASK,
                 max = LATEST_ATTEMPTS_MAX
             );

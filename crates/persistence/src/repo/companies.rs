@@ -20,12 +20,9 @@ impl Unit<'_> {
         scope: ProviderId,
         found: CompanyColumns,
     ) -> Result<Lookup<CompanyWithOwner>, StoreError> {
-        let Some((company, owner)) = found else { return Ok(Lookup::Absent) };
-        if company.provider_id.0 != scope {
-            return Ok(Lookup::Foreign);
-        }
-        let read = company.into_company_with_owner(owner);
-        Ok(Lookup::Own(self.record_failure(read)?))
+        let found = found.map(|(company, owner)| (company.provider_id.0, (company, owner)));
+        let found = Lookup::in_scope(scope, found);
+        self.record_failure(found.try_map(|(company, owner)| company.into_company_with_owner(owner)))
     }
 }
 

@@ -15,7 +15,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{CompanyId, checked_cast};
 
 use super::super::{BOUND_VALUES_MAX, BY_POSITION_HINT, Db, HAS_FEED_INDEX, placeholder};
-use super::Unit;
+use super::{Unit, row_placeholders};
 use crate::rows::archive::{self, SectionSource};
 use crate::rows::stored_columns::{SqlKind, StoredColumn};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
@@ -231,17 +231,6 @@ impl CompanyArchive for Unit<'_> {
         }
         Ok(inserted)
     }
-}
-
-/// Placeholders for rows of a number of values.
-fn row_placeholders(rows: usize, width: usize) -> String {
-    let mut placeholders = (1..).map(placeholder);
-    let mut row = || {
-        let row: Vec<String> = placeholders.by_ref().take(width).collect();
-        format!("({})", row.join(", "))
-    };
-    let rows: Vec<String> = (0..rows).map(|_| row()).collect();
-    rows.join(", ")
 }
 
 fn bind_row<'q>(

@@ -17,22 +17,10 @@ use uuid::Uuid;
 use super::super::{BOUND_VALUES_MAX, Db, OLDEST_EVENT_ID, feed_held_micros};
 use super::Unit;
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
-use crate::rows::schema::{deliveries, events};
+use crate::rows::schema::{attempts, deliveries, events};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp, first_id_of_millisecond};
-use crate::rows::{DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow};
+use crate::rows::{DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow, RecordedAttemptRow};
 use crate::statement_chunks::split_into_statements;
-
-#[derive(QueryableByName)]
-struct DepthRow {
-    #[diesel(sql_type = BigInt)]
-    pending: i64,
-    #[diesel(sql_type = Nullable<SqlTimestamp>)]
-    oldest: Option<DbTimestamp>,
-    #[diesel(sql_type = BigInt)]
-    mails_waiting: i64,
-    #[diesel(sql_type = BigInt)]
-    mails_given_up: i64,
-}
 
 impl ReadOutbox for Unit<'_> {
     fn list_events(&mut self, query: &EventQuery) -> Result<Vec<QueuedEvent>, StoreError> {
@@ -106,7 +94,8 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn find_event(&mut self, scope: ProviderId, id: EventId) -> Result<Lookup<EventWithBody>, StoreError> {
-        self.find_event_in_scope(scope, id)
+        let found = self.find_event_any_provider(id)?;
+        Ok(Lookup::in_scope(scope, found.map(|found| (found.event.provider_id, found))))
     }
 
     fn find_event_any_provider(&mut self, id: EventId) -> Result<Option<EventWithBody>, StoreError> {
@@ -114,25 +103,34 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn list_attempts(&mut self, id: EventId) -> Result<Vec<RecordedAttempt>, StoreError> {
-        self.load_attempts(id)
+        let rows: Vec<RecordedAttemptRow> = self.query(|conn| {
+            attempts::table
+                .filter(attempts::event_id.eq(Id(id)))
+                .order((attempts::number, attempts::id))
+                .select(RecordedAttemptRow::as_select())
+                .get_results(conn)
+        })?;
+        self.record_failure(rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt).collect())
     }
 
     fn queue_depth(&mut self) -> Result<QueueDepth, StoreError> {
         self.query(super::super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
         let mail = Channel::Mail.code();
         let query = format!(
-            "SELECT pending, created_at AS oldest, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}) AS mails_waiting, \
-             (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) AS mails_given_up FROM \
+            "SELECT pending, created_at, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}), \
+             (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) FROM \
              (SELECT count(*) AS pending, {OLDEST_EVENT_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
              LEFT JOIN events ON id = oldest"
         ); // ids increase with time
-        let found: DepthRow = self.query(|conn| diesel::sql_query(query).get_result(conn))?;
+        let depth = sql::<(BigInt, Nullable<SqlTimestamp>, BigInt, BigInt)>(&query);
+        let (pending, oldest, mails_waiting, mails_given_up): (i64, Option<DbTimestamp>, i64, i64) =
+            self.query(|conn| depth.get_result(conn))?;
         let feed_held_micros = self.query(feed_held_micros)?;
         Ok(QueueDepth {
-            pending: found.pending,
-            oldest_created_at: found.oldest.map(|oldest| oldest.0),
-            mails_waiting: found.mails_waiting,
-            mails_given_up: found.mails_given_up,
+            pending,
+            oldest_created_at: oldest.map(|oldest| oldest.0),
+            mails_waiting,
+            mails_given_up,
             oldest_transaction_age: Duration::from_micros(feed_held_micros.try_into().unwrap_or(0)),
         })
     }

@@ -5,16 +5,14 @@ use std::collections::{HashMap, HashSet};
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use guerdon_domain::ports::{
-    EventWithBody, FeedPage, FeedPosition, FeedQuery, Lookup, RecordedAttempt, StoreError,
-};
+use guerdon_domain::ports::{EventWithBody, FeedPage, FeedPosition, FeedQuery, StoreError};
 use guerdon_domain::values::{EventId, ProviderId, Timestamp, checked_cast};
 
 use super::super::feed_before;
 use super::Unit;
-use crate::rows::schema::{attempts, deliveries, events};
+use crate::rows::schema::{deliveries, events};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
-use crate::rows::{DeliveryStateRow, QueuedEventRow, RecordedAttemptRow};
+use crate::rows::{DeliveryStateRow, QueuedEventRow};
 
 /// The maximum duration of a transaction that writes events.
 const TRANSACTION_MICROS_MAX: i64 = 60_000_000;
@@ -140,29 +138,5 @@ impl Unit<'_> {
             Ok((event.id, EventWithBody { event, body }))
         };
         self.record_failure(rows.into_iter().map(read).collect())
-    }
-
-    pub(super) fn find_event_in_scope(
-        &mut self,
-        scope: ProviderId,
-        id: EventId,
-    ) -> Result<Lookup<EventWithBody>, StoreError> {
-        let found = self.load_events(&[id])?.remove(&id);
-        Ok(match found {
-            None => Lookup::Absent,
-            Some(found) if found.event.provider_id != scope => Lookup::Foreign,
-            Some(found) => Lookup::Own(found),
-        })
-    }
-
-    pub(super) fn load_attempts(&mut self, id: EventId) -> Result<Vec<RecordedAttempt>, StoreError> {
-        let rows: Vec<RecordedAttemptRow> = self.query(|conn| {
-            attempts::table
-                .filter(attempts::event_id.eq(Id(id)))
-                .order((attempts::number, attempts::id))
-                .select(RecordedAttemptRow::as_select())
-                .get_results(conn)
-        })?;
-        self.record_failure(rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt).collect())
     }
 }

@@ -4,8 +4,9 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{LockableRow, Locks, StoreError};
 use guerdon_domain::values::CompanyId;
 
-use super::super::{LockMode, lock_company_provider, lock_row, lock_row_in_journal_order};
+use super::super::{lock_company_provider, lock_row, lock_row_in_journal_order};
 use super::Unit;
+use crate::engine::LockMode;
 use crate::rows::schema::companies;
 use crate::rows::types::{DbTimestamp, Id};
 

@@ -38,7 +38,7 @@ pub(crate) use audit::audit_part;
 use diesel::result::QueryResult;
 use guerdon_domain::ports::{LedgerTx, ReadTx, StoreError, Tx};
 
-use super::{Conn, UnitLimits};
+use super::{Conn, UnitLimits, placeholder};
 use crate::failpoint::failpoint;
 use crate::queued_messages::QueuedMessages;
 
@@ -91,6 +91,13 @@ impl<'a> Unit<'a> {
             self.failure.get_or_insert_with(|| e.clone());
         })
     }
+}
+
+/// Placeholders for rows of `width` values, numbered from 1: `($1, $2), ($3, $4)`.
+fn row_placeholders(rows: usize, width: usize) -> String {
+    let mut placeholders = (1..).map(placeholder);
+    let mut row = || placeholders.by_ref().take(width).collect::<Vec<_>>().join(", ");
+    (0..rows).map(|_| format!("({})", row())).collect::<Vec<_>>().join(", ")
 }
 
 impl ReadTx for Unit<'_> {}

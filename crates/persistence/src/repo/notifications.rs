@@ -1,7 +1,8 @@
 //! Queues and delivers notifications.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, SmallInt};
+use diesel::sql_types::{BigInt, Nullable, SmallInt};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox,
@@ -137,17 +138,11 @@ impl NotificationDeliveries for Unit<'_> {
     }
 
     fn next_notification_due(&mut self, channel: Channel) -> Result<Option<Timestamp>, StoreError> {
-        #[derive(QueryableByName)]
-        struct DueRow {
-            #[diesel(sql_type = diesel::sql_types::Nullable<SqlTimestamp>)]
-            due: Option<DbTimestamp>,
-        }
-        let query = format!(
-            "SELECT min(next_attempt_at) AS due FROM notifications WHERE channel = {} AND {PENDING}",
-            placeholder(1)
-        );
-        let found: DueRow =
-            self.query(|conn| diesel::sql_query(query).bind::<SmallInt, _>(channel.code()).get_result(conn))?;
-        Ok(found.due.map(|due| due.0))
+        let due =
+            sql::<Nullable<SqlTimestamp>>("SELECT min(next_attempt_at) FROM notifications WHERE channel = ")
+                .bind::<SmallInt, _>(channel.code())
+                .sql(&format!(" AND {PENDING}"));
+        let due: Option<DbTimestamp> = self.query(|conn| due.get_result(conn))?;
+        Ok(due.map(|due| due.0))
     }
 }

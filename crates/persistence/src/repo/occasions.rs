@@ -43,11 +43,9 @@ impl ReadOccasions for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        match found {
-            None => Ok(Lookup::Absent),
-            Some((Some(owner), _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((_, row)) => self.record_failure(row.into_occasion()).map(Lookup::Own),
-        }
+        // A global occasion has no owner and belongs to every provider.
+        let found = found.map(|(owner, row)| (owner.map_or(scope, |owner| owner.0), row));
+        self.record_failure(Lookup::in_scope(scope, found).try_map(OccasionRow::into_occasion))
     }
 
     fn list_global_occasions(&mut self) -> Result<Vec<Occasion>, StoreError> {

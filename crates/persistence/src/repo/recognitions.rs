@@ -53,11 +53,8 @@ impl ReadRecognitions for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        match found {
-            None => Ok(Lookup::Absent),
-            Some((owner, _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((_, (row, sent))) => self.record_failure(row.into_recognition(sent)).map(Lookup::Own),
-        }
+        let found = Lookup::in_scope(scope, found.map(|(owner, columns)| (owner.0, columns)));
+        self.record_failure(found.try_map(|(row, sent)| row.into_recognition(sent)))
     }
 
     fn find_recognition_any_provider(

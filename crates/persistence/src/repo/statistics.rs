@@ -15,7 +15,7 @@ use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_domain::wallets::AccountKind;
 
 use super::super::{DATABASE_BYTES, placeholder};
-use super::Unit;
+use super::{Unit, row_placeholders};
 use crate::rows::conditions::{EXHAUSTED, PENDING, SENT, UNADDRESSED};
 use crate::rows::schema::{company_statistics, deliveries, events, service_statistics};
 use crate::rows::types::{Id, Identifier};
@@ -287,13 +287,12 @@ fn bounded_count(rows: &str, count_max: i64) -> String {
 /// A statement that adds to the row with a key, or inserts it.
 pub(super) fn upsert_sums(table: &str, key: &[&str], columns: &[&str]) -> String {
     let all = key.iter().chain(columns).copied().collect::<Vec<_>>();
-    let values: Vec<String> = (1_u16..).map(placeholder).take(all.len()).collect();
     let sums: Vec<String> =
         columns.iter().map(|column| format!("{column} = {table}.{column} + excluded.{column}")).collect();
     format!(
-        "INSERT INTO {table} ({}) VALUES ({}) ON CONFLICT ({}) DO UPDATE SET {}",
+        "INSERT INTO {table} ({}) VALUES {} ON CONFLICT ({}) DO UPDATE SET {}",
         all.join(", "),
-        values.join(", "),
+        row_placeholders(1, all.len()),
         key.join(", "),
         sums.join(", ")
     )

@@ -61,11 +61,8 @@ impl ReadUsers for Unit<'_> {
                 .get_result(conn)
                 .optional()
         })?;
-        match found {
-            None => Ok(Lookup::Absent),
-            Some((owner, _)) if owner.0 != scope => Ok(Lookup::Foreign),
-            Some((_, row)) => self.record_failure(row.into_user()).map(Lookup::Own),
-        }
+        let found = Lookup::in_scope(scope, found.map(|(owner, row)| (owner.0, row)));
+        self.record_failure(found.try_map(UserRow::into_user))
     }
 
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError> {
@@ -85,13 +82,8 @@ impl ReadUsers for Unit<'_> {
         for slice in ids.chunks(IDS_PER_QUERY) {
             for (owner, row) in self.people_slice(slice)? {
                 let id = row.id.0;
-                let foreign = owner.0 != scope;
-                let person = if foreign {
-                    Lookup::Foreign
-                } else {
-                    Lookup::Own(self.record_failure(row.into_person())?)
-                };
-                found.insert(id, person);
+                let person = Lookup::in_scope(scope, Some((owner.0, row))).try_map(PersonRow::into_person);
+                found.insert(id, self.record_failure(person)?);
             }
         }
         Ok(ids.iter().map(|id| found.remove(id).unwrap_or(Lookup::Absent)).collect())

@@ -5,7 +5,7 @@ use guerdon_domain::ledger::{AccountState, Transfer};
 use guerdon_domain::money::Amount;
 use guerdon_domain::ports::{StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, JournalEntryId, checked_cast};
-use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
+use guerdon_domain::wallets::{Account, Wallet, WalletType};
 
 use super::RowReader;
 use super::columns::declare_row;
@@ -45,23 +45,17 @@ impl AccountRow {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts)]
 pub(crate) struct WalletRow {
-    owner_id: Id,
+    pub(crate) owner_id: Id,
     kind: i16,
     balance: i64,
     spent: i64,
 }
 
 impl WalletRow {
-    /// The owner of the wallet.
-    pub(crate) fn owner(&self) -> Id {
-        self.owner_id
-    }
-
     pub(crate) fn into_wallet(self) -> Result<Wallet, StoreError> {
         let reader = RowReader { table: "accounts", id: &self.owner_id.0 };
-        let wallet_type = AccountKind::from_code(self.kind).and_then(WalletType::from_kind);
         Ok(Wallet {
-            wallet_type: reader.require_valid("kind", wallet_type)?,
+            wallet_type: reader.require_valid("kind", WalletType::from_code(self.kind))?,
             balance: Amount::from_nanodollars(self.balance),
             spent: Amount::from_nanodollars(self.spent),
         })

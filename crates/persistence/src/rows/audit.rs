@@ -29,11 +29,11 @@ impl TransferRow {
     /// Chains the row as a part of its journal entry.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         chain.add_number(self.leg);
-        chain.add_bytes(Some(self.company_id.0.as_ref()));
-        chain.add_bytes(Some(self.debit_owner.0.as_bytes()));
+        chain.add_bytes(Some(self.company_id.0));
+        chain.add_bytes(Some(self.debit_owner.0));
         chain.add_number(self.debit_kind);
         chain.add_number(self.debit_sequence);
-        chain.add_bytes(Some(self.credit_owner.0.as_bytes()));
+        chain.add_bytes(Some(self.credit_owner.0));
         chain.add_number(self.credit_kind);
         chain.add_number(self.credit_sequence);
         chain.add_number(self.amount);
@@ -48,11 +48,11 @@ impl TransferRow {
 #[diesel(table_name = recognitions)]
 pub(crate) struct AuditedRecognitionRow {
     pub(crate) journal_entry_id: Id<JournalEntryId>,
-    leg: i32,
+    pub(crate) leg: i32,
     pub(crate) id: Id<RecognitionId>,
     company_id: Id<CompanyId>,
-    sender_id: Id,
-    receiver_id: Id<UserId>,
+    pub(crate) sender_id: Id,
+    pub(crate) receiver_id: Id<UserId>,
     share: bool,
     message: Option<String>,
     created_at: DbTimestamp,
@@ -70,28 +70,16 @@ impl AuditedRecognitionRow {
         }
     }
 
-    pub(crate) fn leg(&self) -> i32 {
-        self.leg
-    }
-
-    pub(crate) fn sender(&self) -> uuid::Uuid {
-        self.sender_id.0
-    }
-
-    pub(crate) fn receiver(&self) -> uuid::Uuid {
-        self.receiver_id.0.as_uuid()
-    }
-
     /// Chains the parts of the row that never change and are in no transfer, as a part of its journal entry.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
         chain.add_number(self.leg);
-        chain.add_bytes(Some(self.id.0.as_ref()));
-        chain.add_bytes(Some(self.receiver_id.0.as_ref()));
+        chain.add_bytes(Some(self.id.0));
+        chain.add_bytes(Some(self.receiver_id.0));
     }
 
     /// Whether it matches the journal entry that sent it.
     pub(crate) fn matches_entry(&self, entry: &JournalEntryRow<'_>) -> bool {
-        self.message.is_none() && entry.is_shared() == Some(self.share)
+        self.message.is_none() && entry.share == Some(self.share)
     }
 }
 

@@ -17,7 +17,7 @@ use super::types::{DbTimestamp, Id};
 #[derive(Queryable, Selectable, Insertable)]
 #[diesel(table_name = audit_entries, treat_none_as_default_value = false)]
 pub(crate) struct AuditEntryRow<'a> {
-    id: Id,
+    pub(crate) id: Id,
     actor: i16,
     reference: Option<Cow<'a, str>>,
     idempotency_key: Option<Cow<'a, str>>,
@@ -47,23 +47,16 @@ impl<'a> AuditEntryRow<'a> {
         }
     }
 
-    pub(crate) fn id(&self) -> Id {
-        self.id
-    }
-
     /// Adds the whole row to the hash chain.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        fn id_bytes<T: AsRef<[u8]>>(id: &Option<Id<T>>) -> Option<&[u8]> {
-            id.as_ref().map(|id| id.0.as_ref())
-        }
-        chain.add_bytes(Some(self.id.0.as_ref()));
+        chain.add_bytes(Some(self.id.0));
         chain.add_number(self.actor);
-        chain.add_bytes(self.reference.as_deref().map(str::as_bytes));
-        chain.add_bytes(self.idempotency_key.as_deref().map(str::as_bytes));
+        chain.add_bytes(self.reference.as_deref());
+        chain.add_bytes(self.idempotency_key.as_deref());
         chain.add_number(self.action);
-        chain.add_bytes(id_bytes(&self.company_id));
-        chain.add_bytes(id_bytes(&self.provider_id));
-        chain.add_bytes(id_bytes(&self.object_id));
+        chain.add_bytes(self.company_id.map(|company_id| company_id.0));
+        chain.add_bytes(self.provider_id.map(|provider_id| provider_id.0));
+        chain.add_bytes(self.object_id.map(|object_id| object_id.0));
         chain.add_bytes(Some(self.detail.as_bytes()));
         chain.add_bytes(self.state_digest.as_deref());
         chain.add_number(self.created_at.0.unix_micros());

@@ -31,10 +31,6 @@ pub(crate) trait AuditedState {
     }
 }
 
-fn text_bytes(text: &Option<String>) -> Option<&[u8]> {
-    text.as_deref().map(str::as_bytes)
-}
-
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = providers)]
 pub(crate) struct ProviderState {
@@ -49,11 +45,11 @@ pub(crate) struct ProviderState {
 
 impl AuditedState for ProviderState {
     fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_bytes(Some(self.name.as_bytes()));
-        chain.add_bytes(Some(self.api_key.as_bytes()));
+        chain.add_bytes(Some(&self.name));
+        chain.add_bytes(Some(&self.api_key));
         chain.add_bytes(Some(&self.api_secret_hash));
         chain.add_bytes(Some(&self.encrypted_shared_secret));
-        chain.add_bytes(text_bytes(&self.callback_url));
+        chain.add_bytes(self.callback_url.as_deref());
         chain.add_number(self.manages_all_domain_resources);
         chain.add_number(self.suspended);
     }
@@ -82,9 +78,9 @@ pub(crate) struct SamlState {
 
 impl AuditedState for SamlState {
     fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_bytes(text_bytes(&self.idp_id));
-        chain.add_bytes(text_bytes(&self.idp_url));
-        chain.add_bytes(text_bytes(&self.idp_certificate));
+        chain.add_bytes(self.idp_id.as_deref());
+        chain.add_bytes(self.idp_url.as_deref());
+        chain.add_bytes(self.idp_certificate.as_deref());
         chain.add_number(self.active);
     }
 }
@@ -102,11 +98,11 @@ pub(crate) struct ScheduleState {
 
 impl AuditedState for ScheduleState {
     fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_bytes(Some(self.company_id.0.as_ref()));
+        chain.add_bytes(Some(self.company_id.0));
         chain.add_number(self.wallet);
         chain.add_number(self.points);
         chain.add_number(self.period);
-        chain.add_bytes(Some(self.start_on.as_bytes()));
+        chain.add_bytes(Some(&self.start_on));
     }
 }
 
@@ -123,9 +119,9 @@ pub(crate) struct OccasionState {
 
 impl AuditedState for OccasionState {
     fn chain_to(&self, chain: &mut SealChain) {
-        chain.add_bytes(Some(self.name.as_bytes()));
-        chain.add_bytes(Some(self.title.as_bytes()));
-        chain.add_bytes(Some(self.default_message.as_bytes()));
+        chain.add_bytes(Some(&self.name));
+        chain.add_bytes(Some(&self.title));
+        chain.add_bytes(Some(&self.default_message));
         chain.add_number(self.enabled);
         chain.add_number(self.visible);
         chain.add_number(self.deleted_at.map_or(0, |at| at.0.unix_micros()));

@@ -10,7 +10,7 @@ use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::{
     CompanyId, IsoDate, JournalEntryId, Message, OccasionId, ProviderId, checked_cast,
 };
-use guerdon_domain::wallets::{AccountKind, WalletType};
+use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
 
 use super::RowReader;
@@ -144,7 +144,7 @@ impl<'a> JournalEntryRow<'a> {
                 kind: kind::DISTRIBUTION,
                 subject_id: date.map(|date| Id(date.schedule.as_uuid())),
                 due_on: date.map(|date| date.due_on.to_string()),
-                wallet: Some(wallet.account_kind().code()),
+                wallet: Some(wallet.code()),
                 points: points.get(),
                 ..self
             },
@@ -163,7 +163,7 @@ impl<'a> JournalEntryRow<'a> {
             EntryKind::Override { user, wallet, points } => Self {
                 kind: kind::OVERRIDE,
                 subject_id: about(user.as_uuid()),
-                wallet: Some(wallet.account_kind().code()),
+                wallet: Some(wallet.code()),
                 points: points.get(),
                 ..self
             },
@@ -173,19 +173,9 @@ impl<'a> JournalEntryRow<'a> {
         }
     }
 
-    /// Whether the entry is a sending, so that recognitions belong to it.
-    pub(crate) fn is_sending(&self) -> bool {
-        self.kind == kind::RECOGNITION
-    }
-
     /// The recorded number of legs.
     pub(crate) fn leg_count(&self) -> usize {
         usize::try_from(self.legs).unwrap_or(0)
-    }
-
-    /// The recorded visibility of the recognitions.
-    pub(crate) fn is_shared(&self) -> Option<bool> {
-        self.share
     }
 
     /// The recorded id of the refunded redemption.
@@ -195,21 +185,15 @@ impl<'a> JournalEntryRow<'a> {
 
     /// Adds the whole row to the hash chain. Its transfers and its recognitions follow.
     pub(crate) fn chain_to(&self, chain: &mut SealChain) {
-        fn text_bytes<'a>(text: &'a Option<Cow<'_, str>>) -> Option<&'a [u8]> {
-            text.as_deref().map(str::as_bytes)
-        }
-        fn id_bytes<T: AsRef<[u8]>>(id: &Option<Id<T>>) -> Option<&[u8]> {
-            id.as_ref().map(|id| id.0.as_ref())
-        }
-        chain.add_bytes(Some(self.id.0.as_ref()));
-        chain.add_bytes(Some(self.company_id.0.as_ref()));
-        chain.add_bytes(Some(self.provider_id.0.as_ref()));
-        chain.add_bytes(text_bytes(&self.reference));
-        chain.add_bytes(text_bytes(&self.idempotency_key));
-        chain.add_bytes(id_bytes(&self.subject_id));
-        chain.add_bytes(id_bytes(&self.occasion_id));
-        chain.add_bytes(self.due_on.as_deref().map(str::as_bytes));
-        chain.add_digest(text_bytes(&self.message));
+        chain.add_bytes(Some(self.id.0));
+        chain.add_bytes(Some(self.company_id.0));
+        chain.add_bytes(Some(self.provider_id.0));
+        chain.add_bytes(self.reference.as_deref());
+        chain.add_bytes(self.idempotency_key.as_deref());
+        chain.add_bytes(self.subject_id.map(|subject_id| subject_id.0));
+        chain.add_bytes(self.occasion_id.map(|occasion_id| occasion_id.0));
+        chain.add_bytes(self.due_on.as_deref());
+        chain.add_digest(self.message.as_deref());
         chain.add_number(self.kind);
         chain.add_number(self.actor);
         chain.add_number(self.points_per_dollar);
@@ -242,7 +226,7 @@ impl<'a> JournalEntryRow<'a> {
     fn to_entry_kind(&self, reader: &RowReader<'_>) -> Result<EntryKind, StoreError> {
         let subject = || reader.require_valid("subject_id", self.subject_id.map(|subject_id| subject_id.0));
         let wallet = || {
-            let found = self.wallet.and_then(AccountKind::from_code).and_then(WalletType::from_kind);
+            let found = self.wallet.and_then(WalletType::from_code);
             reader.require_valid("wallet", found)
         };
         let points = reader.require_valid("points", Points::new(self.points))?;

@@ -6,7 +6,7 @@ use guerdon_domain::money::Points;
 use guerdon_domain::notifications::{Notification, NotifiedCompany};
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::values::{CompanyId, IsoDate};
-use guerdon_domain::wallets::{AccountKind, WalletType};
+use guerdon_domain::wallets::WalletType;
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -27,7 +27,7 @@ enum NotificationData<'a> {
     DistributionRefused {
         due_on: Cow<'a, str>,
         points: i64,
-        /// The code of the wallet's account kind.
+        /// The code of the wallet type.
         wallet: i16,
         reason: Cow<'a, str>,
     },
@@ -47,7 +47,7 @@ pub(super) fn to_json(notification: &Notification) -> String {
             let data = NotificationData::DistributionRefused {
                 due_on: due_on.to_string().into(),
                 points: points.get(),
-                wallet: wallet.account_kind().code(),
+                wallet: wallet.code(),
                 reason: reason.into(),
             };
             (company, data)
@@ -84,7 +84,7 @@ pub(super) fn from_json(id: CompanyId, json: &str) -> Option<Notification> {
                 company,
                 due_on: IsoDate::parse(&due_on).ok()?,
                 points: Points::new(points)?,
-                wallet: AccountKind::from_code(wallet).and_then(WalletType::from_kind)?,
+                wallet: WalletType::from_code(wallet)?,
                 reason: reason.into_owned(),
             }
         }

@@ -5,7 +5,7 @@ use guerdon_domain::distributions::{FailedAttempts, Period, Schedule, SkippedDat
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
-use guerdon_domain::wallets::{AccountKind, WalletType};
+use guerdon_domain::wallets::WalletType;
 
 use super::RowReader;
 use super::schema::{schedules, skipped_dates};
@@ -33,7 +33,7 @@ impl ScheduleRow {
         Self {
             id: Id(schedule.id),
             company_id: Id(schedule.company_id),
-            wallet: schedule.wallet.account_kind().code(),
+            wallet: schedule.wallet.code(),
             points: schedule.points.get(),
             period: schedule.period.code(),
             start_on: schedule.start_on.to_string(),
@@ -48,7 +48,6 @@ impl ScheduleRow {
 
     pub(crate) fn into_schedule(self) -> Result<Schedule, StoreError> {
         let reader = RowReader { table: "schedules", id: &self.id.0 };
-        let wallet = AccountKind::from_code(self.wallet).and_then(WalletType::from_kind);
         let failing = self
             .failing_since
             .zip(self.failure)
@@ -56,7 +55,7 @@ impl ScheduleRow {
         Ok(Schedule {
             id: self.id.0,
             company_id: self.company_id.0,
-            wallet: reader.require_valid("wallet", wallet)?,
+            wallet: reader.require_valid("wallet", WalletType::from_code(self.wallet))?,
             points: reader.require_valid("points", Points::new(self.points))?,
             period: reader.require_valid("period", Period::from_code(self.period))?,
             start_on: reader.parse_column("start_on", &self.start_on, IsoDate::parse)?,

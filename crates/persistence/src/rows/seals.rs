@@ -39,21 +39,22 @@ impl SealChain {
     }
 
     /// Bytes of any length, or nothing.
-    pub(crate) fn add_bytes(&mut self, bytes: Option<&[u8]>) {
+    pub(crate) fn add_bytes(&mut self, bytes: Option<impl AsRef<[u8]>>) {
         match bytes {
             None => self.buffer_bytes(&[0]),
-            Some(it) => {
+            Some(bytes) => {
+                let bytes = bytes.as_ref();
                 self.buffer_bytes(&[1]);
-                self.buffer_bytes(&checked_cast::<u64, _>(it.len()).to_be_bytes());
-                self.buffer_bytes(it);
+                self.buffer_bytes(&checked_cast::<u64, _>(bytes.len()).to_be_bytes());
+                self.buffer_bytes(bytes);
             }
         }
     }
 
     /// Chains the digest of a string that may have to be erased later: the chain can be verified without the
     /// string.
-    pub(crate) fn add_digest(&mut self, bytes: Option<&[u8]>) {
-        self.add_bytes(bytes.map(|bytes| digest(&SHA256, bytes)).as_ref().map(AsRef::as_ref));
+    pub(crate) fn add_digest(&mut self, bytes: Option<impl AsRef<[u8]>>) {
+        self.add_bytes(bytes.map(|bytes| digest(&SHA256, bytes.as_ref())));
     }
 
     pub(crate) fn add_number(&mut self, number: impl Into<i64>) {

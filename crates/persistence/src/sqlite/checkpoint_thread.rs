@@ -80,12 +80,11 @@ impl CheckpointThread {
     }
 }
 
-#[derive(QueryableByName)]
-struct LogPages {
-    #[diesel(sql_type = Integer)]
-    log: i32,
-    #[diesel(sql_type = Integer)]
-    checkpointed: i32,
+/// Runs a checkpoint. Returns the number of pages in the log, and how many of them are in the file.
+fn checkpoint_log(conn: &mut SqliteConnection) -> QueryResult<(i32, i32)> {
+    let result = diesel::dsl::sql::<(Integer, Integer, Integer)>(CHECKPOINT);
+    let (_is_blocked, log, checkpointed): (i32, i32, i32) = result.get_result(conn)?;
+    Ok((log, checkpointed))
 }
 
 /// Moves the pages that can be moved. Returns whether the writer has to move the rest. Pages that a reader's
@@ -93,7 +92,7 @@ struct LogPages {
 fn run_checkpoint(conn: &mut SqliteConnection, limits: CheckpointLimits) -> QueryResult<bool> {
     let mut pages_left = i32::MAX;
     for _ in 0..PASSES_MAX {
-        let LogPages { log, checkpointed } = diesel::sql_query(CHECKPOINT).get_result(conn)?;
+        let (log, checkpointed) = checkpoint_log(conn)?;
         if log < limits.log_pages_min {
             return Ok(false);
         }
@@ -129,10 +128,6 @@ mod tests {
         }
     }
 
-    fn log_length(conn: &mut SqliteConnection) -> i32 {
-        diesel::sql_query(CHECKPOINT).get_result::<LogPages>(conn).unwrap().log
-    }
-
     #[test]
     fn a_long_log_restarts_after_old_readers_finish() {
         let folder = tempfile::tempdir().unwrap();
@@ -156,6 +151,7 @@ mod tests {
         write_pages(&mut writer, 1); // the writer has written more
         writer.batch_execute(CHECKPOINT).unwrap();
         write_pages(&mut writer, 1);
-        assert!(log_length(&mut checkpointer) < 10);
+        let (log, _) = checkpoint_log(&mut checkpointer).unwrap();
+        assert!(log < 10);
     }
 }

@@ -4,25 +4,16 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::deserialize::{self, FromSql, FromSqlRow};
+use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{Binary, Text};
+use diesel::sql_types::{Binary, Bool, Text};
 use diesel::sqlite::{Sqlite, SqliteAggregateFunction, SqliteValue};
 
-#[derive(QueryableByName)]
-struct CheckRow {
-    #[diesel(sql_type = Text)]
-    line: String,
-}
-
-/// An index and its table.
-#[derive(QueryableByName)]
+/// An index of the recognitions.
+#[derive(Queryable)]
 pub(crate) struct IndexRow {
-    #[diesel(sql_type = Text)]
     name: String,
-    #[diesel(sql_type = Text)]
-    owner: String,
     /// The SQL of the entry: the columns of the index, followed by those of the primary key.
-    #[diesel(sql_type = Text)]
     entry: String,
 }
 
@@ -60,7 +51,7 @@ impl SqliteAggregateFunction<EntryHash> for OrderFreeDigest {
     }
 }
 
-/// A part of the file that is checked by itself.
+/// A part of the file that is checked separately.
 pub(crate) enum StorageCheck {
     Table(String),
     Index(IndexRow),
@@ -70,7 +61,7 @@ pub(crate) enum StorageCheck {
 /// recognitions are compared with their table as a whole.
 pub(crate) fn storage_checks(conn: &mut SqliteConnection) -> QueryResult<Vec<StorageCheck>> {
     let tables = table_names(conn)?.into_iter().map(StorageCheck::Table);
-    let indexes = secondary_indexes("recognitions", conn)?.into_iter().map(StorageCheck::Index);
+    let indexes = recognition_indexes(conn)?.into_iter().map(StorageCheck::Index);
     Ok(tables.chain(indexes).collect())
 }
 
@@ -102,36 +93,34 @@ fn check_table(name: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<Strin
 
 fn check_index(index: &IndexRow, conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
     digest_utils::register_impl::<OrderFreeDigest, _>(conn)?;
-    let IndexRow { name, owner, entry } = index;
+    let IndexRow { name, entry } = index;
     let digest_of =
-        |how: &str| format!("(SELECT digest(CAST(concat_ws('/', {entry}) AS BLOB)) FROM {owner} {how})");
+        |how: &str| format!("(SELECT digest(CAST(concat_ws('/', {entry}) AS BLOB)) FROM recognitions {how})");
     let (table, own) = (digest_of("NOT INDEXED"), digest_of(&format!("INDEXED BY {name}")));
-    let is_same = diesel::dsl::sql::<diesel::sql_types::Bool>(&format!("{table} = {own}"));
+    let is_same = sql::<Bool>(&format!("{table} = {own}"));
     let is_same: bool = diesel::select(is_same).get_result(conn)?;
-    Ok(if is_same { Vec::new() } else { vec![format!("index {name} differs from its table {owner}")] })
+    Ok(if is_same { Vec::new() } else { vec![format!("index {name} differs from its table recognitions")] })
 }
 
 fn table_names(conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
-    let query = "SELECT name AS line FROM sqlite_schema WHERE type = 'table'";
-    let found: Vec<CheckRow> = diesel::sql_query(query).get_results(conn)?;
-    Ok(found.into_iter().map(|row| row.line).collect())
+    sql::<Text>("SELECT name FROM sqlite_schema WHERE type = 'table'").get_results(conn)
 }
 
 /// Runs one of SQLite's checks for a table. Tables whose indexes have a different order from their rows get
 /// the quick check: the full check looks up each row in each index, which would read a page per row.
 fn run_check(check: &str, table: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<String>> {
-    let query = format!("SELECT {check} AS line FROM pragma_{check}(?) WHERE {check} <> 'ok'");
-    let found: Vec<CheckRow> = diesel::sql_query(query).bind::<Text, _>(table).get_results(conn)?;
-    Ok(found.into_iter().map(|finding| finding.line).collect())
+    sql::<Text>(&format!("SELECT {check} FROM pragma_{check}("))
+        .bind::<Text, _>(table)
+        .sql(&format!(") WHERE {check} <> 'ok'"))
+        .get_results(conn)
 }
 
-/// The secondary indexes of a table.
-fn secondary_indexes(table: &str, conn: &mut SqliteConnection) -> QueryResult<Vec<IndexRow>> {
-    let query = format!(
-        "SELECT i.name AS name, i.tbl_name AS owner, \
-         (SELECT group_concat(x.name) FROM pragma_index_xinfo(i.name) AS x) AS entry \
-         FROM sqlite_schema AS i WHERE i.type = 'index' AND i.tbl_name = '{table}' \
-         AND i.name NOT IN (SELECT l.name FROM pragma_index_list(i.tbl_name) AS l WHERE l.origin = 'pk')"
-    );
-    diesel::sql_query(query).get_results(conn)
+/// The secondary indexes of the recognitions.
+fn recognition_indexes(conn: &mut SqliteConnection) -> QueryResult<Vec<IndexRow>> {
+    sql::<(Text, Text)>(
+        "SELECT i.name, (SELECT group_concat(x.name) FROM pragma_index_xinfo(i.name) AS x) \
+         FROM sqlite_schema AS i WHERE i.type = 'index' AND i.tbl_name = 'recognitions' \
+         AND i.name NOT IN (SELECT l.name FROM pragma_index_list(i.tbl_name) AS l WHERE l.origin = 'pk')",
+    )
+    .get_results(conn)
 }

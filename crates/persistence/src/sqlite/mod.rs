@@ -10,6 +10,7 @@ use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::ports::{Settlement, Timestamp};
 use guerdon_domain::values::{CompanyId, EventId, UserId};
 
+use crate::engine::LockMode;
 use crate::failpoint::failpoint;
 use crate::rows::schema::{attempts, events};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
@@ -128,13 +129,6 @@ pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
     Ok(())
 }
 
-/// Whether other transactions may hold the same lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LockMode {
-    Shared,
-    Exclusive,
-}
-
 /// Does nothing: with a single writer no other transaction works on the company.
 pub(crate) fn lock_company_provider(
     _conn: &mut Conn,
@@ -154,9 +148,9 @@ pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
 }
 
 /// The position after the last audit entry.
-pub(crate) fn settled_rows_before(conn: &mut Conn, table: &str) -> QueryResult<i64> {
-    let next = format!("(SELECT COALESCE(max(position), 0) + 1 FROM {table})");
-    diesel::select(diesel::dsl::sql::<BigInt>(&next)).get_result(conn)
+pub(crate) fn audit_log_complete_before(conn: &mut Conn) -> QueryResult<i64> {
+    let next = "(SELECT COALESCE(max(position), 0) + 1 FROM audit_entries)";
+    diesel::select(diesel::dsl::sql::<BigInt>(next)).get_result(conn)
 }
 
 /// The position from which events may still be inserted between existing ones. The single writer numbers

@@ -7,7 +7,7 @@ use guerdon_domain::ports::Notifiers;
 
 use super::checkpoint_thread::CheckpointThread;
 use super::group_commit::{BackgroundStore, GroupCommit};
-use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError};
+use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError, thread_error};
 use crate::connect::sqlite::{
     assert_version, connect_reader, connect_to_file, lock_database, prepare_writer, require_file,
 };
@@ -48,18 +48,13 @@ pub(crate) fn open_sqlite(
     }
     let mut checkpoint_conn = connect_to_file(path)?;
     prepare_writer(&mut checkpoint_conn, 0).map_err(|e| preparation_error(&e))?;
-    let checkpoints = CheckpointThread::start_thread(checkpoint_conn)
-        .map_err(|e| OpenError::failed_because("cannot start a thread", &e))?;
+    let checkpoints = CheckpointThread::start_thread(checkpoint_conn).map_err(|e| thread_error(&e))?;
     let store = GroupCommit::new(writer, readers(READER_CONNECTIONS)?, lock, notifiers);
     let store = store.for_requests(checkpoints);
     let store = Arc::new(store.map_err(|e| preparation_error(&e))?);
     let background = BackgroundStore { store: Arc::clone(&store), readers: readers(BACKGROUND_READERS)? };
     let commands = Arc::new(Engine::start_workers(Arc::clone(&store), 1, 0).map_err(|e| thread_error(&e))?);
     Ok(OpenDatabase { requests: store, commands, background: Arc::new(background) })
-}
-
-fn thread_error(cause: &std::io::Error) -> OpenError {
-    OpenError::failed_because("cannot start a thread", cause)
 }
 
 /// If the files next to the database cannot be created, SQLite's error mentions only the disk.

@@ -17,7 +17,7 @@ use crate::support::{LedgerFixture, audit_options, on_each_database};
 
 /// More legs than the audit of the journal reads together.
 const LEGS_OF_SEVERAL_PAGES: usize = 12_000;
-/// So many users that a distribution to all of them takes several steps.
+/// A distribution to this number of users takes several steps.
 const USERS_IN_STEPS: usize = 1_050;
 
 /// Changes the ledger before each snapshot of an audit.
@@ -51,7 +51,7 @@ fn send_and_seal(fixture: &LedgerFixture, users: &[UserId], legs: usize) -> Vec<
 }
 
 fn amend_recognition(fixture: &LedgerFixture, sent: &[Recognition], number: usize) {
-    let id = sent[number * 31 % sent.len()].id;
+    let id = sent.iter().cycle().nth(number * 31).unwrap().id;
     let message = Some(Message::parse(&format!("amended by {number}")).unwrap());
     let (change, context) = (UpdateRecognition { message, share: None }, fixture.context());
     fixture.store.transaction(|tx| recognitions::update(tx, id, &change, &context)).unwrap();

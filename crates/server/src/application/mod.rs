@@ -34,7 +34,6 @@ use guerdon_http_api::{
 };
 use guerdon_mailer::MailTransport;
 use guerdon_persistence::OpenDatabase;
-use guerdon_webhook_dispatcher::Bodies;
 use tokio::time::timeout;
 
 use crate::command_socket::{CommandHandler, CommandSocket};
@@ -42,7 +41,7 @@ use crate::commands::CommandEnvironment;
 use crate::keys::{Keys, open_or_create_keys, require_master_key};
 use crate::maintenance::{FailedRequestWriter, StatusSources};
 use crate::platform::build_info::{COMMIT, LONG_VERSION, VERSION};
-use crate::platform::{SystemClock, SystemIds, descriptors};
+use crate::platform::{context_sources, descriptors};
 use crate::settings::{Http, Settings, Tls};
 use crate::tls::{self, ReloadingCertificate};
 
@@ -267,9 +266,7 @@ fn build_api(
     Api {
         store,
         command_queue: commands,
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(SystemIds),
-        event_bodies: Arc::new(Bodies),
+        context_sources: context_sources(),
         secret_verifier: keys,
         service_state: Arc::clone(&observed.service_state),
         feed_signal: FeedSignal::new(),

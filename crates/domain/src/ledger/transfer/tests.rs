@@ -5,6 +5,7 @@ use crate::fixture::{COMPANY, points, user_id};
 use crate::wallets::AccountKind::{
     Funding, ManagerWallet, PeerWallet, Redeemed, Reserve, Rounding, Transit, UserWallet,
 };
+use crate::wallets::WalletType;
 
 const WALLETS: [AccountKind; 3] = [UserWallet, PeerWallet, ManagerWallet];
 

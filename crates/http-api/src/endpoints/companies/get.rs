@@ -42,10 +42,7 @@ fn find_company(reads: &mut dyn ReadTx, call: &Call) -> Result<Lookup<CompanyWit
 }
 
 /// The company whose id is in the path. Only `GET /v1/companies/{id}` accepts a domain.
-pub(super) fn company_in_path<R: ReadTx + ?Sized>(
-    reads: &mut R,
-    call: &Call,
-) -> Result<CompanyWithOwner, ApiError> {
+pub(super) fn company_in_path(reads: &mut dyn ReadTx, call: &Call) -> Result<CompanyWithOwner, ApiError> {
     let id = call.path_id("company")?;
     require_in_path(reads.find_company(call.scope, id)?, "company")
 }

@@ -40,9 +40,8 @@ impl ReadOperation for List {
         if let Some(id) = corporation {
             reads.find_corporation(call.scope, id)?.or_denied(CORPORATION_FILTER)?;
         }
-        let id = corporation.map(|id| id.to_string());
-        let parameter = id.as_deref().map(|id| (CORPORATION_FILTER, id));
-        render_list(reads, call, corporation, page, &Links { parameter, ..Links::for_path("/v1/companies") })
+        let filters = corporation.map(|id| format!("{CORPORATION_FILTER}={id}&")).unwrap_or_default();
+        render_list(reads, call, corporation, page, &Links { filters, ..Links::for_path("/v1/companies") })
     }
 
     fn estimate_memory(call: &Call) -> usize {
@@ -66,7 +65,7 @@ pub(crate) fn render_list(
     call: &Call,
     corporation: Option<CorporationId>,
     page: Page,
-    links: &Links<'_>,
+    links: &Links,
 ) -> Result<RenderedResponse, ApiError> {
     let total = reads.count_companies(call.scope, corporation)?;
     let companies = reads.list_companies(call.scope, corporation, page)?;

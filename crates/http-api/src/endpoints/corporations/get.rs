@@ -28,10 +28,7 @@ impl ReadOperation for Get {
 }
 
 /// The corporation whose id is in the path.
-pub(super) fn corporation_in_path<R: ReadTx + ?Sized>(
-    reads: &mut R,
-    call: &Call,
-) -> Result<Corporation, ApiError> {
+pub(super) fn corporation_in_path(reads: &mut dyn ReadTx, call: &Call) -> Result<Corporation, ApiError> {
     let id = call.path_id("corporation")?;
     require_in_path(reads.find_corporation(call.scope, id)?, "corporation")
 }

@@ -28,7 +28,7 @@ impl ReadOperation for Get {
 }
 
 /// The occasion whose id is in the path.
-pub(super) fn occasion_in_path<R: ReadTx + ?Sized>(reads: &mut R, call: &Call) -> Result<Occasion, ApiError> {
+pub(super) fn occasion_in_path(reads: &mut dyn ReadTx, call: &Call) -> Result<Occasion, ApiError> {
     let id = call.path_id("occasion")?;
     require_in_path(reads.find_occasion(call.scope, id)?, "occasion")
 }

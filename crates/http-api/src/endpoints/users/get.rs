@@ -28,7 +28,7 @@ impl ReadOperation for Get {
 }
 
 /// The user whose id is in the path.
-pub(super) fn user_in_path<R: ReadTx + ?Sized>(reads: &mut R, call: &Call) -> Result<User, ApiError> {
+pub(super) fn user_in_path(reads: &mut dyn ReadTx, call: &Call) -> Result<User, ApiError> {
     let id = call.path_id("user")?;
     require_in_path(reads.find_user(call.scope, id)?, "user")
 }

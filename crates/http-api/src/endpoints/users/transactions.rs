@@ -42,7 +42,7 @@ impl ReadOperation for ListTransactions {
             reads.list_transactions(Account::Wallet(wallet, user.id), page.with_lookahead())?;
         let has_next = truncate_to_page(page, &mut transactions);
         let path = format!("/v1/users/{}/transactions", user.id);
-        let links = Links { parameter: Some(("type", wallet.name())), ..Links::for_path(path) };
+        let links = Links { filters: format!("type={}&", wallet.name()), ..Links::for_path(path) };
         let transactions = transactions.iter().map(TransactionView::from_transaction).collect();
         let view = View { id: WireValue(user.id), r#type: wallet.name(), transactions };
         Ok(RenderedResponse::ok(&view)?.with_header("link", &links.to_header(page, has_next, None)))

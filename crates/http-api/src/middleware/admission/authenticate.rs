@@ -67,7 +67,7 @@ async fn are_current(admission: &Admission, credentials: &Credentials) -> Result
         let providers = state
             .run_blocking(|state, _| Ok(state.api.store.read_snapshot(|reads| reads.list_providers())?))
             .await?;
-        Ok(current_hashes(&providers, state.api.clock.now()))
+        Ok(current_hashes(&providers, state.api.context_sources.clock.now()))
     };
     admission.current_secrets.are_valid_now(credentials, &*state.api.secret_verifier, read).await
 }
@@ -102,7 +102,7 @@ async fn verify_credentials(
     is_known: bool,
 ) -> Result<Option<Arc<Provider>>, ApiError> {
     let state = &admission.state;
-    let now_utc = state.api.clock.now();
+    let now_utc = state.api.context_sources.clock.now();
     let matches = |provider: &Provider| {
         provider
             .api_secret_hashes(now_utc)

@@ -1,7 +1,7 @@
 //! Finds the end of a request body.
 
-use super::head::{PartialHead, is_text};
-use super::{FrameAction, FramingError, FramingState, header_fields};
+use super::head::is_text;
+use super::{FrameAction, Framing, FramingError, header_fields};
 use guerdon_domain::values::checked_cast;
 
 /// The maximum size of a chunk, which equals the maximum size of a body.
@@ -11,17 +11,13 @@ const SIZE_DIGITS_MAX: usize = 16;
 const EXTRAS_BYTES_MAX: usize = 8 << 10;
 
 /// Examines the next bytes of a body with `Content-Length`; `left` bytes of the body have not been examined yet.
-pub(super) fn examine_sized_body(left: &mut u64, bytes: &[u8]) -> (FrameAction, Option<FramingState>) {
+pub(super) fn examine_sized_body(left: &mut u64, bytes: &[u8]) -> (FrameAction, Option<Framing>) {
     let available = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
     if available == 0 {
         return (FrameAction::More, None);
     }
     *left -= checked_cast::<u64, _>(available);
-    (FrameAction::Pass(available), (*left == 0).then(next_head))
-}
-
-fn next_head() -> FramingState {
-    FramingState::Head(PartialHead::default())
+    (FrameAction::Pass(available), (*left == 0).then(Framing::new))
 }
 
 /// A partly read chunked body.
@@ -73,7 +69,7 @@ impl ChunkedBody {
     pub(super) fn examine_bytes(
         &mut self,
         bytes: &[u8],
-    ) -> Result<(FrameAction, Option<FramingState>), FramingError> {
+    ) -> Result<(FrameAction, Option<Framing>), FramingError> {
         let (mut at, mut passes) = (0, true);
         while let Some(&byte) = bytes.get(at) {
             if let ChunkPosition::Data { left } = &mut self.position {
@@ -97,7 +93,7 @@ impl ChunkedBody {
             }
             at += 1;
             if matches!(self.position, ChunkPosition::LastFeed) {
-                return Ok((FrameAction::Pass(at), Some(next_head())));
+                return Ok((FrameAction::Pass(at), Some(Framing::new())));
             }
             self.position = next;
         }

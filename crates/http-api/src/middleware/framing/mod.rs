@@ -31,12 +31,7 @@ pub(super) use stream::{BUDGET_EXCEEDED, ErrorRenderer, PARSER_KEEP_ALIVE, Stric
 
 /// The position within the requests of a connection.
 #[derive(Debug)]
-struct Framing {
-    state: FramingState,
-}
-
-#[derive(Debug)]
-enum FramingState {
+enum Framing {
     /// Before or within a head.
     Head(PartialHead),
     /// Within a body, this many bytes before its end.
@@ -59,46 +54,45 @@ enum FrameAction {
 }
 
 impl Framing {
+    /// The position before a head.
     fn new() -> Self {
-        Self { state: FramingState::Head(PartialHead::default()) }
+        Self::Head(PartialHead::default())
+    }
+
+    /// The position after a head.
+    fn after_head(body: head::BodyKind) -> Self {
+        match body {
+            head::BodyKind::Length(0) => Self::new(),
+            head::BodyKind::Length(length) => Self::Length(length),
+            head::BodyKind::Chunked => Self::Chunks(ChunkedBody::default()),
+        }
     }
 
     /// Whether the position is before or within a head.
     fn is_in_head(&self) -> bool {
-        matches!(self.state, FramingState::Head(_))
+        matches!(self, Self::Head(_))
     }
 
     /// Decides what to do next with the bytes that have not been passed on yet. A head is passed on as a whole or not
     /// at all.
     fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
-        let (action, next) = match &mut self.state {
-            FramingState::Head(head) => {
+        let (action, next) = match self {
+            Self::Head(head) => {
                 let action = head.examine_bytes(bytes)?;
                 let next = if let FrameAction::Head(_, head) = &action {
-                    Some(FramingState::after_head(head.body))
+                    Some(Self::after_head(head.body))
                 } else {
                     None
                 };
                 (action, next)
             }
-            FramingState::Length(left) => body_framing::examine_sized_body(left, bytes),
-            FramingState::Chunks(chunks) => chunks.examine_bytes(bytes)?,
+            Self::Length(left) => body_framing::examine_sized_body(left, bytes),
+            Self::Chunks(chunks) => chunks.examine_bytes(bytes)?,
         };
         if let Some(next) = next {
-            self.state = next;
+            *self = next;
         }
         Ok(action)
-    }
-}
-
-impl FramingState {
-    /// The position after a head.
-    fn after_head(body: head::BodyKind) -> Self {
-        match body {
-            head::BodyKind::Length(0) => Self::Head(PartialHead::default()),
-            head::BodyKind::Length(length) => Self::Length(length),
-            head::BodyKind::Chunked => Self::Chunks(ChunkedBody::default()),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn every_error_has_its_code_and_its_fields() {
     let check = |error: ApiError, code: ErrorCode, fields: &[&str]| {
-        assert_eq!(error.code_and_fields(), (code, fields.to_vec()), "{error}");
+        assert_eq!(error.code_and_fields(), (code, fields.to_vec()), "{error:?}");
     };
     check(ApiError::https_required(), ErrorCode::HttpsRequired, &[]);
     check(ApiError::unauthorized(), ErrorCode::Unauthorized, &[]);

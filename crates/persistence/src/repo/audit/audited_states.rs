@@ -11,7 +11,7 @@ use super::super::Unit;
 use crate::rows::schema::{audit_entries, companies, occasions, providers, saml_settings, schedules};
 use crate::rows::types::Id;
 use crate::rows::{
-    AuditEntryRow, AuditedState as _, AuditedSubject, OccasionState, OptionsState, ProviderState, SamlState,
+    AuditEntryRow, AuditedState, AuditedSubject, OccasionState, OptionsState, ProviderState, SamlState,
     ScheduleState,
 };
 
@@ -26,24 +26,19 @@ impl Unit<'_> {
     ) -> Result<Option<Vec<u8>>, StoreError> {
         self.query(|conn| match subject {
             AuditedSubject::Provider(id) => {
-                let row = providers::table.find(id).select(ProviderState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|state| state.state_digest()))
+                digest_of(providers::table.find(id).select(ProviderState::as_select()).get_result(conn))
             }
             AuditedSubject::Options(id) => {
-                let row = companies::table.find(id).select(OptionsState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|state| state.state_digest()))
+                digest_of(companies::table.find(id).select(OptionsState::as_select()).get_result(conn))
             }
             AuditedSubject::Saml(id) => {
-                let row = saml_settings::table.find(id).select(SamlState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|state| state.state_digest()))
+                digest_of(saml_settings::table.find(id).select(SamlState::as_select()).get_result(conn))
             }
             AuditedSubject::Schedule(id) => {
-                let row = schedules::table.find(id).select(ScheduleState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|state| state.state_digest()))
+                digest_of(schedules::table.find(id).select(ScheduleState::as_select()).get_result(conn))
             }
             AuditedSubject::GlobalOccasion(id) => {
-                let row = occasions::table.find(id).select(OccasionState::as_select()).get_result(conn);
-                Ok(row.optional()?.map(|state| state.state_digest()))
+                digest_of(occasions::table.find(id).select(OccasionState::as_select()).get_result(conn))
             }
         })
     }
@@ -70,7 +65,7 @@ impl Unit<'_> {
         loop {
             let page = self.load_audit_entries(i64::MIN..i64::MAX, after, PAGE_ENTRIES)?;
             let Some((position, last)) = page.last() else { return Ok(latest) };
-            after = Some((*position, last.id()));
+            after = Some((*position, last.id));
             let entries =
                 page.into_iter().filter_map(|(_, entry)| Some((entry.state_subject()?, entry.state_digest)));
             latest.extend(entries);
@@ -118,6 +113,11 @@ impl Unit<'_> {
                 .get_results(conn),
         })
     }
+}
+
+/// The digest of a state; `None` if its row does not exist.
+fn digest_of(found: QueryResult<impl AuditedState>) -> QueryResult<Option<Vec<u8>>> {
+    Ok(found.optional()?.map(|state| state.state_digest()))
 }
 
 fn subject_name(subject: AuditedSubject) -> String {

@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use guerdon_domain::audit::{AccountAudit, Findings, Side, StoredAccountEntry};
 use guerdon_domain::ports::{EventBodies, ReadAccountEntries as _, StoreError};
 use guerdon_domain::values::{CompanyId, JournalEntryId, UserId, checked_cast};
-use guerdon_domain::wallets::{Account, AccountKind, Direction, Reason, WalletType};
+use guerdon_domain::wallets::{Account, AccountKind, Direction, Reason};
 
 use super::super::Unit;
 use super::journal::JournalProgress;
@@ -124,16 +124,7 @@ impl Unit<'_> {
 }
 
 fn to_account(row: &AuditedAccountRow) -> Option<Account> {
-    let user = || UserId::from_uuid(row.owner_id.0);
-    let company = || CompanyId::from_uuid(row.owner_id.0);
-    Some(match AccountKind::from_code(row.kind)? {
-        AccountKind::UserWallet => Account::Wallet(WalletType::User, user()),
-        AccountKind::PeerWallet => Account::Wallet(WalletType::Peer, user()),
-        AccountKind::ManagerWallet => Account::Wallet(WalletType::Manager, user()),
-        AccountKind::Reserve => Account::Reserve(company()),
-        AccountKind::Transit => Account::Transit(company()),
-        AccountKind::Funding => Account::Funding(company()),
-        AccountKind::Redeemed => Account::Redeemed(company()),
-        AccountKind::Rounding => Account::Rounding(company()),
-    })
+    let (user, company) = (UserId::from_uuid(row.owner_id.0), CompanyId::from_uuid(row.owner_id.0));
+    let mut accounts = Account::user_wallets(user).into_iter().chain(Account::company_accounts(company));
+    accounts.find(|account| account.kind().code() == row.kind)
 }

@@ -63,7 +63,7 @@ impl EventChain {
     }
 
     pub(super) fn add_event(&mut self, event: &EventDigest) {
-        self.chain.add_bytes(Some(event.id.0.as_ref()));
+        self.chain.add_bytes(Some(event.id.0));
         self.chain.add_bytes(Some(&event.digest));
         self.count += 1;
     }
@@ -120,8 +120,8 @@ impl Unit<'_> {
                 kind,
                 subject: recognition.id.0.as_uuid(),
                 company,
-                sender: Some(recognition.sender()),
-                receiver: Some(recognition.receiver()),
+                sender: Some(recognition.sender_id.0),
+                receiver: Some(recognition.receiver_id.0.as_uuid()),
                 points,
             };
             let sent = recognitions.of_entry(entry.id);

@@ -133,16 +133,7 @@ impl Unit<'_> {
                     audit_transfer(audit.as_mut(), transfer, &mut sent, findings);
                 }
             };
-            match &transfers {
-                Some(all) => audit_page(all.of_entry(row.id)),
-                None => {
-                    let mut page = self.load_transfers_after(row.id, -1)?;
-                    while let Some(last) = page.last().map(|transfer| transfer.leg) {
-                        audit_page(&page);
-                        page = self.load_transfers_after(row.id, last)?;
-                    }
-                }
-            }
+            self.visit_transfers(transfers.as_ref(), row.id, &mut audit_page)?;
             let sent_rows = recognitions.of_entry(row.id);
             sent_rows.iter().for_each(|sent_row| sent_row.chain_to(&mut progress.seals.chain));
             for event in events.of_entry(row, sent_rows) {
@@ -215,7 +206,7 @@ fn audit_transfer<'a>(
     findings: &mut Findings,
 ) {
     let Some(audit) = audit else { return };
-    while let Some(recognition) = sent.next_if(|recognition| recognition.leg() <= transfer.leg) {
+    while let Some(recognition) = sent.next_if(|recognition| recognition.leg <= transfer.leg) {
         audit.check_recognition(&recognition.to_stored_recognition(), findings);
     }
     audit.check_transfer(&transfer.to_stored_transfer(), findings);

@@ -1,8 +1,8 @@
 //! `guerdon verify` recomputes the ledger. The memory of each part does not grow with the ledger.
 //!
-//! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the former versions of rows
-//! that change with each payment, and reads all of them. So each part reads from a series of short snapshots. What it
-//! has checked in one must not change in a later one, so it continues in another snapshot only between two accounts or
+//! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the old versions of rows that
+//! change with each payment, and every read visits them. Therefore each part uses a series of short snapshots. It starts
+//! a new snapshot only where later changes cannot contradict what it has already checked: between two accounts or two
 //! entries of an account (`balances`), in the sealed part of the journal (`journal`), and between two checks (`tables`).
 //!
 //! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`

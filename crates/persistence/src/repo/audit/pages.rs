@@ -83,8 +83,28 @@ impl Unit<'_> {
             .map(RowsByEntry)
     }
 
+    /// Passes the transfers of a journal entry to `visit`, in the order of their legs. Without `loaded`, it reads them
+    /// page by page, so that the entry may have any number of legs.
+    pub(super) fn visit_transfers(
+        &mut self,
+        loaded: Option<&RowsByEntry<TransferRow>>,
+        entry: Id<JournalEntryId>,
+        visit: &mut dyn FnMut(&[TransferRow]),
+    ) -> Result<(), StoreError> {
+        if let Some(loaded) = loaded {
+            visit(loaded.of_entry(entry));
+            return Ok(());
+        }
+        let mut page = self.load_transfers_after(entry, -1)?;
+        while let Some(last) = page.last().map(|transfer| transfer.leg) {
+            visit(&page);
+            page = self.load_transfers_after(entry, last)?;
+        }
+        Ok(())
+    }
+
     /// The next transfers of one journal entry.
-    pub(super) fn load_transfers_after(
+    fn load_transfers_after(
         &mut self,
         entry: Id<JournalEntryId>,
         leg: i32,

@@ -57,10 +57,9 @@ impl Unit<'_> {
             seals::table
                 .filter(seals::sequence.gt(sequence))
                 .order(seals::sequence)
-                .limit(1)
                 .select(SealRow::as_select())
-                .get_results(conn)
-                .map(|mut seals: Vec<SealRow>| seals.pop())
+                .first(conn)
+                .optional()
         })
     }
 
@@ -112,7 +111,7 @@ impl Unit<'_> {
         loop {
             let page = self.load_audit_entries(from..before, after, PAGE_ENTRIES)?;
             let Some((position, last)) = page.last() else { return Ok(count) };
-            after = Some((*position, last.id()));
+            after = Some((*position, last.id));
             count += checked_cast::<i64, _>(page.len());
             page.iter().for_each(|(_, entry)| entry.chain_to(chain));
         }

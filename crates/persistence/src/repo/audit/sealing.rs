@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use guerdon_domain::ports::{PendingSeal, Seal, SealedRange, StoreError, Timestamp};
 use guerdon_domain::values::checked_cast;
 
-use super::super::super::{journal_complete_before, settled_rows_before};
+use super::super::super::{audit_log_complete_before, journal_complete_before};
 use super::super::Unit;
 use super::events::EventChain;
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, RowsByEntry, split_into_batches};
@@ -12,7 +12,7 @@ use super::statistics_counter::StatisticsCounter;
 use crate::rows::schema::seals;
 use crate::rows::seals::{FIRST_HEAD, SealChain};
 use crate::rows::types::Id;
-use crate::rows::{SealRow, TransferRow};
+use crate::rows::{SealRow, TransferRow, kind};
 
 /// Converts a seal.
 pub(super) fn to_seal(row: &SealRow) -> Result<Seal, StoreError> {
@@ -27,12 +27,7 @@ pub(super) fn to_seal(row: &SealRow) -> Result<Seal, StoreError> {
 impl Unit<'_> {
     pub(super) fn load_latest_seal(&mut self) -> Result<Option<SealRow>, StoreError> {
         self.query(|conn| {
-            seals::table
-                .order(seals::sequence.desc())
-                .limit(1)
-                .select(SealRow::as_select())
-                .get_results(conn)
-                .map(|mut seals: Vec<SealRow>| seals.pop())
+            seals::table.order(seals::sequence.desc()).select(SealRow::as_select()).first(conn).optional()
         })
     }
 
@@ -113,7 +108,7 @@ impl Unit<'_> {
         rows_max: i64,
         chain: &mut SealChain,
     ) -> Result<SealedRange, StoreError> {
-        let settled = self.query(|conn| settled_rows_before(conn, "audit_entries"))?;
+        let settled = self.query(audit_log_complete_before)?;
         let (mut count, mut after): (i64, Option<(i64, Id)>) = (0, None);
         loop {
             let page = self.load_audit_entries(from..settled, after, PAGE_ENTRIES)?;
@@ -127,7 +122,7 @@ impl Unit<'_> {
                 }
                 entry.chain_to(chain);
                 count += 1;
-                after = Some((position, entry.id()));
+                after = Some((position, entry.id));
             }
         }
     }
@@ -142,7 +137,7 @@ impl Unit<'_> {
         if batch.is_empty() {
             return Ok(());
         }
-        let recognitions = if batch.iter().any(|(_, entry)| entry.is_sending()) {
+        let recognitions = if batch.iter().any(|(_, entry)| entry.kind == kind::RECOGNITION) {
             self.load_recognitions(batch)?
         } else {
             RowsByEntry::default()
@@ -157,16 +152,7 @@ impl Unit<'_> {
                     counter.count_transfer(transfer);
                 });
             };
-            match &transfers {
-                Some(all) => chain_page(all.of_entry(entry.id)),
-                None => {
-                    let mut page = self.load_transfers_after(entry.id, -1)?;
-                    while let Some(last) = page.last().map(|transfer| transfer.leg) {
-                        chain_page(&page);
-                        page = self.load_transfers_after(entry.id, last)?;
-                    }
-                }
-            }
+            self.visit_transfers(transfers.as_ref(), entry.id, &mut chain_page)?;
             let sent = recognitions.of_entry(entry.id);
             sent.iter().for_each(|recognition| recognition.chain_to(chain));
             events.of_entry(entry, sent).for_each(|event| event_chain.add_event(event));
