@@ -2,6 +2,7 @@
 
 mod busy;
 mod consistent;
+mod plans;
 mod schema;
 mod single;
 mod unsealed;

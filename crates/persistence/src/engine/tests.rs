@@ -345,7 +345,7 @@ fn batches_equal_serial_execution() {
         "Redeemed",
         "Refunded",
         "ReserveChanged",
-        "Replaced",
+        "BalanceOverridden",
         "Distributed",
     ] {
         assert!(seen.get(word).is_some_and(|count| *count > 100), "{word}: {seen:?}");

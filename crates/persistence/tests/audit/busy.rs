@@ -98,7 +98,7 @@ fn a_distribution_in_steps_between_snapshots_is_sound() {
         let users = create_users(fixture, USERS_IN_STEPS);
         let sent = send_and_seal(fixture, &users[..100], LEGS_OF_SEVERAL_PAGES);
         fixture.deposit_points(100_000);
-        for first in 0..3 {
+        for first in 0..2 {
             let change = |number: usize| match number.checked_sub(first) {
                 Some(0) => {
                     let everybody = fixture.all_recipients(WalletType::Peer);
