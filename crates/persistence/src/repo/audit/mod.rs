@@ -2,8 +2,8 @@
 //!
 //! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the old versions of rows that
 //! change with each payment, and every read visits them. Therefore each part uses a series of short snapshots. It starts
-//! a new snapshot only where later changes cannot contradict what it has already checked: between two accounts or two
-//! entries of an account (`balances`), in the sealed part of the journal (`journal`), and between two checks (`tables`).
+//! a new snapshot only where later changes cannot contradict earlier checks: between two accounts or two entries of an
+//! account (`balances`), in the sealed part of the journal (`journal`), and between two checks (`tables`).
 //!
 //! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`
 //! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;
