@@ -11,7 +11,7 @@ use std::num::NonZero;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use guerdon_domain::audit::{AuditOptions, Violation, verify_rows};
+use guerdon_domain::audit::{AuditOptions, AuditPacer, Unpaced, Violation, verify_rows};
 use guerdon_domain::companies::set_allow_zero_points;
 use guerdon_domain::distributions::{CreateSchedule, Period, cancel_schedule, create_schedule};
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
@@ -174,17 +174,18 @@ fn after_all_entries() -> Timestamp {
 /// The fewest threads that reveal a fault at the boundary between their shares of the work.
 const TWO_THREADS: NonZero<usize> = NonZero::<usize>::MIN.saturating_add(1);
 
-const LONG_SNAPSHOTS: Duration = Duration::from_secs(60);
-/// The audit takes a new snapshot wherever it can.
-const SHORTEST_SNAPSHOTS: Duration = Duration::ZERO;
+/// Makes an audit take a new snapshot wherever it can.
+struct ShortestSnapshots;
+
+impl AuditPacer for ShortestSnapshots {
+    fn is_snapshot_over(&self, _age: Duration) -> bool {
+        true
+    }
+}
 
 /// The violations that an audit finds, sorted.
-fn violations_in_snapshots_of(
-    snapshot_duration: Duration,
-    store: &dyn Store,
-    head: [u8; 32],
-) -> Vec<Violation> {
-    let options = AuditOptions { snapshot_duration, ..audit_options(Some(head), after_all_entries()) };
+fn find_violations(store: &dyn Store, head: [u8; 32], pacer: &dyn AuditPacer) -> Vec<Violation> {
+    let options = AuditOptions { pacer, ..audit_options(Some(head), after_all_entries()) };
     let mut found = verify_rows(store, &options, TWO_THREADS).unwrap().violations;
     found.sort_by(|a, b| (a.invariant, &a.detail).cmp(&(b.invariant, &b.detail)));
     found
@@ -204,8 +205,8 @@ fn assert_violations_of_each(sqlite: &str, postgres: &str, expected: &[&str]) {
         let prepared = format!("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; {sqlite}");
         database.execute_sql(&prepared, postgres);
         let store = database.open_store();
-        let found = violations_in_snapshots_of(LONG_SNAPSHOTS, store.as_ref(), *head);
-        let found_in_parts = violations_in_snapshots_of(SHORTEST_SNAPSHOTS, store.as_ref(), *head);
+        let found = find_violations(store.as_ref(), *head, &Unpaced);
+        let found_in_parts = find_violations(store.as_ref(), *head, &ShortestSnapshots);
         assert_eq!(found_in_parts, found, "{damage}: the number of snapshots makes a difference");
         for invariant in expected {
             assert!(

@@ -5,6 +5,7 @@ use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+use std::time::Instant;
 
 use crate::model::{AuditPart, AuditReport, Findings};
 use crate::ports::{AuditOptions, Store, StoreError};
@@ -54,11 +55,11 @@ fn find_in_rows(
     options: &AuditOptions<'_>,
     threads: NonZero<usize>,
 ) -> Result<Findings, StoreError> {
-    let next = AtomicUsize::new(0);
+    let (next, started_at) = (AtomicUsize::new(0), Instant::now());
     let work = || {
         let mut all = Findings::default();
         while let Some(part) = AuditPart::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match store.audit_part(*part, options) {
+            match store.audit_part(*part, &options.after(started_at.elapsed())) {
                 Ok(found) => all.merge(found),
                 Err(cause @ (StoreError::Corrupt { .. } | StoreError::Broken(_))) => {
                     all.add_violation("unreadable", || format!("the {part} cannot be verified: {cause}"));

@@ -24,17 +24,23 @@ pub struct AuditOptions<'a> {
     pub head: Option<[u8; 32]>,
     /// Reads the stored bodies of events.
     pub bodies: &'a dyn EventBodies,
-    /// The current time. Recorded times of past events must not be later.
+    /// The time at which the audit starts. Recorded times of past events must not be later than the time of the
+    /// snapshot that contains them.
     pub now: Timestamp,
     /// No event may wait longer than this for its next attempt.
     pub longest_wait: Duration,
-    /// After this duration, a part continues in another snapshot as soon as its checks allow it. While a snapshot is
-    /// in use, PostgreSQL cannot remove dead rows, and SQLite cannot truncate its write-ahead log.
-    pub snapshot_duration: Duration,
     /// The time limit of each statement, if any. SQLite has no such limit.
     pub statement_duration_max: Option<Duration>,
     /// Determines how fast the audit reads, and whether it continues.
     pub pacer: &'a dyn AuditPacer,
+}
+
+impl AuditOptions<'_> {
+    /// The options for a snapshot that is taken this long after the audit started.
+    #[must_use]
+    pub fn after(&self, elapsed: Duration) -> Self {
+        Self { now: self.now.saturating_add(elapsed), ..*self }
+    }
 }
 
 /// Determines how fast an audit reads, and whether it continues.
@@ -47,13 +53,30 @@ pub trait AuditPacer: Sync {
     fn pause(&self) -> Result<(), StoreError> {
         Ok(())
     }
+
+    /// Whether a part must continue in another snapshot as soon as its checks allow it. While a snapshot is in use,
+    /// PostgreSQL cannot remove dead rows, and SQLite cannot truncate its write-ahead log.
+    fn is_snapshot_over(&self, age: Duration) -> bool;
+
+    /// Called repeatedly while a snapshot is in use. Does not pause.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::DeadlineExceeded`] stops the audit.
+    fn ensure_running(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
-/// A pacer that never pauses or stops an audit.
+/// A pacer that never pauses or stops an audit. A snapshot is in use for about a second.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unpaced;
 
-impl AuditPacer for Unpaced {}
+impl AuditPacer for Unpaced {
+    fn is_snapshot_over(&self, age: Duration) -> bool {
+        age >= Duration::from_secs(1)
+    }
+}
 
 /// Reads the state of the ledger as a whole.
 pub trait Audit {

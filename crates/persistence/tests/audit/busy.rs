@@ -4,13 +4,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use guerdon_domain::audit::{AuditOptions, AuditPacer, AuditPart, verify_rows};
-use guerdon_domain::ports::{Clock as _, StoreError, StoreExt as _};
+use guerdon_domain::ports::{Clock as _, StoreError, StoreExt as _, Tx};
 use guerdon_domain::recognitions::{self, Recognition, Sender, UpdateRecognition};
+use guerdon_domain::users::{self, UpdateUser};
 use guerdon_domain::values::{Message, UserId};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::create_databases;
 
-use super::{SHORTEST_SNAPSHOTS, TWO_THREADS};
+use super::TWO_THREADS;
 use crate::size::create_users;
 use crate::steps::one_step;
 use crate::support::{LedgerFixture, audit_options, on_each_database};
@@ -23,12 +24,15 @@ const USERS_IN_STEPS: usize = 1_050;
 /// Changes the ledger before each snapshot of an audit.
 struct ChangesBeforeSnapshots<'a> {
     change: &'a (dyn Fn(usize) + Sync),
+    /// Returns whether a snapshot is over when the audit asks for the given time.
+    is_over: fn(usize) -> bool,
     snapshots: AtomicUsize,
+    questions: AtomicUsize,
 }
 
 impl<'a> ChangesBeforeSnapshots<'a> {
-    fn new(change: &'a (dyn Fn(usize) + Sync)) -> Self {
-        Self { change, snapshots: AtomicUsize::new(0) }
+    fn new(is_over: fn(usize) -> bool, change: &'a (dyn Fn(usize) + Sync)) -> Self {
+        Self { change, is_over, snapshots: AtomicUsize::new(0), questions: AtomicUsize::new(0) }
     }
 }
 
@@ -36,6 +40,10 @@ impl AuditPacer for ChangesBeforeSnapshots<'_> {
     fn pause(&self) -> Result<(), StoreError> {
         (self.change)(self.snapshots.fetch_add(1, Ordering::Relaxed));
         Ok(())
+    }
+
+    fn is_snapshot_over(&self, _age: Duration) -> bool {
+        (self.is_over)(self.questions.fetch_add(1, Ordering::Relaxed))
     }
 }
 
@@ -81,10 +89,9 @@ fn a_ledger_that_changes_between_snapshots_is_sound() {
                 _ => seal_next(fixture),
             }
         };
-        let pacer = ChangesBeforeSnapshots::new(&change);
+        let pacer = ChangesBeforeSnapshots::new(|_| true, &change);
         let now = fixture.clock.now() + Duration::from_secs(60);
-        let options =
-            AuditOptions { snapshot_duration: SHORTEST_SNAPSHOTS, pacer: &pacer, ..audit_options(None, now) };
+        let options = AuditOptions { pacer: &pacer, ..audit_options(None, now) };
         let report = verify_rows(fixture.store.as_ref(), &options, TWO_THREADS).unwrap();
         assert_eq!(report.violations, []);
         assert!(pacer.snapshots.into_inner() > users.len(), "each account can have its own snapshot");
@@ -111,9 +118,8 @@ fn a_distribution_in_steps_between_snapshots_is_sound() {
                     seal_next(fixture);
                 }
             };
-            let pacer = ChangesBeforeSnapshots::new(&change);
+            let pacer = ChangesBeforeSnapshots::new(|_| true, &change);
             let options = AuditOptions {
-                snapshot_duration: SHORTEST_SNAPSHOTS,
                 pacer: &pacer,
                 ..audit_options(None, fixture.clock.now() + Duration::from_secs(60))
             };
@@ -139,4 +145,36 @@ fn a_statement_that_takes_too_long_ends_the_audit() {
         drop(locked);
         assert_eq!(verify_rows(fixture.store.as_ref(), &options, TWO_THREADS).unwrap().violations, []);
     }
+}
+
+#[test]
+fn an_account_that_is_created_before_a_half_checked_one_is_skipped() {
+    on_each_database(|fixture| {
+        for from_end in 1..=10 {
+            let users = ["x", "y"].map(|name| fixture.create_user(&format!("{name}-{from_end}")));
+            users.iter().for_each(|user| fixture.fund_wallet(WalletType::User, *user, 5));
+            let audit_balances = |change: &(dyn Fn(usize) + Sync)| {
+                let pacer = ChangesBeforeSnapshots::new(|number| number % 2 == 0, change);
+                let options = AuditOptions { pacer: &pacer, ..audit_options(None, fixture.clock.now()) };
+                let findings = fixture.store.audit_part(AuditPart::Balances, &options).unwrap();
+                assert_eq!(findings.into_violations(), [], "{from_end}");
+                pacer.snapshots.into_inner()
+            };
+            let promote = UpdateUser { manager: Some(true), ..UpdateUser::default() };
+            let promote_users = || {
+                for user in users {
+                    let context = fixture.context();
+                    let promote =
+                        |tx: &mut dyn Tx| users::update(tx, fixture.provider, user, &promote, &context);
+                    fixture.store.transaction(promote).unwrap();
+                }
+            };
+            let snapshots = audit_balances(&|_| ());
+            audit_balances(&|number| {
+                if number + from_end == snapshots {
+                    promote_users();
+                }
+            });
+        }
+    });
 }

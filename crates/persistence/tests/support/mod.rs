@@ -417,7 +417,6 @@ pub fn audit_options(head: Option<[u8; 32]>, now: Timestamp) -> AuditOptions<'st
         bodies: &TestBodies,
         now,
         longest_wait: Duration::from_secs(3 * 86_400),
-        snapshot_duration: Duration::from_secs(1),
         statement_duration_max: None,
         pacer: &Unpaced,
     }

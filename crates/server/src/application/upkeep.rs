@@ -1,5 +1,5 @@
-//! Regular tasks of `serve`: deletes records past their retention, and verifies the ledger daily. The tasks run one
-//! after the other, on one connection.
+//! Regular tasks of `serve`: deletes records past their retention, and verifies the ledger daily. The tasks never run at
+//! the same time, and use one connection.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,12 +19,17 @@ pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 const FULL_PRUNE_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
 
-/// The tasks, and when each last ran.
+/// The tasks.
 pub(super) struct Upkeep {
-    store: Arc<dyn Store>,
-    retention: Retention,
+    pruning: Pruning,
     /// `None` if the setting turns it off.
     verification: Option<DailyVerification>,
+}
+
+/// The deletion of records past their retention, and when it last ran.
+struct Pruning {
+    store: Arc<dyn Store>,
+    retention: Retention,
     last_prune: Option<Instant>,
     last_full_prune: Option<Instant>,
 }
@@ -47,25 +52,32 @@ impl Upkeep {
                 is_stopping: Box::new(move || service_state.is_draining()),
             }
         });
-        Self {
+        let pruning = Pruning {
             store: Arc::clone(store),
             retention: settings.retention,
-            verification,
             last_prune: None,
             last_full_prune: None,
-        }
+        };
+        Self { pruning, verification }
     }
 
     /// Runs the tasks that are due. The first call only prunes, so that a process that has just started serves requests
-    /// before it verifies the ledger.
+    /// before it verifies the ledger. A verification may take hours, so it also prunes, between its snapshots.
     pub(super) fn run_due_tasks(&mut self) {
-        let is_first_run = self.last_prune.is_none();
+        let Self { pruning, verification } = self;
+        let is_first_run = pruning.last_prune.is_none();
+        pruning.run_if_due();
+        if let Some(verification) = verification.as_ref().filter(|_| !is_first_run) {
+            verification.run_if_due(&mut || pruning.run_if_due());
+        }
+    }
+}
+
+impl Pruning {
+    fn run_if_due(&mut self) {
         if self.last_prune.is_none_or(|at| at.elapsed() >= PRUNE_INTERVAL) {
             self.last_prune = Some(Instant::now());
             self.prune_expired();
-        }
-        if let Some(verification) = self.verification.as_ref().filter(|_| !is_first_run) {
-            verification.run_if_due();
         }
     }
 

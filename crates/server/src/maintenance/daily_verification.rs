@@ -3,7 +3,7 @@
 //! The setting `verify.daily_at` names a time of day. The first process that notices that this time has passed claims
 //! the day's verification in the database, so that neither another process nor the same process after a restart runs it
 //! again. A verification uses one thread and one connection, reads from short snapshots, and pauses between two
-//! snapshots for as long as it has worked.
+//! snapshots for as long as it has worked, at most 0.2 s.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep; // tidy: lets requests run between two snapshots
@@ -48,10 +48,10 @@ struct Claim {
 
 impl DailyVerification {
     /// Verifies the ledger, and logs and stores the result, unless a process has already started the latest scheduled
-    /// verification. Must be called about once a minute.
-    pub(crate) fn run_if_due(&self) {
+    /// verification. Must be called about once a minute. Calls `between_snapshots` before each snapshot.
+    pub(crate) fn run_if_due(&self, between_snapshots: &mut (dyn FnMut() + Send)) {
         match self.claim_if_due() {
-            Ok(Some(claim)) => self.verify_and_log(&claim),
+            Ok(Some(claim)) => self.verify_and_log(&claim, between_snapshots),
             Ok(None) => {}
             Err(StoreError::Unavailable(_)) => {} // the health check logs an unavailable database
             Err(cause) => log::warn!(cause:%; "cannot start the daily verification"),
@@ -75,13 +75,15 @@ impl DailyVerification {
         Ok(is_first.then_some(claim))
     }
 
-    fn verify_and_log(&self, claim: &Claim) {
+    fn verify_and_log(&self, claim: &Claim, between_snapshots: &mut (dyn FnMut() + Send)) {
         log::info!("verifying the ledger");
         let started = Instant::now();
-        let pacer = PausePacer::new(self.is_stopping.as_ref());
+        let pacer = PausePacer {
+            is_stopping: self.is_stopping.as_ref(),
+            pauses: Mutex::new(Pauses { resumed_at: Instant::now(), between_snapshots }),
+        };
         let options = VerificationOptions {
             keys: Some(&self.keys),
-            snapshot_duration: SNAPSHOT_DURATION,
             statement_duration_max: Some(STATEMENT_DURATION_MAX),
             pacer: &pacer,
             ..VerificationOptions::default()
@@ -157,27 +159,33 @@ fn log_report(report: &AuditReport, record: &VerificationRecord) {
     );
 }
 
-/// Pauses an audit for as long as it has worked, and ends it if the service stops.
+/// Pauses an audit for as long as it has worked, at most for [`PAUSE_MAX`], and ends it if the service stops.
 struct PausePacer<'a> {
     is_stopping: &'a (dyn Fn() -> bool + Send + Sync),
-    resumed_at: Mutex<Instant>,
+    pauses: Mutex<Pauses<'a>>,
 }
 
-impl<'a> PausePacer<'a> {
-    fn new(is_stopping: &'a (dyn Fn() -> bool + Send + Sync)) -> Self {
-        Self { is_stopping, resumed_at: Mutex::new(Instant::now()) }
-    }
+struct Pauses<'a> {
+    resumed_at: Instant,
+    between_snapshots: &'a mut (dyn FnMut() + Send),
 }
 
 impl AuditPacer for PausePacer<'_> {
     fn pause(&self) -> Result<(), StoreError> {
-        if (self.is_stopping)() {
-            return Err(StoreError::DeadlineExceeded);
-        }
-        let mut resumed_at = self.resumed_at.lock().unwrap_or_else(PoisonError::into_inner);
-        sleep(resumed_at.elapsed().min(PAUSE_MAX));
-        *resumed_at = Instant::now();
+        self.ensure_running()?;
+        let mut pauses = self.pauses.lock().unwrap_or_else(PoisonError::into_inner);
+        sleep(pauses.resumed_at.elapsed().min(PAUSE_MAX));
+        (pauses.between_snapshots)();
+        pauses.resumed_at = Instant::now();
         Ok(())
+    }
+
+    fn is_snapshot_over(&self, age: Duration) -> bool {
+        age >= SNAPSHOT_DURATION
+    }
+
+    fn ensure_running(&self) -> Result<(), StoreError> {
+        if (self.is_stopping)() { Err(StoreError::DeadlineExceeded) } else { Ok(()) }
     }
 }
 

@@ -14,9 +14,6 @@ use crate::settings::Webhooks;
 /// Added to the longest wait of the retry schedule, to allow for leases and for clocks that differ.
 const WAIT_TOLERANCE: Duration = Duration::from_secs(86_400);
 
-/// How long `guerdon verify` reads from one snapshot.
-const SNAPSHOT_DURATION: Duration = Duration::from_secs(1);
-
 /// The options of a verification.
 pub(crate) struct VerificationOptions<'a> {
     /// If given, it must be possible to decrypt each stored secret with these keys.
@@ -24,7 +21,6 @@ pub(crate) struct VerificationOptions<'a> {
     /// If given, a seal must have this head.
     pub(crate) head: Option<[u8; 32]>,
     pub(crate) threads: NonZero<usize>,
-    pub(crate) snapshot_duration: Duration,
     pub(crate) statement_duration_max: Option<Duration>,
     pub(crate) pacer: &'a dyn AuditPacer,
 }
@@ -36,7 +32,6 @@ impl Default for VerificationOptions<'_> {
             keys: None,
             head: None,
             threads: NonZero::<usize>::MIN,
-            snapshot_duration: SNAPSHOT_DURATION,
             statement_duration_max: None,
             pacer: &Unpaced,
         }
@@ -52,17 +47,8 @@ pub(crate) fn verify_database(
 ) -> Result<AuditReport, StoreError> {
     let schedule = RetrySchedule::with_time_scale(webhooks.time_scale).unwrap_or_default();
     let longest_wait = schedule.max_waits().into_iter().max().unwrap_or_default() + WAIT_TOLERANCE;
-    let VerificationOptions { keys, head, threads, snapshot_duration, statement_duration_max, pacer } =
-        *options;
-    let request = AuditOptions {
-        head,
-        bodies: &Bodies,
-        now,
-        longest_wait,
-        snapshot_duration,
-        statement_duration_max,
-        pacer,
-    };
+    let VerificationOptions { keys, head, threads, statement_duration_max, pacer } = *options;
+    let request = AuditOptions { head, bodies: &Bodies, now, longest_wait, statement_duration_max, pacer };
     let mut report = audit::verify(store, &request, threads)?;
     if let Some(keys) = keys {
         report.violations.extend(check_secrets(store, keys)?);

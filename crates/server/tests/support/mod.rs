@@ -53,7 +53,6 @@ fn assert_consistent(service: &TestService) {
         bodies: &Bodies,
         now,
         longest_wait,
-        snapshot_duration: Duration::from_secs(1),
         statement_duration_max: None,
         pacer: &Unpaced,
     };

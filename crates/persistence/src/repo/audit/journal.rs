@@ -11,7 +11,7 @@ use guerdon_domain::ports::{EventBodies, StoreError};
 use super::super::Unit;
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use super::seal_chain::SealProgress;
-use super::{Remainder, SnapshotTimer};
+use super::{Progress, SnapshotTimer};
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{AuditedRecognitionRow, TransferRow, kind};
@@ -46,14 +46,15 @@ impl JournalProgress {
 
 impl Unit<'_> {
     /// Continues after the last entry that was checked. Another snapshot can follow after a sealed entry: neither it
-    /// nor an earlier entry changes, no entry is inserted before it, and no later seal covers it.
+    /// nor an earlier entry changes, no entry is inserted before it, and no later seal covers it. Its recognitions and
+    /// events may change, but are compared only with rows of the same snapshot or with digests of their first state.
     pub(super) fn audit_journal(
         &mut self,
         progress: &mut Option<Box<JournalProgress>>,
-        timer: &SnapshotTimer,
+        timer: &SnapshotTimer<'_>,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<Remainder, StoreError> {
+    ) -> Result<Progress, StoreError> {
         let progress = match progress {
             Some(progress) => progress,
             None => progress.insert(Box::new(JournalProgress::new(self.start_at_first_seal(options.head)?))),
@@ -66,11 +67,12 @@ impl Unit<'_> {
                 break;
             }
             for batch in split_into_batches(&page) {
+                self.record_failure(options.pacer.ensure_running())?;
                 self.audit_batch(batch, progress, options.bodies, findings)?;
                 progress.after = batch.last().map(|(position, entry)| (*position, entry.id));
                 let is_sealed = progress.after.is_some_and(|(position, _)| position < sealed_before);
                 if is_sealed && timer.is_over() {
-                    return Ok(Remainder::Some);
+                    return Ok(Progress::Incomplete);
                 }
             }
         }
@@ -87,7 +89,7 @@ impl Unit<'_> {
         }
         progress.report_counts(findings);
         self.audit_orphans(progress, findings)?;
-        Ok(Remainder::None)
+        Ok(Progress::Complete)
     }
 
     pub(super) fn audit_batch(

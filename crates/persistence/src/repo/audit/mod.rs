@@ -1,9 +1,10 @@
 //! `guerdon verify` recomputes the ledger. The memory of each part does not grow with the ledger.
 //!
-//! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the old versions of rows that
-//! change with each payment, and every read visits them. Therefore each part uses a series of short snapshots. It starts
-//! a new snapshot only where later changes cannot contradict earlier checks: between two accounts or two entries of an
-//! account (`balances`), in the sealed part of the journal (`journal`), and between two checks (`tables`).
+//! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the old versions of rows
+//! that change with each payment, and every read of such a row visits them. Therefore each part uses a series of short
+//! snapshots. It starts a new snapshot only where later changes cannot contradict earlier checks: between two accounts
+//! or two entries of an account (`balances`), in the sealed part of the journal (`journal`), and between two checks
+//! (`storage` and `tables`).
 //!
 //! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`
 //! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;
@@ -25,11 +26,11 @@ mod sealing;
 mod statistics_counter;
 mod tables;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
+use guerdon_domain::audit::{AuditOptions, AuditPacer, AuditPart, Findings};
 use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timestamp};
 
 use self::balances::BalancesProgress;
@@ -42,7 +43,7 @@ use crate::rows::schema::seals;
 type Check = (&'static str, String);
 
 /// How far a part has been checked.
-enum PartProgress {
+enum PartPosition {
     /// The number of checks that are complete.
     Storage(usize),
     Balances(BalancesProgress),
@@ -52,7 +53,7 @@ enum PartProgress {
     Tables(usize),
 }
 
-impl PartProgress {
+impl PartPosition {
     fn at_start_of(part: AuditPart) -> Self {
         match part {
             AuditPart::Storage => Self::Storage(0),
@@ -63,24 +64,22 @@ impl PartProgress {
     }
 }
 
-/// What remains of a part after a snapshot.
+/// Whether a part is complete, or continues in another snapshot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Remainder {
-    /// The part continues in another snapshot.
-    Some,
-    /// The part is complete.
-    None,
+enum Progress {
+    Incomplete,
+    Complete,
 }
 
-/// How long a snapshot has been in use.
-struct SnapshotTimer {
+/// When a snapshot was taken, and the pacer that determines how long it is used.
+struct SnapshotTimer<'a> {
     began_at: Instant,
-    duration: Duration,
+    pacer: &'a dyn AuditPacer,
 }
 
-impl SnapshotTimer {
+impl SnapshotTimer<'_> {
     fn is_over(&self) -> bool {
-        self.began_at.elapsed() >= self.duration
+        self.pacer.is_snapshot_over(self.began_at.elapsed())
     }
 }
 
@@ -93,13 +92,14 @@ pub(crate) fn audit_part(
     part: AuditPart,
     options: &AuditOptions<'_>,
 ) -> Result<Findings, StoreError> {
-    let (mut progress, mut findings) = (PartProgress::at_start_of(part), Findings::default());
-    let mut remainder = Remainder::Some;
-    while remainder == Remainder::Some {
+    let (mut position, mut findings) = (PartPosition::at_start_of(part), Findings::default());
+    let (started_at, mut progress) = (Instant::now(), Progress::Incomplete);
+    while progress == Progress::Incomplete {
         options.pacer.pause()?;
+        let options = options.after(started_at.elapsed());
         let mut result = Err(StoreError::Broken("the unit of work did not run".to_owned()));
-        run_on_snapshot(&mut |unit| result = unit.continue_audit(&mut progress, options, &mut findings))?;
-        remainder = result?;
+        run_on_snapshot(&mut |unit| result = unit.continue_audit(&mut position, &options, &mut findings))?;
+        progress = result?;
     }
     Ok(findings)
 }
@@ -108,20 +108,20 @@ impl Unit<'_> {
     /// Continues the check of a part in the snapshot of this unit.
     fn continue_audit(
         &mut self,
-        progress: &mut PartProgress,
+        position: &mut PartPosition,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<Remainder, StoreError> {
+    ) -> Result<Progress, StoreError> {
         self.query(|conn| super::super::set_statement_timeout(conn, options.statement_duration_max))?;
-        if matches!(progress, PartProgress::Journal(_) | PartProgress::Tables(_)) {
+        if matches!(position, PartPosition::Journal(_) | PartPosition::Tables(_)) {
             self.query(super::super::keep_event_partitions)?;
         }
-        let timer = SnapshotTimer { began_at: Instant::now(), duration: options.snapshot_duration };
-        match progress {
-            PartProgress::Storage(checked) => self.audit_storage(checked, &timer, findings),
-            PartProgress::Balances(progress) => self.audit_balances(progress, &timer, findings),
-            PartProgress::Journal(progress) => self.audit_journal(progress, &timer, options, findings),
-            PartProgress::Tables(checked) => self.audit_tables(checked, &timer, options, findings),
+        let timer = SnapshotTimer { began_at: Instant::now(), pacer: options.pacer };
+        match position {
+            PartPosition::Storage(checked) => self.audit_storage(checked, &timer, findings),
+            PartPosition::Balances(progress) => self.audit_balances(progress, &timer, findings),
+            PartPosition::Journal(progress) => self.audit_journal(progress, &timer, options, findings),
+            PartPosition::Tables(checked) => self.audit_tables(checked, &timer, options, findings),
         }
     }
 }

@@ -8,7 +8,7 @@ use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{id_as_text, run_storage_check, storage_checks};
 use super::super::Unit;
-use super::{Check, Remainder, SnapshotTimer, deliveries};
+use super::{Check, Progress, SnapshotTimer, deliveries};
 use crate::rows::conditions::{CHANGES_COMPANY, IS_AMENDMENT, IS_ONCE_PER_SUBJECT, IS_WALLET};
 use crate::rows::kind;
 
@@ -36,10 +36,10 @@ impl Unit<'_> {
     pub(super) fn audit_tables(
         &mut self,
         checked: &mut usize,
-        timer: &SnapshotTimer,
+        timer: &SnapshotTimer<'_>,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<Remainder, StoreError> {
+    ) -> Result<Progress, StoreError> {
         let queries =
             query_checks(options).into_iter().map(|(invariant, sql)| TableCheck::Query(invariant, sql));
         let others =
@@ -54,10 +54,10 @@ impl Unit<'_> {
             }
             *checked += 1;
             if timer.is_over() {
-                return Ok(Remainder::Some);
+                return Ok(Progress::Incomplete);
             }
         }
-        Ok(Remainder::None)
+        Ok(Progress::Complete)
     }
 
     pub(super) fn audit_table(
@@ -86,18 +86,18 @@ impl Unit<'_> {
     pub(super) fn audit_storage(
         &mut self,
         checked: &mut usize,
-        timer: &SnapshotTimer,
+        timer: &SnapshotTimer<'_>,
         findings: &mut Findings,
-    ) -> Result<Remainder, StoreError> {
+    ) -> Result<Progress, StoreError> {
         for check in self.query(storage_checks)?.into_iter().skip(*checked) {
             let faults = self.query(|conn| run_storage_check(conn, &check))?;
             faults.into_iter().for_each(|detail| findings.add_violation("storage", || detail));
             *checked += 1;
             if timer.is_over() {
-                return Ok(Remainder::Some);
+                return Ok(Progress::Incomplete);
             }
         }
-        Ok(Remainder::None)
+        Ok(Progress::Complete)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
+use guerdon_domain::audit::AuditPart;
 use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Notifiers};
 use guerdon_domain::providers::{CreateProvider, create};
@@ -76,8 +77,8 @@ impl Setup {
     /// Runs both processes at a time, and returns whether the ledger was verified then.
     fn verifies_at(&self, now: Timestamp) -> bool {
         self.clock.set(now);
-        self.process().run_if_due();
-        self.process().run_if_due();
+        self.process().run_if_due(&mut || ());
+        self.process().run_if_due(&mut || ());
         self.last_record().is_some_and(|record| record.ended_at() == Some(now))
     }
 }
@@ -149,5 +150,16 @@ fn violations_are_recorded() {
         assert!(setup.verifies_at(start() + DAY * 30));
         let record = setup.last_record().unwrap();
         assert_eq!(record.violations, 2, "the secret, and the fingerprint of the master key");
+    });
+}
+
+#[test]
+fn other_tasks_run_between_snapshots() {
+    on_each_database(|setup| {
+        setup.clock.set(start());
+        let mut calls = 0;
+        setup.process().run_if_due(&mut || calls += 1);
+        assert!(calls >= AuditPart::ALL.len(), "each part has its own snapshots");
+        setup.process().run_if_due(&mut || panic!("the ledger is verified already"));
     });
 }
