@@ -34,9 +34,9 @@ pub enum Done {
     ReserveChanged(BalanceChange),
     /// The balance of a wallet was overridden.
     BalanceOverridden(BalanceChange),
-    /// The redemption, and the change of the user's user wallet.
+    /// The redemption, and the change of the user's `user_wallet`.
     Redeemed(Redemption, BalanceChange),
-    /// The refunded redemption, and the change of the user's user wallet.
+    /// The refunded redemption, and the change of the user's `user_wallet`.
     Refunded(Redemption, BalanceChange),
     Distributed(Distribution),
     /// The number of receivers of the step; `None` if the distribution had already ended.

@@ -43,8 +43,8 @@ pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
             former_api_secret: former(before.api_secret_hash),
             ..ProviderChange::default()
         },
-        NewSecret::Shared(sealed) => ProviderChange {
-            encrypted_shared_secret: Some(sealed),
+        NewSecret::Shared(encrypted) => ProviderChange {
+            encrypted_shared_secret: Some(encrypted),
             former_shared_secret: former(before.encrypted_shared_secret),
             ..ProviderChange::default()
         },

@@ -1,4 +1,4 @@
-//! Redeeming points: a user spends points of the user wallet on a reward.
+//! Redeeming points: a user spends points of their `user_wallet` on a reward.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ pub enum RedeemError {
     Store(#[from] StoreError),
 }
 
-/// Spends points of a user's user wallet, and queues an event to the company's provider.
+/// Spends points of a user's `user_wallet`, and queues an event to the company's provider.
 #[derive(Debug, Clone)]
 pub struct Redeem {
     pub user_id: UserId,

@@ -1,4 +1,4 @@
-//! Refunding a redemption, for example after a failed order: its amount returns to the user's user wallet.
+//! Refunding a redemption, for example after a failed order: its amount returns to the user's `user_wallet`.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub enum RefundError {
     Store(#[from] StoreError),
 }
 
-/// Returns the amount of a redemption to the user's user wallet, once. The result contains the redemption
+/// Returns the amount of a redemption to the user's `user_wallet`, once. The result contains the redemption
 /// and the change of the wallet, in points at the current rate.
 #[derive(Debug, Clone, Copy)]
 pub struct Refund(pub RedemptionId);

@@ -19,7 +19,7 @@ use crate::values::{IsoDate, ScheduleId};
 /// The time between the refusal of a date and the next try.
 const RETRY_INTERVAL: Duration = Duration::HOUR;
 /// How long a date is retried before it is given up.
-const GIVE_UP_AFTER: Duration = Duration::DAY;
+const SKIP_AFTER: Duration = Duration::DAY;
 /// How long a schedule is skipped after the store failed, so that other schedules are paid.
 const SKIP_AFTER_FAILURE: Duration = Duration::MINUTE;
 
@@ -47,7 +47,7 @@ pub enum DateOutcome {
         /// The time of the next try.
         retry_at: Timestamp,
     },
-    /// The date was given up, because it was refused for a whole day.
+    /// The date was skipped, because it was refused for a whole day.
     Skipped {
         /// The reason for the last refusal.
         reason: String,
@@ -136,7 +136,7 @@ where
         return Ok(processed(DateOutcome::ScheduleChanged));
     }
     let since = schedule.failed_attempts.as_ref().map_or(now, |failed| failed.since);
-    if now - since >= GIVE_UP_AFTER {
+    if now - since >= SKIP_AFTER {
         tx.insert_skipped_date(&SkippedDate {
             schedule_id: schedule.id,
             company_id: schedule.company_id,
@@ -148,7 +148,7 @@ where
         tx.update_schedule(&updated)?;
         return Ok(processed(DateOutcome::Skipped { reason }));
     }
-    let retry_at = (now + RETRY_INTERVAL).min(since + GIVE_UP_AFTER);
+    let retry_at = (now + RETRY_INTERVAL).min(since + SKIP_AFTER);
     updated.due_at = retry_at;
     updated.failed_attempts = Some(FailedAttempts { since, reason: reason.clone() });
     tx.update_schedule(&updated)?;

@@ -26,11 +26,6 @@ impl WalletType {
             Self::Manager => AccountKind::ManagerWallet,
         }
     }
-
-    /// The wallet type of an account kind; `None` for the accounts of a company.
-    pub fn from_kind(kind: AccountKind) -> Option<Self> {
-        Self::from_code(kind.code())
-    }
 }
 
 stored_enum! {

@@ -221,11 +221,6 @@ fn hash_key(key: &IdempotencyKey) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
-/// Disables the statement timeout for the rest of the transaction.
-pub(crate) fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
-    set_statement_timeout(conn, None)
-}
-
 /// Sets or disables the statement timeout for the rest of the transaction.
 pub(crate) fn set_statement_timeout(conn: &mut Conn, timeout: Option<Duration>) -> QueryResult<()> {
     let milliseconds = timeout.map_or(0, |timeout| timeout.as_millis().max(1));

@@ -65,7 +65,7 @@ impl ReadAccountEntries for Unit<'_> {
         after: i64,
         limit: i64,
     ) -> Result<Vec<AccountEntry>, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         let (owner, kind) = (Id(account.owner_id()), account.kind().code());
         let next = NextEntries {
             debited: owner,

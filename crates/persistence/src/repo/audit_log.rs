@@ -52,7 +52,7 @@ impl ReadAuditLog for Unit<'_> {
     }
 
     fn list_journal_entries(&mut self, wanted: &AuditLogQuery) -> Result<Vec<JournalEntry>, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // the entries of one provider may be far apart
+        self.query(super::disable_statement_timeout)?; // the entries of one provider may be far apart
         let mut query = wanted!(journal_entries, JournalEntryRow<'static>, wanted);
         if let Some(action) = wanted.action {
             let Some(kind) = kind::from_action(action) else { return Ok(Vec::new()) };

@@ -147,7 +147,7 @@ impl ReadCompanyArchive for Unit<'_> {
         rows_max: i64,
         now: Timestamp,
     ) -> Result<ArchivePage, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         let source = archive::source(section, HAS_FEED_INDEX);
         let mut query = diesel::sql_query(page_query(section, &source, after.is_none()))
             .into_boxed::<Db>()
@@ -171,7 +171,7 @@ impl ReadCompanyArchive for Unit<'_> {
     }
 
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         self.query(super::super::keep_event_partitions)?;
         let count = sql::<BigInt>("(SELECT count(*) FROM users WHERE company_id = ")
             .bind::<Identifier, _>(Id(company))
@@ -188,7 +188,7 @@ impl ReadCompanyArchive for Unit<'_> {
         company: CompanyId,
         bodies: &dyn EventBodies,
     ) -> Result<Findings, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         self.audit_journal_and_accounts_of(company, bodies)
     }
 }

@@ -75,7 +75,7 @@ impl CompanyMoves for Unit<'_> {
     }
 
     fn hand_over_deliveries(&mut self, company: CompanyId, provider: ProviderId) -> Result<(), StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
+        self.query(super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
         self.query(|conn| {
             diesel::update(deliveries::table)
                 .filter(deliveries::provider_id.eq(Id(provider)).and(deliveries::company_id.eq(Id(company))))
@@ -91,7 +91,7 @@ impl CompanyMoves for Unit<'_> {
     }
 
     fn take_back_deliveries(&mut self, company: CompanyId, now: Timestamp) -> Result<(), StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         let changed = self.query(|conn| {
             diesel::update(deliveries::table)
                 .filter(

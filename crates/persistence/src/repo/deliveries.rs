@@ -107,7 +107,7 @@ impl Deliveries for Unit<'_> {
         waits: &[Duration],
         lease: Duration,
     ) -> Result<usize, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         // The times are bound as values. If the statement computed them, they would not be constants on every
         // database.
         let mut moments = Vec::new();

@@ -48,7 +48,7 @@ impl ReadErasure for Unit<'_> {
         after: Option<EventId>,
         limit: i64,
     ) -> Result<Vec<EventId>, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         let after = after.unwrap_or_else(|| EventId::from_uuid(uuid::Uuid::nil()));
         let rows: Vec<EventIdRow> = self.query(|conn| {
             diesel::sql_query(events_about_user_query())

@@ -24,7 +24,7 @@ use crate::statement_chunks::split_into_statements;
 
 impl ReadOutbox for Unit<'_> {
     fn list_events(&mut self, query: &EventQuery) -> Result<Vec<QueuedEvent>, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         let mut wanted = deliveries::table
             .inner_join(events::table)
             .select((QueuedEventRow::as_select(), DeliveryStateRow::as_select()))
@@ -114,7 +114,7 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn queue_depth(&mut self) -> Result<QueueDepth, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
+        self.query(super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
         let mail = Channel::Mail.code();
         let query = format!(
             "SELECT pending, created_at, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}), \
@@ -204,7 +204,7 @@ impl Replays for Unit<'_> {
         state: EventState,
         now: Timestamp,
     ) -> Result<usize, StoreError> {
-        self.query(super::super::disable_statement_timeout)?; // after a long outage, there are many such deliveries
+        self.query(super::disable_statement_timeout)?; // after a long outage, there are many such deliveries
         let which = events_in_state(provider, state);
         match state {
             EventState::Pending => self.make_due_now(which, now),

@@ -93,6 +93,11 @@ impl<'a> Unit<'a> {
     }
 }
 
+/// Disables the statement timeout for the rest of the transaction.
+fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
+    super::set_statement_timeout(conn, None)
+}
+
 /// Placeholders for rows of `width` values, numbered from 1: `($1, $2), ($3, $4)`.
 fn row_placeholders(rows: usize, width: usize) -> String {
     let mut placeholders = (1..).map(placeholder);

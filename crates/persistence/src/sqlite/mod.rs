@@ -236,11 +236,6 @@ pub(crate) fn write_settlements(
     Ok(())
 }
 
-/// Does nothing: no query has a time limit.
-pub(crate) fn disable_statement_timeout(_conn: &mut Conn) -> QueryResult<()> {
-    Ok(())
-}
-
 /// Does nothing: SQLite has no time limit for a statement.
 pub(crate) fn set_statement_timeout(_conn: &mut Conn, _timeout: Option<Duration>) -> QueryResult<()> {
     Ok(())

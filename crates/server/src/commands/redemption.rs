@@ -19,14 +19,14 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 
 command_group! {
     enum RedemptionCommand {
-        /// Spend points from a user's user wallet.
+        /// Spend points from a user's user_wallet.
         Create(Create),
         /// Refund a redemption.
         Refund(Refund),
     }
 }
 
-/// Spend points from a user's user wallet on a reward.
+/// Spend points from a user's user_wallet on a reward.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon redemption create ann@acme.example --company acme.example \

@@ -71,8 +71,8 @@ pub(super) fn load_company(mut context: PageContext<'_>, id: &str) -> Result<Opt
     let schedules =
         context.reads.list_schedules(id)?.into_iter().filter(|schedule| schedule.cancelled_at.is_none());
     let schedules = schedules.map(|schedule| {
-        let given_up = skipped.iter().filter(|date| date.schedule_id == schedule.id).count();
-        to_schedule(&schedule, name.clone(), i64::try_from(given_up).unwrap_or(0))
+        let skipped_count = skipped.iter().filter(|date| date.schedule_id == schedule.id).count();
+        to_schedule(&schedule, name.clone(), i64::try_from(skipped_count).unwrap_or(0))
     });
     Ok(Some(Company {
         id: id.to_string(),

@@ -22,9 +22,8 @@ use crate::request_info::{BodyFailure, ClientEnd};
 /// reset the connection, and the response might be lost.
 const UNREAD_INPUT_WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// How long a connection keeps its parser after a response, if valid credentials were used. The keep-alive
-/// timer of actix-web is not suitable: after a pause of the whole process, it closes connections whose next request has
-/// arrived.
+/// How long a connection keeps its parser after a response, if valid credentials were used. The keep-alive timer of
+/// actix-web is not suitable: after a pause of the whole process, it closes connections whose next request has arrived.
 pub(crate) const PARSER_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// The maximum number of bytes that are read at a time: the size of a TLS record.

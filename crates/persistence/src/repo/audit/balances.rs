@@ -16,7 +16,7 @@ use guerdon_domain::values::JournalEntryId;
 
 use super::super::super::{Conn, account_entries_from};
 use super::super::Unit;
-use super::{Progress, SnapshotTimer};
+use super::{PartStatus, SnapshotTimer};
 use crate::rows::AuditedAccountRow;
 use crate::rows::schema::accounts;
 use crate::rows::types::{Id, Identifier};
@@ -106,7 +106,7 @@ impl Unit<'_> {
         progress: &mut BalancesProgress,
         timer: &SnapshotTimer<'_>,
         findings: &mut Findings,
-    ) -> Result<Progress, StoreError> {
+    ) -> Result<PartStatus, StoreError> {
         let last = progress.last_entry();
         let mut cursors = [Side::Debit, Side::Credit].map(|side| EntryCursor::new(side, last));
         loop {
@@ -116,9 +116,9 @@ impl Unit<'_> {
             }
             for account in &page {
                 let account = account.to_stored_account();
-                let part = self.audit_account(account, &mut cursors, progress, timer, findings)?;
-                if part == Progress::Incomplete || timer.is_over() {
-                    return Ok(Progress::Incomplete);
+                let status = self.audit_account(account, &mut cursors, progress, timer, findings)?;
+                if status == PartStatus::Incomplete || timer.is_over() {
+                    return Ok(PartStatus::Incomplete);
                 }
             }
         }
@@ -128,7 +128,7 @@ impl Unit<'_> {
                 report_missing_account((owner, kind), findings);
             }
         }
-        Ok(Progress::Complete)
+        Ok(PartStatus::Complete)
     }
 
     /// Checks an account, or a part of its entries, which never change.
@@ -139,7 +139,7 @@ impl Unit<'_> {
         progress: &mut BalancesProgress,
         timer: &SnapshotTimer<'_>,
         findings: &mut Findings,
-    ) -> Result<Progress, StoreError> {
+    ) -> Result<PartStatus, StoreError> {
         let key = (Id(stored.owner), stored.kind);
         let mut audit = match progress.started.take() {
             Some((account, audit)) if account == key => audit.continue_with(stored),
@@ -178,13 +178,13 @@ impl Unit<'_> {
             if is_page_end && !is_tied && timer.is_over() {
                 progress.started = Some((key, audit));
                 progress.after = Some((key.0, key.1.saturating_sub(1))); // a new account must not come first
-                return Ok(Progress::Incomplete);
+                return Ok(PartStatus::Incomplete);
             }
         }
         audit.check_totals(findings);
         findings.checked.accounts += 1;
         progress.after = Some(key);
-        Ok(Progress::Complete)
+        Ok(PartStatus::Complete)
     }
 
     /// Checks that a wallet shows the requested points after an override.

@@ -11,7 +11,7 @@ use guerdon_domain::ports::{EventBodies, StoreError};
 use super::super::Unit;
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use super::seal_chain::SealProgress;
-use super::{Progress, SnapshotTimer};
+use super::{PartStatus, SnapshotTimer};
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{AuditedRecognitionRow, TransferRow, kind};
@@ -54,7 +54,7 @@ impl Unit<'_> {
         timer: &SnapshotTimer<'_>,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<Progress, StoreError> {
+    ) -> Result<PartStatus, StoreError> {
         let progress = match progress {
             Some(progress) => progress,
             None => progress.insert(Box::new(JournalProgress::new(self.start_at_first_seal(options.head)?))),
@@ -72,7 +72,7 @@ impl Unit<'_> {
                 progress.after = batch.last().map(|(position, entry)| (*position, entry.id));
                 let is_sealed = progress.after.is_some_and(|(position, _)| position < sealed_before);
                 if is_sealed && timer.is_over() {
-                    return Ok(Progress::Incomplete);
+                    return Ok(PartStatus::Incomplete);
                 }
             }
         }
@@ -89,7 +89,7 @@ impl Unit<'_> {
         }
         progress.report_counts(findings);
         self.audit_orphans(progress, findings)?;
-        Ok(Progress::Complete)
+        Ok(PartStatus::Complete)
     }
 
     pub(super) fn audit_batch(

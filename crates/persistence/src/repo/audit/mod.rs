@@ -43,7 +43,7 @@ use crate::rows::schema::seals;
 type Check = (&'static str, String);
 
 /// How far a part has been checked.
-enum PartPosition {
+enum PartProgress {
     /// The number of checks that are complete.
     Storage(usize),
     Balances(BalancesProgress),
@@ -53,7 +53,7 @@ enum PartPosition {
     Tables(usize),
 }
 
-impl PartPosition {
+impl PartProgress {
     fn at_start_of(part: AuditPart) -> Self {
         match part {
             AuditPart::Storage => Self::Storage(0),
@@ -66,7 +66,7 @@ impl PartPosition {
 
 /// Whether a part is complete, or continues in another snapshot.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Progress {
+enum PartStatus {
     Incomplete,
     Complete,
 }
@@ -92,14 +92,14 @@ pub(crate) fn audit_part(
     part: AuditPart,
     options: &AuditOptions<'_>,
 ) -> Result<Findings, StoreError> {
-    let (mut position, mut findings) = (PartPosition::at_start_of(part), Findings::default());
-    let (started_at, mut progress) = (Instant::now(), Progress::Incomplete);
-    while progress == Progress::Incomplete {
+    let (mut progress, mut findings) = (PartProgress::at_start_of(part), Findings::default());
+    let (started_at, mut status) = (Instant::now(), PartStatus::Incomplete);
+    while status == PartStatus::Incomplete {
         options.pacer.pause()?;
         let options = options.after(started_at.elapsed());
         let mut result = Err(StoreError::Broken("the unit of work did not run".to_owned()));
-        run_on_snapshot(&mut |unit| result = unit.continue_audit(&mut position, &options, &mut findings))?;
-        progress = result?;
+        run_on_snapshot(&mut |unit| result = unit.continue_audit(&mut progress, &options, &mut findings))?;
+        status = result?;
     }
     Ok(findings)
 }
@@ -108,27 +108,27 @@ impl Unit<'_> {
     /// Continues the check of a part in the snapshot of this unit.
     fn continue_audit(
         &mut self,
-        position: &mut PartPosition,
+        progress: &mut PartProgress,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<Progress, StoreError> {
+    ) -> Result<PartStatus, StoreError> {
         self.query(|conn| super::super::set_statement_timeout(conn, options.statement_duration_max))?;
-        if matches!(position, PartPosition::Journal(_) | PartPosition::Tables(_)) {
+        if matches!(progress, PartProgress::Journal(_) | PartProgress::Tables(_)) {
             self.query(super::super::keep_event_partitions)?;
         }
         let timer = SnapshotTimer { began_at: Instant::now(), pacer: options.pacer };
-        match position {
-            PartPosition::Storage(checked) => self.audit_storage(checked, &timer, findings),
-            PartPosition::Balances(progress) => self.audit_balances(progress, &timer, findings),
-            PartPosition::Journal(progress) => self.audit_journal(progress, &timer, options, findings),
-            PartPosition::Tables(checked) => self.audit_tables(checked, &timer, options, findings),
+        match progress {
+            PartProgress::Storage(checked) => self.audit_storage(checked, &timer, findings),
+            PartProgress::Balances(progress) => self.audit_balances(progress, &timer, findings),
+            PartProgress::Journal(progress) => self.audit_journal(progress, &timer, options, findings),
+            PartProgress::Tables(checked) => self.audit_tables(checked, &timer, options, findings),
         }
     }
 }
 
 impl Audit for Unit<'_> {
     fn unbalanced_companies(&mut self) -> Result<i64, StoreError> {
-        self.query(super::super::disable_statement_timeout)?;
+        self.query(super::disable_statement_timeout)?;
         let sql = format!("(SELECT count(*) FROM ({}) AS unbalanced)", tables::UNBALANCED);
         self.query(|conn| diesel::select(diesel::dsl::sql::<BigInt>(&sql)).get_result(conn))
     }

@@ -8,7 +8,7 @@ use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{id_as_text, run_storage_check, storage_checks};
 use super::super::Unit;
-use super::{Check, Progress, SnapshotTimer, deliveries};
+use super::{Check, PartStatus, SnapshotTimer, deliveries};
 use crate::rows::conditions::{CHANGES_COMPANY, IS_AMENDMENT, IS_ONCE_PER_SUBJECT, IS_WALLET};
 use crate::rows::kind;
 
@@ -23,8 +23,7 @@ const FINDINGS_MAX: i64 = 101;
 
 /// A check that reads from one snapshot.
 enum TableCheck {
-    /// An invariant, and a query for its violations.
-    Query(&'static str, String),
+    Query(Check),
     EventCoverage,
     States,
     Schedules,
@@ -39,14 +38,13 @@ impl Unit<'_> {
         timer: &SnapshotTimer<'_>,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
-    ) -> Result<Progress, StoreError> {
-        let queries =
-            query_checks(options).into_iter().map(|(invariant, sql)| TableCheck::Query(invariant, sql));
+    ) -> Result<PartStatus, StoreError> {
+        let queries = query_checks(options).into_iter().map(TableCheck::Query);
         let others =
             [TableCheck::EventCoverage, TableCheck::States, TableCheck::Schedules, TableCheck::Alerts];
         for check in queries.chain(others).skip(*checked) {
             match check {
-                TableCheck::Query(invariant, sql) => self.audit_table(invariant, &sql, findings)?,
+                TableCheck::Query((invariant, sql)) => self.audit_table(invariant, &sql, findings)?,
                 TableCheck::EventCoverage => self.audit_event_coverage(options.now, findings)?,
                 TableCheck::States => self.audit_states(findings)?,
                 TableCheck::Schedules => self.audit_schedules(options.now, findings)?,
@@ -54,10 +52,10 @@ impl Unit<'_> {
             }
             *checked += 1;
             if timer.is_over() {
-                return Ok(Progress::Incomplete);
+                return Ok(PartStatus::Incomplete);
             }
         }
-        Ok(Progress::Complete)
+        Ok(PartStatus::Complete)
     }
 
     pub(super) fn audit_table(
@@ -88,16 +86,16 @@ impl Unit<'_> {
         checked: &mut usize,
         timer: &SnapshotTimer<'_>,
         findings: &mut Findings,
-    ) -> Result<Progress, StoreError> {
+    ) -> Result<PartStatus, StoreError> {
         for check in self.query(storage_checks)?.into_iter().skip(*checked) {
             let faults = self.query(|conn| run_storage_check(conn, &check))?;
             faults.into_iter().for_each(|detail| findings.add_violation("storage", || detail));
             *checked += 1;
             if timer.is_over() {
-                return Ok(Progress::Incomplete);
+                return Ok(PartStatus::Incomplete);
             }
         }
-        Ok(Progress::Complete)
+        Ok(PartStatus::Complete)
     }
 }
 

@@ -50,9 +50,9 @@ fn parse_key(text: &str) -> Result<String, String> {
     }
 }
 
-/// Executes a command that moves points, at most once per key. All commands of the operator share one key scope. A retry returns the first output with a
-/// note in its text. `request` identifies the command, so that its key is refused for another command. `render` creates
-/// the output.
+/// Executes a command that moves points, at most once per key. All commands of the operator share one key scope. A retry
+/// returns the first output with a note in its text. `request` identifies the command, so that its key is refused for
+/// another command. `render` creates the output.
 pub(crate) fn execute_once(
     environment: &CommandEnvironment,
     (provider, command): (ProviderId, Command),

@@ -31,7 +31,8 @@ impl From<IntervalName> for Period {
 }
 
 /// Schedule a distribution that repeats. At the start of each date in UTC, it pays every user who is then active (for
-/// manager_wallet: every active manager), all or nothing. Past dates that were not paid, for example because no service was running, are paid late: each once, oldest first.
+/// manager_wallet: every active manager), all or nothing. Past dates that were not paid, for example because no service
+/// was running, are paid late: each once, oldest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon distribution schedule acme.example --wallet peer_wallet --points 50 \
