@@ -2,7 +2,7 @@
 
 mod busy;
 mod consistent;
-mod plans;
+mod ranges;
 mod schema;
 mod single;
 mod unsealed;

@@ -84,6 +84,11 @@ pub(crate) fn timestamp_literal(at: DbTimestamp) -> String {
     format!("TIMESTAMPTZ '{}'", at.0.to_utc())
 }
 
+/// An id as SQL.
+pub(crate) fn id_literal(id: Uuid) -> String {
+    format!("UUID '{id}'")
+}
+
 /// An id column as readable text.
 pub(crate) fn id_as_text(column: &str) -> String {
     format!("{column}::text")
@@ -219,6 +224,12 @@ fn hash_key(key: &IdempotencyKey) -> i64 {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
     i64::from_ne_bytes(hash.to_ne_bytes())
+}
+
+/// Makes the rest of the transaction read the rows of a range through an index, even if the server has not analyzed the
+/// table yet, or if reading all of the table seems cheaper.
+pub(crate) fn prefer_indexes(conn: &mut Conn) -> QueryResult<()> {
+    conn.batch_execute("SET LOCAL enable_seqscan = off")
 }
 
 /// Sets or disables the statement timeout for the rest of the transaction.

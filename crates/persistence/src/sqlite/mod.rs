@@ -9,6 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::ports::{Settlement, Timestamp};
 use guerdon_domain::values::{CompanyId, EventId, UserId};
+use uuid::Uuid;
 
 use crate::engine::LockMode;
 use crate::failpoint::failpoint;
@@ -87,6 +88,11 @@ pub(crate) fn account_entries_from(side: &str) -> (String, &'static str) {
 /// A time in hand-written SQL.
 pub(crate) fn timestamp_literal(at: DbTimestamp) -> String {
     at.0.unix_micros().to_string()
+}
+
+/// An id as SQL.
+pub(crate) fn id_literal(id: Uuid) -> String {
+    format!("x'{}'", id.simple())
 }
 
 /// An id column as readable text.
@@ -233,6 +239,11 @@ pub(crate) fn write_settlements(
         SettleDelivery { state, new_attempts, due, event: settled.event_id, lease: settled.lease_id }
             .execute(conn)?;
     }
+    Ok(())
+}
+
+/// Does nothing: SQLite uses indexes wherever it can.
+pub(crate) fn prefer_indexes(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }
 

@@ -11,8 +11,9 @@ use guerdon_domain::ports::{ReadSettings as _, Setting, StoreError, Timestamp};
 
 use super::super::super::{id_as_text, timestamp_literal};
 use super::super::Unit;
+use super::Check;
+use super::id_range::IdRange;
 use crate::rows::kind;
-use crate::rows::schema::events;
 use crate::rows::types::DbTimestamp;
 
 /// Rows that must have an event, and the condition under which the event does not match.
@@ -25,22 +26,36 @@ struct EventCoverage {
 }
 
 impl Unit<'_> {
-    pub(super) fn audit_event_coverage(
+    /// Checks that the recorded time of the latest pruning, before which events may be missing, is not in the future.
+    pub(super) fn audit_pruning(
         &mut self,
         now: Timestamp,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let pruned = self.get_setting(Setting::EventsPrunedBefore)?;
-        let retained_since =
-            pruned.and_then(|value| value.parse().ok()).and_then(Timestamp::from_unix_micros);
-        findings.require(retained_since.is_none_or(|retained_since| retained_since <= now), "pruning", || {
+        let retained_since = self.events_retained_since()?;
+        findings.require(retained_since.is_none_or(|since| since.0 <= now), "pruning", || {
             "the recorded time of the latest pruning is in the future: events may have been deleted by hand".to_owned()
         });
-        let retained_since = retained_since.map(DbTimestamp);
-        self.audit_erased(findings)?;
+        Ok(())
+    }
+
+    /// The time before which events may have been deleted; `None` if none were.
+    pub(super) fn events_retained_since(&mut self) -> Result<Option<DbTimestamp>, StoreError> {
+        let pruned = self.get_setting(Setting::EventsPrunedBefore)?;
+        let micros = pruned.and_then(|value| value.parse().ok());
+        Ok(micros.and_then(Timestamp::from_unix_micros).map(DbTimestamp))
+    }
+
+    /// Checks the rows with the ids of a range. Returns how many events in the range have no journal entry.
+    pub(super) fn audit_event_coverage(
+        &mut self,
+        range: &IdRange,
+        retained_since: Option<DbTimestamp>,
+        findings: &mut Findings,
+    ) -> Result<i64, StoreError> {
         let mut expected_count = 0;
         for EventCoverage { from, what, id, mismatch } in
-            [recognition_coverage(retained_since), entry_coverage(retained_since)]
+            [recognition_coverage(range, retained_since), entry_coverage(range, retained_since)]
         {
             let counts = format!("SELECT COUNT(e.id), COUNT(CASE WHEN {mismatch} THEN 1 END) FROM {from}");
             let (event_count, mismatch_count): (i64, i64) =
@@ -54,37 +69,38 @@ impl Unit<'_> {
                 self.audit_table("one event each", &query, findings)?;
             }
         }
-        let event_count: i64 = self.query(|conn| events::table.count().get_result(conn))?;
-        findings.require(event_count == expected_count, "event's journal entry", || {
-            format!("number of events without a journal entry: {}", event_count - expected_count)
-        });
-        Ok(())
+        let count = format!("SELECT COUNT(*) FROM events AS e WHERE {}", range.contains("e.id"));
+        let event_count: i64 = self.query(|conn| sql::<BigInt>(&count).get_result(conn))?;
+        Ok(event_count - expected_count)
     }
 }
 
-impl Unit<'_> {
-    /// Checks that a body was changed only if a user of the company was erased.
-    fn audit_erased(&mut self, findings: &mut Findings) -> Result<(), StoreError> {
-        let sql = format!(
+/// Checks that a body was changed only if a user of the company was erased.
+pub(super) fn erasure_check(range: &IdRange) -> Check {
+    (
+        "erased event",
+        format!(
             "SELECT 'the body of event ' || {} || ' was changed, but no user of its company was erased' AS detail \
              FROM events AS e WHERE e.original_digest IS NOT NULL AND NOT EXISTS \
-             (SELECT 1 FROM audit_entries AS a WHERE a.company_id = e.company_id AND a.action = {})",
+             (SELECT 1 FROM audit_entries AS a WHERE a.company_id = e.company_id AND a.action = {}) AND {}",
             id_as_text("e.id"),
-            Action::UserErased.code()
-        );
-        self.audit_table("erased event", &sql, findings)
-    }
+            Action::UserErased.code(),
+            range.contains("e.id")
+        ),
+    )
 }
 
 /// Received recognitions.
-fn recognition_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
+fn recognition_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) -> EventCoverage {
     let kind = EventKind::RecognitionReceived.code();
     EventCoverage {
-        // CROSS makes SQLite read the rows in the order in which they are stored.
+        // CROSS makes SQLite start with the recognitions of the range.
         from: format!(
-            "journal_entries AS c CROSS JOIN recognitions AS r LEFT JOIN events AS e ON e.id = r.id \
-             WHERE r.journal_entry_id = c.id AND c.kind = {}",
-            kind::RECOGNITION
+            "recognitions AS r CROSS JOIN journal_entries AS c LEFT JOIN events AS e ON e.id = r.id AND {} \
+             WHERE c.id = r.journal_entry_id AND c.kind = {} AND {}",
+            range.contains("e.id"),
+            kind::RECOGNITION,
+            range.contains("r.id")
         ),
         what: "recognition",
         id: "r.id",
@@ -93,7 +109,7 @@ fn recognition_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
 }
 
 /// Journal entries that have one event each.
-fn entry_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
+fn entry_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) -> EventCoverage {
     let (mut kinds, mut cases) = (Vec::new(), String::new());
     for event_kind in EventKind::ALL {
         let Some(entry_kind) = kind::reported_by(*event_kind) else { continue };
@@ -102,8 +118,10 @@ fn entry_coverage(retained_since: Option<DbTimestamp>) -> EventCoverage {
     }
     EventCoverage {
         from: format!(
-            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({})",
-            kinds.join(", ")
+            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id AND {} WHERE c.kind IN ({}) AND {}",
+            range.contains("e.id"),
+            kinds.join(", "),
+            range.contains("c.id")
         ),
         what: "journal entry",
         id: "c.id",

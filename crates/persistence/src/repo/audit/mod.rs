@@ -3,13 +3,13 @@
 //! A snapshot that is used for minutes slows a busy service down: PostgreSQL cannot remove the old versions of rows
 //! that change with each payment, and every read of such a row visits them. Therefore each part uses a series of short
 //! snapshots. It starts a new snapshot only where later changes cannot contradict earlier checks: between two accounts
-//! or two entries of an account (`balances`), in the sealed part of the journal (`journal`), and between two checks
-//! (`storage` and `tables`).
+//! or two entries of an account (`balances`), in the sealed part of the journal (`journal`), between two ranges of ids
+//! (`growing_tables`), and between two checks (`storage` and `tables`).
 //!
 //! `journal` reads the journal in order with transfers, recognitions and `events`, and `seal_chain`
 //! recomputes the chain of seals and the audit log with it; `balances` reads the accounts with their entries;
-//! `audited_states` and `schedules` compare settings with the audit log; `tables` and `event_coverage` run
-//! single queries.
+//! `growing_tables` checks the tables that grow with the ledger against each other, `tables` checks the others;
+//! `audited_states` and `schedules` compare settings with the audit log.
 
 mod alerts;
 mod audited_states;
@@ -18,6 +18,8 @@ mod company;
 mod deliveries;
 mod event_coverage;
 mod events;
+mod growing_tables;
+mod id_range;
 mod journal;
 mod pages;
 mod schedules;
@@ -35,6 +37,7 @@ use guerdon_domain::ports::{Audit, PendingSeal, Seal, Seals, StoreError, Timesta
 
 use self::balances::BalancesProgress;
 use self::journal::JournalProgress;
+use self::tables::TablesProgress;
 use super::Unit;
 use crate::rows::SealRow;
 use crate::rows::schema::seals;
@@ -49,8 +52,7 @@ enum PartProgress {
     Balances(BalancesProgress),
     /// `None` before the first snapshot.
     Journal(Option<Box<JournalProgress>>),
-    /// The number of checks that are complete.
-    Tables(usize),
+    Tables(TablesProgress),
 }
 
 impl PartProgress {
@@ -59,7 +61,7 @@ impl PartProgress {
             AuditPart::Storage => Self::Storage(0),
             AuditPart::Balances => Self::Balances(BalancesProgress::default()),
             AuditPart::Journal => Self::Journal(None),
-            AuditPart::Tables => Self::Tables(0),
+            AuditPart::Tables => Self::Tables(TablesProgress::default()),
         }
     }
 }
@@ -121,7 +123,7 @@ impl Unit<'_> {
             PartProgress::Storage(checked) => self.audit_storage(checked, &timer, findings),
             PartProgress::Balances(progress) => self.audit_balances(progress, &timer, findings),
             PartProgress::Journal(progress) => self.audit_journal(progress, &timer, options, findings),
-            PartProgress::Tables(checked) => self.audit_tables(checked, &timer, options, findings),
+            PartProgress::Tables(progress) => self.audit_tables(progress, &timer, options, findings),
         }
     }
 }

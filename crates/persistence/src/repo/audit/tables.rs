@@ -1,4 +1,4 @@
-//! Checks that consist of a single query each.
+//! Checks of tables that do not grow with the ledger, each in one snapshot.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
@@ -8,6 +8,7 @@ use guerdon_domain::wallets::AccountKind;
 
 use super::super::super::{id_as_text, run_storage_check, storage_checks};
 use super::super::Unit;
+use super::growing_tables::RangesProgress;
 use super::{Check, PartStatus, SnapshotTimer, deliveries};
 use crate::rows::conditions::{CHANGES_COMPANY, IS_AMENDMENT, IS_ONCE_PER_SUBJECT, IS_WALLET};
 use crate::rows::kind;
@@ -24,33 +25,44 @@ const FINDINGS_MAX: i64 = 101;
 /// A check that reads from one snapshot.
 enum TableCheck {
     Query(Check),
-    EventCoverage,
+    Pruning,
     States,
     Schedules,
     Alerts,
 }
 
+/// How far the tables have been checked.
+#[derive(Debug, Default)]
+pub(super) struct TablesProgress {
+    ranges: RangesProgress,
+    /// The number of other checks that are complete.
+    checked: usize,
+}
+
 impl Unit<'_> {
-    /// Continues after the first `checked` checks.
+    /// Continues with the first check that is not complete.
     pub(super) fn audit_tables(
         &mut self,
-        checked: &mut usize,
+        progress: &mut TablesProgress,
         timer: &SnapshotTimer<'_>,
         options: &AuditOptions<'_>,
         findings: &mut Findings,
     ) -> Result<PartStatus, StoreError> {
-        let queries = query_checks(options).into_iter().map(TableCheck::Query);
-        let others =
-            [TableCheck::EventCoverage, TableCheck::States, TableCheck::Schedules, TableCheck::Alerts];
-        for check in queries.chain(others).skip(*checked) {
+        if !progress.ranges.is_complete {
+            self.audit_ranges(&mut progress.ranges, timer, options, findings)?;
+            return Ok(PartStatus::Incomplete);
+        }
+        let queries = query_checks().into_iter().map(TableCheck::Query);
+        let others = [TableCheck::Pruning, TableCheck::States, TableCheck::Schedules, TableCheck::Alerts];
+        for check in queries.chain(others).skip(progress.checked) {
             match check {
                 TableCheck::Query((invariant, sql)) => self.audit_table(invariant, &sql, findings)?,
-                TableCheck::EventCoverage => self.audit_event_coverage(options.now, findings)?,
+                TableCheck::Pruning => self.audit_pruning(options.now, findings)?,
                 TableCheck::States => self.audit_states(findings)?,
                 TableCheck::Schedules => self.audit_schedules(options.now, findings)?,
                 TableCheck::Alerts => self.audit_alerts(findings)?,
             }
-            *checked += 1;
+            progress.checked += 1;
             if timer.is_over() {
                 return Ok(PartStatus::Incomplete);
             }
@@ -99,7 +111,7 @@ impl Unit<'_> {
     }
 }
 
-fn query_checks(options: &AuditOptions<'_>) -> Vec<Check> {
+fn query_checks() -> Vec<Check> {
     let mut checks = vec![(
         "conservation",
         format!(
@@ -110,11 +122,9 @@ fn query_checks(options: &AuditOptions<'_>) -> Vec<Check> {
     checks.extend(account_checks());
     checks.extend(user_checks());
     checks.extend(deletion_checks());
-    checks.extend(occasion_checks());
     checks.extend(company_entry_checks());
     checks.extend(amendment_checks());
-    checks.extend(deliveries::delivery_checks());
-    checks.extend(deliveries::attempt_checks(options));
+    checks.push(deliveries::notification_check());
     checks
 }
 
@@ -291,21 +301,6 @@ fn deletion_checks() -> Vec<Check> {
             ),
         ),
     ]
-}
-
-/// Checks that every recognition has an occasion of its company, or a global one.
-fn occasion_checks() -> Vec<Check> {
-    vec![(
-        "occasion of a recognition",
-        format!(
-            "SELECT DISTINCT 'occasion ' || {} || ', used by company ' || {} || ', is missing or belongs to another company' \
-             AS detail FROM journal_entries AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
-             AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL",
-            id_as_text("c.occasion_id"),
-            id_as_text("c.company_id"),
-            kind::RECOGNITION
-        ),
-    )]
 }
 
 /// The name of an account's kind, as SQL.
