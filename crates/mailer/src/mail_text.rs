@@ -56,7 +56,7 @@ fn distribution_refused(
     reason: &str,
 ) -> MailText {
     let NotifiedCompany { id, name, domain } = company;
-    let (points, wallet) = (points.to_text(), wallet.name());
+    let (points, wallet) = (points.to_text(), wallet.name().replace('_', " "));
     let subject = format!("{name}: the distribution of {date} could not be paid");
     let body = format!(
         "The distribution of {date} at {name} ({domain}), {points} into the {wallet} of each user who has \
@@ -73,14 +73,45 @@ fn distribution_refused(
 
 fn certificate_ending(company: &NotifiedCompany, end: Timestamp, has_ended: bool) -> MailText {
     let NotifiedCompany { name, domain, .. } = company;
-    let (word, then) = if has_ended { ("has expired", "expired") } else { ("expires soon", "expires") };
+    let (word, then, sign_on) = if has_ended {
+        ("has expired", "expired", "Single sign-on may be refused until the new certificate is configured.")
+    } else {
+        (
+            "expires soon",
+            "expires",
+            "Single sign-on works until the certificate expires; after that it may be refused.",
+        )
+    };
     let subject = format!("{name}: the single sign-on certificate {word}");
     let body = format!(
         "The certificate of the identity provider of {name} ({domain}) {then} at {end}.\n\n\
          What to do: create a new certificate at your identity provider, and send its metadata file to the operator \
          of your recognition service.\n\n\
-         Until then: nothing changes. After the certificate has expired, sign-on may be refused.\n\n\
+         {sign_on}\n\n\
          This mail is sent once for each certificate. You receive it as an administrator of {name}.\n"
     );
     MailText { subject, body }
+}
+
+#[cfg(test)]
+mod tests {
+    use guerdon_domain::values::CompanyId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_mail_about_a_certificate_says_whether_single_sign_on_still_works() {
+        let check = |has_ended, expected: &str| {
+            let (name, domain) = ("Acme".to_owned(), "acme.example".to_owned());
+            let company = NotifiedCompany { id: CompanyId::from_uuid(Uuid::nil()), name, domain };
+            let body = certificate_ending(&company, Timestamp::UNIX_EPOCH, has_ended).body;
+            assert!(body.contains(expected), "{body}");
+        };
+        check(
+            false,
+            "\n\nSingle sign-on works until the certificate expires; after that it may be refused.\n\n",
+        );
+        check(true, "\n\nSingle sign-on may be refused until the new certificate is configured.\n\n");
+    }
 }

@@ -5,10 +5,10 @@ pub trait MailerObserver: Send + Sync {
     /// A mail was sent.
     fn mail_sent(&self) {}
 
-    /// An attempt failed; the mail will be tried again.
+    /// An attempt failed; the mail will be retried.
     fn attempt_failed(&self) {}
 
-    /// An attempt failed, and the mail is not tried again.
+    /// An attempt failed, and the mail was given up.
     fn mail_given_up(&self) {}
 }
 

@@ -201,7 +201,7 @@ impl Mailer {
         let outcome = self.outcome_after(mail, &failure, batch);
         match outcome {
             NotificationOutcome::GivenUp => {
-                log::error!(mail_id:% = mail.id, failure:%; "a mail failed permanently");
+                log::error!(mail_id:% = mail.id, failure:%; "gave up on a mail after its last attempt");
                 self.refusals.remove(&mail.id);
                 self.observer.mail_given_up();
             }

@@ -1,6 +1,7 @@
 //! Runs the mailer on a thread until it is stopped.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -52,12 +53,20 @@ impl Drop for RunningMailer {
 
 fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
     while !mailer.is_stopped() {
-        if let NextBatch::At(due) = mailer.process_batch() {
+        if let NextBatch::At(due) = process_batch(&mut mailer) {
             mailer.wake.wait_timeout(time_until(due, mailer.clock.now()));
         }
     }
     mailer.close_mailer();
     drop(ended_sender);
+}
+
+/// Processes a batch. A panic, which would end the thread, is logged, and the next batch follows after a pause.
+fn process_batch(mailer: &mut Mailer) -> NextBatch {
+    catch_unwind(AssertUnwindSafe(|| mailer.process_batch())).unwrap_or_else(|_panic| {
+        log::error!("the mailer panicked; it continues after a pause");
+        NextBatch::At(mailer.clock.now() + SCAN_INTERVAL)
+    })
 }
 
 /// The time to wait for `due`. The wait is limited, so that a clock change cannot prolong it.

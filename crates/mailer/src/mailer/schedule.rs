@@ -1,4 +1,4 @@
-//! When a mail is tried again, as pure functions of its failures.
+//! When a mail is retried, as pure functions of its failures.
 
 use std::time::Duration;
 

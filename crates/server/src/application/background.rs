@@ -1,5 +1,6 @@
 //! The background tasks of a service.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::{Duration, Instant};
@@ -54,7 +55,7 @@ pub(super) fn spawn_tasks(
     let (health_store, checked_health) = (Arc::clone(&store), Arc::clone(&database_health));
     let mut was_available = true;
     let mut tasks = vec![
-        rt::spawn(repeat_every(HEALTH_CHECK_INTERVAL, move || {
+        rt::spawn(repeat_every("health check", HEALTH_CHECK_INTERVAL, move || {
             let health = check_database(health_store.as_ref(), &service_state, &checked_health);
             match &health {
                 Err(cause) if was_available => log::error!(cause:%; "the database is not available"),
@@ -63,43 +64,43 @@ pub(super) fn spawn_tasks(
             }
             was_available = health.is_ok();
         })),
-        rt::spawn(repeat_every(TEST_WRITE_INTERVAL, {
+        rt::spawn(repeat_every("test write", TEST_WRITE_INTERVAL, {
             let (store, database_health) = (Arc::clone(&store), Arc::clone(&database_health));
             let mut was_failing = false;
             move || was_failing = test_write(store.as_ref(), &database_health, was_failing)
         })),
-        rt::spawn(repeat_every(LEDGER_METRICS_INTERVAL, {
+        rt::spawn(repeat_every("ledger metrics", LEDGER_METRICS_INTERVAL, {
             let store = Arc::clone(&store);
             with_pauses(move || {
                 refresh_ledger_metrics(store.as_ref(), &unbalanced_companies);
                 refresh_upkeep_metrics(store.as_ref());
             })
         })),
-        rt::spawn(repeat_every(OUTBOX_METRICS_INTERVAL, {
+        rt::spawn(repeat_every("outbox metrics", OUTBOX_METRICS_INTERVAL, {
             let store = Arc::clone(&store);
             with_pauses(move || refresh_outbox_metrics(store.as_ref()))
         })),
-        rt::spawn(repeat_every(METRICS_UPKEEP_INTERVAL, move || {
+        rt::spawn(repeat_every("process metrics", METRICS_UPKEEP_INTERVAL, move || {
             refresh_process_metrics();
             metrics.run_upkeep();
         })),
-        rt::spawn(repeat_every(SEAL_INTERVAL, {
+        rt::spawn(repeat_every("sealing", SEAL_INTERVAL, {
             let mut sealing = SealingTask::new(Arc::clone(&store));
             move || sealing.seal_and_log()
         })),
-        rt::spawn(repeat_every(single_sign_on::CHECK_INTERVAL, {
+        rt::spawn(repeat_every("single sign-on certificates", single_sign_on::CHECK_INTERVAL, {
             let store = Arc::clone(&store);
             move || single_sign_on::check_certificates(store.as_ref())
         })),
-        rt::spawn(repeat_every(upkeep::CHECK_INTERVAL, move || upkeep.run_due_tasks())),
+        rt::spawn(repeat_every("upkeep", upkeep::CHECK_INTERVAL, move || upkeep.run_due_tasks())),
     ];
     if let Some(certificate) = certificate {
         let renewed_certificate = Arc::clone(&certificate);
-        tasks.push(rt::spawn(repeat_every(CERTIFICATE_RELOAD_INTERVAL, move || {
+        tasks.push(rt::spawn(repeat_every("certificate reload", CERTIFICATE_RELOAD_INTERVAL, move || {
             certificate.reload_if_changed();
             refresh_certificate_metrics(certificate.as_ref());
         })));
-        tasks.push(rt::spawn(repeat_every(CERTIFICATE_RENEWAL_INTERVAL, move || {
+        tasks.push(rt::spawn(repeat_every("certificate renewal", CERTIFICATE_RENEWAL_INTERVAL, move || {
             renewed_certificate.renew_if_needed();
             warn_of_certificate_expiry(renewed_certificate.as_ref());
         })));
@@ -126,9 +127,8 @@ fn check_database(
     service_state: &ServiceState,
     database_health: &DatabaseHealth,
 ) -> Result<(), StoreError> {
-    let maintenance = database_health.run_health_query(|| {
-        store.read_snapshot(|reads| -> Result<_, StoreError> { reads.get_setting(Setting::Maintenance) })
-    })?;
+    let maintenance = database_health
+        .run_health_query(|| store.read_snapshot(|reads| reads.get_setting(Setting::Maintenance)))?;
     let is_on = maintenance.as_deref() == Some(Setting::ON);
     service_state.set_maintenance(is_on);
     record_maintenance(is_on);
@@ -140,9 +140,7 @@ fn check_database(
 /// the database, which must not wait for a lock.
 fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: bool) -> bool {
     let now = SystemClock.now().unix_micros().to_string();
-    let set = |value: &str| {
-        store.transaction(|tx| -> Result<_, StoreError> { tx.set_setting(Setting::LastTestWrite, value) })
-    };
+    let set = |value: &str| store.transaction(|tx| tx.set_setting(Setting::LastTestWrite, value));
     // On a full disk, a short value could still fit into a part of the write-ahead log that is reused.
     let write = || set(&format!("{now} {}", "x".repeat(TEST_WRITE_BYTES))).and_then(|()| set(&now));
     match database_health.try_test_write(write) {
@@ -153,19 +151,26 @@ fn test_write(store: &dyn Store, database_health: &DatabaseHealth, was_failing: 
     !database_health.accepts_writes()
 }
 
-/// Repeats blocking work on the blocking threads. Two runs never overlap.
-pub(super) async fn repeat_every(period: Duration, mut work: impl FnMut() + Send + 'static) {
+/// Repeats blocking work on the blocking threads until the runtime stops. Two runs never overlap. A run that panics is
+/// logged under the name `task`, and does not end the repetition.
+pub(super) async fn repeat_every(
+    task: &'static str,
+    period: Duration,
+    mut work: impl FnMut() + Send + 'static,
+) {
     let mut ticks = interval(period);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
         let done = web::block(move || {
-            work();
+            if catch_unwind(AssertUnwindSafe(&mut work)).is_err() {
+                log::error!(task; "a background task panicked; it runs again");
+            }
             work
         });
         match done.await {
             Ok(again) => work = again,
-            Err(_cancelled) => return log::error!("a background task was cancelled"),
+            Err(_runtime_stops) => return,
         }
     }
 }
@@ -191,5 +196,24 @@ fn with_pauses(mut query: impl FnMut() + Send + 'static) -> impl FnMut() + Send 
             query();
             next_run_at = Instant::now() + start.elapsed() * PAUSE_FACTOR;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+
+    #[actix_web::test]
+    async fn a_task_that_panicked_runs_again() {
+        let (started, mut runs) = unbounded_channel();
+        let mut is_first_run = true;
+        let task = rt::spawn(repeat_every("test", Duration::from_millis(1), move || {
+            started.send(()).unwrap();
+            assert!(!std::mem::take(&mut is_first_run), "the first run panics");
+        }));
+        assert_eq!((runs.recv().await, runs.recv().await), (Some(()), Some(())));
+        task.abort();
     }
 }
