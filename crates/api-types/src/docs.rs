@@ -26,16 +26,6 @@ pub fn find_doc<'a>(own: FieldDocs, objects: &[&'a Value], name: &str) -> Option
     own.or_else(|| objects.iter().find_map(|object| object.pointer(&place)?.as_str()))
 }
 
-/// Adds the doc comments that [`find_doc`] returns to the properties of a schema.
-pub fn add_docs(properties: Option<&mut Value>, own: FieldDocs, objects: &[&Value]) {
-    let Some(Value::Object(properties)) = properties else { return };
-    for (name, property) in properties {
-        if let (Some(text), Value::Object(property)) = (find_doc(own, objects, name), property) {
-            property.insert("description".to_owned(), text.into());
-        }
-    }
-}
-
 /// Splits a doc comment into its text, on one line, and its example.
 pub fn split_doc(doc: &str) -> DocComment {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use crate::audit_log::Action;
-use crate::ports::{Context, Pacer, Setting, Store, StoreError, StoreExt, Timestamp, run_step};
+use crate::ports::{Context, Pacer, Setting, Settings, Store, StoreError, StoreExt, Timestamp, run_step};
 
 /// The retention period of each kind of record, counted from its creation; `None` keeps it forever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn prune_expired(
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     if let Some(period) = periods.events {
         let before = now - period;
-        record_events_pruned_before(store, before)?;
+        store.transaction(|tx| record_events_pruned_before(tx, before))?;
         pruned.event_partitions = drop_expired_event_partitions(store, before, pacer)?;
         pruned.events = prune_events(store, before, pacer)?;
     }
@@ -119,17 +119,17 @@ fn prune_all(
     }
 }
 
-/// Stores the time before which events may be missing, so that verification does not report them. Must be called
-/// before events are deleted.
-fn record_events_pruned_before(store: &dyn Store, before: Timestamp) -> Result<(), StoreError> {
-    store.transaction(|tx| -> Result<(), StoreError> {
-        let recorded =
-            tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
-        if recorded.is_none_or(|recorded| recorded < before.unix_micros()) {
-            tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
-        }
-        Ok(())
-    })
+/// Stores the time before which events may be missing, unless a later time is stored, so that verification does not
+/// report them. Must be called before events are deleted.
+pub(crate) fn record_events_pruned_before<T: Settings + ?Sized>(
+    tx: &mut T,
+    before: Timestamp,
+) -> Result<(), StoreError> {
+    let stored = tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
+    if stored.is_none_or(|stored| stored < before.unix_micros()) {
+        tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
+    }
+    Ok(())
 }
 
 fn drop_expired_event_partitions(

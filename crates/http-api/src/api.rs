@@ -64,11 +64,6 @@ pub struct ServiceState {
 }
 
 impl ServiceState {
-    /// Creates a state in which both switches are off.
-    pub fn new() -> Arc<Self> {
-        Arc::default()
-    }
-
     /// Whether every request receives 503.
     pub fn is_in_maintenance(&self) -> bool {
         self.maintenance.load(Ordering::Relaxed)
@@ -202,7 +197,7 @@ mod tests {
     #[test]
     fn maintenance_and_draining_interrupt_waiting_requests() {
         let check = |turn: fn(&ServiceState, bool)| {
-            let state = ServiceState::new();
+            let state = ServiceState::default();
             let mut waiting = Box::pin(state.interrupted());
             turn(&state, false);
             assert_eq!(waiting.as_mut().now_or_never(), None);

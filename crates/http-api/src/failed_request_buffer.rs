@@ -2,12 +2,13 @@
 //! neither take much memory nor hide the failures of other providers.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use guerdon_domain::ports::{FAILED_REQUESTS_PER_PROVIDER_MAX, FailedRequest};
 use guerdon_domain::values::ProviderId;
 
 use crate::log_throttle::LogThrottle;
+use crate::mutex::lock_mutex;
 
 /// The maximum number of requests with a status of 4xx that wait to be stored. The same maximum applies separately to
 /// requests with 5xx.
@@ -38,13 +39,13 @@ struct FairQueues {
 impl FailedRequestBuffer {
     /// Adds a request. If too many fail, it may be dropped before it is stored.
     pub fn add_request(&self, request: FailedRequest) {
-        self.lock().queues_of(&request).push(request);
+        lock_mutex(&self.buffered).queues_of(&request).push(request);
     }
 
     /// Takes up to `limit` requests, first those with a status of 5xx. Takes the oldest request of each provider in
     /// turn.
     pub fn take_requests(&self, limit: usize) -> Vec<FailedRequest> {
-        let (mut taken, mut buffered) = (Vec::new(), self.lock());
+        let (mut taken, mut buffered) = (Vec::new(), lock_mutex(&self.buffered));
         buffered.server_errors.take_into(&mut taken, limit);
         buffered.client_errors.take_into(&mut taken, limit);
         taken
@@ -52,14 +53,10 @@ impl FailedRequestBuffer {
 
     /// Puts back requests that could not be stored, as far as there is room.
     pub fn put_back(&self, requests: Vec<FailedRequest>) {
-        let mut buffered = self.lock();
+        let mut buffered = lock_mutex(&self.buffered);
         for request in requests.into_iter().rev() {
             buffered.queues_of(&request).put_back(request);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Buffered> {
-        self.buffered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,8 +4,8 @@
 //! not name the provider, so all waiting requests read the feed again, one after the other.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use guerdon_domain::ports::CommittedEvents;
@@ -13,38 +13,34 @@ use guerdon_domain::values::ProviderId;
 use metrics::gauge;
 use tokio::sync::watch;
 
+use crate::mutex::lock_mutex;
+
 const WAITING_REQUESTS: &str = "guerdon_event_feed_requests_waiting";
 
 /// The interval between the reads of two waiting requests, if the provider of the new events is unknown.
 const READ_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The requests that wait for new events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FeedSignal {
     by_provider: Mutex<HashMap<ProviderId, watch::Sender<()>>>,
     unknown_providers: watch::Sender<()>,
-    waiting: AtomicUsize,
-    turns: AtomicU64,
+    waiting: AtomicU32,
+    turns: AtomicU32,
 }
 
 impl FeedSignal {
     /// Creates a signal without waiting requests.
     pub fn new() -> Arc<Self> {
         gauge!(WAITING_REQUESTS).set(0.0);
-        let (waiting, turns) = (AtomicUsize::new(0), AtomicU64::new(0));
-        Arc::new(Self {
-            by_provider: Mutex::default(),
-            unknown_providers: watch::Sender::new(()),
-            waiting,
-            turns,
-        })
+        Arc::default()
     }
 
     /// Wakes the requests that may find new events.
     pub fn notify(&self, committed: CommittedEvents<'_>) {
         match committed {
             CommittedEvents::OfProviders(providers) => {
-                let senders = self.lock_senders();
+                let senders = lock_mutex(&self.by_provider);
                 providers
                     .iter()
                     .filter_map(|provider| senders.get(provider))
@@ -58,13 +54,9 @@ impl FeedSignal {
     pub(crate) fn subscribe(self: &Arc<Self>, provider: ProviderId) -> FeedSubscription {
         self.waiting.fetch_add(1, Ordering::Relaxed);
         gauge!(WAITING_REQUESTS).increment(1);
-        let own = self.lock_senders().entry(provider).or_default().subscribe();
+        let own = lock_mutex(&self.by_provider).entry(provider).or_default().subscribe();
         let unknown = self.unknown_providers.subscribe();
         FeedSubscription { signal: Arc::clone(self), provider, own, unknown }
-    }
-
-    fn lock_senders(&self) -> MutexGuard<'_, HashMap<ProviderId, watch::Sender<()>>> {
-        self.by_provider.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,15 +86,13 @@ impl FeedSubscription {
 
     /// How long it takes until all waiting requests have read the feed, one after the other.
     pub(crate) fn round(&self) -> Duration {
-        READ_INTERVAL
-            .saturating_mul(u32::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u32::MAX))
+        READ_INTERVAL.saturating_mul(self.signal.waiting.load(Ordering::Relaxed))
     }
 
     /// How long this request waits in a round before it reads.
     fn next_turn(&self) -> Duration {
-        let waiting = u64::try_from(self.signal.waiting.load(Ordering::Relaxed)).unwrap_or(u64::MAX).max(1);
-        let turn = self.signal.turns.fetch_add(1, Ordering::Relaxed) % waiting;
-        READ_INTERVAL.saturating_mul(u32::try_from(turn).unwrap_or(u32::MAX))
+        let waiting = self.signal.waiting.load(Ordering::Relaxed).max(1);
+        READ_INTERVAL.saturating_mul(self.signal.turns.fetch_add(1, Ordering::Relaxed) % waiting)
     }
 }
 
@@ -116,7 +106,7 @@ impl Drop for FeedSubscription {
     fn drop(&mut self) {
         self.signal.waiting.fetch_sub(1, Ordering::Relaxed);
         gauge!(WAITING_REQUESTS).decrement(1);
-        let mut senders = self.signal.lock_senders();
+        let mut senders = lock_mutex(&self.signal.by_provider);
         if senders.get(&self.provider).is_some_and(|sender| sender.receiver_count() <= 1) {
             senders.remove(&self.provider);
         }
@@ -168,10 +158,10 @@ mod tests {
         let signal = FeedSignal::new();
         let (first, second) = (signal.subscribe(provider_id(1)), signal.subscribe(provider_id(1)));
         drop(first);
-        assert_eq!(signal.lock_senders().len(), 1);
+        assert_eq!(lock_mutex(&signal.by_provider).len(), 1);
         assert_eq!(second.round(), READ_INTERVAL);
         drop(second);
-        assert!(signal.lock_senders().is_empty());
+        assert!(lock_mutex(&signal.by_provider).is_empty());
         assert_eq!(signal.waiting.load(Ordering::Relaxed), 0);
     }
 }

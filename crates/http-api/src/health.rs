@@ -1,9 +1,11 @@
 //! The health of the database, derived from recent queries. Neither probes nor requests send extra queries for it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use guerdon_domain::ports::StoreError;
+
+use crate::mutex::lock_mutex;
 
 /// How long after a response the database counts as responsive.
 const RESPONSE_VALID_FOR: Duration = Duration::from_millis(1500);
@@ -39,15 +41,11 @@ fn is_recent(at: Option<Instant>) -> bool {
 }
 
 impl DatabaseHealth {
-    fn lock_observations(&self) -> MutexGuard<'_, Observations> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Runs a health query; call it several times a second. An error does not count as a response.
     pub fn run_health_query<T, E>(&self, query: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-        self.lock_observations().query_started_at = Some(Instant::now());
+        lock_mutex(&self.0).query_started_at = Some(Instant::now());
         let result = query();
-        let mut observations = self.lock_observations();
+        let mut observations = lock_mutex(&self.0);
         observations.query_started_at = None;
         if result.is_ok() {
             observations.query_succeeded_at = Some(Instant::now());
@@ -57,13 +55,13 @@ impl DatabaseHealth {
 
     /// Records that a request's query succeeded.
     pub(crate) fn record_success(&self) {
-        self.lock_observations().request_succeeded_at = Some(Instant::now());
+        lock_mutex(&self.0).request_succeeded_at = Some(Instant::now());
     }
 
     /// Records that a request failed in the store. If the database was unavailable, a test write becomes due. A
     /// conflict with another transaction says nothing about the health of the database.
     pub(crate) fn record_failure(&self, cause: &StoreError) {
-        let mut observations = self.lock_observations();
+        let mut observations = lock_mutex(&self.0);
         if observations.writes == WriteHealth::Succeed
             && matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_))
         {
@@ -78,33 +76,32 @@ impl DatabaseHealth {
         &self,
         write: impl FnOnce() -> Result<T, StoreError>,
     ) -> Option<Result<T, StoreError>> {
-        if !self.is_responsive() || self.lock_observations().writes == WriteHealth::Succeed {
+        if !self.is_responsive() || lock_mutex(&self.0).writes == WriteHealth::Succeed {
             return None;
         }
         let written = write();
         if matches!(written, Err(StoreError::Busy | StoreError::DeadlineExceeded)) {
             return None;
         }
-        self.lock_observations().writes =
-            if written.is_ok() { WriteHealth::Succeed } else { WriteHealth::Fail };
+        lock_mutex(&self.0).writes = if written.is_ok() { WriteHealth::Succeed } else { WriteHealth::Fail };
         Some(written)
     }
 
     /// Whether the last test write succeeded or none was due.
     pub fn accepts_writes(&self) -> bool {
-        self.lock_observations().writes != WriteHealth::Fail
+        lock_mutex(&self.0).writes != WriteHealth::Fail
     }
 
     /// Whether a health query succeeded recently.
     pub fn is_responsive(&self) -> bool {
-        is_recent(self.lock_observations().query_succeeded_at)
+        is_recent(lock_mutex(&self.0).query_succeeded_at)
     }
 
     /// Whether the database hangs: a health query has been in progress for too long, and no request's query has
     /// succeeded since it began. The second condition is needed because a health query may wait for a connection while
     /// the service is busy.
     pub(crate) fn is_hanging(&self) -> bool {
-        let observations = self.lock_observations();
+        let observations = lock_mutex(&self.0);
         observations.query_started_at.is_some_and(|started_at| started_at.elapsed() >= RESPONSE_VALID_FOR)
             && !is_recent(observations.request_succeeded_at)
     }
@@ -122,17 +119,17 @@ mod tests {
     fn a_database_hangs_if_a_health_query_hangs_and_no_request_succeeds() {
         let (health, now) = (DatabaseHealth::default(), Instant::now());
         assert!(!health.is_hanging() && !health.is_responsive());
-        health.lock_observations().query_started_at = expired_instant(now);
+        lock_mutex(&health.0).query_started_at = expired_instant(now);
         assert!(health.is_hanging());
         health.record_success();
         assert!(!health.is_hanging(), "slow, but not hanging");
-        health.lock_observations().request_succeeded_at = expired_instant(now);
+        lock_mutex(&health.0).request_succeeded_at = expired_instant(now);
         assert!(health.is_hanging());
         assert_eq!(health.run_health_query(|| Err::<(), _>("away")), Err("away"));
         assert!(!health.is_hanging() && !health.is_responsive(), "the query failed");
         assert_eq!(health.run_health_query(|| Ok::<_, ()>(1)), Ok(1));
         assert!(health.is_responsive());
-        health.lock_observations().query_succeeded_at = expired_instant(now);
+        lock_mutex(&health.0).query_succeeded_at = expired_instant(now);
         assert!(!health.is_responsive());
     }
 
@@ -152,9 +149,9 @@ mod tests {
         assert!(!health.accepts_writes());
         health.record_failure(&unavailable);
         assert!(!health.accepts_writes());
-        health.lock_observations().query_succeeded_at = expired_instant(Instant::now());
+        lock_mutex(&health.0).query_succeeded_at = expired_instant(Instant::now());
         assert!(!is_tried(), "the database does not respond");
-        health.lock_observations().query_succeeded_at = Some(Instant::now());
+        lock_mutex(&health.0).query_succeeded_at = Some(Instant::now());
         assert!(matches!(health.try_test_write(|| Ok(())), Some(Ok(()))));
         assert!(health.accepts_writes());
         assert!(!is_tried());
@@ -165,9 +162,9 @@ mod tests {
         let health = DatabaseHealth::default();
         assert_eq!(health.run_health_query(|| Ok::<_, ()>(())), Ok(()));
         for earlier in [WriteHealth::Unverified, WriteHealth::Fail] {
-            health.lock_observations().writes = earlier;
+            lock_mutex(&health.0).writes = earlier;
             assert!(health.try_test_write(|| Err::<(), _>(StoreError::Busy)).is_none());
-            assert_eq!(health.lock_observations().writes, earlier);
+            assert_eq!(lock_mutex(&health.0).writes, earlier);
         }
     }
 }

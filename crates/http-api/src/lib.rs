@@ -8,6 +8,7 @@ mod feed_signal;
 mod health;
 mod log_throttle;
 mod middleware;
+mod mutex;
 mod operation;
 mod request_info;
 mod request_statistics;

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use crate::mutex::lock_mutex;
 
 const DEFAULT_INTERVAL: Duration = Duration::from_secs(60);
 /// The maximum number of subjects that are remembered. If this many were logged within one interval, events of further
@@ -34,7 +36,7 @@ impl<K: Eq + Hash> LogThrottle<K> {
     /// Counts an event of the subject. Returns `None` if it must not be logged now, otherwise the number of events to
     /// log: this one, and those since the subject's last line that were not logged.
     pub(crate) fn count_event(&self, subject: K, now: Instant) -> Option<u64> {
-        let mut subjects = self.subjects.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut subjects = lock_mutex(&self.subjects);
         if subjects.len() >= SUBJECTS_MAX && !subjects.contains_key(&subject) {
             subjects.retain(|_, (next_at, _)| *next_at > now);
             if subjects.len() >= SUBJECTS_MAX {

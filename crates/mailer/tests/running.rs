@@ -1,10 +1,12 @@
 //! The mailer on its thread.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use guerdon_domain::ports::{NotificationOutcome, Notifier};
-use guerdon_mailer::SendFailure;
+use guerdon_mailer::{MailerObserver, SendFailure};
 
 use crate::support::memory_store::{MailState, MemoryMailStore};
 use crate::support::{MailerHarness, START, SettableClock, mail_id, new_mail};
@@ -46,4 +48,32 @@ fn stopping_finishes_the_current_mail_and_releases_the_rest() {
     assert_eq!(settlements[0], (mail_id(1), NotificationOutcome::Sent));
     assert_eq!(settlements.len(), 16);
     assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(START)));
+}
+
+/// Panics when the first mail was sent.
+#[derive(Default)]
+struct PanickingObserver(AtomicBool);
+
+impl MailerObserver for PanickingObserver {
+    fn mail_sent(&self) {
+        assert!(self.0.swap(true, Ordering::Relaxed), "the observer panics once");
+    }
+}
+
+#[test]
+fn the_mailer_continues_after_a_panic() {
+    let (sent_sender, sent) = channel();
+    let harness = MailerHarness::new([new_mail(1)], move |mail| {
+        sent_sender.send(mail.id).unwrap();
+        Ok(())
+    });
+    let wake = Notifier::default();
+    let observer = Arc::<PanickingObserver>::default();
+    let running = harness.mailer.with_observer(observer).with_wake(wake.clone()).start().unwrap();
+    assert_eq!(sent.recv_timeout(TIMEOUT), Ok(mail_id(1)));
+    harness.store.queue_mail(new_mail(2));
+    wake.notify_one();
+    assert_eq!(sent.recv_timeout(TIMEOUT), Ok(mail_id(2)));
+    assert!(running.stop(TIMEOUT));
+    assert_eq!(harness.store.mail_state(mail_id(2)), MailState::Sent);
 }

@@ -15,7 +15,7 @@ pub enum Access {
     /// The service.
     Serve,
     /// The service, even on a PostgreSQL server that would lose commits in a crash. For tests.
-    Unsafe,
+    ServeWithoutDurability,
     /// A single command of the operator, which needs only a few connections. Its transactions have no
     /// deadline; the commands that it submits to the queue have the deadline of a request.
     Command,

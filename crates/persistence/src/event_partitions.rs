@@ -168,7 +168,7 @@ fn create_range(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<
 }
 
 /// Drops the oldest partitions whose ids are all before `end` and whose events were all delivered. Returns false if
-/// there are none. Takes the same time for any number of events.
+/// there are none. The duration does not depend on the number of events.
 pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId) -> QueryResult<bool> {
     for range in load_ranges(conn)?.iter().take_while(|range| range.end.0 <= end) {
         if has_undelivered(conn, range)? {

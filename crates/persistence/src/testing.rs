@@ -156,7 +156,7 @@ pub fn check_with(url: &DatabaseUrl, known: &[Migration]) -> Result<(), OpenErro
 }
 
 fn open_postgres_with(url: &str, limits: &StoreLimits) -> OpenDatabase {
-    postgres_open::open_with_limits(url, Access::Unsafe, limits, Notifiers::default())
+    postgres_open::open_with_limits(url, Access::ServeWithoutDurability, limits, Notifiers::default())
         .expect("an open database")
 }
 
@@ -192,7 +192,7 @@ impl TestDatabase {
 
     /// Opens the database like the service, for requests, commands and background jobs.
     pub fn open_for_service(&self) -> OpenDatabase {
-        open_with_notifiers(&self.database_url(), Access::Unsafe, Notifiers::default())
+        open_with_notifiers(&self.database_url(), Access::ServeWithoutDurability, Notifiers::default())
             .expect("an open database")
     }
 

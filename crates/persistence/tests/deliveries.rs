@@ -9,6 +9,7 @@ use guerdon_domain::ports::{
     Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, EventQuery, NewNotification, NotificationClaim,
     NotificationOutcome, RETRIED_NOTIFICATION_DUE, Settlement, StoreError, StoreExt as _, Timestamp, Tx,
 };
+use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::{CompanyId, EmailAddress, ProviderId};
 use guerdon_persistence::testing::StoredDelivery;
@@ -298,9 +299,11 @@ fn events_of_a_suspended_provider_wait() {
         let providers = || fixture.store.transaction(|tx| tx.providers_with_due_events(at)).unwrap();
         assert_eq!(providers(), [fixture.provider]);
         let suspend = |suspended| {
-            let change =
-                guerdon_domain::ports::ProviderChange { suspended: Some(suspended), ..Default::default() };
-            fixture.store.transaction(|tx| tx.change_provider(fixture.provider, &change, at)).unwrap()
+            let set = fixture.store.transaction(|tx| {
+                let provider = tx.find_provider(fixture.provider)?.unwrap();
+                tx.update_provider(&Provider { suspended, ..provider }, at)
+            });
+            set.unwrap();
         };
         suspend(true);
         assert_eq!(providers(), []);

@@ -293,7 +293,7 @@ fn a_server_that_would_lose_commits_is_refused() {
         } else {
             assert!(matches!(served, Err(OpenError::Failed(error)) if error.contains("= on")));
         }
-        open(&database.database_url(), Access::Unsafe).map(drop).unwrap();
+        open(&database.database_url(), Access::ServeWithoutDurability).map(drop).unwrap();
         open(&database.database_url(), Access::Command).map(drop).unwrap();
     }
 }

@@ -49,7 +49,7 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
                    UPDATE audit_entries SET position = position + 9000001000; \
                    ALTER TABLE audit_entries ENABLE TRIGGER USER;";
         database.execute_sql("", far);
-        let refused = open(&database.database_url(), Access::Unsafe).map(drop);
+        let refused = open(&database.database_url(), Access::ServeWithoutDurability).map(drop);
         assert!(matches!(refused, Err(OpenError::Restored)), "{refused:?}");
         assert_eq!(migrate(&database.database_url()).unwrap(), Vec::<String>::new());
         let OpenDatabase { requests: store, commands, background } = database.open_for_service();

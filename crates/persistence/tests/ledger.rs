@@ -3,8 +3,8 @@
 use guerdon_domain::commands::Refusal;
 use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::money::{Points, PointsPerDollar};
-use guerdon_domain::ports::{ProviderChange, StoreExt as _};
-use guerdon_domain::providers;
+use guerdon_domain::ports::StoreExt as _;
+use guerdon_domain::providers::{self, ProviderChange};
 use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::reserve::ReserveError;
 use guerdon_domain::users::DeleteUserError;

@@ -4,8 +4,8 @@ use std::sync::mpsc::channel;
 
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::companies::{TransferCompanyError, transfer_to_provider};
-use guerdon_domain::ports::{ProviderChange, StoreError, StoreExt as _};
-use guerdon_domain::providers::{self, Provider};
+use guerdon_domain::ports::{StoreError, StoreExt as _};
+use guerdon_domain::providers::{self, Provider, ProviderChange};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::ProviderId;
 

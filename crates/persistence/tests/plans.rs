@@ -316,7 +316,7 @@ fn read_all_pages(fixture: &LedgerFixture) {
     fixture.read_snapshot(|reads| -> Result<(), StoreError> {
         reads.list_company_summaries(1)?;
         reads.count_low_reserves()?;
-        reads.queue_depth()?;
+        reads.outbox_statistics()?;
         for provider in [None, Some(fixture.provider)] {
             reads.count_undelivered_events(provider, 10_000)?;
             for undelivered in [EventState::Exhausted, EventState::Unaddressed] {

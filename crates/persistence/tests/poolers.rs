@@ -89,7 +89,7 @@ fn a_pooler_in_session_mode_works() {
     for database in create_databases() {
         let Some(pooler) = Pooler::start_pooler("pool_mode = session", &database) else { continue };
         migrate(&pooler.database_url("127.0.0.1", "")).unwrap();
-        open(&pooler.database_url("127.0.0.1", ""), Access::Unsafe).map(drop).unwrap();
+        open(&pooler.database_url("127.0.0.1", ""), Access::ServeWithoutDurability).map(drop).unwrap();
     }
 }
 

@@ -8,7 +8,7 @@ use guerdon_domain::distributions::{
 };
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{Clock as _, StoreExt as _, Timestamp};
-use guerdon_domain::scheduler::{DateOutcome, ProcessedDate, SkippedSchedules, pay_next_due_date};
+use guerdon_domain::scheduler::{DateOutcome, ProcessedDate, SkippedSchedules, run_next_due_date};
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
@@ -45,7 +45,7 @@ fn load_schedule(fixture: &LedgerFixture, id: ScheduleId) -> Schedule {
 }
 
 fn process_due_date(fixture: &LedgerFixture) -> Option<ProcessedDate> {
-    pay_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), &mut SkippedSchedules::default())
+    run_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), &mut SkippedSchedules::default())
         .unwrap()
 }
 
@@ -73,7 +73,7 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
             let commands =
                 BlockingCommandQueue { queue: Arc::clone(queue), context_sources: fixture.context_sources() };
             for _ in 0..20 {
-                match pay_next_due_date(store, &commands, &mut SkippedSchedules::default()) {
+                match run_next_due_date(store, &commands, &mut SkippedSchedules::default()) {
                     Ok(Some(ProcessedDate { outcome: DateOutcome::ScheduleChanged, .. })) => {} // another one was faster
                     Ok(Some(ran)) => paid.lock().unwrap().push(ran),
                     Ok(None) => {} // nothing is due, or another worker has claimed it

@@ -130,7 +130,7 @@ fn a_url_without_an_existing_schema_is_refused() {
         let refused = migrate(&database.database_url()).unwrap_err().to_string();
         assert!(refused.contains("search_path exists"), "{refused}");
         assert!(matches!(
-            open(&database.database_url(), Access::Unsafe).map(drop),
+            open(&database.database_url(), Access::ServeWithoutDurability).map(drop),
             Err(OpenError::Missing(_))
         ));
     });

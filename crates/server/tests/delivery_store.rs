@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use guerdon_domain::events::EventKind;
-use guerdon_domain::ports::{NewEvent, ProviderChange, Store, StoreExt as _, Timestamp};
+use guerdon_domain::ports::{NewEvent, Store, StoreExt as _, Timestamp};
 use guerdon_domain::providers::Provider;
 use guerdon_domain::values::{CompanyId, EventId, JournalEntryId, ProviderId};
 use guerdon_persistence::testing::{
@@ -54,8 +54,11 @@ impl StoreHarness for PersistentStoreFixture {
     }
 
     fn set_suspended(&self, id: ProviderId, suspended: bool) {
-        let change = ProviderChange { suspended: Some(suspended), ..ProviderChange::default() };
-        assert!(self.store.transaction(|tx| tx.change_provider(id, &change, LONG_AGO)).unwrap());
+        let set = self.store.transaction(|tx| {
+            let provider = tx.find_provider(id)?.unwrap();
+            tx.update_provider(&Provider { suspended, ..provider }, LONG_AGO)
+        });
+        set.unwrap();
     }
 
     fn add_event(&self, id: EventId, provider: ProviderId, due: Timestamp) {

@@ -4,6 +4,7 @@ mod bodies;
 mod dispatcher;
 mod egress_policy;
 mod http_sender;
+mod mutex;
 mod nonce;
 mod schedule;
 mod sender;

@@ -208,21 +208,21 @@ CREATE TABLE distribution_steps (
 -- The tables of the ledger refer to rows that were read in the same transaction and are never deleted, so they have
 -- no foreign keys: on PostgreSQL each foreign key would lock the referenced row. Each row has its company_id.
 
--- Facts are ordered by the id of the transaction that wrote them. Everything before settled_before() is committed,
--- and no later commit can add to it.
+-- Journal entries, events and audit entries are ordered by the id of the transaction that wrote them. Everything before
+-- complete_before() is committed, and no later commit can add to it.
 --
--- Only sessions of guerdon write facts. Each takes an advisory lock when it connects, before its first transaction, and
--- holds it: the lock of the class 1735746917 whose number is the oid of the tables' schema. A transaction whose session
--- does not hold that lock in this database cannot add facts, and is ignored. A transaction whose session is unknown
--- (a prepared one, or one that is just ending) counts as one of guerdon. journal_position() is null in every other
--- session, so that the database refuses facts from such a session.
+-- Only sessions of guerdon write such rows. Each takes an advisory lock when it connects, before its first transaction,
+-- and holds it: the lock of the class 1735746917 whose number is the oid of the tables' schema. A transaction whose
+-- session does not hold that lock in this database cannot add such rows, and is ignored. A transaction whose session is
+-- unknown (a prepared one, or one that is just ending) counts as one of guerdon. journal_position() is null in every
+-- other session, so that the database refuses these rows from such a session.
 --
 -- All three functions are bound to the objects that they use when they are created, whatever the search_path of their
 -- caller. `guerdon migrate` replaces them after a restore into another cluster, which has a different transaction
 -- counter.
 CREATE FUNCTION journal_position() RETURNS bigint LANGUAGE sql STABLE
   RETURN CASE WHEN current_setting('guerdon.writer', true) = 'on' THEN pg_current_xact_id()::text::bigint + 0 END;
-CREATE FUNCTION unsettled_transactions() RETURNS TABLE (fact_position bigint, transaction_id xid, pid integer)
+CREATE FUNCTION writing_transactions() RETURNS TABLE ("position" bigint, transaction_id xid, pid integer)
 LANGUAGE sql STABLE
 BEGIN ATOMIC
   -- Both sides of the join use a single read of the locks: between two reads a session could end.
@@ -239,9 +239,9 @@ BEGIN ATOMIC
       AND writer.database = (SELECT oid FROM pg_database WHERE datname = current_database())
   );
 END;
-CREATE FUNCTION settled_before() RETURNS bigint LANGUAGE sql STABLE
+CREATE FUNCTION complete_before() RETURNS bigint LANGUAGE sql STABLE
   RETURN COALESCE(
-    (SELECT min(fact_position) FROM unsettled_transactions()), pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 0
+    (SELECT min(position) FROM writing_transactions()), pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 0
   );
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$

@@ -91,7 +91,7 @@ pub(crate) fn check_money(input: &[u8]) {
 pub(crate) fn check_ids(input: &[u8]) {
     with_text(input, |text| {
         assert_from_str::<UserId>(text);
-        assert_from_str::<EventFacts>(text);
+        assert_round_trip(text, |text| EventFacts::parse(text).ok_or(()));
         let Ok(receivers) = Receivers::parse(text) else { return };
         let joined: Vec<String> = receivers.ids().iter().map(ToString::to_string).collect();
         assert_eq!(Receivers::parse(&joined.join(",")), Ok(receivers));

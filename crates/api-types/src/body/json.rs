@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 
 use super::InvalidBody;
@@ -52,8 +53,10 @@ impl Field<'_> {
 /// and rejects numbers that exceed the range of a double.
 pub fn parse_object(body: &[u8]) -> Result<FieldMap<'_>, InvalidBody> {
     if body.trim_ascii_start().starts_with(b"{") {
-        let ParsedObject(fields) = serde_json::from_slice(body).map_err(|error| parse_error(body, &error))?;
-        return Ok(fields);
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        let parsed = deserializer.deserialize_map(ObjectVisitor);
+        let parsed = parsed.and_then(|fields| deserializer.end().map(|()| fields));
+        return parsed.map_err(|error| parse_error(body, &error));
     }
     serde_json::from_slice::<Field<'_>>(body).map_err(|error| parse_error(body, &error))?;
     Err(InvalidBody::new("the body must be a JSON object"))
@@ -90,14 +93,6 @@ fn syntax_reason(error: &serde_json::Error) -> String {
         "key must be a string" => "the name of a field must be a string in double quotes".to_owned(),
         "invalid unicode code point" => "invalid UTF-8 or Unicode escape".to_owned(),
         reason => reason.replacen("EOF while parsing", "the body ends within", 1),
-    }
-}
-
-struct ParsedObject<'a>(FieldMap<'a>);
-
-impl<'de> Deserialize<'de> for ParsedObject<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(ObjectVisitor).map(Self)
     }
 }
 
@@ -196,31 +191,9 @@ impl<'de> Visitor<'de> for FieldVisitor {
 }
 
 /// A key of an object, borrowed if it has no escapes.
-struct FieldName<'a>(Cow<'a, str>);
-
-impl<'de> Deserialize<'de> for FieldName<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(FieldNameVisitor).map(Self)
-    }
-}
-
-struct FieldNameVisitor;
-
-impl<'de> Visitor<'de> for FieldNameVisitor {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(key))
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(key.to_owned()))
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
 fn repeated_key<E: Error>() -> E {
     E::custom("duplicate key")

@@ -183,10 +183,7 @@ impl<'a> Fields<'a> {
 
     fn convert_integer<T: FromInteger>(&mut self, name: &str, value: &Field<'_>) -> Option<T> {
         let converted = if let Field::Integer(integer) = value { T::from_integer(*integer) } else { None };
-        match converted {
-            Some(integer) => Some(integer),
-            None => self.reject_type(name, T::EXPECTED),
-        }
+        converted.or_else(|| self.reject_type(name, T::EXPECTED))
     }
 
     fn reject_type<T>(&mut self, name: &str, expected: &str) -> Option<T> {

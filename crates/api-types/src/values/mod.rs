@@ -95,7 +95,7 @@ macro_rules! named_values {
     )+ };
 }
 
-id_values!(CompanyId, CorporationId, UserId, OccasionId);
+id_values!(CompanyId, CorporationId, UserId, OccasionId, RecognitionId, EventId);
 
 text_values! {
     SingleLine, SingleLine::parse, InvalidValue, "a string of 1 to 255 characters",
@@ -142,17 +142,11 @@ const NO_CONTROLS: &str = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007
 /// Ids separated by commas.
 const RECEIVERS: &str = "^[ \\t]*[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[ \\t]*(,[ \\t]*[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}[ \\t]*)*$";
 
-macro_rules! id_schemas {
-    ($($type:ty),+) => { $(
-        impl ValueSchema for $type {
-            fn value_schema() -> Schema {
-                CompanyId::value_schema()
-            }
-        }
-    )+ };
+impl ValueSchema for Uuid {
+    fn value_schema() -> Schema {
+        CompanyId::value_schema()
+    }
 }
-
-id_schemas!(RecognitionId, EventId, Uuid);
 
 impl ValueSchema for Direction {
     fn value_schema() -> Schema {

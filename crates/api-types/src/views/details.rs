@@ -4,10 +4,11 @@ use guerdon_domain::person_details;
 use guerdon_domain::users::{Details, UpdateDetails};
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::WireValue;
 use crate::body::Fields;
-use crate::docs::{self, FieldDocs};
+use crate::docs::FieldDocs;
 use crate::field_docs;
 
 macro_rules! details {
@@ -63,7 +64,12 @@ const FIELD_DOCS: FieldDocs = field_docs! {
 
 /// Adds descriptions for the API description; the list of fields in the domain has none.
 fn add_field_docs(schema: &mut Schema) {
-    docs::add_docs(schema.get_mut("properties"), FIELD_DOCS, &[]);
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    for (name, text) in FIELD_DOCS {
+        if let Some(Value::Object(property)) = properties.get_mut(*name) {
+            property.insert("description".to_owned(), (*text).into());
+        }
+    }
 }
 
 #[cfg(test)]

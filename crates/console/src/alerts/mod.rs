@@ -10,13 +10,15 @@ use crate::time_format;
 
 /// An event that is pending for longer raises an alert. By then, six attempts to deliver it have failed.
 const PENDING_AGE_MAX: Duration = Duration::hours(1);
-/// The ledger should be verified every night.
+/// The ledger should be verified every night. Shorter than the alert `GuerdonVerificationOverdue` (48 hours), so that
+/// the console shows a missed verification first.
 const VERIFICATION_AGE_MAX: Duration = Duration::hours(36);
 /// A service verifies the ledger within minutes after its first start.
 const FIRST_VERIFICATION_GRACE: Duration = Duration::minutes(10);
 /// A service deletes records past their retention once a day.
-const RETENTION_AGE_MAX: Duration = Duration::hours(36);
-/// A backup should be made every night.
+const PRUNE_AGE_MAX: Duration = Duration::hours(36);
+/// A backup should be made every night. Shorter than the alert `GuerdonBackupOverdue` (36 hours), so that the console
+/// shows a missed backup first.
 const BACKUP_AGE_MAX: Duration = Duration::hours(26);
 const CERTIFICATE_WARNING_DAYS: i64 = 30;
 
@@ -63,9 +65,11 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
     let mut alerts = Vec::new();
     if ledger.unbalanced_companies > 0 {
         let companies = numbers::count_with_noun(ledger.unbalanced_companies, "company", "companies");
-        let text =
-            format!("The accounts of {companies} do not add up. Stop the service and verify the ledger.");
-        alerts.push(Alert::new(Tone::Bad, text).with_command("guerdon verify"));
+        let text = format!(
+            "The accounts of {companies} do not sum to zero. Turn on maintenance mode, then verify the \
+             ledger."
+        );
+        alerts.push(Alert::new(Tone::Bad, text).with_command("guerdon maintenance on"));
     }
     match &ledger.last_verification {
         Some(verification) if verification.violations > 0 => {
@@ -88,17 +92,20 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
         }
         None => {}
     }
-    let last_retention = overview.service.last_retention.as_ref().map(|run| run.ended_at);
-    alerts.extend(last_retention.filter(|at| now - *at > RETENTION_AGE_MAX).map(|at| {
+    let last_prune = overview.service.last_prune.as_ref().map(|run| run.ended_at);
+    alerts.extend(last_prune.filter(|at| now - *at > PRUNE_AGE_MAX).map(|at| {
         let age = time_format::format_age(now, at);
-        Alert::new(Tone::Warn, format!("Retention last succeeded {age}. See the log."))
+        Alert::new(Tone::Warn, format!("`guerdon prune` last completed {age}. See the log."))
             .with_command("guerdon prune")
     }));
     alerts.extend(overview.service.last_backup_at.filter(|at| now - *at > BACKUP_AGE_MAX).map(|at| {
         let text = format!("The last recorded backup was made {}.", time_format::format_age(now, at));
-        let is_embedded = !overview.service.database.starts_with("postgres");
-        let command = if is_embedded { "guerdon backup FILE" } else { "guerdon backup --record" };
-        Alert::new(Tone::Warn, text).with_command(command)
+        if overview.service.database.starts_with("postgres") {
+            Alert::new(Tone::Warn, format!("{text} Make a backup with `pg_dump`; then record it."))
+                .with_command("guerdon backup --record")
+        } else {
+            Alert::new(Tone::Warn, text).with_command("guerdon backup FILE")
+        }
     }));
     alerts
 }
@@ -114,10 +121,8 @@ fn failing_receiver_alerts(overview: &Overview) -> Vec<Alert> {
     };
     let mut alerts: Vec<Alert> = all.iter().take(FAILING_RECEIVER_ALERTS_MAX).map(alert).collect();
     if let Ok(more @ 1..) = u64::try_from(all.len().saturating_sub(FAILING_RECEIVER_ALERTS_MAX)) {
-        let text = format!(
-            "{} failing, too.",
-            numbers::count_with_noun(more, "more receiver is", "more receivers are")
-        );
+        let text =
+            format!("{} failing.", numbers::count_with_noun(more, "more receiver is", "more receivers are"));
         alerts.push(Alert::new(Tone::Bad, text).with_link("/providers?sort=success", "See which"));
     }
     alerts
@@ -127,12 +132,12 @@ fn delivery_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
     let deliveries = &overview.deliveries;
     let mut alerts = Vec::new();
     if !deliveries.exhausted.is_zero() {
-        let text = format!("{} given up.", deliveries.exhausted.with_noun("event was", "events were"));
+        let text = format!("{} exhausted.", deliveries.exhausted.with_noun("event is", "events are"));
         alerts.push(Alert::new(Tone::Bad, text).with_link("/events?state=exhausted", "See why"));
     }
     if !deliveries.unaddressed.is_zero() {
-        let text =
-            format!("{} no callback URL.", deliveries.unaddressed.with_noun("event had", "events had"));
+        let (one, many) = ("event could not be sent: its", "events could not be sent: their");
+        let text = format!("{} provider had no callback URL.", deliveries.unaddressed.with_noun(one, many));
         alerts.push(Alert::new(Tone::Warn, text).with_link("/events?state=unaddressed", "See whose"));
     }
     if let Some(age) =
@@ -155,7 +160,7 @@ fn delivery_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
 }
 
 fn other_alerts(overview: &Overview, frame: &Frame) -> Vec<Alert> {
-    let troubles = &overview.problems;
+    let problems = &overview.problems;
     let mut alerts = Vec::new();
     if frame.is_in_maintenance {
         let text = "Maintenance mode is on: every request gets a 503.";
@@ -164,34 +169,35 @@ fn other_alerts(overview: &Overview, frame: &Frame) -> Vec<Alert> {
     let failed = overview.api.as_ref().map_or(0, |api| api.server_errors.total());
     if let Ok(failed @ 1..) = u64::try_from(failed) {
         let text = format!(
-            "{} failed with 5xx. A 503 means that the service was busy; for other statuses, see the log.",
+            "{} failed with 5xx. A 503 means that the service was overloaded or its database unavailable; \
+             for other statuses, see the log.",
             numbers::count_with_noun(failed, "request", "requests")
         );
         alerts.push(Alert::new(Tone::Bad, text).with_link("/requests?status=5xx", "See which"));
     }
-    if troubles.low_reserves > 0 {
+    if problems.low_reserves > 0 {
         let text = format!(
             "{} below the threshold.",
-            numbers::count_with_noun(troubles.low_reserves, "reserve is", "reserves are")
+            numbers::count_with_noun(problems.low_reserves, "reserve is", "reserves are")
         );
         alerts.push(Alert::new(Tone::Warn, text).with_link("/companies?reserve=low", "See whose"));
     }
-    if troubles.failing_schedules > 0 {
+    if problems.failing_schedules > 0 {
         let text = format!(
             "{} be paid.",
-            numbers::count_with_noun(troubles.failing_schedules, "schedule cannot", "schedules cannot")
+            numbers::count_with_noun(problems.failing_schedules, "schedule cannot", "schedules cannot")
         );
         alerts.push(Alert::new(Tone::Warn, text).with_link("/schedules?state=failing", "See why"));
     }
-    if troubles.suspended_providers > 0 {
-        let (verb, whose) = if troubles.suspended_providers == 1 {
+    if problems.suspended_providers > 0 {
+        let (verb, whose) = if problems.suspended_providers == 1 {
             ("provider is", "its")
         } else {
             ("providers are", "their")
         };
         let text = format!(
             "{} {verb} suspended: {whose} events wait.",
-            numbers::format_count(troubles.suspended_providers)
+            numbers::format_count(problems.suspended_providers)
         );
         alerts.push(Alert::new(Tone::Warn, text).with_link("/providers?sort=suspended", "See which"));
     }
@@ -213,8 +219,8 @@ fn certificate_alert(certificate: &Certificate, now: OffsetDateTime) -> Option<A
         _ => return None,
     };
     // The service renews the certificate automatically.
-    let is_own_matter = certificate.is_self_signed && left > 0;
-    (!is_own_matter).then(|| Alert::new(tone, ends))
+    let renews_automatically = certificate.is_self_signed && left > 0;
+    (!renews_automatically).then(|| Alert::new(tone, ends))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use time::macros::{date, datetime};
 use super::*;
 use crate::model::{
     Activity, ApiStatistics, BucketSize, CappedCount, DeliveryCounts, LatestResults, LedgerStatus,
-    MailCounts, ObjectReference, Problems, RetentionRun, Series, ServiceStatus, Verification,
+    MailCounts, ObjectReference, Problems, PruneRun, Series, ServiceStatus, Verification,
 };
 
 const NOW: OffsetDateTime = datetime!(2026-11-20 14:35 UTC);
@@ -47,7 +47,7 @@ fn healthy_overview() -> Overview {
             database: "SQLite".into(),
             database_bytes: None,
             certificate: None,
-            last_retention: None,
+            last_prune: None,
             last_backup_at: None,
         },
         problems: Problems::default(),
@@ -71,7 +71,7 @@ fn alerts_are_ordered_by_severity() {
     overview.deliveries.exhausted = CappedCount::new(12);
     overview.problems.suspended_providers = 1;
     let expected = [
-        (Tone::Bad, "12 events were given up.".to_owned()),
+        (Tone::Bad, "12 events are exhausted.".to_owned()),
         (Tone::Warn, "The ledger was never verified: is verify.daily_at off?".to_owned()),
         (Tone::Warn, "1 provider is suspended: its events wait.".to_owned()),
     ];
@@ -94,16 +94,27 @@ fn an_old_backup_is_reported() {
     overview.service.last_backup_at = Some(NOW - Duration::hours(27));
     let all = alert_texts(&overview);
     assert!(all.len() == 1 && all[0].1.starts_with("The last recorded backup was made "), "{all:?}");
+    assert!(!all[0].1.contains("pg_dump"), "{all:?}");
+    overview.service.database = "postgres://localhost/guerdon".into();
+    assert!(alert_texts(&overview)[0].1.ends_with(" Make a backup with `pg_dump`; then record it."));
 }
 
 #[test]
-fn a_failing_retention_is_reported() {
+fn an_overdue_prune_is_reported() {
     let mut overview = healthy_overview();
-    let run = |age| Some(RetentionRun { ended_at: NOW - age, deleted: None });
-    overview.service.last_retention = run(RETENTION_AGE_MAX);
+    let run = |age| Some(PruneRun { ended_at: NOW - age, deleted: None });
+    overview.service.last_prune = run(PRUNE_AGE_MAX);
     assert_eq!(alert_texts(&overview), []);
-    overview.service.last_retention = run(Duration::hours(49));
-    let expected = "Retention last succeeded 2 d 1 h ago. See the log.";
+    overview.service.last_prune = run(Duration::hours(49));
+    let expected = "`guerdon prune` last completed 2 d 1 h ago. See the log.";
+    assert_eq!(alert_texts(&overview), [(Tone::Warn, expected.to_owned())]);
+}
+
+#[test]
+fn events_without_a_callback_url_are_reported() {
+    let mut overview = healthy_overview();
+    overview.deliveries.unaddressed = CappedCount::new(2);
+    let expected = "2 events could not be sent: their provider had no callback URL.";
     assert_eq!(alert_texts(&overview), [(Tone::Warn, expected.to_owned())]);
 }
 
@@ -133,7 +144,7 @@ fn failing_receiver_is_reported_at_once() {
     assert_eq!(link, Some(("/providers/id-1".to_owned(), "See why")));
     overview.problems.failing_receivers = (1..=8).map(failing).collect();
     let all = alert_texts(&overview);
-    assert_eq!((all.len(), all[5].1.as_str()), (6, "3 more receivers are failing, too."));
+    assert_eq!((all.len(), all[5].1.as_str()), (6, "3 more receivers are failing."));
 }
 
 #[test]
@@ -152,9 +163,15 @@ fn server_errors_and_unbalanced_ledger_are_reported() {
     let expected = [
         (
             Tone::Bad,
-            "The accounts of 1 company do not add up. Stop the service and verify the ledger.".to_owned(),
+            "The accounts of 1 company do not sum to zero. Turn on maintenance mode, then verify the ledger."
+                .to_owned(),
         ),
-        (Tone::Bad, "2 requests failed with 5xx. A 503 means that the service was busy; for other statuses, see the log.".to_owned()),
+        (
+            Tone::Bad,
+            "2 requests failed with 5xx. A 503 means that the service was overloaded or its database \
+             unavailable; for other statuses, see the log."
+                .to_owned(),
+        ),
     ];
     assert_eq!(alert_texts(&overview), expected);
 }

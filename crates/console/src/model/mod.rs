@@ -25,7 +25,7 @@ pub use company::{Circulation, Companies, Company, CompanyRow, OccasionUse, Rese
 pub use event::{Event, EventRow, EventState, Events};
 pub use overview::{
     Activity, ApiStatistics, Certificate, DeliveryCounts, LedgerStatus, MailCounts, Overview, Problems,
-    RetentionRun, Seal, ServiceStatus, Verification,
+    PruneRun, Seal, ServiceStatus, Verification,
 };
 pub use provider::{
     DeliveryFailure, LatestResults, Percentiles, Performance, Provider, ProviderDetail, ProviderRow,

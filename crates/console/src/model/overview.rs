@@ -94,9 +94,9 @@ pub struct Verification {
     pub violations: u64,
 }
 
-/// The result of the last run of retention.
+/// The result of the latest prune.
 #[derive(Debug, Clone)]
-pub struct RetentionRun {
+pub struct PruneRun {
     pub ended_at: OffsetDateTime,
     /// The number of deleted records by kind as text; `None` if nothing was deleted.
     pub deleted: Option<String>,
@@ -112,8 +112,8 @@ pub struct ServiceStatus {
     pub database_bytes: Option<u64>,
     /// `None` if a proxy terminates TLS.
     pub certificate: Option<Certificate>,
-    /// `None` if retention never ran to its end.
-    pub last_retention: Option<RetentionRun>,
+    /// `None` if no prune has ended yet.
+    pub last_prune: Option<PruneRun>,
     /// `None` if no backup was recorded.
     pub last_backup_at: Option<OffsetDateTime>,
 }

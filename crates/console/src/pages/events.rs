@@ -121,7 +121,7 @@ fn event_list_commands(filter: &EventFilter) -> Markup {
         let replay = format!("guerdon event replay --provider {provider} --state {}", state.name());
         all.push(("Replay all events of a provider", replay));
     }
-    all.push(("Send some again", "guerdon event replay EVENT_ID EVENT_ID".to_owned()));
+    all.push(("Replay some", "guerdon event replay EVENT_ID EVENT_ID".to_owned()));
     components::command_list(&all)
 }
 

@@ -49,7 +49,7 @@ fn alert_list(alerts: &[Alert]) -> Markup {
                     @for alert in alerts {
                         li class=(alert.tone.css_class()) {
                             p {
-                                (alert.text)
+                                (components::render_prose(&alert.text))
                                 @if let Some((path, label)) = &alert.link { " " a href=(path) { (label) } }
                             }
                             @if let Some(command) = alert.command { (components::command_line(command)) }
@@ -149,7 +149,7 @@ fn api_plots(api: &ApiStatistics) -> Markup {
             (plot::render_plot(&Plot::of_series("Mean latency by hour", ValueUnit::Micros, PlotKind::Mean, &api.latency)))
         }
         @if let Some(percentiles) = &api.percentiles {
-            p { "Latency, 24 hours: " (components::format_percentiles(percentiles)) ". " span.soft { "Estimated from counts in buckets, within a factor of 2.5." } }
+            p { "Latency, 24 hours: " (components::format_percentiles(percentiles)) ". " span.soft { "Estimated from counts in buckets, within a factor of 3." } }
         }
         p.soft { (api.coverage) }
     }
@@ -236,9 +236,9 @@ fn service_facts(overview: &Overview, frame: &Frame) -> Markup {
         ("Database", html! { (service.database) ", " (size) }),
         ("Certificate", certificate),
         (
-            "Last retention",
+            "Last prune",
             html! {
-                @match &service.last_retention {
+                @match &service.last_prune {
                     Some(run) => {
                         (time_format::render_timestamp_with_age(frame.now, run.ended_at)) ", deleted "
                         (run.deleted.as_deref().unwrap_or("nothing"))
@@ -275,7 +275,7 @@ fn overview_commands(frame: &Frame) -> Markup {
     };
     components::command_list(&[
         (what, format!("guerdon maintenance {turn}")),
-        ("Recompute and check the whole ledger; changes nothing", "guerdon verify".to_owned()),
+        ("Recompute and check the whole ledger; changes nothing in the ledger", "guerdon verify".to_owned()),
         ("Seal the committed entries, and print the head of the hash chain", "guerdon seal".to_owned()),
         ("Show the effective settings", "guerdon config show".to_owned()),
     ])

@@ -94,7 +94,7 @@ fn provider_tiles(detail: &ProviderDetail, now: OffsetDateTime) -> Markup {
             html! { (attempts) },
         ),
         ("Events waiting", pending, event_state_link(detail, "pending")),
-        ("Given up", highlight_nonzero(waiting.exhausted, Tone::Bad), event_state_link(detail, "exhausted")),
+        ("Exhausted", highlight_nonzero(waiting.exhausted, Tone::Bad), event_state_link(detail, "exhausted")),
         (
             "Without a URL",
             highlight_nonzero(waiting.unaddressed, Tone::Warn),
@@ -138,7 +138,7 @@ fn attempt_summary(detail: &ProviderDetail) -> Markup {
     let rows = html! { (row("24 hours", &detail.last_24h)) (row("30 days", &detail.last_30d)) };
     html! {
         (components::scrollable_table("Attempts by period", &head, &rows))
-        p.soft { "Percentiles are estimated from counts in buckets, within a factor of 2.5; the maximum is 15 s." }
+        p.soft { "Percentiles are estimated from counts in buckets, within a factor of 3; the maximum is 15 s." }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use guerdon_console::model::{
     Activity, ApiStatistics, BucketSize, CappedCount, Certificate, DeliveryCounts, LatestResults,
-    LedgerStatus, MailCounts, ObjectReference, Overview, Percentiles, Problems, RetentionRun, Seal, Series,
+    LedgerStatus, MailCounts, ObjectReference, Overview, Percentiles, Problems, PruneRun, Seal, Series,
     ServiceStatus, Verification,
 };
 use time::Duration;
@@ -75,7 +75,7 @@ pub fn busy_overview() -> Overview {
             database: "PostgreSQL 15.8".to_owned(),
             database_bytes: Some(48_318_382_080),
             certificate: Some(Certificate { last_day: date!(2026 - 12 - 04), is_self_signed: false }),
-            last_retention: Some(RetentionRun {
+            last_prune: Some(PruneRun {
                 ended_at: NOW - Duration::hours(5),
                 deleted: Some("1,204 delivered events, 3 mails, 977 idempotency records".to_owned()),
             }),
@@ -122,7 +122,7 @@ pub fn empty_overview() -> Overview {
             database: "SQLite 3.51.3".to_owned(),
             database_bytes: None,
             certificate: None,
-            last_retention: None,
+            last_prune: None,
             last_backup_at: None,
         },
         problems: Problems::default(),

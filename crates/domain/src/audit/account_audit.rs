@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use crate::model::Findings;
 use crate::values::JournalEntryId;
-use crate::wallets::{AccountKind, Reason};
+use crate::wallets::{AccountKind, Direction, Reason};
 
 /// An account as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,19 +21,10 @@ pub struct StoredAccount {
     pub closed: bool,
 }
 
-/// The side of a transfer that an account is on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The account pays.
-    Debit,
-    /// The account receives.
-    Credit,
-}
-
 /// One entry of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredAccountEntry {
-    pub side: Side,
+    pub direction: Direction,
     /// The sequence number of the entry in its account, starting at 1.
     pub sequence: i64,
     /// The amount in nano-dollars.
@@ -81,9 +72,9 @@ impl AccountAudit {
         });
         self.last_sequence = entry.sequence;
         let amount = i128::from(entry.amount);
-        match entry.side {
-            Side::Credit => self.balance += amount,
-            Side::Debit => {
+        match entry.direction {
+            Direction::Credit => self.balance += amount,
+            Direction::Debit => {
                 self.balance -= amount;
                 if Reason::from_code(entry.reason).is_some_and(Reason::counts_as_spent) {
                     self.spent += amount;

@@ -9,7 +9,7 @@ mod journal_entry_audit;
 mod stored_rows;
 mod verify;
 
-pub use account_audit::{AccountAudit, Side, StoredAccount, StoredAccountEntry};
+pub use account_audit::{AccountAudit, StoredAccount, StoredAccountEntry};
 pub use journal_entry_audit::JournalEntryAudit;
 pub use stored_rows::{AccountKey, StoredRecognition, StoredTransfer};
 pub use verify::{verify, verify_rows};

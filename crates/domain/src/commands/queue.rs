@@ -31,7 +31,7 @@ pub struct Submission {
 /// Receives the outcome of a command.
 pub trait OutcomeReceiver: Send {
     /// Renders the result. Returns the status and the body to store under the idempotency key; without a key
-    /// they are ignored. May be called again if the command is tried again.
+    /// they are ignored. May be called again if the command is retried.
     ///
     /// # Errors
     ///

@@ -28,15 +28,9 @@ pub struct UpdateCompany {
 impl UpdateCompany {
     /// Changes the company's own fields. The owner and the domain do not change here.
     pub(super) fn apply(&self, company: &mut Company) {
-        if let Some(name) = &self.name {
-            company.name = name.clone();
-        }
-        if let Some(logo_url) = &self.logo_url {
-            company.logo_url = logo_url.clone();
-        }
-        if let Some(rate) = self.rate {
-            company.rate = rate;
-        }
+        company.name = self.name.as_ref().unwrap_or(&company.name).clone();
+        company.logo_url = self.logo_url.as_ref().unwrap_or(&company.logo_url).clone();
+        company.rate = self.rate.unwrap_or(company.rate);
         self.reserve_alert.apply_to_field(&mut company.reserve_alert);
         self.reserve_bcc.apply_to_field(&mut company.reserve_bcc);
     }

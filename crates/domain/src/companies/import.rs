@@ -6,8 +6,9 @@ use uuid::Uuid;
 use crate::model::{Action, AuditEntry, CheckedRows, CompanyMove, EventState, MoveDirection};
 use crate::ports::{
     ArchiveSection, ArchivedRow, ArchivedValue, AuditLog, Companies, CompanyArchive, CompanyMoves, Context,
-    ReadCompanyArchive, ReadProviders, Setting, Settings, StoreError, Timestamp, Users,
+    ReadCompanyArchive, ReadProviders, Settings, StoreError, Timestamp, Users,
 };
+use crate::retention::record_events_pruned_before;
 use crate::values::{CompanyId, DomainName, ProviderId};
 
 /// The stored state of a delivery that was pending when its company was handed over.
@@ -27,7 +28,7 @@ pub struct IncomingCompany {
 /// Why a company was not imported.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportCompanyError {
-    /// The archive was already imported, possibly by an earlier try of the same import.
+    /// The archive was already imported, possibly by an earlier attempt of the same import.
     #[error("this archive was already imported: the company is open here")]
     AlreadyImported,
     #[error("this cell has refused this archive and will never import it: export the company again")]
@@ -146,10 +147,7 @@ where
         return Err(ImportCompanyError::Inconsistent(text));
     }
     if let Some(pruned_before) = incoming.events_pruned_before {
-        let own = tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse().ok());
-        if own.is_none_or(|own: i64| own < pruned_before.unix_micros()) {
-            tx.set_setting(Setting::EventsPrunedBefore, &pruned_before.unix_micros().to_string())?;
-        }
+        record_events_pruned_before(tx, pruned_before)?;
     }
     let entry = context.new_audit_entry(Action::CompanyImported).with_company(incoming.company_id);
     tx.record_audit_entry(&entry.with_provider(incoming.provider_id).with_object(incoming.token))?;

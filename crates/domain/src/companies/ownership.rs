@@ -48,7 +48,7 @@ pub(super) fn update_owner<T: Accounts + Locks + Users + ?Sized>(
 }
 
 /// Locks and reads the active user with this id and address. If the user has changed since it was looked up,
-/// the transaction has lost a race.
+/// the transaction has conflicted with another one.
 fn lock_owner<T: Locks + ReadUsers + ?Sized>(
     tx: &mut T,
     found: &CompanyWithOwner,

@@ -13,8 +13,8 @@ pub enum DistributeError {
     #[error("user {0} is not an active user of the company")]
     NoSuchUser(UserId),
     /// A user occurs twice.
-    #[error("a user is listed twice")]
-    Duplicate,
+    #[error("user {0} is listed twice")]
+    Duplicate(UserId),
     /// A user has no usable manager wallet.
     #[error("user {0} is not a manager")]
     NotAManager(UserId),
@@ -30,7 +30,7 @@ pub enum DistributeError {
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
     /// The schedule has changed since it was read.
-    #[error("the schedule has changed")]
+    #[error("the schedule has changed since it was read: run the command again")]
     ScheduleChanged,
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -27,7 +27,7 @@ pub struct RunDistribution {
     /// The points or dollars for each user.
     pub sum: Sum,
     pub recipients: Recipients,
-    /// The schedule whose next date this distribution pays, as the caller read it. The command is refused if
+    /// The schedule for whose next date this distribution runs, as the caller read it. The command is refused if
     /// the schedule has changed since then.
     pub schedule: Option<Schedule>,
 }
@@ -161,7 +161,7 @@ impl Decide for RunDistribution {
     }
 }
 
-/// The schedule date that a distribution pays.
+/// The schedule date for which a distribution runs.
 enum NextDate {
     Unscheduled,
     Due(ScheduledDate),
@@ -216,8 +216,9 @@ impl RunDistribution {
                 return Ok(receivers);
             }
         };
-        if ids.iter().collect::<BTreeSet<_>>().len() < ids.len() {
-            return refused(DistributeError::Duplicate);
+        let mut seen = BTreeSet::new();
+        if let Some(id) = ids.iter().find(|id| !seen.insert(**id)) {
+            return refused(DistributeError::Duplicate(*id));
         }
         for id in ids {
             match active(*id)? {

@@ -18,7 +18,7 @@ pub struct CreateSchedule {
     /// The points or dollars for each user.
     pub sum: Sum,
     pub period: Period,
-    /// The first date. If it is in the past, it and all later past dates are paid one after the other.
+    /// The first date. If it is in the past, the distributions of all past dates run one after the other.
     pub start_on: IsoDate,
 }
 
@@ -34,7 +34,7 @@ pub enum ScheduleError {
     OutOfRange,
     #[error(transparent)]
     NotWholePoints(#[from] NotWholePoints),
-    /// The start date is so early that too many dates would have to be paid immediately.
+    /// The start date is so early that too many distributions would have to run immediately.
     #[error("more than {PAST_DATES_MAX} of its dates are in the past: check the year of the start date")]
     TooManyPastDates,
     #[error(transparent)]
@@ -44,7 +44,7 @@ pub enum ScheduleError {
 /// The maximum number of past dates of a new schedule.
 const PAST_DATES_MAX: u32 = 1_000;
 
-/// Creates a schedule. Its past dates are paid one after the other.
+/// Creates a schedule. The distributions of its past dates run one after the other.
 pub fn create_schedule<T: AuditLog + Locks + ReadCompanies + Schedules + ?Sized>(
     tx: &mut T,
     command: &CreateSchedule,
@@ -103,7 +103,7 @@ pub fn list_schedules<R: ReadCompanies + ReadSchedules + ?Sized>(
         .collect())
 }
 
-/// Cancels a schedule: no further dates are paid. Cancelling again changes nothing.
+/// Cancels a schedule: no further distributions run. Cancelling again changes nothing.
 pub fn cancel_schedule<T: AuditLog + Locks + Schedules + ?Sized>(
     tx: &mut T,
     id: ScheduleId,

@@ -85,9 +85,10 @@ impl JournalEntry {
             EntryKind::Refund { points, .. } => {
                 redeemed.and_then(|amount| Price::for_exact_amount(self.rate, amount, *points))
             }
-            // The amounts depend on the balances of the wallets.
-            EntryKind::Override { .. } | EntryKind::UserDeletion { .. } => None,
-            EntryKind::CompanyCreation
+            // The amounts of an override and of a deletion depend on the balances of the wallets.
+            EntryKind::Override { .. }
+            | EntryKind::UserDeletion { .. }
+            | EntryKind::CompanyCreation
             | EntryKind::RateChange
             | EntryKind::CompanyTransfer { .. }
             | EntryKind::Amendment { .. } => None,

@@ -3,7 +3,8 @@
 use crate::money::Amount;
 use crate::wallets::Account;
 
-/// The largest shortfall that rounding may cover: a hundredth of a point at one point per dollar.
+/// The largest shortfall that a rounding may cover, as the databases check it: a cent. The tolerance of every rate is
+/// smaller: at most a hundredth of a cent.
 pub(super) const ROUNDING_SHORTFALL_MAX: Amount = Amount::from_nanodollars(10_000_000);
 
 /// The largest total funding of a company: nine billion dollars. This leaves room in 64 bits for what

@@ -7,7 +7,7 @@ use super::data::page_of;
 use crate::ledger::Transfer;
 use crate::ports::{AccountEntry, ReadAccountEntries, StoreError};
 use crate::values::{Page, checked_cast};
-use crate::wallets::{Account, Direction, Reason, Transaction};
+use crate::wallets::{Account, Direction, Reason};
 
 /// Converts a transfer to an entry of an account; `None` if it neither debits nor credits the account.
 fn entry_of_account(transfer: &Transfer, account: Account) -> Option<AccountEntry> {
@@ -45,20 +45,12 @@ impl ReadAccountEntries for MemoryTx {
         })
     }
 
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
         self.query(|data| {
             let entries =
                 data.book.transfers().iter().filter_map(|transfer| entry_of_account(transfer, account));
             let entries = entries.filter(|entry| entry.reason != Reason::Rounding);
-            let entries = page_of(entries, |item| Reverse(item.sequence), page).into_iter();
-            entries
-                .map(|entry| Transaction {
-                    direction: entry.direction,
-                    points: entry.points,
-                    reason: entry.reason,
-                    created_at: entry.at,
-                })
-                .collect()
+            page_of(entries, |entry| Reverse(entry.sequence), page)
         })
     }
 }

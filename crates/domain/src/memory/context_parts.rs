@@ -39,7 +39,7 @@ impl EventBodies for PlainBodies {
     }
 
     fn parse_facts(&self, body: &[u8]) -> Option<EventFacts> {
-        std::str::from_utf8(body).ok()?.parse().ok()
+        EventFacts::parse(std::str::from_utf8(body).ok()?)
     }
 
     fn erase_user(&self, body: &[u8], _: UserId, _: &EmailAddress) -> Result<Vec<u8>, RenderError> {

@@ -7,6 +7,7 @@ use crate::model::{EntryKind, JournalEntry, Redemption, ScheduledDate};
 use crate::money::Points;
 use crate::ports::{JournalEntries, ReadJournalEntries, StoreError};
 use crate::recognitions::Receivers;
+use crate::redemptions::redemption_of_entry;
 use crate::values::{JournalEntryId, RedemptionId, UserId};
 
 /// Operations that can happen at most once.
@@ -89,18 +90,7 @@ impl ReadJournalEntries for MemoryTx {
             let Some(entry) = data.journal_entries.get(&JournalEntryId::from_uuid(id.as_uuid())) else {
                 return Ok(None);
             };
-            let EntryKind::Redemption { user, points } = entry.kind else { return Ok(None) };
-            let amount = entry.rate.to_amount(points);
-            let amount = amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?;
-            Ok(Some(Redemption {
-                id,
-                company_id: entry.company_id,
-                user_id: user,
-                points,
-                amount,
-                created_at: entry.created_at,
-                is_refunded: data.has_happened(&UniqueOperation::Refund(id)),
-            }))
+            redemption_of_entry(entry, data.has_happened(&UniqueOperation::Refund(id)))
         })
     }
 }

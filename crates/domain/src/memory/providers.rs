@@ -3,7 +3,7 @@
 use super::MemoryTx;
 use crate::ledger::require_rule;
 use crate::model::Provider;
-use crate::ports::{ProviderChange, Providers, ReadProviders, StoreError, Timestamp};
+use crate::ports::{Providers, ReadProviders, StoreError, Timestamp};
 use crate::values::ProviderId;
 
 impl ReadProviders for MemoryTx {
@@ -37,28 +37,17 @@ impl Providers for MemoryTx {
         })
     }
 
-    fn change_provider(
-        &mut self,
-        id: ProviderId,
-        change: &ProviderChange,
-        _at: Timestamp,
-    ) -> Result<bool, StoreError> {
+    fn update_provider(&mut self, provider: &Provider, _at: Timestamp) -> Result<(), StoreError> {
         self.execute(|data| {
-            let Some(provider) = data.providers.get_mut(&id) else { return Ok(false) };
-            let change = change.clone();
-            provider.name = change.name.unwrap_or_else(|| provider.name.clone());
-            provider.callback_url = change.callback_url.apply(provider.callback_url.take());
-            provider.manages_all_domain_resources =
-                change.manages_all_domain_resources.unwrap_or(provider.manages_all_domain_resources);
-            provider.suspended = change.suspended.unwrap_or(provider.suspended);
-            provider.api_secret_hash =
-                change.api_secret_hash.unwrap_or_else(|| provider.api_secret_hash.clone());
-            provider.encrypted_shared_secret =
-                change.encrypted_shared_secret.unwrap_or_else(|| provider.encrypted_shared_secret.clone());
-            provider.former_api_secret = change.former_api_secret.apply(provider.former_api_secret.take());
-            provider.former_shared_secret =
-                change.former_shared_secret.apply(provider.former_shared_secret.take());
-            Ok(true)
+            let taken = data
+                .providers
+                .values()
+                .any(|other| other.id != provider.id && other.api_key == provider.api_key);
+            require_rule(!taken, "a provider has this key")?;
+            if let Some(stored) = data.providers.get_mut(&provider.id) {
+                *stored = provider.clone();
+            }
+            Ok(())
         })
     }
 }

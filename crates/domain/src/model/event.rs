@@ -1,6 +1,6 @@
 //! Events: their kinds, contents and states.
 
-use super::{Action, EventFacts, Person, Recognition};
+use super::{EventFacts, Person, Recognition};
 use crate::money::Points;
 use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored_enum};
 
@@ -13,18 +13,6 @@ stored_enum! {
     }
 }
 
-/// The object that an event reports. It determines the event's id, and the facts in the event's body that
-/// `verify` compares with the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventSubject {
-    /// One of the recognitions of a journal entry. Each recognition has an event with the recognition's id.
-    SentRecognition,
-    /// The recognition that a journal entry changed. The event has the id of the entry.
-    ChangedRecognition,
-    /// The journal entry itself, which is about a user. The event has the id of the entry.
-    JournalEntry,
-}
-
 impl EventKind {
     /// What happened, in one line, for integrators.
     pub fn summary(self) -> &'static str {
@@ -32,24 +20,6 @@ impl EventKind {
             Self::RecognitionReceived => "A user received a recognition",
             Self::RecognitionUpdated => "The operator changed a recognition",
             Self::RedemptionCreated => "A user spent points on a reward",
-        }
-    }
-
-    /// The action that is recorded by the journal entry of an event of this kind.
-    pub fn action(self) -> Action {
-        match self {
-            Self::RecognitionReceived => Action::RecognitionSent,
-            Self::RecognitionUpdated => Action::RecognitionUpdated,
-            Self::RedemptionCreated => Action::Redeemed,
-        }
-    }
-
-    /// What an event of this kind reports.
-    pub fn subject(self) -> EventSubject {
-        match self {
-            Self::RecognitionReceived => EventSubject::SentRecognition,
-            Self::RecognitionUpdated => EventSubject::ChangedRecognition,
-            Self::RedemptionCreated => EventSubject::JournalEntry,
         }
     }
 }

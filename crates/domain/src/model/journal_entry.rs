@@ -55,7 +55,7 @@ pub enum EntryKind {
         /// Points for each receiver.
         points: Points,
         receivers: u32,
-        /// The paid date of a schedule; `None` if the operator ran the distribution.
+        /// The date of a schedule; `None` if the operator ran the distribution.
         date: Option<ScheduledDate>,
     },
     /// A user spent points on a reward.
@@ -71,7 +71,7 @@ pub enum EntryKind {
     Override {
         user: UserId,
         wallet: WalletType,
-        /// The change in points.
+        /// The points that the wallet shows afterwards.
         points: Points,
     },
     /// A user was deleted, and the wallets were emptied into the reserve.
@@ -98,7 +98,7 @@ pub struct SentRecognition {
     pub share: bool,
 }
 
-/// A date of a schedule. Each date is paid once.
+/// A date of a schedule. The distribution of each date runs once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScheduledDate {
     pub schedule: ScheduleId,

@@ -35,6 +35,14 @@ impl<T> Lookup<T> {
         }
     }
 
+    /// Returns the object, if it belongs to the provider.
+    pub fn own(self) -> Option<T> {
+        match self {
+            Self::Absent | Self::Foreign => None,
+            Self::Own(object) => Some(object),
+        }
+    }
+
     /// Returns the object, or the refusal with `field`.
     pub fn or_denied(self, field: &'static str) -> Result<T, Denied> {
         match self {

@@ -44,6 +44,9 @@ impl From<Origin<'_>> for Requester {
 }
 
 impl Requester {
+    /// A schedule, which has neither a request id nor an idempotency key.
+    pub const SCHEDULE: Self = Self { actor: Actor::Schedule, reference: None, key: None };
+
     /// Converts to the borrowed form.
     pub fn as_origin(&self) -> Origin<'_> {
         Origin { actor: self.actor, reference: self.reference.as_deref(), key: self.key.as_deref() }

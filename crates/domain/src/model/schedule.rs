@@ -65,7 +65,7 @@ pub struct Schedule {
     pub next_on: IsoDate,
     /// When `next_on` is attempted next: at the start of that date in UTC, or later after a failed attempt.
     pub due_at: Timestamp,
-    /// The failed attempts to pay `next_on`, if any.
+    /// The failed attempts to run the distribution of `next_on`, if any.
     pub failed_attempts: Option<FailedAttempts>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -73,7 +73,7 @@ pub struct Schedule {
     pub cancelled_at: Option<Timestamp>,
 }
 
-/// The failed attempts to pay a date.
+/// The failed attempts to run the distribution of a date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedAttempts {
     /// The time of the first failed attempt.
@@ -82,7 +82,7 @@ pub struct FailedAttempts {
     pub reason: String,
 }
 
-/// A date that could not be paid in time and was skipped.
+/// A date whose distribution could not run in time, so that it was skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedDate {
     pub schedule_id: ScheduleId,

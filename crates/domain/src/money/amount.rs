@@ -10,7 +10,7 @@ const EXPECTED: &str = "dollars with at most nine decimals, such as 2.50";
 const DECIMALS: usize = 9;
 
 /// An amount of money in nano-dollars (10⁻⁷ US cent). Only outside accounts can have a negative balance
-/// (behaviour 16.5).
+/// (behaviour 16.6).
 ///
 /// The unit is so small that a point is a whole number of nano-dollars for every rate that divides 10⁹. The
 /// string form is in dollars with two to nine decimals: `2.50`. Arithmetic is checked and returns `None` if

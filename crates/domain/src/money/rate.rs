@@ -8,10 +8,9 @@ use super::{Amount, InvalidNumber, Points};
 
 const EXPECTED: &str = "a rate of 1 to 10,000 points per dollar";
 
-/// The tolerance: the largest shortfall at which a wallet still shows a point, multiplied by the rate. The
-/// tolerance is a hundredth of a point, but at most a hundredth of a cent. The unit is nano-dollars times
-/// points per dollar.
+/// A hundredth of a point, times the rate, in nano-dollars × points per dollar.
 const TOLERANCE_OF_A_POINT: i64 = 10_000_000;
+/// A hundredth of a cent in nano-dollars. The smaller of the two limits is the tolerance.
 const TOLERANCE_OF_A_CENT: i64 = 100_000;
 
 /// A number of points per dollar: 1 to 10,000, by default 50 (behaviour 8.11, 11.1).
@@ -77,7 +76,8 @@ impl PointsPerDollar {
         points.filter(|_| whole).and_then(Points::new)
     }
 
-    /// The tolerance times the rate, which is a whole number (behaviour 16.5).
+    /// The tolerance, which is the largest shortfall at which a wallet still shows a point, times the rate. The product
+    /// is a whole number (behaviour 16.5).
     fn scaled_tolerance(self) -> i128 {
         i128::from(TOLERANCE_OF_A_POINT.min(TOLERANCE_OF_A_CENT * self.0))
     }

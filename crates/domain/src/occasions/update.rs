@@ -70,15 +70,10 @@ pub(super) fn lock_occasion<T: Locks + ReadOccasions + ?Sized>(
 }
 
 fn apply_update(command: &UpdateOccasion, occasion: &mut Occasion) {
-    if let Some(name) = &command.name {
-        occasion.text.name = name.clone();
-    }
-    if let Some(title) = &command.title {
-        occasion.text.title = title.clone();
-    }
-    if let Some(message) = &command.default_message {
-        occasion.text.default_message = message.clone();
-    }
+    let text = &mut occasion.text;
+    text.name = command.name.as_ref().unwrap_or(&text.name).clone();
+    text.title = command.title.as_ref().unwrap_or(&text.title).clone();
+    text.default_message = command.default_message.as_ref().unwrap_or(&text.default_message).clone();
     occasion.enabled = command.enabled.unwrap_or(occasion.enabled);
     occasion.visible = command.visible.unwrap_or(occasion.visible);
 }

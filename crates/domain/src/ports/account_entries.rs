@@ -3,7 +3,7 @@
 use super::StoreError;
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::values::{JournalEntryId, Page, Timestamp};
-use crate::wallets::{Account, Direction, Reason, Transaction};
+use crate::wallets::{Account, Direction, Reason};
 
 /// One entry of an account's history, which may be a rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,7 @@ pub struct AccountEntry {
     pub journal_entry_id: JournalEntryId,
     pub direction: Direction,
     pub amount: Amount,
+    /// The points at the rate of that time.
     pub points: Points,
     /// The rate that converted between points and dollars.
     pub rate: PointsPerDollar,
@@ -32,5 +33,5 @@ pub trait ReadAccountEntries {
 
     /// A page of an account's transactions, latest first, by the order in which they took effect. Roundings
     /// are not listed.
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError>;
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError>;
 }

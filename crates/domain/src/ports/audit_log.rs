@@ -1,4 +1,5 @@
-//! The audit log. Journal entries record what moved points; audit entries record all other changes.
+//! The audit log. It lists the journal entries together with the audit entries, which record the changes that have no
+//! journal entry.
 
 use uuid::Uuid;
 

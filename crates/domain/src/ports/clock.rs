@@ -2,8 +2,8 @@
 
 use uuid::Uuid;
 
-use super::EventBodies;
-use crate::model::{Action, AuditEntry, Company, EntryKind, JournalEntry, Origin};
+use super::{EventBodies, RenderError};
+use crate::model::{Action, AuditEntry, Company, EntryKind, Event, JournalEntry, NewEvent, Origin};
 use crate::values::JournalEntryId;
 
 pub use crate::values::Timestamp;
@@ -43,6 +43,25 @@ impl Context<'_> {
             rate: company.rate,
             created_at: self.clock.now(),
         }
+    }
+
+    /// A new event of a journal entry, for the provider of the entry.
+    pub fn new_event(
+        &self,
+        event: &Event<'_>,
+        entry: &JournalEntry,
+        has_callback: bool,
+    ) -> Result<NewEvent, RenderError> {
+        Ok(NewEvent {
+            id: event.id_for_entry(entry.id),
+            company_id: entry.company_id,
+            provider_id: entry.provider_id,
+            kind: event.kind(),
+            entry_id: entry.id,
+            body: self.bodies.render_event(event)?,
+            addressed: has_callback,
+            created_at: entry.created_at,
+        })
     }
 
     /// A new audit entry of an action at the current time.

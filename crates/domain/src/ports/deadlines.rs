@@ -23,7 +23,7 @@ pub struct Deadlines {
     pub start: Duration,
     /// To wait for a database connection.
     pub connection: Duration,
-    /// To wait for a lock on PostgreSQL. After that the unit of work counts as having lost a race, and is
+    /// To wait for a lock on PostgreSQL. After that the unit of work counts as conflicting with another one, and is
     /// retried.
     pub lock: Duration,
     /// To run one statement on PostgreSQL. A slower one fails and is not retried.
@@ -66,7 +66,7 @@ const _: () = {
         Deadlines::REQUEST;
     // A request that starts in time commits or fails before its response is due.
     assert!(start.as_millis() + commit.as_millis() <= response.as_millis());
-    // A request that starts at the last moment still has time for one try with a slow statement.
+    // A request that starts at the last moment still has time for one attempt with a slow statement.
     assert!(start.as_millis() + connection.as_millis() + statement.as_millis() <= commit.as_millis());
     // A wait for a locked row fails as a lock timeout before it can fail as a slow statement.
     assert!(lock.as_millis() < statement.as_millis());
@@ -99,8 +99,11 @@ mod tests {
         );
         check(limits.idempotency_key, "| retries of a request in progress | wait for up to {} s |");
         check(limits.start, "providers take turns; each begins within {} s |");
-        check(limits.permit, "a provider waits for others, up to {} s |");
-        check(limits.start, "| other database calls in progress | 256; each begins within {} s |");
+        check(limits.permit, "a provider that has 8 of them waits for up to {} s while others wait |");
+        check(
+            limits.start,
+            "| other database calls | 256 running or waiting for a thread, the wait at most {} s |",
+        );
         check(limits.connection, "A request waits for a connection for up to {} s.");
         check(limits.statement, "Each connection sets a statement limit of {} s");
         check(limits.lock, "and a lock limit of {} s.");

@@ -53,8 +53,8 @@ impl DurationCounts {
     }
 
     /// Estimates the duration in microseconds that `percent` percent of the durations did not exceed; `None` if there
-    /// are no durations. The estimate is interpolated within the correct bucket, so between 0.5 ms and 15 s it is within a factor of 3 of the exact
-    /// value. In the last bucket, it is the lower bound.
+    /// are no durations. The estimate is interpolated within the correct bucket, so between 0.5 ms and 15 s it is
+    /// within a factor of 3 of the exact value. In the last bucket, it is the lower bound.
     pub fn percentile_micros(&self, percent: u8) -> Option<i64> {
         let total: i64 = self.0.iter().fold(0, |sum, count| sum.saturating_add(*count));
         let rank = (i128::from(total) * i128::from(percent) + 99).div_euclid(100).max(1);
@@ -111,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_of_any_sample_are_exact_to_a_factor_of_two_and_a_half() {
+    fn percentiles_of_any_sample_are_exact_to_a_factor_of_three() {
         let mut sample: Vec<u64> = (1..2_000_u64).map(|number| number * 7_919 % 14_000 + 1).collect();
         let counts = counts_of(&sample);
         sample.sort_unstable();
         for percent in [50_u8, 95, 99] {
             let exact = sample[sample.len() * usize::from(percent) / 100 - 1] * 1_000;
             let estimate = u64::try_from(counts.percentile_micros(percent).unwrap()).unwrap();
-            assert!(estimate * 2 >= exact && estimate * 2 <= exact * 5, "p{percent}: {estimate} for {exact}");
+            assert!(estimate * 3 >= exact && estimate <= exact * 3, "p{percent}: {estimate} for {exact}");
         }
     }
 }

@@ -40,7 +40,7 @@ pub struct QueuedEvent {
     pub state: EventState,
     /// The number of attempts, over all replays.
     pub attempts: u32,
-    /// When the event is tried again or, during an attempt, when the lease of the process that makes the attempt ends.
+    /// When the event is retried or, during an attempt, when the lease of the process that makes the attempt ends.
     pub next_attempt_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -103,9 +103,9 @@ pub struct RecordedAttempt {
     pub response_headers: Option<String>,
 }
 
-/// The depth of the queues.
+/// Statistics of the outbox and of the event feed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct QueueDepth {
+pub struct OutboxStatistics {
     /// The number of pending events.
     pub pending: i64,
     /// When the oldest pending event was created.
@@ -154,8 +154,8 @@ pub trait ReadOutbox {
     /// The attempts at an event, oldest first.
     fn list_attempts(&mut self, id: EventId) -> Result<Vec<RecordedAttempt>, StoreError>;
 
-    /// The depth of the queues.
-    fn queue_depth(&mut self) -> Result<QueueDepth, StoreError>;
+    /// Statistics of the outbox and of the event feed.
+    fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError>;
 }
 
 /// Queues events.

@@ -63,7 +63,7 @@ pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKETS, DurationCounts};
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{
-    EventBodies, EventQuery, EventWithBody, FeedPage, FeedPosition, FeedQuery, Outbox, QueueDepth,
+    EventBodies, EventQuery, EventWithBody, FeedPage, FeedPosition, FeedQuery, Outbox, OutboxStatistics,
     QueuedEvent, ReadOutbox, RecordedAttempt, RenderError, Replays,
 };
 pub use failed_requests::{
@@ -83,7 +83,7 @@ pub use notifications::{
 pub use notifier::{ChannelNotifiers, CommittedEvents, EventFeedNotifier, Notifier, Notifiers, ProcessCount};
 pub use occasions::{Occasions, ReadOccasions};
 pub use pacer::{AdaptiveSize, Pacer, run_step};
-pub use providers::{ProviderChange, Providers, ReadProviders};
+pub use providers::{Providers, ReadProviders};
 pub use recognitions::{ReadRecognitions, Recognitions, Role};
 pub use retention::Retention;
 pub use saml::{ReadSaml, Saml};
@@ -91,8 +91,9 @@ pub use schedules::{ReadSchedules, Schedules};
 pub use search::{FoundCompany, ReadSearch};
 pub use settings::{ReadSettings, Setting, Settings};
 pub use statistics::{
-    CompanyDay, CompanySummary, DurationSubject, OccasionUsage, ProviderAttempts, ProviderHour,
-    ReadStatistics, ServiceHour, Statistics, UndeliveredCounts, days_since_epoch, hours_since_epoch,
+    AttemptStatistics, CompanyDay, CompanySummary, DurationSubject, OccasionUsage, ProviderAttempts,
+    ProviderHour, ReadAttemptStatistics, ReadStatistics, ServiceHour, Statistics, UndeliveredCounts,
+    days_since_epoch, hours_since_epoch,
 };
 pub use store::{Consistency, LedgerTx, ReadTx, Store, StoreExt, Tx, Verdict};
 pub use users::{INSERTED_USERS_MAX, ReadUsers, UserQuery, Users};

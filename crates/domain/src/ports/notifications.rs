@@ -5,16 +5,18 @@ use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
 use crate::model::{Channel, NewNotification, Notification};
+use crate::values::stored_enum;
 
-/// The state of a notification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotificationState {
-    /// The notification will be tried again.
-    Waiting,
-    /// The channel accepted it.
-    Sent,
-    /// The final attempt failed. The notification is still stored.
-    GivenUp,
+stored_enum! {
+    /// The state of a notification.
+    enum NotificationState {
+        /// The notification waits for its next attempt.
+        Waiting => 1, "waiting";
+        /// The channel accepted it.
+        Sent => 2, "sent";
+        /// The final attempt failed. The notification is still stored.
+        GivenUp => 3, "given-up";
+    }
 }
 
 /// A notification as an operator sees it.
@@ -100,7 +102,7 @@ pub enum NotificationOutcome {
     Sent,
     /// The attempt failed; the next one is due at this time.
     RetryAt(Timestamp),
-    /// The notification is stored, but not tried again.
+    /// The notification is stored, but not retried.
     GivenUp,
 }
 

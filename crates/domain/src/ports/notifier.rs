@@ -8,9 +8,8 @@ use std::time::Duration;
 use crate::model::Channel;
 use crate::values::ProviderId;
 
-/// Wakes one thread that waits for work. Threads that commit work notify it, from any thread. A notification
-/// costs one lock, may be repeated freely, and is remembered if no thread waits yet. Clones share the same
-/// notification.
+/// Wakes one thread that waits for work. Threads that commit work notify it. Notifying is cheap and idempotent. If no
+/// thread waits, the next wait returns immediately. Clones share the same notification.
 #[derive(Debug, Clone, Default)]
 pub struct Notifier {
     signal: Arc<(Mutex<bool>, Condvar)>,

@@ -38,7 +38,7 @@ pub trait ReadRecognitions {
 /// Writes recognitions.
 pub trait Recognitions: ReadRecognitions {
     /// Writes the amended fields of a recognition that this transaction has locked. Fields that are `None` do
-    /// not change.
+    /// not change; at least one is `Some`.
     fn amend_recognition(
         &mut self,
         id: RecognitionId,

@@ -16,7 +16,7 @@ pub enum Setting {
     /// Microseconds since 1970. The latest date and time for which a process has started the daily
     /// verification.
     DailyVerification,
-    /// When retention last ran to its end, and the result.
+    /// When the latest prune ended, and the result.
     LastPrune,
     /// When the last backup ended, in microseconds since 1970.
     LastBackup,

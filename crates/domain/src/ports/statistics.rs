@@ -1,5 +1,6 @@
-//! Statistics for the operator's console. They are updated alongside the work; no rule depends on them. Both ports belong
-//! to [`ReadTx`](super::ReadTx) and [`Tx`](super::Tx), because a page reads statistics and ledger from one snapshot.
+//! Statistics for the operator's console. They are updated alongside the work; no rule depends on them. The ports are
+//! part of [`ReadTx`](super::ReadTx) and [`Tx`](super::Tx), because a page reads statistics and ledger from one
+//! snapshot.
 
 use std::collections::HashMap;
 
@@ -109,22 +110,6 @@ pub trait ReadStatistics {
         from_hour: i32,
     ) -> Result<Vec<ProviderHour>, StoreError>;
 
-    /// The durations since an hour, by hour, oldest first. An hour without durations is absent.
-    fn duration_hours(
-        &mut self,
-        subject: DurationSubject,
-        from_hour: i32,
-    ) -> Result<Vec<(i32, DurationCounts)>, StoreError>;
-
-    /// The latest attempts of each provider. Providers without attempts are left out.
-    fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError>;
-
-    /// The latest attempt at each of these events. Events without an attempt are left out.
-    fn latest_attempts_of_events(
-        &mut self,
-        events: &[EventId],
-    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError>;
-
     /// The statistics of a company since a day, oldest first. Day 0 is the total of all days.
     fn company_days(&mut self, company: CompanyId, from_day: i32) -> Result<Vec<CompanyDay>, StoreError>;
 
@@ -153,8 +138,8 @@ pub trait ReadStatistics {
     /// The number of companies whose reserve is below its alert threshold.
     fn count_low_reserves(&mut self) -> Result<i64, StoreError>;
 
-    /// The latest failed attempt at an undelivered event of a provider; `None` if no event is waiting or was
-    /// given up.
+    /// The latest failed attempt at an undelivered event of a provider; `None` if no event is waiting or
+    /// exhausted.
     fn last_failed_attempt(
         &mut self,
         provider: ProviderId,
@@ -172,7 +157,29 @@ pub trait Statistics {
     fn add_service_hour(&mut self, hour: &ServiceHour) -> Result<(), StoreError>;
 
     fn add_provider_hour(&mut self, provider: ProviderId, hour: &ProviderHour) -> Result<(), StoreError>;
+}
 
+/// The durations of requests and of delivery attempts, and the latest attempts.
+pub trait ReadAttemptStatistics {
+    /// The durations since an hour, by hour, oldest first. An hour without durations is absent.
+    fn duration_hours(
+        &mut self,
+        subject: DurationSubject,
+        from_hour: i32,
+    ) -> Result<Vec<(i32, DurationCounts)>, StoreError>;
+
+    /// The latest attempts of each provider. Providers without attempts are left out.
+    fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError>;
+
+    /// The latest attempt at each of these events. Events without an attempt are left out.
+    fn latest_attempts_of_events(
+        &mut self,
+        events: &[EventId],
+    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError>;
+}
+
+/// Adds durations and the results of delivery attempts.
+pub trait AttemptStatistics {
     /// Adds to the durations of an hour. To prevent deadlocks, all processes must present the subjects in ascending
     /// order.
     fn add_durations(

@@ -1,20 +1,21 @@
 //! The store and its units of work.
 
 use super::{
-    Accounts, Audit, AuditLog, AuditOptions, Companies, CompanyArchive, CompanyMoves, Corporations,
-    Deliveries, Erasure, FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks,
+    Accounts, AttemptStatistics, Audit, AuditLog, AuditOptions, Companies, CompanyArchive, CompanyMoves,
+    Corporations, Deliveries, Erasure, FailedRequests, Idempotency, JournalEntries, LedgerAccess, Locks,
     NotificationDeliveries, NotificationOutbox, NotificationRetries, Occasions, Outbox, Providers,
-    ReadAccountEntries, ReadAccounts, ReadAuditLog, ReadCompanies, ReadCompanyArchive, ReadCompanyMoves,
-    ReadCorporations, ReadDistributions, ReadErasure, ReadFailedRequests, ReadJournalEntries,
-    ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions, ReadSaml, ReadSchedules,
-    ReadSearch, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays, Retention, Saml, Schedules,
-    Seals, Settings, Statistics, StoreError, Users,
+    ReadAccountEntries, ReadAccounts, ReadAttemptStatistics, ReadAuditLog, ReadCompanies, ReadCompanyArchive,
+    ReadCompanyMoves, ReadCorporations, ReadDistributions, ReadErasure, ReadFailedRequests,
+    ReadJournalEntries, ReadNotifications, ReadOccasions, ReadOutbox, ReadProviders, ReadRecognitions,
+    ReadSaml, ReadSchedules, ReadSearch, ReadSettings, ReadStatistics, ReadUsers, Recognitions, Replays,
+    Retention, Saml, Schedules, Seals, Settings, Statistics, StoreError, Users,
 };
 use crate::model::{AuditPart, Findings};
 
 /// Everything that can be read from one snapshot.
 pub trait ReadTx:
     ReadAccounts
+    + ReadAttemptStatistics
     + ReadAuditLog
     + ReadJournalEntries
     + ReadCompanies
@@ -64,6 +65,7 @@ pub trait LedgerTx:
 pub trait Tx:
     ReadTx
     + LedgerTx
+    + AttemptStatistics
     + CompanyArchive
     + CompanyMoves
     + Deliveries
@@ -108,8 +110,8 @@ pub enum Consistency {
 /// The database. Object-safe; shared as `Arc<dyn Store>`.
 pub trait Store: Send + Sync {
     /// Runs `work` in one transaction and returns once the commit is durable. May run `work` again from the
-    /// start if the transaction lost a race, so `work` must not have effects outside the transaction. If any
-    /// call inside fails, the transaction rolls back, whatever the verdict.
+    /// start if the transaction conflicted with another one, so `work` must not have effects outside the
+    /// transaction. If any call inside fails, the transaction rolls back, whatever the verdict.
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError>;
 
     /// The differences between the schema and what the migrations create, one line each: for example a

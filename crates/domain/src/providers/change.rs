@@ -1,7 +1,7 @@
-//! Changing a provider, including its secrets.
+//! Changing a provider.
 
 use crate::model::{Action, Provider};
-use crate::ports::{AuditLog, Context, LockableRow, Locks, ProviderChange, Providers, StoreError};
+use crate::ports::{AuditLog, Context, LockableRow, Locks, Providers, StoreError};
 use crate::values::{ProviderId, Update};
 
 /// Why a provider was not changed.
@@ -13,6 +13,18 @@ pub enum ChangeProviderError {
     Store(#[from] StoreError),
 }
 
+/// A change of a provider by an operator. Fields that are `None` or `Keep` do not change.
+#[derive(Debug, Clone, Default)]
+pub struct ProviderChange {
+    pub name: Option<String>,
+    /// The destination of its events, stored exactly as registered.
+    pub callback_url: Update<String>,
+    /// Whether it may create and update companies and corporations and create users (behaviour 9.3).
+    pub manages_all_domain_resources: Option<bool>,
+    /// Whether its credentials are refused and its events wait.
+    pub suspended: Option<bool>,
+}
+
 /// Changes a provider. Returns the changed provider.
 pub fn change_provider<T: AuditLog + Locks + Providers + ?Sized>(
     tx: &mut T,
@@ -20,8 +32,13 @@ pub fn change_provider<T: AuditLog + Locks + Providers + ?Sized>(
     change: &ProviderChange,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
-    tx.lock_row(LockableRow::Provider(id))?;
-    let provider = apply_change(tx, id, change, context)?;
+    let mut provider = lock_and_load(tx, id)?;
+    provider.name = change.name.as_ref().unwrap_or(&provider.name).clone();
+    provider.callback_url = change.callback_url.clone().apply(provider.callback_url);
+    provider.manages_all_domain_resources =
+        change.manages_all_domain_resources.unwrap_or(provider.manages_all_domain_resources);
+    provider.suspended = change.suspended.unwrap_or(provider.suspended);
+    tx.update_provider(&provider, context.clock.now())?;
     tx.record_audit_entry(
         &context
             .new_audit_entry(Action::ProviderChanged)
@@ -45,14 +62,11 @@ fn describe_change(change: &ProviderChange) -> String {
     [name, callback_url, manages, suspended].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Changes a provider without an audit entry. The caller writes its own.
-pub(super) fn apply_change<T: Providers + ?Sized>(
+/// Locks the row of a provider, and loads the provider as it is under the lock.
+pub(super) fn lock_and_load<T: Locks + Providers + ?Sized>(
     tx: &mut T,
     id: ProviderId,
-    change: &ProviderChange,
-    context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
-    let changed = tx.change_provider(id, change, context.clock.now())?;
-    let provider = if changed { tx.find_provider(id)? } else { None };
-    provider.ok_or(ChangeProviderError::NoSuchProvider)
+    tx.lock_row(LockableRow::Provider(id))?;
+    tx.find_provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)
 }

@@ -4,7 +4,7 @@ mod change;
 mod create;
 mod rotate;
 
-pub use change::{ChangeProviderError, change_provider};
+pub use change::{ChangeProviderError, ProviderChange, change_provider};
 pub use create::{CreateProvider, create};
 pub use rotate::{NewSecret, rotate_secret};
 

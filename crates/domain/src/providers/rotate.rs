@@ -1,11 +1,12 @@
 //! Replacing a secret of a provider.
 
+use std::mem;
 use std::time::Duration;
 
-use super::change::{ChangeProviderError, apply_change};
+use super::change::{ChangeProviderError, lock_and_load};
 use crate::model::{Action, FormerSecret, Provider};
-use crate::ports::{AuditLog, Context, LockableRow, Locks, ProviderChange, Providers};
-use crate::values::{ProviderId, Update};
+use crate::ports::{AuditLog, Context, Locks, Providers};
+use crate::values::ProviderId;
 
 /// The new secret, as it is stored.
 #[derive(Debug, Clone)]
@@ -25,31 +26,21 @@ pub fn rotate_secret<T: AuditLog + Locks + Providers + ?Sized>(
     grace: Option<Duration>,
     context: &Context<'_>,
 ) -> Result<Provider, ChangeProviderError> {
-    tx.lock_row(LockableRow::Provider(id))?;
-    let before = tx.find_provider(id)?.ok_or(ChangeProviderError::NoSuchProvider)?;
-    let former = |kept: Vec<u8>| match grace {
-        Some(grace) => {
-            Update::Set(FormerSecret { secret: kept, valid_until: context.clock.now().saturating_add(grace) })
+    let mut provider = lock_and_load(tx, id)?;
+    let now = context.clock.now();
+    let former = |secret| grace.map(|grace| FormerSecret { secret, valid_until: now.saturating_add(grace) });
+    let secret_name = match secret {
+        NewSecret::Api(hash) => {
+            provider.former_api_secret = former(mem::replace(&mut provider.api_secret_hash, hash));
+            "API secret"
         }
-        None => Update::Clear,
+        NewSecret::Shared(encrypted) => {
+            let replaced = mem::replace(&mut provider.encrypted_shared_secret, encrypted);
+            provider.former_shared_secret = former(replaced);
+            "shared secret"
+        }
     };
-    let secret_name = match &secret {
-        NewSecret::Api(_) => "API secret",
-        NewSecret::Shared(_) => "shared secret",
-    };
-    let change = match secret {
-        NewSecret::Api(hash) => ProviderChange {
-            api_secret_hash: Some(hash),
-            former_api_secret: former(before.api_secret_hash),
-            ..ProviderChange::default()
-        },
-        NewSecret::Shared(encrypted) => ProviderChange {
-            encrypted_shared_secret: Some(encrypted),
-            former_shared_secret: former(before.encrypted_shared_secret),
-            ..ProviderChange::default()
-        },
-    };
-    let provider = apply_change(tx, id, &change, context)?;
+    tx.update_provider(&provider, now)?;
     let hours = grace.map_or(0, |grace| grace.as_secs() / 3_600);
     let unit = if hours == 1 { "hour" } else { "hours" };
     let detail = format!("{secret_name}, {hours} {unit} of grace");

@@ -2,11 +2,10 @@
 
 use super::send::{SendError, SendRecognition};
 use crate::decide::decide_command;
-use crate::model::Sender;
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{Context, LedgerAccess};
 use crate::values::{ProviderId, checked_cast};
-use crate::wallets::{Account, Reason, WalletType};
+use crate::wallets::{Account, Reason};
 
 /// What a recognition would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,10 +36,7 @@ pub fn dry_run<T: LedgerAccess + ?Sized>(
         .iter()
         .find(|transfer| transfer.reason == Reason::Recognition)
         .map(|transfer| transfer.debit.0);
-    let payer = paid.unwrap_or(match command.sender {
-        Sender::Company(id) => Account::Reserve(id),
-        Sender::User(id) => Account::Wallet(WalletType::Peer, id),
-    });
+    let payer = paid.unwrap_or(command.first_payer());
     let rate = changes.journal_entries.first().map_or(PointsPerDollar::DEFAULT, |entry| entry.rate);
     let left = book.shown_points(payer, rate);
     let points = sent

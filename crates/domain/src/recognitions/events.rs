@@ -34,16 +34,7 @@ pub(super) fn build_events<'a>(
     recognitions
         .map(|(recognition, receiver)| {
             let event = event(RecognitionEvent { recognition, sender: &sender, receiver, occasion_name });
-            Ok(NewEvent {
-                id: event.id_for_entry(event_context.entry.id),
-                company_id: event_context.company.id,
-                provider_id: event_context.company.provider_id,
-                kind: event.kind(),
-                entry_id: event_context.entry.id,
-                body: context.bodies.render_event(&event)?,
-                addressed: event_context.has_callback,
-                created_at: event_context.entry.created_at,
-            })
+            context.new_event(&event, event_context.entry, event_context.has_callback)
         })
         .collect()
 }

@@ -93,6 +93,16 @@ struct Parties<'a> {
     receivers: Vec<&'a Person>,
 }
 
+impl SendRecognition {
+    /// The account that pays if it covers the price.
+    pub(super) fn first_payer(&self) -> Account {
+        match self.sender {
+            Sender::User(id) => Account::Wallet(WalletType::Peer, id),
+            Sender::Company(id) => Account::Reserve(id),
+        }
+    }
+}
+
 /// Sends one recognition to each receiver, all or none: moves the points, and queues an event for each
 /// recognition.
 impl Decide for SendRecognition {
@@ -101,17 +111,11 @@ impl Decide for SendRecognition {
 
     fn initial_needs(&self) -> Needs {
         let mut needs = Needs { occasions: BTreeSet::from([self.occasion_id]), ..Needs::default() };
-        let payer = match self.sender {
-            Sender::User(id) => {
-                needs.users.insert(id);
-                Account::Wallet(WalletType::Peer, id)
-            }
-            Sender::Company(id) => {
-                needs.companies.insert(id);
-                Account::Reserve(id)
-            }
+        match self.sender {
+            Sender::User(id) => needs.users.insert(id),
+            Sender::Company(id) => needs.companies.insert(id),
         };
-        needs.accounts.insert(payer);
+        needs.accounts.insert(self.first_payer());
         for receiver in self.receivers.ids() {
             needs.users.insert(*receiver);
             needs.accounts.insert(Account::Wallet(WalletType::User, *receiver));
@@ -288,12 +292,8 @@ fn pay_receivers(
     }
     let credits: Vec<Account> =
         parties.receivers.iter().filter_map(|receiver| entry.credited_account(Some(receiver.id))).collect();
-    let payment_kind = PaymentKind::PricePerReceiver {
-        payers: &payers,
-        credits: &credits,
-        price,
-        points: entry.points_per_receiver(),
-    };
+    let points = entry.points_per_receiver();
+    let payment_kind = PaymentKind::PricePerReceiver { payers: &payers, credits: &credits, price, points };
     match book.pay(&Payment::for_entry(entry, payment_kind)?)? {
         PaymentOutcome::Paid(paid) => Ok(paid.balance_below_alert),
         PaymentOutcome::InsufficientFunds => Err(insufficient()),

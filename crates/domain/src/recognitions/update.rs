@@ -97,10 +97,7 @@ fn find_person<T: ReadUsers + ?Sized>(
     scope: ProviderId,
     id: UserId,
 ) -> Result<Option<Person>, StoreError> {
-    Ok(match tx.find_people(scope, &[id])?.pop() {
-        Some(Lookup::Own(person)) => Some(person),
-        Some(Lookup::Absent | Lookup::Foreign) | None => None,
-    })
+    Ok(tx.find_people(scope, &[id])?.pop().and_then(Lookup::own))
 }
 
 fn updated_event(event: RecognitionEvent<'_>) -> Event<'_> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
-use crate::model::{EntryKind, Event, NewEvent, Redemption, RedemptionEvent};
+use crate::model::{EntryKind, Event, Redemption, RedemptionEvent};
 use crate::money::{BalanceChange, NotWholePoints, Points, Sum};
 use crate::ports::StoreError;
 use crate::values::{RedemptionId, UserId};
@@ -67,29 +67,17 @@ impl Decide for Redeem {
         };
         let wallet = Account::Wallet(WalletType::User, user.id);
         let before = book.shown_points(wallet, rate);
-        let payment_kind = PaymentKind::PricePerReceiver {
-            payers: &entry.possible_payers(),
-            credits: &[credit],
-            price,
-            points,
-        };
+        let payers = entry.possible_payers();
+        let payment_kind =
+            PaymentKind::PricePerReceiver { payers: &payers, credits: &[credit], price, points };
         if !matches!(book.pay(&Payment::for_entry(&entry, payment_kind)?)?, PaymentOutcome::Paid(_)) {
             return Err(DecideError::Refused(RedeemError::InsufficientFunds(before)));
         }
         let spent = book.account(wallet).map(|account| rate.shown_points(account.spent));
         let cumulative_points_spent = spent.unwrap_or_default();
         let event = Event::RedemptionCreated(RedemptionEvent { user, points, cumulative_points_spent });
-        let body = context.bodies.render_event(&event);
-        changes.events.push(NewEvent {
-            id: event.id_for_entry(entry.id),
-            company_id: company.id,
-            provider_id: company.provider_id,
-            kind: event.kind(),
-            entry_id: entry.id,
-            body: body.map_err(|cause| DecideError::Refused(StoreError::from(cause).into()))?,
-            addressed: found.has_callback,
-            created_at: entry.created_at,
-        });
+        let event = context.new_event(&event, &entry, found.has_callback);
+        changes.events.push(event.map_err(|cause| DecideError::Refused(StoreError::from(cause).into()))?);
         let redemption = Redemption {
             id: RedemptionId::from_uuid(entry.id.as_uuid()),
             company_id: company.id,

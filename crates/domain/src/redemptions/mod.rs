@@ -6,4 +6,30 @@ mod refund;
 pub use create::{Redeem, RedeemError};
 pub use refund::{Refund, RefundError};
 
+use crate::model::{EntryKind, JournalEntry};
+use crate::ports::StoreError;
+use crate::values::RedemptionId;
+
 pub use crate::model::Redemption;
+
+/// The redemption that a journal entry records; `None` if the entry records another operation.
+///
+/// # Errors
+///
+/// If the amount is out of range.
+pub fn redemption_of_entry(
+    entry: &JournalEntry,
+    is_refunded: bool,
+) -> Result<Option<Redemption>, StoreError> {
+    let EntryKind::Redemption { user, points } = entry.kind else { return Ok(None) };
+    let amount = entry.rate.to_amount(points);
+    Ok(Some(Redemption {
+        id: RedemptionId::from_uuid(entry.id.as_uuid()),
+        company_id: entry.company_id,
+        user_id: user,
+        points,
+        amount: amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into()))?,
+        created_at: entry.created_at,
+        is_refunded,
+    }))
+}

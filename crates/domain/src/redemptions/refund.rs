@@ -65,12 +65,9 @@ impl Decide for Refund {
         let price = price
             .ok_or_else(|| LedgerError::Broken("the amount of the redemption is out of range".into()))?;
         let before = book.shown_points(wallet, rate);
-        let payment_kind = PaymentKind::PricePerReceiver {
-            payers: &entry.possible_payers(),
-            credits: &[wallet],
-            price,
-            points,
-        };
+        let payers = entry.possible_payers();
+        let payment_kind =
+            PaymentKind::PricePerReceiver { payers: &payers, credits: &[wallet], price, points };
         match book.pay(&Payment::for_entry(&entry, payment_kind)?)? {
             PaymentOutcome::AccountClosed => return Err(DecideError::Refused(RefundError::UserDeleted)),
             outcome => outcome.expect_paid()?, // the account always covers a refund

@@ -107,12 +107,9 @@ impl Decide for ChangeReserve {
         };
         let reserve = Account::Reserve(company.id);
         let before = book.shown_points(reserve, rate);
-        let payment_kind = PaymentKind::PricePerReceiver {
-            payers: &entry.possible_payers(),
-            credits: &[credit],
-            price,
-            points,
-        };
+        let payers = entry.possible_payers();
+        let payment_kind =
+            PaymentKind::PricePerReceiver { payers: &payers, credits: &[credit], price, points };
         let paid = match (book.pay(&Payment::for_entry(&entry, payment_kind)?)?, self.change) {
             (PaymentOutcome::InsufficientFunds, ReserveChange::Deposit) => {
                 return Err(DecideError::Refused(out_of_range));

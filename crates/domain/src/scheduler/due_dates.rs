@@ -1,4 +1,4 @@
-//! Pays the dates of schedules when they are due.
+//! Runs the distributions of schedules on their due dates.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use time::Duration;
 use crate::any_provider;
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::{DistributeError, Recipients, RunDistribution};
-use crate::model::{Actor, FailedAttempts, Notification, Requester, Schedule, SkippedDate};
+use crate::model::{FailedAttempts, Notification, Requester, Schedule, SkippedDate};
 use crate::money::Sum;
 use crate::notifications::notify_administrators;
 use crate::ports::{
@@ -16,11 +16,11 @@ use crate::ports::{
 };
 use crate::values::{IsoDate, ScheduleId};
 
-/// The time between the refusal of a date and the next try.
+/// The time between the refusal of a date and the next attempt.
 const RETRY_INTERVAL: Duration = Duration::HOUR;
 /// How long a date is retried before it is given up.
 const SKIP_AFTER: Duration = Duration::DAY;
-/// How long a schedule is skipped after the store failed, so that other schedules are paid.
+/// How long a schedule is skipped after the store failed, so that other schedules run.
 const SKIP_AFTER_FAILURE: Duration = Duration::MINUTE;
 
 /// The schedules for which the store failed, and until when they are skipped.
@@ -44,7 +44,7 @@ pub enum DateOutcome {
     Refused {
         /// The reason for the refusal.
         reason: String,
-        /// The time of the next try.
+        /// The time of the next attempt.
         retry_at: Timestamp,
     },
     /// The date was skipped, because it was refused for a whole day.
@@ -52,24 +52,24 @@ pub enum DateOutcome {
         /// The reason for the last refusal.
         reason: String,
     },
-    /// Another process paid the date or changed the schedule first.
+    /// Another process ran the distribution of the date or changed the schedule first.
     ScheduleChanged,
 }
 
-/// Pays the most overdue date, if any. Any number of processes may call this concurrently. A refusal is
-/// recorded for a later try and mailed to the company's admins. If a date is returned, more may be due, and
-/// the distribution may be in steps: the caller then calls
+/// Runs the distribution of the most overdue date, if any. Any number of processes may call this concurrently. A
+/// refusal is recorded for a later attempt and mailed to the company's admins. If a date is returned, more may be due,
+/// and the distribution may be in steps: the caller then calls
 /// [`finish_distributions`](super::finish_distributions).
 ///
 /// # Errors
 ///
 /// If the store fails. The schedule is then skipped for a minute, so that it does not delay others.
-pub fn pay_next_due_date(
+pub fn run_next_due_date(
     store: &dyn Store,
     commands: &BlockingCommandQueue,
     skipped: &mut SkippedSchedules,
 ) -> Result<Option<ProcessedDate>, StoreError> {
-    let requester = Requester { actor: Actor::Schedule, reference: None, key: None };
+    let requester = Requester::SCHEDULE;
     let context = commands.context_sources.context_for(&requester);
     let now = context.clock.now();
     skipped.retain(|_, until| *until > now);

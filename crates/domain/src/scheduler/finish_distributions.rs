@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::ContinueDistribution;
-use crate::model::{Actor, Requester};
+use crate::model::Requester;
 use crate::ports::{Store, StoreError, StoreExt};
 use crate::values::{CompanyId, JournalEntryId, ProviderId};
 
@@ -22,7 +22,7 @@ pub struct UnfinishedDistribution {
 }
 
 impl UnfinishedDistribution {
-    /// Whether every later try will fail as well. The points then stay in transit until an operator repairs
+    /// Whether every later attempt will fail as well. The points then stay in transit until an operator repairs
     /// the database.
     pub fn is_permanent(&self) -> bool {
         matches!(self.reason, StoreError::Broken(_) | StoreError::Corrupt { .. })
@@ -47,7 +47,7 @@ pub fn finish_distributions(
     paid: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> Result<Vec<UnfinishedDistribution>, StoreError> {
     let unfinished = store.read_snapshot(|reads| reads.distributions_in_transit())?.distributions;
-    let requester = Requester { actor: Actor::Schedule, reference: None, key: None };
+    let requester = Requester::SCHEDULE;
     let mut failed = Vec::new();
     for (entry_id, owner) in unfinished {
         let (company, provider) = owner.unzip();

@@ -1,7 +1,7 @@
-//! Work that no request triggers: pays the due dates of schedules, and finishes distributions in steps.
+//! Work that no request triggers: runs the due distributions of schedules, and finishes distributions in steps.
 
 mod due_dates;
 mod finish_distributions;
 
-pub use due_dates::{DateOutcome, ProcessedDate, SkippedSchedules, pay_next_due_date};
+pub use due_dates::{DateOutcome, ProcessedDate, SkippedSchedules, run_next_due_date};
 pub use finish_distributions::{UnfinishedDistribution, finish_distributions};

@@ -140,9 +140,7 @@ fn apply_update(command: &UpdateUser, profile: &mut Profile) {
     if let Some(email) = command.email.as_ref().filter(|email| **email != profile.email) {
         profile.email = email.clone(); // equality ignores case, so a change of case is not stored
     }
-    if let Some(first_name) = &command.first_name {
-        profile.first_name = first_name.clone();
-    }
+    profile.first_name = command.first_name.as_ref().unwrap_or(&profile.first_name).clone();
     command.last_name.apply_to_field(&mut profile.last_name);
     command.details.apply(&mut profile.details);
     command.groups.apply_to_field(&mut profile.groups);

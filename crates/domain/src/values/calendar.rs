@@ -5,7 +5,7 @@ use std::fmt;
 use time::Date;
 
 use super::InvalidValue;
-use super::month_day::{date_from_digits, with_four_digit_year};
+use super::month_day::date_from_digits;
 
 const INVALID_DATE: InvalidValue = InvalidValue("must be a date in the form mm/dd/yyyy");
 
@@ -17,16 +17,6 @@ impl CalendarDate {
     /// Parses exactly two, two and four digits separated by slashes.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         parse_date(text).map(Self).ok_or(INVALID_DATE)
-    }
-
-    /// Converts a stored date. Years beyond four digits are refused.
-    pub fn from_date(date: Date) -> Result<Self, InvalidValue> {
-        with_four_digit_year(date).map(Self).ok_or(INVALID_DATE)
-    }
-
-    /// The date as it is stored.
-    pub const fn to_date(self) -> Date {
-        self.0
     }
 }
 
@@ -44,8 +34,6 @@ fn parse_date(text: &str) -> Option<Date> {
 
 #[cfg(test)]
 mod tests {
-    use time::Month;
-
     use super::*;
 
     #[test]
@@ -82,13 +70,5 @@ mod tests {
         check("01/13/2é0", false);
         check("", false);
         check("//", false);
-    }
-
-    #[test]
-    fn a_date_of_another_era_is_refused_from_a_store_too() {
-        let date = |year| Date::from_calendar_date(year, Month::January, 1).unwrap();
-        assert!(CalendarDate::from_date(date(0)).is_err());
-        assert!(CalendarDate::from_date(date(-44)).is_err());
-        assert_eq!(CalendarDate::from_date(date(1)).unwrap().to_date(), date(1));
     }
 }

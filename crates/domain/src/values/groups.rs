@@ -29,11 +29,6 @@ impl Groups {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// Iterates over the names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.split(',')
-    }
 }
 
 #[cfg(test)]
@@ -59,7 +54,6 @@ mod tests {
         check(" ", None);
         check(",", None);
         check(" , ,", None);
-        assert_eq!(Groups::parse("b, a").unwrap().unwrap().names().collect::<Vec<_>>(), ["b", "a"]);
     }
 
     #[test]

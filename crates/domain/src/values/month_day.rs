@@ -18,16 +18,6 @@ impl MonthDay {
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         parse_month_day(text).ok_or(InvalidValue("must be a day of the year in the form mm/dd"))
     }
-
-    /// The month, 1 to 12.
-    pub const fn month(self) -> u8 {
-        self.month
-    }
-
-    /// The day of the month, 1 to 31.
-    pub const fn day(self) -> u8 {
-        self.day
-    }
 }
 
 impl fmt::Display for MonthDay {

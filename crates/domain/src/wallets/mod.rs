@@ -7,4 +7,4 @@ mod account;
 mod transaction;
 
 pub use account::{Account, AccountKind, Wallet, WalletType};
-pub use transaction::{Direction, Reason, Transaction};
+pub use transaction::{Direction, Reason};

@@ -1,7 +1,6 @@
 //! The movements of a wallet as its owner sees them (behaviour 17.5).
 
-use crate::money::Points;
-use crate::values::{Timestamp, stored_enum};
+use crate::values::stored_enum;
 
 stored_enum! {
     /// The reason why points moved, by its name in the API (behaviour 17.5). The API never lists roundings.
@@ -41,13 +40,4 @@ pub enum Direction {
     Debit,
     /// Into the wallet.
     Credit,
-}
-
-/// One movement of a wallet. Its points do not change with the rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transaction {
-    pub direction: Direction,
-    pub points: Points,
-    pub reason: Reason,
-    pub created_at: Timestamp,
 }

@@ -66,7 +66,7 @@ pub fn openapi(webhooks: Vec<Webhook>) -> Value {
         },
         "servers": [{"url": "/", "description": "The service that serves this document."}],
         "security": [{"basic": []}],
-        "tags": TAGS.iter().map(|(name, text)| json!({"name": name, "description": text})).collect::<Vec<_>>(),
+        "tags": TAGS.iter().map(|(name, _, text)| json!({"name": name, "description": text})).collect::<Vec<_>>(),
         "paths": paths,
         "webhooks": webhooks,
         "components": {

@@ -1,17 +1,16 @@
 //! Lists the errors that an operation can return because of its path, its parameters and its rules. Errors that every
 //! operation can return are in the general responses.
 
-use guerdon_api_types::parameter::Parameter;
 use guerdon_domain::occasions::ChangeOccasionError;
 use guerdon_domain::ports::Denied;
 use guerdon_domain::users::DeleteUserError;
-use serde_json::Value;
 
 use super::error_examples::example_error;
 use crate::endpoints::{Route, noun_of};
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
 use crate::operation::operation_spec::{BodyReader, OperationSpec};
+use crate::operation::query::Query;
 
 /// Lists an example of each error with status 400, 403 or 404.
 pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<ApiError> {
@@ -50,32 +49,20 @@ fn list_rule_errors(operation: &str) -> Vec<ApiError> {
 
 /// Returns the error of a request that cannot be parsed.
 fn invalid_request(spec: &OperationSpec) -> ApiError {
-    let has_parameter = |name: &&str| spec.query_parameters.iter().any(|parameter| parameter.name == *name);
-    let required = spec.query_parameters.iter().find(|parameter| parameter.is_required);
-    if let Some(error) = spec.body.as_ref().and_then(BodyReader::find_invalid_body) {
-        error
-    } else if let Some(parameter) = required {
-        missing_parameter(parameter)
-    } else if let Some(name) = ["page", "limit"].into_iter().find(has_parameter) {
-        ApiError::invalid_field(name, format!("{name} must be an integer from 1"))
-    } else if spec.accepts_idempotency_key {
-        ApiError::malformed_key()
-    } else {
-        ApiError::unread_body()
-    }
-}
-
-/// The error of a request without a required parameter of the query. If the schema lists the permitted values, the
-/// message names them.
-fn missing_parameter(parameter: &Parameter) -> ApiError {
-    let Parameter { name, schema, .. } = parameter;
-    let names = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
-    let text = match names.split_last() {
-        Some((last, rest)) => format!("{name} is required and must be {} or {last}", rest.join(", ")),
-        None => format!("{name} is required"),
+    let query_error = |text| {
+        let read = |query: &mut Query| {
+            (spec.read_query)(query);
+            Some(())
+        };
+        Query::parse_with(text, read).err()
     };
-    ApiError::invalid_field(name, text)
+    let find_invalid_query = || ["", "page=0", "limit=0"].into_iter().find_map(query_error);
+    let invalid_body = spec.body.as_ref().and_then(BodyReader::find_invalid_body);
+    match invalid_body.or_else(find_invalid_query) {
+        Some(error) => error,
+        None if spec.accepts_idempotency_key => ApiError::malformed_key(),
+        None => ApiError::unread_body(),
+    }
 }
 
 /// The first parameter of the query, or else of the body, that identifies an object.

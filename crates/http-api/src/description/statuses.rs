@@ -10,8 +10,6 @@ pub(super) struct ErrorStatus {
     /// The name of the component that describes the response.
     pub(super) name: &'static str,
     meaning: &'static str,
-    /// The headers of the response in addition to those of every response.
-    headers: &'static [&'static str],
 }
 
 pub(super) const ERROR_STATUSES: &[ErrorStatus] = &[
@@ -19,49 +17,29 @@ pub(super) const ERROR_STATUSES: &[ErrorStatus] = &[
         code: 400,
         name: "BadRequest",
         meaning: "The request is invalid: the message names each invalid field and its rule. Do not retry it unchanged.",
-        headers: &[],
     },
-    ErrorStatus {
-        code: 401,
-        name: "Unauthorized",
-        meaning: "The API credentials are missing or invalid.",
-        headers: &["WWW-Authenticate"],
-    },
+    ErrorStatus { code: 401, name: "Unauthorized", meaning: "The API credentials are missing or invalid." },
     ErrorStatus {
         code: 403,
         name: "Forbidden",
         meaning: "The request names an object of another provider, requires a permission that you lack, or was not sent over HTTPS.",
-        headers: &[],
     },
-    ErrorStatus {
-        code: 404,
-        name: "NotFound",
-        meaning: "The request names an object that does not exist.",
-        headers: &[],
-    },
-    ErrorStatus {
-        code: 410,
-        name: "Gone",
-        meaning: "This version of the API is no longer served.",
-        headers: &[],
-    },
+    ErrorStatus { code: 404, name: "NotFound", meaning: "The request names an object that does not exist." },
+    ErrorStatus { code: 410, name: "Gone", meaning: "This version of the API is no longer served." },
     ErrorStatus {
         code: 429,
         name: "TooManyRequests",
         meaning: "A rate limit was exceeded; the message names it. The request was not processed: retry it after `Retry-After` seconds.",
-        headers: &["Retry-After"],
     },
     ErrorStatus {
         code: 500,
         name: "InternalServerError",
         meaning: "The service failed. Retry a POST only with its `Idempotency-Key`.",
-        headers: &[],
     },
     ErrorStatus {
         code: 503,
         name: "ServiceUnavailable",
         meaning: "The service is in maintenance or overloaded, or its database is unavailable. Retry later; retry a POST only with its `Idempotency-Key`.",
-        headers: &["Retry-After"],
     },
 ];
 
@@ -69,6 +47,15 @@ impl ErrorStatus {
     /// Whether the errors with this status depend on the operation. The others are the same for every operation.
     pub(super) fn depends_on_operation(&self) -> bool {
         matches!(self.code, 400 | 403 | 404)
+    }
+
+    /// The headers of the response in addition to those of every response.
+    fn own_headers(&self) -> &'static [&'static str] {
+        match self.code {
+            401 => &["WWW-Authenticate"],
+            429 | 503 => &["Retry-After"],
+            _ => &[],
+        }
     }
 }
 
@@ -86,7 +73,7 @@ pub(super) fn response_components() -> Value {
 pub(super) fn error_response(status: &ErrorStatus, examples: Value) -> Value {
     json!({
         "description": status.meaning,
-        "headers": header_references(status.headers),
+        "headers": header_references(status.own_headers()),
         "content": {"application/json": {
             "schema": {"$ref": "#/components/schemas/Error"},
             "examples": examples,

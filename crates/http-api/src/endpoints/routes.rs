@@ -6,18 +6,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use actix_web::http::Method;
+use actix_web::http::header::HeaderMap;
 use actix_web::web::{self, Data, Payload, ServiceConfig};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse, guard};
 use schemars::{JsonSchema as _, SchemaGenerator};
 
 use super::{companies, corporations, events, occasions, recognitions, users};
+use crate::operation::body::parse_input;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::operation_spec::{BodyReader, OperationSpec};
+use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
-use crate::operation::{LongPoll, OperationDocs, ReadOperation, ReadWithBody, WriteOperation};
-use crate::operation::{run_long_poll, run_read, run_read_with_body, run_write};
+use crate::operation::{OperationDocs, ReadOperation, ReadWithBody, WriteOperation};
+use crate::operation::{run_read, run_read_with_body, run_write};
 use crate::request_info::{Caller, RequestInfo};
 use guerdon_api_types::body::Fields;
 
@@ -61,7 +64,7 @@ pub static ROUTES: &[Route] = &[
     get::<users::ListRecognitionsReceived>("/v1/users/{id}/recognitions_received"),
     get::<users::ListRecognitionsSent>("/v1/users/{id}/recognitions_sent"),
     // Events
-    get_waiting::<events::List>("/v1/events"),
+    get_events("/v1/events"),
     post::<events::ReplayMany>("/v1/events/replay"),
     get::<events::Get>("/v1/events/{id}"),
     post::<events::Replay>("/v1/events/{id}/replay"),
@@ -86,41 +89,39 @@ type Handler = fn(Arc<ApiState>, Call, HttpRequest, Payload) -> ResponseFuture;
 type ResponseFuture = Pin<Box<dyn Future<Output = Result<RenderedResponse, ApiError>>>>;
 
 const fn get<R: ReadOperation>(pattern: &'static str) -> Route {
-    Route {
-        method: "GET",
-        pattern,
-        needs_designation: false,
-        is_extension: R::IS_EXTENSION,
-        describe: |generator| operation_spec::<R>(generator, None),
-        handler: |state, call, _request, _payload| Box::pin(run_read::<R>(state, call)),
-    }
+    read_route::<R>(pattern, |state, call, _request, _payload| Box::pin(run_read::<R>(state, call)))
 }
 
-const fn get_waiting<P: LongPoll>(pattern: &'static str) -> Route {
-    Route {
-        method: "GET",
-        pattern,
-        needs_designation: false,
-        is_extension: P::IS_EXTENSION,
-        describe: |generator| operation_spec::<P>(generator, None),
-        handler: |state, call, request, _payload| Box::pin(run_long_poll::<P>(state, call, request)),
-    }
+const fn get_events(pattern: &'static str) -> Route {
+    read_route::<events::List>(pattern, |state, call, request, _payload| {
+        Box::pin(events::run_long_poll(state, call, request))
+    })
 }
 
 const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
+    let route = read_route::<Q>(pattern, |state, call, request, payload| {
+        Box::pin(run_read_with_body::<Q>(state, call, request, payload))
+    });
     Route {
         method: "POST",
-        pattern,
-        needs_designation: false,
-        is_extension: Q::IS_EXTENSION,
         describe: |generator| {
-            let parameters = Fields::collect_parameters(Q::parse_command);
-            let check_body = |body: &[u8]| check_body(body, Q::parse_command);
+            let parameters = Fields::collect_parameters(Q::parse_input);
+            let check_body = |body: &[u8]| check_body(body, Q::parse_input);
             operation_spec::<Q>(generator, Some(BodyReader { parameters, check_body }))
         },
-        handler: |state, call, request, payload| {
-            Box::pin(run_read_with_body::<Q>(state, call, request, payload))
-        },
+        ..route
+    }
+}
+
+/// A route for GET without a body.
+const fn read_route<D: OperationDocs>(pattern: &'static str, handler: Handler) -> Route {
+    Route {
+        method: "GET",
+        pattern,
+        needs_designation: false,
+        is_extension: D::IS_EXTENSION,
+        describe: |generator| operation_spec::<D>(generator, None),
+        handler,
     }
 }
 
@@ -153,8 +154,8 @@ const fn write_route<W: WriteOperation>(method: &'static str, pattern: &'static 
 
 fn write_operation_spec<W: WriteOperation>(generator: &mut SchemaGenerator) -> OperationSpec {
     let reader = W::HAS_BODY.then(|| BodyReader {
-        parameters: Fields::collect_parameters(W::parse_command),
-        check_body: |body| check_body(body, W::parse_command),
+        parameters: Fields::collect_parameters(W::parse_input),
+        check_body: |body| check_body(body, W::parse_input),
     });
     operation_spec::<W>(generator, reader)
 }
@@ -169,7 +170,8 @@ fn operation_spec<D: OperationDocs>(
         description: D::DESCRIPTION,
         accepts_domain: D::ACCEPTS_DOMAIN,
         success_status: D::SUCCESS_STATUS,
-        query_parameters: D::query_parameters(),
+        read_query: D::READ_QUERY,
+        query_parameters: Query::collect_parameters(D::READ_QUERY),
         body,
         accepts_idempotency_key: false,
         response_schema: generator.subschema_for::<D::View>(),
@@ -179,41 +181,36 @@ fn operation_spec<D: OperationDocs>(
 }
 
 /// Parses a body with `parse`. Fails with the error that a request with this body gets.
-fn check_body<T>(body: &[u8], parse: fn(&mut Fields<'_>) -> Option<T>) -> Result<(), ApiError> {
-    let mut fields = Fields::parse(body)?;
-    let command = parse(&mut fields);
-    fields.check_faults(command)?;
-    Ok(())
+fn check_body<I>(body: &[u8], parse: fn(&mut Fields<'_>) -> Option<I>) -> Result<(), ApiError> {
+    parse_input(&HeaderMap::new(), Some(body), parse).map(drop)
 }
 
-/// The tags of the endpoints with their descriptions, in the order of the documentation.
-pub(crate) const TAGS: &[(&str, &str)] = &[
-    ("Companies", "Companies, their reserve, and single sign-on."),
-    ("Corporations", "Groups of companies."),
-    ("Occasions", "The reasons for recognitions."),
-    ("Recognitions", "Points and a message, from a user or a company to users."),
-    ("Users", "Users, their wallets and transactions."),
-    ("Events", "The events for your receiver, and their deliveries."),
-    ("Webhooks", "The requests that your receiver gets."),
+/// The tags of the endpoints with the nouns for their objects and their descriptions, in the order of the
+/// documentation.
+pub(crate) const TAGS: &[(&str, &str, &str)] = &[
+    ("Companies", "company", "Companies, their reserve, and single sign-on."),
+    ("Corporations", "corporation", "Groups of companies."),
+    ("Occasions", "occasion", "The reasons for recognitions."),
+    ("Recognitions", "recognition", "Points and a message, from a user or a company to users."),
+    ("Users", "user", "Users, their wallets and transactions."),
+    ("Events", "event", "The events for your receiver, and their deliveries."),
+    ("Webhooks", "request", "The requests that your receiver gets."),
 ];
 
 /// The tag of a path: the segment after its version.
 pub(crate) fn tag_of(pattern: &str) -> &'static str {
-    let segment = pattern.split('/').nth(2).unwrap_or_default();
-    TAGS.iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(segment)).unwrap_or_default()
+    find_tag(pattern).0
 }
 
 /// The noun for the object that the id in a path identifies.
 pub(crate) fn noun_of(pattern: &str) -> &'static str {
-    match tag_of(pattern) {
-        "Companies" => "company",
-        "Corporations" => "corporation",
-        "Occasions" => "occasion",
-        "Recognitions" => "recognition",
-        "Users" => "user",
-        "Events" => "event",
-        _ => "object",
-    }
+    find_tag(pattern).1
+}
+
+fn find_tag(pattern: &str) -> (&'static str, &'static str, &'static str) {
+    let segment = pattern.split('/').nth(2).unwrap_or_default();
+    let found = TAGS.iter().copied().find(|(name, ..)| name.eq_ignore_ascii_case(segment));
+    found.unwrap_or(("", "object", ""))
 }
 
 /// Configures the routing of actix-web from the table: a resource per pattern, 405 for its other methods, 404 for other

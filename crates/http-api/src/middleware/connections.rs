@@ -7,7 +7,7 @@ mod open_connections;
 
 use std::io;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use actix_web::rt::net::TcpStream;
@@ -18,6 +18,7 @@ use super::framing::Connection;
 use super::receive_budget::{AddressUsage, ConnectionUsage, ReceiveBudget};
 use crate::api::{ConnectionLimits, Transport};
 use crate::log_throttle::LogThrottle;
+use crate::mutex::lock_mutex;
 use crate::request_info::{is_trusted_proxy, limit_address};
 use open_connections::{LimitReached, OpenConnections};
 
@@ -57,7 +58,7 @@ impl ConnectionLimiter {
     /// Counts a new connection, and waits until its address may open it. Fails if a limit is reached.
     pub(super) async fn admit_connection(self: Arc<Self>, stream: TcpStream) -> io::Result<CountedStream> {
         let address = stream.peer_addr()?.ip();
-        let is_proxy = is_trusted_proxy(&self.transport, address);
+        let is_proxy = is_trusted_proxy(address, &self.transport.trusted_proxies);
         let acquired = self.acquire_permit(address, is_proxy, Instant::now());
         let (permit, wait) = acquired
             .map_err(|cause| io::Error::new(io::ErrorKind::ConnectionRefused, cause.metric_label()))?;
@@ -78,7 +79,7 @@ impl ConnectionLimiter {
     /// Returns the memory counter that all connections of an address share. For IPv6, all connections of the /48
     /// network share one counter.
     fn address_usage(&self, permit: &ConnectionPermit) -> AddressUsage {
-        permit.address.and_then(|address| self.lock_open().address_usage(address)).unwrap_or_default()
+        permit.address.and_then(|address| lock_mutex(&self.open).address_usage(address)).unwrap_or_default()
     }
 
     /// Counts a connection, and returns how long it must wait before it is used.
@@ -89,7 +90,7 @@ impl ConnectionLimiter {
         now: Instant,
     ) -> Result<(ConnectionPermit, Duration), LimitReached> {
         let address = (!is_proxy).then(|| limit_address(address));
-        let acquired = self.lock_open().open_connection(&self.limits, address, now);
+        let acquired = lock_mutex(&self.open).open_connection(&self.limits, address, now);
         match acquired {
             Ok(wait) => {
                 gauge!(OPEN_CONNECTIONS).increment(1);
@@ -112,11 +113,7 @@ impl ConnectionLimiter {
 
     /// The number of open connections.
     pub(super) fn count_open(&self) -> usize {
-        self.lock_open().total
-    }
-
-    fn lock_open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock_mutex(&self.open).total
     }
 }
 
@@ -138,7 +135,7 @@ impl LimitReached {
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        self.limiter.lock_open().close_connection(self.address);
+        lock_mutex(&self.limiter.open).close_connection(self.address);
         gauge!(OPEN_CONNECTIONS).decrement(1);
     }
 }

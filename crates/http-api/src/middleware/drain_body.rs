@@ -73,7 +73,7 @@ impl DrainableBody {
     }
 
     /// Reads and discards the rest of the body, unless the rest exceeds 64 KiB or the client is waiting for
-    /// `100 Continue`. Returns whether the whole body was read. The strict reader of the connection ends a body that
+    /// `100 Continue`. Returns whether the whole body was read. The `StrictStream` of the connection ends a body that
     /// arrives too slowly.
     pub(super) async fn drain_rest(&self) -> bool {
         let (end, awaits_continue) = {

@@ -161,11 +161,7 @@ pub(super) fn render_framing_error(
 ) -> Vec<u8> {
     let is_head = received.starts_with(b"HEAD ");
     let (started_at, id) = (Instant::now(), state.api.context_sources.ids.next_id().to_string());
-    let error = if framing_error.is_temporary() {
-        ApiError::unavailable(framing_error.message(), 1)
-    } else {
-        ApiError::bad_request(framing_error.message())
-    };
+    let error = unreadable_request_error(framing_error.message(), framing_error.is_temporary());
     let mut response = error.closing_connection().log_and_respond(&id);
     if problem_details::head_wants_problems(received) {
         response = problem_details::as_problem(response, &state.api.service_url, &id);
@@ -218,11 +214,14 @@ fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bo
 
 /// The error for an invalid body that the method does not read.
 fn body_error(failure: Option<&BodyFailure>) -> ApiError {
-    match failure.and_then(|failure| Some((failure.reason()?, failure.is_temporary()))) {
-        Some((message, true)) => ApiError::unavailable(message, 1),
-        Some((message, false)) => ApiError::bad_request(message),
-        None => ApiError::unread_body(),
-    }
+    let error =
+        failure.and_then(|failure| Some(unreadable_request_error(failure.reason()?, failure.is_temporary())));
+    error.unwrap_or_else(ApiError::unread_body)
+}
+
+/// 503 for a request that may succeed if it is sent again, otherwise 400.
+fn unreadable_request_error(message: &'static str, is_temporary: bool) -> ApiError {
+    if is_temporary { ApiError::unavailable(message, 1) } else { ApiError::bad_request(message) }
 }
 
 fn reads_body(method: &Method) -> bool {

@@ -1,4 +1,4 @@
-//! Measures how far events are ahead of their permitted rate (generic cell rate algorithm).
+//! Tracks by how much events exceed their rate limit (generic cell rate algorithm).
 //!
 //! Where requests over a limit are only refused, `governor` is used instead (see `admission::provider_limit`). Its
 //! limiters are suitable neither for connections, which wait for a reserved time, nor for failed logins, whose limit is

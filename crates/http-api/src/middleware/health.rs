@@ -1,9 +1,9 @@
 //! `GET /health` for load balancers that can reach only this port. It requires no API version and no credentials
 //! (behaviour 2.9).
 
+use actix_web::HttpResponse;
 use actix_web::dev::ServiceRequest;
-use actix_web::http::Method;
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::http::{Method, StatusCode};
 
 use crate::operation::error::ApiError;
 use crate::operation::state::ApiState;
@@ -30,7 +30,6 @@ pub(super) fn method_error(path: &str) -> Option<ApiError> {
 /// Responds with 200, or with 503 while the service drains or the database is unavailable. Maintenance has no effect.
 pub(super) fn health_response(state: &ApiState) -> HttpResponse {
     let is_healthy = !state.api.service_state.is_draining() && state.api.database_health.is_responsive();
-    let respond: fn() -> HttpResponseBuilder =
-        if is_healthy { HttpResponse::Ok } else { HttpResponse::ServiceUnavailable };
-    respond().finish()
+    let status = if is_healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    HttpResponse::build(status).finish()
 }

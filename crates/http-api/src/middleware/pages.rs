@@ -1,24 +1,20 @@
 //! Public pages, which need no credentials and belong to no API version: the OpenAPI document and the documentation
 //! (behaviour 2.10, 2.11).
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::body::BoxBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
     Accept, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, Header as _, HeaderName, HeaderValue,
     LOCATION,
 };
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
 use super::admission::has_current_version;
 use super::compression;
-use super::framing::{Connection, PageGuard};
+use super::framing::Connection;
 use crate::api::{NOT_FOUND_PATH, PublicPage};
 use crate::operation::chunked_body::OutgoingBody;
 use crate::operation::error::ApiError;
@@ -108,25 +104,7 @@ fn page_response(
         Some(connection) if request.method() != Method::HEAD => Some(connection.begin_page(bytes.len())?),
         _ => None,
     };
-    Some(builder.body(PageBody { body: bytes.clone().into(), _guard: guard }))
-}
-
-/// The body of a page, which counts towards the connection's memory until it is sent.
-struct PageBody {
-    body: OutgoingBody,
-    _guard: Option<PageGuard>,
-}
-
-impl MessageBody for PageBody {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        self.body.size()
-    }
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        Pin::new(&mut self.get_mut().body).poll_next(context)
-    }
+    Some(builder.body(OutgoingBody::from_bytes(bytes.clone(), guard)))
 }
 
 fn prefers_html(response: &ServiceResponse<BoxBody>) -> bool {

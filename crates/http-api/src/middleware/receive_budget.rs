@@ -1,6 +1,6 @@
 //! Limits the memory for data that clients send, and for the pages they load, before they have shown valid credentials.
 //!
-//! Every connection may hold a few KiB. Memory beyond that, in TLS, in the strict reader and in the parser, is counted
+//! Every connection may hold a few KiB. Memory beyond that, in TLS, in the `StrictStream` and in the parser, is counted
 //! in total and per address. While either count is above its limit, the service does not read from connections that
 //! hold more than their own few KiB, and serves no pages to clients without credentials.
 
@@ -19,17 +19,13 @@ const HELD_BYTES_MAX: usize = 24 << 20;
 const HELD_BYTES_PER_ADDRESS_MAX: usize = HELD_BYTES_MAX / 2;
 
 /// The bytes that all connections without valid credentials hold.
-#[derive(Default)]
-pub(super) struct ReceiveBudget {
-    held: AtomicUsize,
-}
+pub(super) type ReceiveBudget = AtomicUsize;
 
 /// The bytes that the connections of one address hold.
 pub(super) type AddressUsage = Arc<AtomicUsize>;
 
-/// The bytes that one connection holds. Its highest value so far stays counted, because freed memory lies scattered
-/// between the memory of other connections. A page counts until the client has received it, although all clients share
-/// the memory of the page.
+/// The bytes that one connection holds. The peak counts, not the current value, because of heap fragmentation. A page
+/// counts until the client has received it, although all clients share the memory of the page.
 #[derive(Default)]
 pub(super) struct ConnectionUsage {
     budget: Arc<ReceiveBudget>,
@@ -89,21 +85,21 @@ impl ConnectionUsage {
     }
 
     fn is_full(&self) -> bool {
-        self.budget.held.load(Ordering::Relaxed) >= HELD_BYTES_MAX
+        self.budget.load(Ordering::Relaxed) >= HELD_BYTES_MAX
             || self.address_usage.load(Ordering::Relaxed) >= HELD_BYTES_PER_ADDRESS_MAX
     }
 
     fn add_counted(&self, added: usize) {
         if added > 0 {
             self.address_usage.fetch_add(added, Ordering::Relaxed);
-            report_usage(self.budget.held.fetch_add(added, Ordering::Relaxed) + added);
+            report_usage(self.budget.fetch_add(added, Ordering::Relaxed) + added);
         }
     }
 
     fn subtract_counted(&self, removed: usize) {
         if removed > 0 {
             self.address_usage.fetch_sub(removed, Ordering::Relaxed);
-            report_usage(self.budget.held.fetch_sub(removed, Ordering::Relaxed) - removed);
+            report_usage(self.budget.fetch_sub(removed, Ordering::Relaxed) - removed);
         }
     }
 }
@@ -129,7 +125,7 @@ mod tests {
         let [first, large, small] =
             [(); 3].map(|()| ConnectionUsage::with_budget(&budget, AddressUsage::default()));
         large.set_bytes(UNCOUNTED_BYTES);
-        assert_eq!(budget.held.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.load(Ordering::Relaxed), 0);
         first.set_bytes(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
         assert!(!first.has_room() && large.has_room(), "one address may hold half of the total");
         large.set_bytes(UNCOUNTED_BYTES + HELD_BYTES_PER_ADDRESS_MAX);
@@ -143,9 +139,9 @@ mod tests {
         assert!(large.has_room(), "its own counted bytes remain available to it");
         large.release_received();
         assert!(small.has_room() && small.add_page(1));
-        assert_eq!(budget.held.load(Ordering::Relaxed), HELD_BYTES_PER_ADDRESS_MAX + 1);
+        assert_eq!(budget.load(Ordering::Relaxed), HELD_BYTES_PER_ADDRESS_MAX + 1);
         drop((first, large, small));
-        assert_eq!(budget.held.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.load(Ordering::Relaxed), 0);
     }
 
     #[test]

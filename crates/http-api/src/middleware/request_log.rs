@@ -62,7 +62,8 @@ impl HandledRequest<'_> {
     /// Writes the log line, counts the response, and records the request if it failed.
     pub(super) fn log_and_record(self, api: &Api) {
         let (status, level) = (self.status.as_u16(), api.request_log_level);
-        api.request_statistics.record_response(status, self.is_planned_failure(), self.duration);
+        let is_planned = self.failure.as_ref().is_some_and(|failure| failure.is_planned);
+        api.request_statistics.record_response(status, is_planned, self.duration);
         let duration_ms = u64::try_from(self.duration.as_millis()).unwrap_or(u64::MAX);
         let shown_route = || self.pattern.as_deref().map(|pattern| pattern.replace("{id}", ":id"));
         match &self.failure {
@@ -98,10 +99,6 @@ impl HandledRequest<'_> {
             ("status", Cow::Owned(status.to_string())),
         ];
         metrics::histogram!("guerdon_http_request_duration_seconds", &labels).record(self.duration);
-    }
-
-    fn is_planned_failure(&self) -> bool {
-        self.failure.as_ref().is_some_and(|failure| failure.is_planned)
     }
 
     fn provider_text(&self) -> String {

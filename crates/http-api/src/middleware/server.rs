@@ -154,7 +154,7 @@ fn error_renderer(state: &web::Data<ApiState>) -> ErrorRenderer {
     Rc::new(move |framing_error, head| envelope::render_framing_error(&state, framing_error, head))
 }
 
-/// Wraps a stream in the strict reader, and pairs it with the address of its client.
+/// Wraps a stream in a `StrictStream`, and pairs it with the address of its client.
 fn stream_wrapper<IO: AsyncRead + AsyncWrite + Unpin>(
     render_error: ErrorRenderer,
     keep_alive: Duration,
@@ -185,7 +185,8 @@ fn tls_acceptor<R>(
     })
 }
 
-/// Serves connections.
+/// Serves connections. A parser serves the requests of a connection; the `StrictStream` around it enforces the time
+/// limits for request heads and between requests.
 fn http_service<IO, F>(
     state: web::Data<ApiState>,
     admission: web::Data<Admission>,
@@ -201,7 +202,24 @@ where
     IO: AsyncRead + AsyncWrite + Unpin + 'static,
     F: Future<Output = ()> + 'static,
 {
-    let parser = parser_service(state, admission, stop_signal.clone());
+    let app = App::new()
+        .app_data(state)
+        .app_data(admission)
+        .wrap(from_fn(admit_request))
+        .wrap(from_fn(envelope::wrap_request))
+        .configure(configure_routes);
+    let parser = HttpService::build()
+        .graceful_shutdown_signal(stop_signal.clone())
+        .keep_alive(KeepAlive::Os)
+        .client_request_timeout(Duration::ZERO)
+        .client_disconnect_timeout(CLOSE_TIMEOUT)
+        .on_connect_ext(|parser_stream: &ParserStream<IO>, extensions| {
+            let stream = parser_stream.0.borrow();
+            extensions.insert(stream.connection());
+            extensions.insert(stream.body_failure());
+            extensions.insert(stream.client_end());
+        })
+        .h1(map_config(app, |()| AppConfig::default()));
     fn_factory(move || {
         let (parser, stop_signal) = (parser.new_service(()), stop_signal.clone());
         async move {
@@ -211,41 +229,4 @@ where
             }))
         }
     })
-}
-
-/// Parses and serves the requests of a connection. The strict stream enforces the time limits for request heads and
-/// between requests.
-fn parser_service<IO, F>(
-    state: web::Data<ApiState>,
-    admission: web::Data<Admission>,
-    stop_signal: impl Fn() -> F + 'static,
-) -> impl ServiceFactory<
-    (ParserStream<IO>, Option<SocketAddr>),
-    Config = (),
-    Response = (),
-    Error = DispatchError,
-    InitError = (),
->
-where
-    IO: AsyncRead + AsyncWrite + Unpin + 'static,
-    F: Future<Output = ()> + 'static,
-{
-    let app = App::new()
-        .app_data(state)
-        .app_data(admission)
-        .wrap(from_fn(admit_request))
-        .wrap(from_fn(envelope::wrap_request))
-        .configure(configure_routes);
-    HttpService::build()
-        .graceful_shutdown_signal(stop_signal)
-        .keep_alive(KeepAlive::Os)
-        .client_request_timeout(Duration::ZERO)
-        .client_disconnect_timeout(CLOSE_TIMEOUT)
-        .on_connect_ext(|parser_stream: &ParserStream<IO>, extensions| {
-            let stream = parser_stream.stream().borrow();
-            extensions.insert(stream.connection());
-            extensions.insert(stream.body_failure());
-            extensions.insert(stream.client_end());
-        })
-        .h1(map_config(app, |()| AppConfig::default()))
 }

@@ -22,7 +22,7 @@ use super::framing::StrictStream;
 pub(super) type SharedStream<IO> = Rc<RefCell<StrictStream<IO>>>;
 
 /// The stream of a connection while a parser uses it.
-pub(super) struct ParserStream<IO>(SharedStream<IO>);
+pub(super) struct ParserStream<IO>(pub(super) SharedStream<IO>);
 
 /// Serves the requests of a connection until the connection ends or `stop` completes.
 pub(super) async fn serve_connection<IO, S>(
@@ -56,12 +56,6 @@ where
     }
     poll_fn(|context| Pin::new(&mut *stream.borrow_mut()).poll_shutdown(context)).await?;
     Ok(())
-}
-
-impl<IO> ParserStream<IO> {
-    pub(super) fn stream(&self) -> &RefCell<StrictStream<IO>> {
-        &self.0
-    }
 }
 
 impl<IO: AsyncRead + AsyncWrite + Unpin> AsyncRead for ParserStream<IO> {

@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use actix_web::web;
 use guerdon_domain::ports::Deadlines;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
+use crate::mutex::lock_mutex;
 use crate::operation::error::ApiError;
 
 /// The size of the largest body that is parsed on the event loop. Parsing it takes at most a quarter of a millisecond.
@@ -58,7 +59,7 @@ impl BodyParser {
 }
 
 fn take_permit<T>(slot: &Mutex<Option<T>>) -> Option<T> {
-    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+    lock_mutex(slot).take()
 }
 
 fn parsing_failed_error(cause: impl Display) -> ApiError {

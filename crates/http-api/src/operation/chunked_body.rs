@@ -10,8 +10,6 @@ use std::task::{Context, Poll};
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::web::Bytes;
 
-use crate::operation::memory_budget::MemoryPermit;
-
 /// The maximum number of bytes of a chunk.
 const CHUNK_BYTES_MAX: usize = 128 << 10;
 /// The maximum number of bytes that are passed to a connection at a time, because it copies them.
@@ -86,27 +84,25 @@ impl From<Vec<u8>> for ChunkedBody {
     }
 }
 
-/// A body that is being sent. Its memory is released when it has been sent or the connection is closed.
-pub(crate) struct OutgoingBody {
+/// A body that is being sent. `held` is dropped when the body has been sent or the connection is closed.
+pub(crate) struct OutgoingBody<H> {
     chunks: VecDeque<Bytes>,
     length: usize,
-    _memory: Option<MemoryPermit>,
+    _held: H,
 }
 
-impl OutgoingBody {
-    pub(crate) fn new(mut body: ChunkedBody, memory: Option<MemoryPermit>) -> Self {
+impl<H> OutgoingBody<H> {
+    pub(crate) fn new(mut body: ChunkedBody, held: H) -> Self {
         body.finish_chunk();
-        Self { chunks: body.full_chunks, length: body.length, _memory: memory }
+        Self { chunks: body.full_chunks, length: body.length, _held: held }
+    }
+
+    pub(crate) fn from_bytes(body: Bytes, held: H) -> Self {
+        Self { length: body.len(), chunks: VecDeque::from([body]), _held: held }
     }
 }
 
-impl From<Bytes> for OutgoingBody {
-    fn from(body: Bytes) -> Self {
-        Self { length: body.len(), chunks: VecDeque::from([body]), _memory: None }
-    }
-}
-
-impl MessageBody for OutgoingBody {
+impl<H: Unpin> MessageBody for OutgoingBody<H> {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
@@ -133,10 +129,10 @@ mod tests {
     use super::*;
 
     fn send_body(body: ChunkedBody) -> Vec<u8> {
-        drain_body(OutgoingBody::new(body, None))
+        drain_body(OutgoingBody::new(body, ()))
     }
 
-    fn drain_body(mut outgoing: OutgoingBody) -> Vec<u8> {
+    fn drain_body(mut outgoing: OutgoingBody<()>) -> Vec<u8> {
         let mut context = Context::from_waker(std::task::Waker::noop());
         let mut collected = Vec::new();
         while let Poll::Ready(Some(Ok(chunk))) = Pin::new(&mut outgoing).poll_next(&mut context) {
@@ -167,7 +163,7 @@ mod tests {
             assert!(body.iter_chunks().all(|chunk| chunk.len() <= CHUNK_BYTES_MAX));
             assert_eq!(send_body(body), bytes);
             assert_eq!(send_body(ChunkedBody::from(bytes.clone())), bytes);
-            assert_eq!(drain_body(Bytes::from(bytes.clone()).into()), bytes);
+            assert_eq!(drain_body(OutgoingBody::from_bytes(bytes.clone().into(), ())), bytes);
         }
     }
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use guerdon_api_types::body::InvalidBody;
 use guerdon_api_types::parameter::FieldFault;
 use guerdon_domain::ports::{Denied, Lookup, StoreError};
@@ -22,18 +21,11 @@ const CHALLENGE: &str = r#"Basic realm="guerdon", charset="UTF-8""#;
 pub(crate) struct ApiError {
     /// Boxed, so that a `Result` with this error is small.
     details: Box<ErrorDetails>,
-    header: Option<ErrorHeader>,
+    /// The name and the value of an additional header.
+    header: Option<(&'static str, String)>,
     closes_connection: bool,
     /// The failure of the store that caused a 503, for the log only.
     store_failure: Option<StoreError>,
-}
-
-/// The additional header of an error response.
-#[derive(Debug, Clone)]
-enum ErrorHeader {
-    Challenge,
-    Allow(String),
-    RetryAfterSeconds(u64),
 }
 
 /// The content of an error. It is attached to the response, so that the response can be rendered in another format.
@@ -97,7 +89,7 @@ impl ApiError {
 
     /// 400 for an incomplete or large body of a request whose method takes no body.
     pub(crate) fn unread_body() -> Self {
-        Self::bad_request("the body of a method that takes no body must be small and complete")
+        Self::bad_request("a request with this method must have no body, or a complete one of at most 64 KiB")
     }
 
     /// 400 for invalid fields; the message names each field and its rule (behaviour 5.3).
@@ -118,7 +110,7 @@ impl ApiError {
     /// 401, with the same message for every cause (behaviour 9.2).
     pub(crate) fn unauthorized() -> Self {
         Self::new(ErrorCode::Unauthorized, "the API credentials are missing or invalid")
-            .with_header(ErrorHeader::Challenge)
+            .with_header("www-authenticate", CHALLENGE)
     }
 
     /// 403.
@@ -158,7 +150,7 @@ impl ApiError {
     pub(crate) fn method_not_allowed(allowed: &str) -> Self {
         let message = format!("the path does not support this method; it supports {allowed}");
         let refusal = Self::new(ErrorCode::MethodNotAllowed, message);
-        refusal.with_header(ErrorHeader::Allow(allowed.to_owned()))
+        refusal.with_header("allow", allowed)
     }
 
     /// 400 for an idempotency key that is empty, too long or not visible ASCII.
@@ -179,13 +171,13 @@ impl ApiError {
     /// 429 for a provider over its rate limit, with the seconds to wait, at least one.
     pub(crate) fn too_many_requests(wait_seconds: u64) -> Self {
         Self::new(ErrorCode::RateLimited, "too many requests: the provider's limit is reached")
-            .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds.max(1)))
+            .with_header("retry-after", wait_seconds.max(1).to_string())
     }
 
     /// 429 for too many failed logins, with the seconds to wait, at least one.
     pub(crate) fn too_many_failed_logins(wait_seconds: u64) -> Self {
         Self::new(ErrorCode::LoginRateLimited, "too many requests with invalid credentials")
-            .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds.max(1)))
+            .with_header("retry-after", wait_seconds.max(1).to_string())
     }
 
     /// 503 because too many requests are in progress.
@@ -195,13 +187,13 @@ impl ApiError {
 
     /// 503, with the seconds to wait.
     pub(crate) fn unavailable(message: &'static str, wait_seconds: u64) -> Self {
-        Self::new(ErrorCode::Unavailable, message).with_header(ErrorHeader::RetryAfterSeconds(wait_seconds))
+        Self::new(ErrorCode::Unavailable, message).with_header("retry-after", wait_seconds.to_string())
     }
 
     /// 503 during maintenance, with the seconds to wait.
     pub(crate) fn under_maintenance(wait_seconds: u64) -> Self {
         Self::new(ErrorCode::Maintenance, "the service is under maintenance")
-            .with_header(ErrorHeader::RetryAfterSeconds(wait_seconds))
+            .with_header("retry-after", wait_seconds.to_string())
     }
 
     /// 500; the cause is logged with the id of the request.
@@ -223,8 +215,8 @@ impl ApiError {
         self.store_failure.as_ref()
     }
 
-    fn with_header(mut self, header: ErrorHeader) -> Self {
-        self.header = Some(header);
+    fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.header = Some((name, value.into()));
         self
     }
 
@@ -232,15 +224,12 @@ impl ApiError {
     /// attached to the response, and logged with the request.
     pub(crate) fn log_and_respond(&self, request_id: &str) -> HttpResponse {
         if let Some(cause) = self.store_failure() {
-            log::debug!(request_id, cause:%; "a request failed because of the store");
+            log::debug!(request_id, cause:%; "a request failed because of the database");
         }
         let mut builder = HttpResponse::build(self.status());
-        match &self.header {
-            Some(ErrorHeader::Challenge) => builder.insert_header((WWW_AUTHENTICATE, CHALLENGE)),
-            Some(ErrorHeader::Allow(methods)) => builder.insert_header((ALLOW, methods.as_str())),
-            Some(ErrorHeader::RetryAfterSeconds(seconds)) => builder.insert_header((RETRY_AFTER, *seconds)),
-            None => &mut builder,
-        };
+        if let Some((name, value)) = &self.header {
+            builder.insert_header((*name, value.as_str()));
+        }
         if self.closes_connection {
             builder.force_close();
         }

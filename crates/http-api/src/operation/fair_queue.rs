@@ -8,7 +8,7 @@
 
 mod provider_queues;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use guerdon_domain::ports::Deadlines;
 use guerdon_domain::values::ProviderId;
@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use self::provider_queues::ProviderQueues;
+use crate::mutex::lock_mutex;
 use crate::operation::error::ApiError;
 
 const WAITING_REQUESTS: &str = "guerdon_http_requests_waiting";
@@ -48,7 +49,7 @@ impl FairQueue {
         provider: ProviderId,
     ) -> Result<RequestPermit, ApiError> {
         let receiver = {
-            let mut queues = self.lock_queues();
+            let mut queues = lock_mutex(&self.provider_queues);
             if queues.can_start(provider, self.capacity) {
                 queues.start_request(provider);
                 return Ok(self.new_permit(provider));
@@ -65,15 +66,11 @@ impl FairQueue {
     /// Fails with 503 if too many requests of the provider wait already. Callers use it to refuse a request before they
     /// spend work on it.
     pub(crate) fn require_room(&self, provider: ProviderId) -> Result<(), ApiError> {
-        self.lock_queues().require_room(provider)
+        lock_mutex(&self.provider_queues).require_room(provider)
     }
 
     fn new_permit(self: &Arc<Self>, provider: ProviderId) -> RequestPermit {
         RequestPermit { queue: Arc::clone(self), provider }
-    }
-
-    fn lock_queues(&self) -> MutexGuard<'_, ProviderQueues> {
-        self.provider_queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -100,9 +97,9 @@ fn too_many_requests_error() -> ApiError {
 
 impl Drop for RequestPermit {
     fn drop(&mut self) {
-        self.queue.lock_queues().end_request(self.provider);
+        lock_mutex(&self.queue.provider_queues).end_request(self.provider);
         loop {
-            let next = self.queue.lock_queues().next_waiter(self.queue.capacity);
+            let next = lock_mutex(&self.queue.provider_queues).next_waiter(self.queue.capacity);
             let Some((provider, first)) = next else { return };
             drop(first.send(self.queue.new_permit(provider))); // if the request no longer waits, the permit is dropped and thereby freed
         }
@@ -145,8 +142,8 @@ mod tests {
         let second = acquire_permits(&queue, 2, 8).await;
         assert!(queue.acquire_permit(provider_id(3)).await.is_err(), "all permits are taken");
         drop((first, second));
-        assert!(queue.lock_queues().by_provider.is_empty());
-        assert_eq!(queue.lock_queues().in_progress, 0);
+        assert!(lock_mutex(&queue.provider_queues).by_provider.is_empty());
+        assert_eq!(lock_mutex(&queue.provider_queues).in_progress, 0);
     }
 
     #[tokio::test(start_paused = true)]
@@ -195,8 +192,7 @@ mod tests {
         let (first_permits, second_permits) =
             (acquire_permits(&queue, 1, 9).await, acquire_permits(&queue, 2, 8).await);
         let waiting: Vec<_> = (0..WAITING_PER_PROVIDER_MAX).map(|_| request_permit(&queue, 3)).collect();
-        while queue
-            .lock_queues()
+        while lock_mutex(&queue.provider_queues)
             .by_provider
             .get(&provider_id(3))
             .is_none_or(|queue| queue.waiters.len() < WAITING_PER_PROVIDER_MAX)
@@ -212,6 +208,6 @@ mod tests {
         drop(first_permits);
         assert!(waiting.into_iter().last().unwrap().await.unwrap().is_ok());
         drop(second_permits);
-        assert_eq!(queue.lock_queues().in_progress, 0);
+        assert_eq!(lock_mutex(&queue.provider_queues).in_progress, 0);
     }
 }

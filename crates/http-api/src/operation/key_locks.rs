@@ -2,11 +2,13 @@
 //! thread or a database connection.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use guerdon_domain::idempotency::IdempotencyKey;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
+
+use crate::mutex::lock_mutex;
 
 /// The keys in progress.
 #[derive(Default)]
@@ -31,21 +33,17 @@ impl KeyLocks {
         loop {
             // Created before the check, so that a key that becomes free after the check is noticed.
             let unlocked_signal = self.unlocked.notified();
-            if self.try_insert(key) {
+            if lock_mutex(&self.keys).insert(key.clone()) {
                 return Some(KeyLock { locks: Arc::clone(self), key: key.clone() });
             }
             timeout_at(deadline, unlocked_signal).await.ok()?;
         }
     }
-
-    fn try_insert(&self, key: &IdempotencyKey) -> bool {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone())
-    }
 }
 
 impl Drop for KeyLock {
     fn drop(&mut self) {
-        self.locks.keys.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+        lock_mutex(&self.locks.keys).remove(&self.key);
         self.locks.unlocked.notify_waiters();
     }
 }

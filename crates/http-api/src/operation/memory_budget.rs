@@ -6,13 +6,14 @@
 //! others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use guerdon_domain::ports::Deadlines;
 use guerdon_domain::values::ProviderId;
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
+use crate::mutex::lock_mutex;
 use crate::operation::error::ApiError;
 
 /// The size of the largest body or response that reserves nothing. The number of such bodies and responses is limited,
@@ -25,12 +26,18 @@ pub(crate) const SMALL_WORK_BYTES_MAX: usize = 128 << 10;
 /// Limits the reserved bytes in total and per provider.
 pub(crate) struct MemoryBudget {
     kind: &'static str,
-    /// Requests up to this size reserve nothing.
-    small_bytes_max: usize,
-    bytes_max: usize,
-    bytes_per_provider_max: usize,
+    limits: MemoryLimits,
     usage: Mutex<MemoryUsage>,
     freed: Notify,
+}
+
+/// The limits of a budget, in bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct MemoryLimits {
+    /// Requests up to this size reserve nothing.
+    pub(crate) small: usize,
+    pub(crate) total: usize,
+    pub(crate) per_provider: usize,
 }
 
 #[derive(Default)]
@@ -48,20 +55,8 @@ pub(crate) struct MemoryPermit {
 
 impl MemoryBudget {
     /// Creates a budget. Its reserved bytes are reported in `guerdon_http_memory_bytes` under this kind.
-    pub(crate) fn new(
-        kind: &'static str,
-        small_bytes_max: usize,
-        bytes_max: usize,
-        bytes_per_provider_max: usize,
-    ) -> Arc<Self> {
-        Arc::new(Self {
-            kind,
-            small_bytes_max,
-            bytes_max,
-            bytes_per_provider_max,
-            usage: Mutex::default(),
-            freed: Notify::new(),
-        })
+    pub(crate) fn new(kind: &'static str, limits: MemoryLimits) -> Arc<Self> {
+        Arc::new(Self { kind, limits, usage: Mutex::default(), freed: Notify::new() })
     }
 
     /// An empty reservation for a request of this provider.
@@ -77,24 +72,20 @@ impl MemoryBudget {
         bytes: usize,
     ) -> Result<MemoryPermit, ApiError> {
         let mut permit = self.empty_permit(provider);
-        if bytes <= self.small_bytes_max {
+        if bytes <= self.limits.small {
             return Ok(permit);
         }
         let deadline = Instant::now() + Deadlines::REQUEST.memory;
         loop {
             // Created before the check, so that memory that is released after the check is noticed.
             let freed = self.freed.notified();
-            if permit.try_acquire_bytes(bytes.min(self.bytes_per_provider_max)) {
+            if permit.try_acquire_bytes(bytes.min(self.limits.per_provider)) {
                 return Ok(permit);
             }
             if timeout_at(deadline, freed).await.is_err() {
                 return Err(ApiError::unavailable("the service has too many large requests in progress", 1));
             }
         }
-    }
-
-    fn lock_usage(&self) -> MutexGuard<'_, MemoryUsage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -106,10 +97,10 @@ impl MemoryPermit {
     }
 
     fn try_acquire_bytes(&mut self, bytes: usize) -> bool {
-        let mut usage = self.budget.lock_usage();
+        let mut usage = lock_mutex(&self.budget.usage);
         let own_bytes = usage.by_provider.get(&self.provider).copied().unwrap_or_default();
-        let has_room = usage.total + bytes <= self.budget.bytes_max
-            && own_bytes + bytes <= self.budget.bytes_per_provider_max;
+        let limits = self.budget.limits;
+        let has_room = usage.total + bytes <= limits.total && own_bytes + bytes <= limits.per_provider;
         if has_room {
             usage.update_usage(self.budget.kind, self.provider, 0, bytes);
             self.bytes = bytes;
@@ -123,7 +114,7 @@ impl MemoryPermit {
         if bytes == self.bytes {
             return;
         }
-        self.budget.lock_usage().update_usage(self.budget.kind, self.provider, self.bytes, bytes);
+        lock_mutex(&self.budget.usage).update_usage(self.budget.kind, self.provider, self.bytes, bytes);
         if bytes < self.bytes {
             self.budget.freed.notify_waiters();
         }
@@ -162,14 +153,18 @@ mod tests {
         ProviderId::from_uuid(Uuid::from_u128(n))
     }
 
+    fn create_budget(total: usize, per_provider: usize) -> Arc<MemoryBudget> {
+        MemoryBudget::new("test", MemoryLimits { small: SMALL_BODY_BYTES_MAX, total, per_provider })
+    }
+
     fn usage_of(budget: &MemoryBudget) -> (usize, usize) {
-        let usage = budget.lock_usage();
+        let usage = lock_mutex(&budget.usage);
         (usage.total, usage.by_provider.len())
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_provider_can_reserve_only_its_part() {
-        let budget = MemoryBudget::new("test", SMALL_BODY_BYTES_MAX, 3 * MIB, 2 * MIB);
+        let budget = create_budget(3 * MIB, 2 * MIB);
         let first = budget.acquire_bytes(provider_id(1), 2 * MIB).await.unwrap();
         let refused = budget.acquire_bytes(provider_id(1), MIB).await.err().unwrap();
         assert_eq!(refused.status_and_message().0, 503);
@@ -184,7 +179,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_waiting_request_continues_when_memory_is_released() {
-        let budget = MemoryBudget::new("test", SMALL_BODY_BYTES_MAX, 2 * MIB, 2 * MIB);
+        let budget = create_budget(2 * MIB, 2 * MIB);
         let mut first = budget.acquire_bytes(provider_id(1), 2 * MIB).await.unwrap();
         let waiting = tokio::spawn({
             let budget = Arc::clone(&budget);
@@ -197,7 +192,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn small_requests_reserve_nothing_and_larger_responses_count() {
-        let budget = MemoryBudget::new("test", SMALL_BODY_BYTES_MAX, MIB, MIB);
+        let budget = create_budget(MIB, MIB);
         let mut permit = budget.acquire_bytes(provider_id(1), SMALL_BODY_BYTES_MAX).await.unwrap();
         assert_eq!(usage_of(&budget), (0, 0));
         permit.resize_to(2 * MIB);

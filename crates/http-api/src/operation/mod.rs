@@ -1,8 +1,8 @@
 //! How the request of an endpoint is parsed and run, and how its response is rendered.
 //!
 //! - Parsing: `call` (path and caller), `query` and `body`; `body_parser` keeps large bodies off the event loop.
-//! - Running: `read`, `long_poll`, `read_with_body` and `write` run the kinds of operations, with their checks in the
-//!   documented order. `state` gives access to the store; `submit` queues commands that move points. `idempotency` and
+//! - Running: `read`, `read_with_body` and `write` run the kinds of operations, with their checks in the documented
+//!   order. `state` gives access to the store; `submit` queues commands that move points. `idempotency` and
 //!   `key_locks` recognise retries. `fair_queue` and `memory_budget` limit the requests in progress and their memory;
 //!   `commit_decision` decides between a commit and a 503.
 //! - Rendering: `response`, `list`, `chunked_body` and `error` with `error_code`, `failure_reason` and
@@ -20,7 +20,6 @@ mod fair_queue;
 mod idempotency;
 mod key_locks;
 pub(crate) mod list;
-mod long_poll;
 pub(crate) mod memory_budget;
 mod operation_docs;
 pub(crate) mod operation_spec;
@@ -35,9 +34,8 @@ mod write;
 
 #[cfg(feature = "testing")]
 pub(crate) use idempotency::read_key_header;
-pub(crate) use long_poll::{LongPoll, PollResult, run_long_poll};
 pub(crate) use operation_docs::OperationDocs;
-pub(crate) use read::{ReadOperation, run_read};
+pub(crate) use read::{ReadOperation, read_blocking, run_read};
 pub(crate) use read_with_body::{ReadWithBody, run_read_with_body};
 pub(crate) use submit::RenderResponse;
-pub(crate) use write::{ToCommand, WriteOperation, run_write};
+pub(crate) use write::{ToCommand, Work, WriteOperation, run_write};

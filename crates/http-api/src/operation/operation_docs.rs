@@ -3,8 +3,8 @@
 
 use schemars::JsonSchema;
 
+use crate::operation::query::Query;
 use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::parameter::Parameter;
 
 /// An operation in the API description.
 pub(crate) trait OperationDocs {
@@ -25,11 +25,8 @@ pub(crate) trait OperationDocs {
     const DOCUMENTED_BY: Option<&str> = None;
     /// The doc comments of the other fields of the request.
     const FIELD_DOCS: FieldDocs = &[];
+    /// Reads the query, to document its parameters and its faults.
+    const READ_QUERY: fn(&mut Query) = |_| {};
     /// The body of a successful response; `()` for none. The API description contains the doc comments of its fields.
     type View: JsonSchema;
-
-    /// The parameters of the query.
-    fn query_parameters() -> Vec<Parameter> {
-        Vec::new()
-    }
 }

@@ -8,6 +8,7 @@ use schemars::Schema;
 use serde_json::json;
 
 use super::error::ApiError;
+use super::query::Query;
 
 /// Fields of an update that must not change.
 pub(crate) const IMMUTABLE_FIELDS: [&str; 2] = ["domain", "company_id"];
@@ -21,6 +22,7 @@ pub(crate) struct OperationSpec {
     pub(crate) accepts_domain: bool,
     /// The status of a successful response.
     pub(crate) success_status: u16,
+    pub(crate) read_query: fn(&mut Query),
     pub(crate) query_parameters: Vec<Parameter>,
     /// The reader of the body; `None` if the operation reads no body.
     pub(crate) body: Option<BodyReader>,

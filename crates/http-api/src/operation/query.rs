@@ -42,7 +42,7 @@ impl Query {
     }
 
     /// The parameters that `read` reads, for the API description.
-    pub(crate) fn collect_parameters<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+    pub(crate) fn collect_parameters(read: fn(&mut Self)) -> Vec<Parameter> {
         let mut query = Self { report: ReadReport::collecting_parameters(), ..Self::default() };
         read(&mut query);
         query.report.into_parameters()

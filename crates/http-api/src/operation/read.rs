@@ -4,12 +4,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use guerdon_domain::ports::{Consistency, ReadTx, StoreExt as _};
-use guerdon_domain::values::ProviderId;
+use guerdon_domain::values::{Page, ProviderId};
 
 use crate::operation::call::Call;
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
+use crate::operation::list;
 use crate::operation::operation_docs::OperationDocs;
+use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 
@@ -19,13 +21,20 @@ pub(crate) trait ReadOperation: OperationDocs + 'static {
     /// could be passed to another thread. If the store would have to wait, the operation reads per statement on the
     /// blocking pool.
     const CONSISTENCY: Consistency = Consistency::Snapshot;
+    /// The memory that one item of a list needs; 0 if the response is so small that it needs no reservation.
+    const ITEM_BYTES_MAX: usize = 0;
+    /// Reads the page of a list.
+    const READ_PAGE: fn(&mut Query) -> Option<Page> = list::read_page;
 
     /// Reads the data and renders the response.
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError>;
 
     /// The memory that the largest response to such a call needs.
-    fn estimate_memory(_call: &Call) -> usize {
-        0
+    fn estimate_memory(call: &Call) -> usize {
+        if Self::ITEM_BYTES_MAX == 0 {
+            return 0;
+        }
+        list::estimate_page_memory(call.parse_query(Self::READ_PAGE), Self::ITEM_BYTES_MAX)
     }
 }
 

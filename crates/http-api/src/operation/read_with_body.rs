@@ -7,7 +7,7 @@ use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
 use guerdon_domain::ports::{ReadTx, StoreExt as _};
 
-use crate::operation::body::{self, parse_command};
+use crate::operation::body::{self, parse_input};
 use crate::operation::call::Call;
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
@@ -16,25 +16,20 @@ use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 use guerdon_api_types::body::Fields;
 
-/// An operation with a body that changes nothing. `find_object`, `parse_command` and `execute_read` are called in this
-/// order (behaviour 4.1).
+/// An operation with a body that changes nothing.
 pub(crate) trait ReadWithBody: OperationDocs + 'static {
     /// The content of the body.
-    type Command: Send + Sync + 'static;
-    /// The object in the path.
-    type Object;
-
-    /// Looks up the object in the path.
-    fn find_object(reads: &mut dyn ReadTx, call: &Call) -> Result<Self::Object, ApiError>;
+    type Input: Send + Sync + 'static;
 
     /// Reads the fields of the body; `None` only after a fault.
-    fn parse_command(fields: &mut Fields) -> Option<Self::Command>;
+    fn parse_input(fields: &mut Fields) -> Option<Self::Input>;
 
-    /// Reads the data and renders the response.
+    /// Reads the data and renders the response. Must look up the object in the path before it returns the error of
+    /// `input` (behaviour 4.1).
     fn execute_read(
         reads: &mut dyn ReadTx,
-        object: Self::Object,
-        command: &Self::Command,
+        call: &Call,
+        input: Result<&Self::Input, ApiError>,
     ) -> Result<RenderedResponse, ApiError>;
 }
 
@@ -48,16 +43,16 @@ pub(crate) async fn run_read_with_body<Q: ReadWithBody>(
     let received = body::read_body(&request, payload, state.body_memory.empty_permit(call.scope)).await;
     let length = received.as_ref().map_or(0, |body| body.bytes.len());
     let parse = move |headers: &HeaderMap| {
-        received.and_then(|body| parse_command(headers, &body.bytes, Q::parse_command))
+        received.and_then(|body| parse_input(headers, Some(body.bytes.as_slice()), Q::parse_input))
     };
     let parsed = state.body_parser.run_parser(request.headers(), length, parse).await?;
     let permit = state.read_queue.acquire_permit(call.scope).await?;
     let work = move |state: &ApiState, _: &CommitDecision| {
         let _permit = permit;
         state.api.store.read_snapshot(|reads: &mut dyn ReadTx| {
-            let object = Q::find_object(reads, &call)?;
-            let parsed = parsed.as_ref().map_err(ApiError::clone)?;
-            Ok::<_, ApiError>(parsed.add_ignored_fields(Q::execute_read(reads, object, &parsed.command)?))
+            let input = parsed.as_ref().map(|parsed| &parsed.input).map_err(ApiError::clone);
+            let response = Q::execute_read(reads, &call, input)?;
+            parsed.as_ref().map(|parsed| parsed.add_ignored_fields(response)).map_err(ApiError::clone)
         })
     };
     state.run_blocking(work).await

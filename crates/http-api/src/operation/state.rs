@@ -9,7 +9,7 @@ use actix_web::web;
 use guerdon_domain::idempotency::IdempotentRequest;
 use guerdon_domain::journal::{Actor, Origin};
 use guerdon_domain::ports::{Context, Deadlines};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
 use super::key_locks::KeyLocks;
@@ -20,7 +20,9 @@ use crate::operation::call::Call;
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
 use crate::operation::fair_queue::FairQueue;
-use crate::operation::memory_budget::{MemoryBudget, SMALL_BODY_BYTES_MAX, SMALL_WORK_BYTES_MAX};
+use crate::operation::memory_budget::{
+    MemoryBudget, MemoryLimits, SMALL_BODY_BYTES_MAX, SMALL_WORK_BYTES_MAX,
+};
 
 /// The maximum number of store calls that run or wait for a thread. Further calls fail with 503.
 const STORE_CALLS_MAX: usize = 256;
@@ -30,15 +32,17 @@ const STORE_CALLS_MAX: usize = 256;
 const READS_IN_PROGRESS_MAX: usize = 24;
 const WRITES_IN_PROGRESS_MAX: usize = 136;
 
-/// The maximum memory for large bodies that are being read or wait to be processed, in total and per provider.
-const BODY_MEMORY_BYTES: (usize, usize) = (24 << 20, 12 << 20);
-/// The maximum memory that large requests need for their work and their responses, in total and per provider.
-const WORK_MEMORY_BYTES: (usize, usize) = (64 << 20, 32 << 20);
+/// The memory for large bodies that are being read or wait to be processed.
+const BODY_MEMORY: MemoryLimits =
+    MemoryLimits { small: SMALL_BODY_BYTES_MAX, total: 24 << 20, per_provider: 12 << 20 };
+/// The memory that large requests need for their work and their responses.
+const WORK_MEMORY: MemoryLimits =
+    MemoryLimits { small: SMALL_WORK_BYTES_MAX, total: 64 << 20, per_provider: 32 << 20 };
 
 /// How often a waiting request checks whether the database still responds.
 const HEALTH_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-fn database_silent_error() -> ApiError {
+fn database_unavailable_error() -> ApiError {
     ApiError::unavailable("the database is not available", 2)
 }
 
@@ -69,18 +73,8 @@ impl ApiState {
     pub(crate) fn new(api: Api) -> Arc<Self> {
         Arc::new(Self {
             key_locks: Arc::default(),
-            body_memory: MemoryBudget::new(
-                "body",
-                SMALL_BODY_BYTES_MAX,
-                BODY_MEMORY_BYTES.0,
-                BODY_MEMORY_BYTES.1,
-            ),
-            work_memory: MemoryBudget::new(
-                "work",
-                SMALL_WORK_BYTES_MAX,
-                WORK_MEMORY_BYTES.0,
-                WORK_MEMORY_BYTES.1,
-            ),
+            body_memory: MemoryBudget::new("body", BODY_MEMORY),
+            work_memory: MemoryBudget::new("work", WORK_MEMORY),
             body_parser: BodyParser::new(),
             store_failure_throttle: LogThrottle::default(),
             read_queue: FairQueue::new("read", READS_IN_PROGRESS_MAX),
@@ -104,18 +98,20 @@ impl ApiState {
             origin: Origin {
                 actor: Actor::Provider,
                 reference: Some(&call.request_id),
-                key: key.map(|repeatable| repeatable.key.key.as_str()),
+                key: key.map(|request| request.key.key.as_str()),
             },
         }
     }
 
-    /// Runs `work` on the blocking pool, to its end even if the client disconnects. If it takes too long, fails with
-    /// 503 and decides against the commit; `work` must therefore call `decide_commit` before it commits.
+    /// Runs `work` on the blocking pool, to its end even if the client disconnects. Fails with 503 if there are too
+    /// many store calls, or if the database does not respond. If `work` takes too long, fails with 503 and decides
+    /// against the commit; `work` must therefore call `decide_commit` before it commits.
     pub(crate) async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &CommitDecision) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.acquire_store_permit()?;
+        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| ApiError::busy())?;
+        self.require_database()?;
         let (state, decision) = (Arc::clone(self), Arc::new(CommitDecision::default()));
         let work_decision = Arc::clone(&decision);
         let arrived = Instant::now();
@@ -139,20 +135,13 @@ impl ApiState {
         let Some(cause) = refusal.store_failure() else { return };
         self.api.database_health.record_failure(cause);
         if self.store_failure_throttle.allows_line(cause.to_string(), std::time::Instant::now()) {
-            log::error!(request_id, cause:%; "a request failed because of the store (logged once a minute for each cause)");
+            log::error!(request_id, cause:%; "a request failed because of the database (logged once a minute for each cause)");
         }
-    }
-
-    /// Returns a permit for one store call. Fails with 503 if there are too many calls, or if the database does not
-    /// respond.
-    pub(super) fn acquire_store_permit(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let permit = Arc::clone(&self.store_calls).try_acquire_owned().map_err(|_full| ApiError::busy())?;
-        self.require_database().map(|()| permit)
     }
 
     /// Fails with 503 if the database does not respond, so that the request does not wait for it.
     pub(super) fn require_database(&self) -> Result<(), ApiError> {
-        if self.api.database_health.is_hanging() { Err(database_silent_error()) } else { Ok(()) }
+        if self.api.database_health.is_hanging() { Err(database_unavailable_error()) } else { Ok(()) }
     }
 
     /// Waits for the store. If that takes too long, decides against the commit and fails with 503. If the commit was
@@ -170,10 +159,10 @@ impl ApiState {
                 Ok(done) => return Ok(done),
                 Err(_) if self.api.database_health.is_hanging() || Instant::now() > commit_deadline => {
                     decision.decide_timeout();
-                    return Err(database_silent_error());
+                    return Err(database_unavailable_error());
                 }
                 Err(_) if Instant::now() > response_deadline && decision.decide_timeout() => {
-                    return Err(database_silent_error());
+                    return Err(database_unavailable_error());
                 }
                 Err(_) => {}
             }

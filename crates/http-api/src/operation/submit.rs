@@ -19,16 +19,12 @@ use crate::operation::state::{ApiState, aborted_call_error};
 pub(crate) type RenderResponse = fn(&Done) -> Result<RenderedResponse, ApiError>;
 
 /// A command that has ended: its outcome, the last rendered response, and the resources that were held for it.
-struct EndedCommand<H> {
-    outcome: Outcome,
-    rendered: Option<RenderedResponse>,
-    resources: H,
-}
+type EndedCommand<H> = (Outcome, Option<RenderedResponse>, H);
 
 /// A request that waits for the outcome of its command.
 struct PendingResponse<H> {
     render: RenderResponse,
-    is_repeatable: bool,
+    has_idempotency_key: bool,
     rendered: Option<RenderedResponse>,
     decision: Arc<CommitDecision>,
     sender: Sender<EndedCommand<H>>,
@@ -39,7 +35,7 @@ impl<H: Send> OutcomeReceiver for PendingResponse<H> {
     fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError> {
         let to_store_error = |cause: ApiError| StoreError::Broken(cause.status_and_message().1.to_owned());
         let rendered = (self.render)(done).map_err(to_store_error)?;
-        let body = if self.is_repeatable {
+        let body = if self.has_idempotency_key {
             idempotency::pack_body(&rendered).map_err(to_store_error)?
         } else {
             Vec::new()
@@ -55,7 +51,7 @@ impl<H: Send> OutcomeReceiver for PendingResponse<H> {
 
     fn receive_outcome(self: Box<Self>, outcome: Outcome) {
         let Self { rendered, sender, resources, .. } = *self;
-        drop(sender.send(EndedCommand { outcome, rendered, resources })); // the client may have disconnected
+        drop(sender.send((outcome, rendered, resources))); // the client may have disconnected
     }
 }
 
@@ -66,7 +62,7 @@ impl ApiState {
         self: &Arc<Self>,
         call: &Call,
         command: Command,
-        repeatable: Option<IdempotentRequest>,
+        idempotent_request: Option<IdempotentRequest>,
         render: RenderResponse,
         resources: H,
     ) -> Result<Option<(RenderedResponse, H)>, ApiError> {
@@ -75,7 +71,7 @@ impl ApiState {
         let (sender, receiver) = oneshot::channel();
         let response = PendingResponse {
             render,
-            is_repeatable: repeatable.is_some(),
+            has_idempotency_key: idempotent_request.is_some(),
             rendered: None,
             decision: Arc::clone(&decision),
             sender,
@@ -87,13 +83,13 @@ impl ApiState {
             requester: Requester {
                 actor: Actor::Provider,
                 reference: Some(call.request_id.to_string()),
-                key: repeatable.as_ref().map(|repeatable| repeatable.key.key.clone()),
+                key: idempotent_request.as_ref().map(|request| request.key.key.clone()),
             },
             context_sources: self.api.context_sources.clone(),
-            idempotent_request: repeatable,
+            idempotent_request,
             outcome_receiver: Box::new(response),
         });
-        let EndedCommand { outcome, rendered, resources } =
+        let (outcome, rendered, resources) =
             self.await_store(receiver, &decision).await?.map_err(aborted_call_error)?;
         let response = match outcome {
             Outcome::Done(_) => {

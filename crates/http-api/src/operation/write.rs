@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 use super::idempotency;
 use super::key_locks::KeyLock;
-use crate::operation::body::{self, ParsedCommand, ReceivedBody};
+use crate::operation::body::{self, ParsedInput, ReceivedBody};
 use crate::operation::call::Call;
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
@@ -27,21 +27,28 @@ use guerdon_api_types::body::Fields;
 /// The interval at which a request tries to get an idempotency key that another process holds.
 const KEY_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// An operation in one transaction. `require_object`, `parse_command` and `execute_command` are called in this order
+/// What an operation works with: its transaction, its call, and the context of its use case.
+pub(crate) struct Work<'a> {
+    pub(crate) tx: &'a mut dyn Tx,
+    pub(crate) call: &'a Call,
+    pub(crate) context: &'a Context<'a>,
+}
+
+/// An operation in one transaction. `require_object`, `parse_input` and `execute_write` are called in this order
 /// (behaviour 4.1).
 pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether only a designated provider may call the operation (behaviour 9.3).
     const NEEDS_DESIGNATION: bool = false;
     /// For an operation that moves points: the functions that create its command and render the result. The methods of
     /// such an operation do not run in a transaction.
-    const SUBMISSION: Option<(ToCommand<Self::Command>, RenderResponse)> = None;
+    const SUBMISSION: Option<(ToCommand<Self::Input>, RenderResponse)> = None;
     /// Whether the transaction is always rolled back, because the operation only shows what would happen. Such an
     /// operation ignores idempotency keys.
     const IS_DRY_RUN: bool = false;
     /// Whether the operation reads a body.
     const HAS_BODY: bool = true;
     /// The content of the body.
-    type Command: Send + Sync + 'static;
+    type Input: Send + Sync + 'static;
 
     /// Checks the object in the path before the body is checked.
     fn require_object(_tx: &mut dyn Tx, _call: &Call) -> Result<(), ApiError> {
@@ -49,33 +56,28 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
     }
 
     /// Reads the fields of the body; `None` only after a fault.
-    fn parse_command(fields: &mut Fields) -> Option<Self::Command>;
+    fn parse_input(fields: &mut Fields) -> Option<Self::Input>;
 
     /// The memory that the operation needs, including its response.
-    fn estimate_memory(_command: &Self::Command) -> usize {
+    fn estimate_memory(_input: &Self::Input) -> usize {
         0
     }
 
     /// Calls the use case and renders the response. It may run again after a conflict, so it must have no effect
-    /// outside `tx`.
-    fn execute_command(
-        _tx: &mut dyn Tx,
-        _call: &Call,
-        _command: &Self::Command,
-        _context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
+    /// outside the transaction.
+    fn execute_write(_work: Work<'_>, _input: &Self::Input) -> Result<RenderedResponse, ApiError> {
         Err(ApiError::internal("the operation submits a command"))
     }
 }
 
 /// Creates the command of a request.
-pub(crate) type ToCommand<C> = fn(&Call, &C) -> Result<Command, ApiError>;
+pub(crate) type ToCommand<I> = fn(&Call, &I) -> Result<Command, ApiError>;
 
 /// A parsed request. Faults of its body are reported only after the checks that take precedence.
 struct PreparedRequest<W: WriteOperation> {
     call: Call,
     key: Option<IdempotentRequest>,
-    parsed: Result<ParsedCommand<W::Command>, ApiError>,
+    parsed: Result<ParsedInput<W::Input>, ApiError>,
     /// The memory that is reserved for the body.
     _body_memory: Option<MemoryPermit>,
 }
@@ -128,33 +130,19 @@ fn prepare_request<W: WriteOperation>(
     headers: &HeaderMap,
     received: Result<ReceivedBody, ApiError>,
 ) -> PreparedRequest<W> {
-    let key = match &received {
-        Ok(received) if call.method == "POST" && !W::IS_DRY_RUN => {
-            idempotency::read_key(&call, headers, &received.bytes)
-        }
-        // If the body is incomplete, a retry cannot be distinguished from another request with the same key.
-        _ => Ok(None),
-    };
-    let (key, received) = match key {
-        Ok(key) => (key, received),
-        Err(refusal) => (None, Err(refusal)),
-    };
+    // If the body is incomplete, a retry cannot be distinguished from another request with the same key.
+    let received = received.and_then(|body| {
+        let accepts_key = call.method == "POST" && !W::IS_DRY_RUN;
+        let key = if accepts_key { idempotency::read_key(&call, headers, &body.bytes)? } else { None };
+        Ok((body, key))
+    });
     match received {
-        Ok(ReceivedBody { bytes, memory }) => {
-            PreparedRequest { parsed: parse_body::<W>(headers, &bytes), key, call, _body_memory: memory }
+        Ok((ReceivedBody { bytes, memory }, key)) => {
+            let body = W::HAS_BODY.then_some(bytes.as_slice());
+            let parsed = body::parse_input(headers, body, W::parse_input);
+            PreparedRequest { call, key, parsed, _body_memory: memory }
         }
-        Err(refusal) => PreparedRequest { parsed: Err(refusal), key, call, _body_memory: None },
-    }
-}
-
-fn parse_body<W: WriteOperation>(
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<ParsedCommand<W::Command>, ApiError> {
-    if W::HAS_BODY {
-        body::parse_command(headers, body, W::parse_command)
-    } else {
-        ParsedCommand::without_body(W::parse_command)
+        Err(refusal) => PreparedRequest { call, key: None, parsed: Err(refusal), _body_memory: None },
     }
 }
 
@@ -171,10 +159,10 @@ async fn execute_once<W: WriteOperation>(
     {
         return Err(refusal.clone());
     }
-    let memory = prepared.parsed.as_ref().map_or(0, |parsed| W::estimate_memory(&parsed.command));
+    let memory = prepared.parsed.as_ref().map_or(0, |parsed| W::estimate_memory(&parsed.input));
     let memory = state.work_memory.acquire_bytes(prepared.call.scope, memory).await?;
     if let (Some((to_command, render)), Ok(parsed)) = (W::SUBMISSION, &prepared.parsed) {
-        let command = to_command(&prepared.call, &parsed.command)?;
+        let command = to_command(&prepared.call, &parsed.input)?;
         let resources = (key_lock, memory);
         let submitted =
             state.submit_command(&prepared.call, command, prepared.key.clone(), render, resources).await?;
@@ -235,8 +223,8 @@ fn run_in_transaction<W: WriteOperation>(
             KeyState::Misused => return Err(ApiError::key_reused()),
         }
     }
-    let command = parsed.as_ref().map(|parsed| &parsed.command).map_err(ApiError::clone)?;
-    let response = W::execute_command(tx, call, command, &context)?;
+    let input = parsed.as_ref().map(|parsed| &parsed.input).map_err(ApiError::clone)?;
+    let response = W::execute_write(Work { tx: &mut *tx, call, context: &context }, input)?;
     if let Some(key) = key {
         let body = idempotency::pack_body(&response)?;
         key.store_response(tx, response.status.as_u16(), body, context.clock.now())?;

@@ -18,14 +18,15 @@ const FORWARDED_PROTO: &str = "x-forwarded-proto";
 pub(super) fn is_https(transport: &Transport, request: &ServiceRequest) -> bool {
     transport.terminates_tls || {
         let peer = request.peer_addr().map(|address| address.ip());
-        peer.is_some_and(|address| is_trusted_proxy(transport, address)) && forwards_https(request.headers())
+        let is_proxy = peer.is_some_and(|address| is_trusted_proxy(address, &transport.trusted_proxies));
+        is_proxy && forwards_https(request.headers())
     }
 }
 
 /// The client's address for limits by address; `None` if the connection has no address.
 pub(super) fn client_address(transport: &Transport, request: &ServiceRequest) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip().to_canonical();
-    Some(if is_trusted_proxy(transport, peer) {
+    Some(if is_trusted_proxy(peer, &transport.trusted_proxies) {
         forwarded_address(peer, request.headers(), &transport.trusted_proxies)
     } else {
         peer
@@ -42,18 +43,14 @@ pub(crate) fn limit_address(address: IpAddr) -> IpAddr {
 }
 
 /// Whether an address belongs to a trusted proxy.
-pub(crate) fn is_trusted_proxy(transport: &Transport, address: IpAddr) -> bool {
-    is_in_networks(address, &transport.trusted_proxies)
+pub(crate) fn is_trusted_proxy(address: IpAddr, trusted: &[IpNet]) -> bool {
+    let address = address.to_canonical();
+    trusted.iter().any(|network| network.contains(&address))
 }
 
 fn forwards_https(headers: &HeaderMap) -> bool {
     single_header(headers, FORWARDED_PROTO)
         .is_ok_and(|value| value.is_some_and(|protocol| protocol.eq_ignore_ascii_case(b"https")))
-}
-
-fn is_in_networks(address: IpAddr, trusted: &[IpNet]) -> bool {
-    let address = address.to_canonical();
-    trusted.iter().any(|network| network.contains(&address))
 }
 
 /// The last forwarded address that does not belong to a trusted proxy. Entries before an entry that is not an address
@@ -65,7 +62,7 @@ pub(crate) fn forwarded_address(peer: IpAddr, headers: &HeaderMap, trusted: &[Ip
     for item in values.iter().rev().flat_map(|value| value.rsplit(',')) {
         let Some(parsed) = parse_address(item.trim()) else { break };
         address = parsed;
-        if !is_in_networks(address, trusted) {
+        if !is_trusted_proxy(address, trusted) {
             break;
         }
     }

@@ -24,10 +24,10 @@ const DEFAULT_PARAMETERS: [(&str, &str); 5] = [
     ("fallback_application_name", "guerdon"),
 ];
 
-/// Marks a session as one that may write facts. The mark is an advisory lock whose number identifies the schema of the
-/// tables. `settled_before()` waits only for transactions of marked sessions, so the lock is acquired before the first
-/// transaction and held until the session ends. `journal_position()` refuses facts of any other session. Both functions
-/// are defined in the first migration.
+/// Marks a session as one that may write journal entries, events and audit entries. The mark is an advisory lock whose
+/// number identifies the schema of the tables. `complete_before()` waits only for transactions of marked sessions, so
+/// the lock is acquired before the first transaction and held until the session ends. `journal_position()` refuses such
+/// rows of any other session. Both functions are defined in the first migration.
 const MARK_AS_WRITER: &str = "SELECT pg_advisory_lock_shared(1735746917, relnamespace::integer) FROM pg_class \
     WHERE oid = to_regclass('settings'); SET guerdon.writer = on";
 

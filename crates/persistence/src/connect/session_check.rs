@@ -12,8 +12,8 @@ use crate::access::OpenError;
 /// The message of the error that a check raises for a mismatch. A check returns no result, because a query
 /// with a result would be prepared first, possibly in a different session from the one in which it runs.
 const MISMATCH: &str = "guerdon: otherwise";
-/// The number of tries. One is not enough, because other clients of the pooler may hide the problem.
-const TRIES: usize = 3;
+/// The number of attempts. One is not enough, because other clients of the pooler may hide the problem.
+const ATTEMPTS: usize = 3;
 
 /// Fails if a connection does not keep its session. No statement may have been prepared on either connection
 /// before.
@@ -21,7 +21,7 @@ pub(crate) fn require_own_sessions(
     one: &mut PgConnection,
     other: &mut PgConnection,
 ) -> Result<(), OpenError> {
-    for _ in 0..TRIES {
+    for _ in 0..ATTEMPTS {
         let mark = RandomState::new().hash_one(0).to_string();
         let are_own = are_own_sessions(one, other, &mark);
         if !are_own.map_err(|e| OpenError::failed_because("cannot read PostgreSQL's sessions", &e))? {

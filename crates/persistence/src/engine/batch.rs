@@ -43,7 +43,7 @@ pub(super) fn run_batch<B: Backend>(
     let mut failure = None;
     let mut committed = backend.run_transaction(locking, time_left, is_large, &mut |tx| {
         results.clear();
-        // Only a panic before the commit is caught. After the commit, another try would execute the commands
+        // Only a panic before the commit is caught. After the commit, a retry would execute the commands
         // twice.
         let decided = catch_unwind(AssertUnwindSafe(|| decide_all(tx, jobs, locking, &mut results)));
         decided.unwrap_or_else(|panic| Err(panic_error(&*panic))).unwrap_or_else(|cause| {
@@ -138,7 +138,7 @@ fn decide_job(
     }))
 }
 
-/// How a command ended, given the result of its batch; `None` if it must be tried again.
+/// How a command ended, given the result of its batch; `None` if it must be retried.
 pub(super) fn final_outcome(committed: &Result<(), BatchError>, result: CommandResult) -> Option<Outcome> {
     let failed = |cause: &StoreError| Outcome::Refused(Refusal::Store(cause.clone()));
     match (committed, result) {

@@ -11,10 +11,11 @@
 //! One of the patient workers also takes large commands, each in a separate batch.
 //!
 //! If a command is refused or panics, only that command is rolled back. If a batch fails for a reason that one
-//! of its commands may have caused, each of its commands is tried alone; if a batch lost a race, its commands
-//! are tried again. If the database is unavailable, the commands fail: the commands of one batch wait for a
-//! connection together, at most a second. If the acknowledgement of a commit is lost, nothing is tried again:
-//! the commands fail with an unknown outcome, and a retry with the same idempotency key returns what happened.
+//! of its commands may have caused, each of its commands is retried alone; if a batch conflicted with another
+//! transaction, its commands are retried. If the database is unavailable, the commands fail: the commands of
+//! one batch wait for a connection together, at most a second. If the acknowledgement of a commit is lost,
+//! nothing is retried: the commands fail with an unknown outcome, and a retry with the same idempotency key
+//! returns what happened.
 
 mod batch;
 mod queue;
@@ -72,7 +73,7 @@ impl Worker {
 
 /// Why a transaction did not commit.
 pub(crate) enum BatchError {
-    /// The transaction lost a race and was rolled back. Another try may succeed.
+    /// The transaction conflicted with another one and was rolled back. Another attempt may succeed.
     Contended,
     /// The transaction was rolled back. One of the commands may be the cause.
     Failed(StoreError),

@@ -67,8 +67,8 @@ impl Job {
         self.submission.command.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
-    /// Whether it must be executed in a separate batch. A command that was tried several times must also run
-    /// alone.
+    /// Whether it must be executed in a separate batch. A command that was retried several times must also
+    /// run alone.
     fn must_run_alone(&self) -> bool {
         self.needs_own_batch || self.is_large() || self.retries >= 3
     }
@@ -85,12 +85,12 @@ impl Job {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
     }
 
-    /// Whether too little time is left for another try.
+    /// Whether too little time is left for another attempt.
     pub(super) fn is_out_of_time(&self, now: Instant) -> bool {
         self.time_left(now) < Deadlines::REQUEST.retry_min
     }
 
-    /// The error for a command that is not tried, or not tried again.
+    /// The error for a command that is not attempted, or not retried.
     pub(super) fn timeout_error(&self, now: Instant) -> StoreError {
         if self.is_out_of_time(now) { StoreError::DeadlineExceeded } else { StoreError::Busy }
     }
@@ -126,6 +126,8 @@ pub(super) struct JobQueue {
     last_patient_provider: Option<ProviderId>,
     /// The accounts of the batches in progress.
     busy_accounts: HashSet<Account>,
+    /// The number of batches in progress.
+    batches_in_progress: usize,
     /// The number of busy fast workers.
     busy_fast_workers: usize,
     /// Whether patient workers exist.
@@ -143,6 +145,7 @@ impl JobQueue {
             patient_queue: VecDeque::new(),
             last_patient_provider: None,
             busy_accounts: HashSet::new(),
+            batches_in_progress: 0,
             busy_fast_workers: 0,
             has_locks,
             is_closed: false,
@@ -183,7 +186,7 @@ impl JobQueue {
         (self.waiting_count > 0, !self.patient_queue.is_empty())
     }
 
-    /// Returns commands to the queue for another try, ahead of those that arrived later.
+    /// Returns commands to the queue for another attempt, ahead of those that arrived later.
     pub(super) fn push_for_retry(&mut self, jobs: Vec<Job>) {
         for job in jobs.into_iter().rev() {
             if self.has_locks {
@@ -209,11 +212,12 @@ impl JobQueue {
         self.is_closed
             && self.waiting_count == 0
             && self.patient_queue.is_empty()
-            && self.busy_accounts.is_empty()
+            && self.batches_in_progress == 0
     }
 
     /// Ends a worker's batch and frees its accounts.
     pub(super) fn release_accounts(&mut self, worker: Worker, accounts: &[Account]) {
+        self.batches_in_progress -= 1;
         self.busy_fast_workers -= usize::from(worker == Worker::Fast);
         for account in accounts {
             self.busy_accounts.remove(account);
@@ -262,6 +266,7 @@ impl JobQueue {
         let accounts: BTreeSet<Account> = jobs.iter().flat_map(|job| &job.needs.accounts).copied().collect();
         self.busy_accounts.extend(&accounts);
         self.update_metric();
+        self.batches_in_progress += 1;
         self.busy_fast_workers += usize::from(worker == Worker::Fast);
         Some(JobBatch { jobs, accounts: accounts.into_iter().collect() })
     }
@@ -319,8 +324,8 @@ impl JobQueue {
     /// Takes the first command that waits for a lock, and others that need one of its accounts.
     fn take_patient_batch(&mut self, takes_large: bool) -> Vec<Job> {
         let can_take = |job: &Job| self.has_free_accounts(job) && (takes_large || !job.is_large());
-        let is_turn =
-            |job: &Job| Some(job.submission.provider) != self.last_patient_provider && can_take(job);
+        let last_provider = self.last_patient_provider;
+        let is_turn = |job: &Job| Some(job.submission.provider) != last_provider && can_take(job);
         let found = self
             .patient_queue
             .iter()

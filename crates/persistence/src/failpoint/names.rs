@@ -122,7 +122,7 @@ pub const MUTANTS: [Mutant; 17] = [
     mutant("lose_commit", 16),
     // Commands succeed before their transaction is committed. A later transaction commits it.
     Mutant { only_on: Some(Database::Sqlite), ..mutant("respond_before_commit", 2) },
-    // A transaction that failed is committed, and its commands are tried again.
+    // A transaction that failed is committed, and its commands are retried.
     Mutant {
         needs_failures_at: Some("sqlite.insert.idempotency_records"),
         only_on: Some(Database::Sqlite),
@@ -133,7 +133,7 @@ pub const MUTANTS: [Mutant; 17] = [
         only_on: Some(Database::Postgres),
         ..mutant("commit_aborted", 1)
     },
-    // Commands are tried again although their transaction may be committed.
+    // Commands are retried although their transaction may be committed.
     Mutant {
         needs_failures_at: Some("sqlite.committed"),
         only_on: Some(Database::Sqlite),

@@ -13,7 +13,7 @@ use crate::access::OpenError;
 use diesel::PgConnection as Conn;
 
 const HAS_JOURNAL: &str =
-    "to_regclass('journal_entries') IS NOT NULL AND to_regproc('settled_before') IS NOT NULL";
+    "to_regclass('journal_entries') IS NOT NULL AND to_regproc('complete_before') IS NOT NULL";
 
 /// The last position in use. Every event has the position of a journal entry.
 const LAST_POSITION: &str =

@@ -48,10 +48,10 @@ pub(super) struct PendingMigration<'a> {
     pub migration: &'a Migration,
     pub script: Script,
     /// Whether it was started.
-    pub begun: bool,
+    pub was_started: bool,
     pub steps_done: usize,
     /// The last key that the next step has completed, if it is a step in batches that was interrupted.
-    pub reached: Option<String>,
+    pub last_completed_key: Option<String>,
 }
 
 impl PendingMigration<'_> {
@@ -93,9 +93,13 @@ pub(super) fn find_pending<'a>(
         }
         if row.is_none_or(|row| !row.finished) {
             let steps_done = row.map_or(0, |row| row.steps_done).try_into().unwrap_or(0);
-            let reached = row.and_then(|row| row.reached.clone());
-            let (script, begun) = (Script::parse(migration)?, row.is_some());
-            pending.push(PendingMigration { migration, script, begun, steps_done, reached });
+            pending.push(PendingMigration {
+                migration,
+                script: Script::parse(migration)?,
+                was_started: row.is_some(),
+                steps_done,
+                last_completed_key: row.and_then(|row| row.reached.clone()),
+            });
         }
     }
     // Missing migrations must not run after those of a newer program.

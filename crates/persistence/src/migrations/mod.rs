@@ -22,8 +22,8 @@
 //! * Each other directive starts a step, which ends at the next directive. Steps run in order and are
 //!   recorded when they are done. An interrupted migration continues at the step that was interrupted.
 //! * `in a transaction` is the default for a file without directives. PostgreSQL stops waiting for a lock
-//!   after half a second, so that requests that queue for the same lock can continue, and the step is tried
-//!   again. Give each big table a separate step: a step holds its locks while it waits for the next one.
+//!   after half a second, so that requests that queue for the same lock can continue, and the step is
+//!   retried. Give each big table a separate step: a step holds its locks while it waits for the next one.
 //! * `outside a transaction` is for PostgreSQL only: one `CREATE [UNIQUE] INDEX CONCURRENTLY name ON …` or
 //!   `DROP INDEX CONCURRENTLY IF EXISTS name`. The statement waits for transactions in progress and blocks
 //!   none. If an interrupted run left an invalid index behind, the index is dropped and created again.

@@ -120,7 +120,7 @@ impl MigrationRunner {
     fn apply_migration(&mut self, pending: &PendingMigration<'_>) -> Result<(), OpenError> {
         let (name, steps) = (pending.migration.name, pending.script.steps.len());
         let is_one_transaction = matches!(pending.script.steps.as_slice(), [MigrationStep::Transaction(_)]);
-        if !is_one_transaction && !pending.begun {
+        if !is_one_transaction && !pending.was_started {
             self.conn.batch_execute(&pending.record_statement(0)).map_err(|e| migration_error(&e))?; // its floor applies from now on
         }
         for (number, step) in (1..).zip(&pending.script.steps).skip(pending.steps_done) {
@@ -138,8 +138,9 @@ impl MigrationRunner {
                     .and_then(|()| record_step(&mut self.conn, &note)),
                 MigrationStep::Batches(batches) => {
                     // Only the first remaining step can have been interrupted.
-                    let reached = pending.reached.clone().filter(|_| number == pending.steps_done + 1);
-                    self.run_in_batches(name, batches, reached)
+                    let last_key = pending.last_completed_key.clone();
+                    let last_key = last_key.filter(|_| number == pending.steps_done + 1);
+                    self.run_in_batches(name, batches, last_key)
                         .and_then(|()| record_step(&mut self.conn, &note))
                 }
             };
@@ -168,14 +169,16 @@ impl MigrationRunner {
         &mut self,
         name: &str,
         batches: &BatchedUpdate,
-        mut reached: Option<String>,
+        mut last_completed_key: Option<String>,
     ) -> QueryResult<()> {
         let key = &batches.key;
         let durations = BATCH_DURATION_TARGET..=BATCH_DURATION_TARGET;
         let mut rows = AdaptiveSize::new(FIRST_BATCH_ROWS, 1..=BATCH_ROWS_MAX, durations);
         loop {
-            let after =
-                reached.as_ref().map_or_else(|| "TRUE".to_owned(), |reached| format!("{key} > {reached}"));
+            let after = match &last_completed_key {
+                Some(last) => format!("{key} > {last}"),
+                None => "TRUE".to_owned(),
+            };
             let Some(end) = self.batch_end_key(batches, &after, rows.get())? else { return Ok(()) };
             let statement = batches.for_range(&format!("{after} AND {key} <= {end}"));
             let mut begun = Instant::now();
@@ -191,7 +194,7 @@ impl MigrationRunner {
                     .map(drop)
             });
             match done {
-                Ok(()) => reached = Some(end),
+                Ok(()) => last_completed_key = Some(end),
                 Err(e) if rows.get() > 1 && message_contains(&e, &["statement timeout"]) => {}
                 Err(e) => return Err(e),
             }

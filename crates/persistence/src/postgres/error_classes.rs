@@ -22,7 +22,7 @@ pub(crate) fn classify_error(error: &Error) -> StoreError {
     match error {
         Error::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => StoreError::Busy,
         // The rules were checked before the write: another transaction inserted the row first, and the next
-        // try will see it.
+        // attempt will see it.
         Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => StoreError::Busy,
         // A standby, or a server that its operator has made read-only, for example because its disk is full.
         Error::DatabaseError(

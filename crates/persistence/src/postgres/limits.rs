@@ -10,7 +10,7 @@ use super::error_classes::classify_error;
 use crate::engine::Locking;
 use crate::write_form::WriteForm;
 
-/// The limits of one unit of work, over all its tries.
+/// The limits of one unit of work, over all its attempts.
 pub(crate) struct UnitLimits {
     /// The unit does not commit after this time.
     deadline: Option<Instant>,

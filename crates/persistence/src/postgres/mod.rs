@@ -51,7 +51,7 @@ pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id::text COLLATE \"C\")::uui
 pub(crate) const DATABASE_BYTES: &str = "pg_database_size(current_database())";
 /// Whether rows are looked up one by one. On PostgreSQL, one statement looks up a list of ids, which is a single
 /// bound value.
-pub(crate) const READS_ROWS_SINGLY: bool = false;
+pub(crate) const LOOKS_UP_ROWS_ONE_BY_ONE: bool = false;
 /// PostgreSQL needs no hint: its planner uses statistics to choose the order in which it reads a table.
 pub(crate) const BY_POSITION_HINT: &str = "";
 /// Whether the index `events_feed` contains the whole order of a provider's events: position and id.
@@ -117,35 +117,28 @@ fn advisory_lock_key(id: Uuid) -> i32 {
 pub(crate) fn journal_complete_before(conn: &mut Conn) -> QueryResult<i64> {
     // Two statements, in this order: Citus would evaluate the function on another node if the statement also read a
     // table.
-    let settled = settled_before(conn)?;
+    let complete = complete_before(conn)?;
     let first_under_way = diesel::dsl::sql::<Nullable<BigInt>>(
         "(SELECT min(position) FROM journal_entries WHERE id IN (SELECT id FROM distributions_under_way))",
     );
     let first_under_way: Option<i64> = diesel::select(first_under_way).get_result(conn)?;
-    Ok(first_under_way.map_or(settled, |first| first.min(settled)))
+    Ok(first_under_way.map_or(complete, |first| first.min(complete)))
 }
 
 /// The position from which the order of the journal may still change, because transactions with this or a later
 /// position may be in progress.
-fn settled_before(conn: &mut Conn) -> QueryResult<i64> {
-    diesel::select(diesel::dsl::sql::<BigInt>("settled_before()")).get_result(conn)
+pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
+    diesel::select(diesel::dsl::sql::<BigInt>("complete_before()")).get_result(conn)
 }
 
-/// The position from which audit entries may still be inserted. Their positions are transaction ids, too.
-pub(crate) fn audit_log_complete_before(conn: &mut Conn) -> QueryResult<i64> {
-    settled_before(conn)
-}
+pub(crate) use self::complete_before as audit_log_complete_before; // their positions are transaction ids, too
+pub(crate) use self::complete_before as feed_before;
 
-/// The position from which events may still be inserted between existing ones.
-pub(crate) fn feed_before(conn: &mut Conn) -> QueryResult<i64> {
-    settled_before(conn)
-}
-
-/// How many microseconds the oldest transaction that `settled_before()` waits for has been open. A role without
+/// How many microseconds the oldest transaction that `complete_before()` waits for has been open. A role without
 /// `pg_read_all_stats` cannot see when transactions of other roles started; such transactions are ignored.
-pub(crate) fn feed_held_micros(conn: &mut Conn) -> QueryResult<i64> {
+pub(crate) fn feed_delay_micros(conn: &mut Conn) -> QueryResult<i64> {
     let oldest = "(SELECT COALESCE(max(extract(epoch FROM \
-        clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM unsettled_transactions() AS u \
+        clock_timestamp() - COALESCE(a.xact_start, p.prepared)) * 1000000), 0)::bigint FROM writing_transactions() AS u \
         LEFT JOIN pg_stat_activity AS a ON a.pid = u.pid \
         LEFT JOIN pg_prepared_xacts AS p ON u.pid IS NULL AND p.transaction = u.transaction_id)";
     diesel::select(diesel::dsl::sql::<BigInt>(oldest)).get_result(conn)

@@ -1,5 +1,5 @@
 //! The store over pools of PostgreSQL connections. Each unit of work runs in one transaction, and runs again
-//! if it lost a race, until its deadline.
+//! if it conflicted with another one, until its deadline.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::Duration;
@@ -74,18 +74,18 @@ impl PooledStore {
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
         mut limits: UnitLimits,
     ) -> Result<(), StoreError> {
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
             match self.try_unit(work, &mut limits)? {
                 UnitOutcome::Done => return Ok(()),
                 UnitOutcome::Failed(failure) | UnitOutcome::Unknown(failure) => return Err(failure),
                 UnitOutcome::Panicked(panic) => resume_unwind(panic),
                 UnitOutcome::LostRace => {
-                    tries += 1;
-                    if tries == retry_pause::TRIES_MAX {
+                    attempts += 1;
+                    if attempts == retry_pause::ATTEMPTS_MAX {
                         return Err(StoreError::Busy);
                     }
-                    retry_pause::sleep_before_retry(tries - 1);
+                    retry_pause::sleep_before_retry(attempts - 1);
                 }
             }
         }

@@ -4,18 +4,18 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, SmallInt};
 use guerdon_domain::ports::{AccountEntry, ReadAccountEntries, StoreError};
 use guerdon_domain::values::Page;
-use guerdon_domain::wallets::{Account, Reason, Transaction};
+use guerdon_domain::wallets::{Account, Reason};
 
 use super::super::{Conn, Db};
 use super::Unit;
+use crate::rows::AccountEntryRow;
 use crate::rows::types::{Id, Identifier, SqlTimestamp};
-use crate::rows::{AccountEntryRow, TransactionRow};
 use crate::statement::statement;
 
 statement! {
     /// Selects the latest entries of an account. Debits and credits are read from separate indexes and merged
     /// by entry number.
-    LatestEntries -> (Identifier, SmallInt, BigInt, SmallInt, SqlTimestamp) {
+    LatestEntries -> (Identifier, BigInt, SmallInt, BigInt, BigInt, Integer, SmallInt, SqlTimestamp) {
         debited: Identifier = Id,
         debited_kind: SmallInt = i16,
         but_debits: SmallInt = i16,
@@ -27,11 +27,11 @@ statement! {
         limit: BigInt = i64,
         offset: BigInt = i64,
     }
-    "SELECT journal_entry_id, CAST(direction AS SMALLINT), points, reason, created_at FROM (\
-     SELECT * FROM (SELECT journal_entry_id, 0 AS direction, points, reason, created_at, debit_sequence AS sequence FROM transfers \
-     WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
-     SELECT * FROM (SELECT journal_entry_id, 1 AS direction, points, reason, created_at, credit_sequence AS sequence FROM transfers \
-     WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
+    "SELECT journal_entry_id, sequence, CAST(direction AS SMALLINT), amount, points, points_per_dollar, reason, created_at FROM (\
+     SELECT * FROM (SELECT journal_entry_id, debit_sequence AS sequence, 0 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE debit_owner = ? AND debit_kind = ? AND reason <> ? ORDER BY debit_sequence DESC LIMIT ?) AS debits UNION ALL \
+     SELECT * FROM (SELECT journal_entry_id, credit_sequence AS sequence, 1 AS direction, amount, points, points_per_dollar, reason, \
+     created_at FROM transfers WHERE credit_owner = ? AND credit_kind = ? AND reason <> ? ORDER BY credit_sequence DESC LIMIT ?) AS credits) \
      AS both_sides ORDER BY sequence DESC LIMIT ? OFFSET ?"
 }
 
@@ -82,7 +82,7 @@ impl ReadAccountEntries for Unit<'_> {
         self.record_failure(rows.into_iter().map(AccountEntryRow::into_account_entry).collect())
     }
 
-    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<Transaction>, StoreError> {
+    fn list_transactions(&mut self, account: Account, page: Page) -> Result<Vec<AccountEntry>, StoreError> {
         let end = page.offset().saturating_add(page.limit());
         let (owner, kind, rounding) =
             (Id(account.owner_id()), account.kind().code(), Reason::Rounding.code());
@@ -98,7 +98,7 @@ impl ReadAccountEntries for Unit<'_> {
             limit: page.limit(),
             offset: page.offset(),
         };
-        let rows: Vec<TransactionRow> = self.query(|conn| latest.get_results(conn))?;
-        self.record_failure(rows.into_iter().map(TransactionRow::into_transaction).collect())
+        let rows: Vec<AccountEntryRow> = self.query(|conn| latest.get_results(conn))?;
+        self.record_failure(rows.into_iter().map(AccountEntryRow::into_account_entry).collect())
     }
 }

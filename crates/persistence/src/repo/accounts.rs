@@ -117,8 +117,7 @@ impl Accounts for Unit<'_> {
     ) -> Result<(), StoreError> {
         let rows: Vec<AccountRow> =
             new.iter().map(|account| AccountRow::new_account(company, *account, at)).collect();
-        self.query(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(accounts::table).values(&rows).execute(conn))
     }
 
     fn set_reserve_alert(&mut self, company: CompanyId, least: Option<Amount>) -> Result<Amount, StoreError> {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, SmallInt};
 use guerdon_domain::ports::{
-    DurationCounts, DurationSubject, LATEST_ATTEMPTS_MAX, LatestAttempts, ProviderAttempts, RecordedAttempt,
-    StoreError,
+    AttemptStatistics, DurationCounts, DurationSubject, LATEST_ATTEMPTS_MAX, LatestAttempts,
+    ProviderAttempts, ReadAttemptStatistics, RecordedAttempt, StoreError,
 };
 use guerdon_domain::values::EventId;
 use uuid::Uuid;
@@ -29,8 +29,8 @@ fn subject_id(subject: DurationSubject) -> Id {
     })
 }
 
-impl Unit<'_> {
-    pub(super) fn load_duration_hours(
+impl ReadAttemptStatistics for Unit<'_> {
+    fn duration_hours(
         &mut self,
         subject: DurationSubject,
         from: i32,
@@ -55,7 +55,35 @@ impl Unit<'_> {
         Ok(hours)
     }
 
-    pub(super) fn add_duration_counts(
+    fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError> {
+        let rows: Vec<ProviderAttemptsRow> = self.query(|conn| {
+            latest_attempts::table.select(ProviderAttemptsRow::as_select()).get_results(conn)
+        })?;
+        self.record_failure(rows.into_iter().map(ProviderAttemptsRow::into_provider_attempts).collect())
+    }
+
+    /// The latest attempt is the one whose number equals the stored number of attempts of the delivery.
+    fn latest_attempts_of_events(
+        &mut self,
+        events: &[EventId],
+    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError> {
+        let ids: Vec<Id<EventId>> = events.iter().map(|id| Id(*id)).collect();
+        let of_delivery =
+            attempts::event_id.eq(deliveries::event_id).and(attempts::number.eq(deliveries::attempts));
+        let rows: Vec<(Id<EventId>, RecordedAttemptRow)> = self.query(|conn| {
+            deliveries::table
+                .inner_join(attempts::table.on(of_delivery))
+                .filter(deliveries::event_id.eq_any(&ids))
+                .select((deliveries::event_id, RecordedAttemptRow::as_select()))
+                .get_results(conn)
+        })?;
+        let read = |(id, row): (Id<EventId>, RecordedAttemptRow)| Ok((id.0, row.into_recorded_attempt()?));
+        self.record_failure(rows.into_iter().map(read).collect())
+    }
+}
+
+impl AttemptStatistics for Unit<'_> {
+    fn add_durations(
         &mut self,
         hour: i32,
         durations: &[(DurationSubject, DurationCounts)],
@@ -87,15 +115,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    pub(super) fn load_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError> {
-        let rows: Vec<ProviderAttemptsRow> = self.query(|conn| {
-            latest_attempts::table.select(ProviderAttemptsRow::as_select()).get_results(conn)
-        })?;
-        self.record_failure(rows.into_iter().map(ProviderAttemptsRow::into_provider_attempts).collect())
-    }
-
     /// Shifts the stored results by the number of new attempts, and adds the results of the new ones.
-    pub(super) fn append_provider_attempts(&mut self, added: &[ProviderAttempts]) -> Result<(), StoreError> {
+    fn add_provider_attempts(&mut self, added: &[ProviderAttempts]) -> Result<(), StoreError> {
         for slice in added.chunks(ROWS_PER_STATEMENT) {
             let query = format!(
                 "INSERT INTO latest_attempts (provider_id, results, attempts, ended_at) VALUES {} \
@@ -118,25 +139,5 @@ impl Unit<'_> {
             self.query(|conn| insert.execute(conn))?;
         }
         Ok(())
-    }
-
-    /// Loads the latest attempt at each event: the attempt whose number equals the stored number of attempts
-    /// of the delivery.
-    pub(super) fn load_latest_attempts(
-        &mut self,
-        events: &[EventId],
-    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError> {
-        let ids: Vec<Id<EventId>> = events.iter().map(|id| Id(*id)).collect();
-        let of_delivery =
-            attempts::event_id.eq(deliveries::event_id).and(attempts::number.eq(deliveries::attempts));
-        let rows: Vec<(Id<EventId>, RecordedAttemptRow)> = self.query(|conn| {
-            deliveries::table
-                .inner_join(attempts::table.on(of_delivery))
-                .filter(deliveries::event_id.eq_any(&ids))
-                .select((deliveries::event_id, RecordedAttemptRow::as_select()))
-                .get_results(conn)
-        })?;
-        let read = |(id, row): (Id<EventId>, RecordedAttemptRow)| Ok((id.0, row.into_recorded_attempt()?));
-        self.record_failure(rows.into_iter().map(read).collect())
     }
 }

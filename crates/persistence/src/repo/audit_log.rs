@@ -81,7 +81,6 @@ impl AuditLog for Unit<'_> {
         if let Some(subject) = row.state_subject() {
             row.state_digest = self.load_state_digest(subject)?;
         }
-        self.query(|conn| diesel::insert_into(audit_entries::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(audit_entries::table).values(&row).execute(conn))
     }
 }

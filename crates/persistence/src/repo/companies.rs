@@ -138,7 +138,6 @@ impl Companies for Unit<'_> {
 
     fn update_company(&mut self, company: &Company) -> Result<(), StoreError> {
         let row = CompanyRow::from_company(company);
-        self.query(|conn| diesel::update(companies::table.find(Id(company.id))).set(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::update(companies::table.find(Id(company.id))).set(&row).execute(conn))
     }
 }

@@ -154,20 +154,18 @@ impl ReadCompanyArchive for Unit<'_> {
             .bind::<Identifier, _>(Id(company))
             .bind::<SqlTimestamp, _>(DbTimestamp(now));
         for ((_, kind), value) in source.key.iter().zip(after.into_iter().flatten()) {
-            query = bind_value(query, *kind, value)?;
+            let bound = bind_value(query, *kind, value);
+            query = self.record_failure(bound)?;
         }
         let query = query.bind::<BigInt, _>(rows_max);
-        let mut found: Vec<DynamicRow> = self.query(|conn| query.get_results(conn))?;
+        let found: Vec<DynamicRow> = self.query(|conn| query.get_results(conn))?;
         let is_last = i64::try_from(found.len()).is_ok_and(|count| count < rows_max);
-        let rows: Vec<(ArchivedRow, ArchivedRow)> = found
-            .drain(..)
-            .map(|DynamicRow(mut key)| {
-                let row = key.split_off(source.key.len().min(key.len()));
-                (key, row)
-            })
-            .collect();
-        let next = rows.last().filter(|_| !is_last).map(|(key, _)| key.clone());
-        Ok(ArchivePage { rows: rows.into_iter().map(|(_, row)| row).collect(), next })
+        let split_key = |DynamicRow(mut key): DynamicRow| {
+            let row = key.split_off(source.key.len().min(key.len()));
+            (key, row)
+        };
+        let (mut keys, rows): (Vec<ArchivedRow>, Vec<ArchivedRow>) = found.into_iter().map(split_key).unzip();
+        Ok(ArchivePage { rows, next: keys.pop().filter(|_| !is_last) })
     }
 
     fn estimate_archived_rows(&mut self, company: CompanyId) -> Result<i64, StoreError> {

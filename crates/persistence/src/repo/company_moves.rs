@@ -61,22 +61,20 @@ impl ReadCompanyMoves for Unit<'_> {
 impl CompanyMoves for Unit<'_> {
     fn insert_company_move(&mut self, company_move: &CompanyMove) -> Result<(), StoreError> {
         let row = CompanyMoveRow::from_move(company_move);
-        self.query(|conn| diesel::insert_into(company_moves::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(company_moves::table).values(&row).execute(conn))
     }
 
     fn complete_company_move(&mut self, token: Uuid, at: Timestamp) -> Result<(), StoreError> {
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(company_moves::table.find(Id(token)))
                 .set(company_moves::completed_at.eq(Some(DbTimestamp(at))))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn hand_over_deliveries(&mut self, company: CompanyId, provider: ProviderId) -> Result<(), StoreError> {
         self.query(super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(deliveries::table)
                 .filter(deliveries::provider_id.eq(Id(provider)).and(deliveries::company_id.eq(Id(company))))
                 .filter(sql::<Bool>(PENDING))
@@ -86,8 +84,7 @@ impl CompanyMoves for Unit<'_> {
                     deliveries::lease_id.eq(None::<Id>),
                 ))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn take_back_deliveries(&mut self, company: CompanyId, now: Timestamp) -> Result<(), StoreError> {

@@ -49,13 +49,11 @@ impl ReadCorporations for Unit<'_> {
 impl Corporations for Unit<'_> {
     fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
         let row = CorporationRow::from_corporation(corporation);
-        self.query(|conn| diesel::insert_into(corporations::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(corporations::table).values(&row).execute(conn))
     }
 
     fn update_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
         let row = CorporationRow::from_corporation(corporation);
-        self.query(|conn| diesel::update(corporations::table.find(row.id)).set(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::update(corporations::table.find(row.id)).set(&row).execute(conn))
     }
 }

@@ -147,13 +147,12 @@ impl Deliveries for Unit<'_> {
             .set((deliveries::lease_id.eq(None::<Id>), deliveries::next_attempt_at.eq(due)))
             .execute(conn)
         })?;
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(
                 notifications::table.filter(sql::<Bool>(&format!("{PENDING} AND lease_id IS NOT NULL"))),
             )
             .set((notifications::lease_id.eq(None::<Id>), notifications::next_attempt_at.eq(due)))
             .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 }

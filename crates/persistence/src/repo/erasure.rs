@@ -85,12 +85,11 @@ impl Erasure for Unit<'_> {
         })?;
         // A receiver's response may contain parts of the request.
         let responses = attempts::table.filter(attempts::event_id.eq(Id(id)));
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(responses)
                 .set((attempts::response.eq(&[0_u8; 0][..]), attempts::response_headers.eq(None::<String>)))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn delete_notifications_to(

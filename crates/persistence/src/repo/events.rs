@@ -8,13 +8,13 @@ use diesel::sql_types::{BigInt, Bool, Nullable};
 use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    EventQuery, EventWithBody, FeedPage, FeedQuery, Lookup, NewEvent, Outbox, QueueDepth, QueuedEvent,
+    EventQuery, EventWithBody, FeedPage, FeedQuery, Lookup, NewEvent, Outbox, OutboxStatistics, QueuedEvent,
     ReadOutbox, RecordedAttempt, Replays, StoreError, Timestamp,
 };
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use super::super::{BOUND_VALUES_MAX, Db, OLDEST_EVENT_ID, feed_held_micros};
+use super::super::{BOUND_VALUES_MAX, Db, OLDEST_EVENT_ID, feed_delay_micros};
 use super::Unit;
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{attempts, deliveries, events};
@@ -113,25 +113,25 @@ impl ReadOutbox for Unit<'_> {
         self.record_failure(rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt).collect())
     }
 
-    fn queue_depth(&mut self) -> Result<QueueDepth, StoreError> {
+    fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError> {
         self.query(super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
         let mail = Channel::Mail.code();
         let query = format!(
             "SELECT pending, created_at, (SELECT count(*) FROM notifications WHERE channel = {mail} AND {PENDING}), \
              (SELECT count(*) FROM notifications WHERE channel = {mail} AND {GIVEN_UP}) FROM \
-             (SELECT count(*) AS pending, {OLDEST_EVENT_ID} AS oldest FROM deliveries WHERE {PENDING}) AS depth \
+             (SELECT count(*) AS pending, {OLDEST_EVENT_ID} AS oldest FROM deliveries WHERE {PENDING}) AS queued \
              LEFT JOIN events ON id = oldest"
         ); // ids increase with time
-        let depth = sql::<(BigInt, Nullable<SqlTimestamp>, BigInt, BigInt)>(&query);
+        let statistics = sql::<(BigInt, Nullable<SqlTimestamp>, BigInt, BigInt)>(&query);
         let (pending, oldest, mails_waiting, mails_given_up): (i64, Option<DbTimestamp>, i64, i64) =
-            self.query(|conn| depth.get_result(conn))?;
-        let feed_held_micros = self.query(feed_held_micros)?;
-        Ok(QueueDepth {
+            self.query(|conn| statistics.get_result(conn))?;
+        let feed_delay_micros = self.query(feed_delay_micros)?;
+        Ok(OutboxStatistics {
             pending,
             oldest_created_at: oldest.map(|oldest| oldest.0),
             mails_waiting,
             mails_given_up,
-            oldest_transaction_age: Duration::from_micros(feed_held_micros.try_into().unwrap_or(0)),
+            oldest_transaction_age: Duration::from_micros(feed_delay_micros.try_into().unwrap_or(0)),
         })
     }
 }
@@ -205,11 +205,9 @@ impl Replays for Unit<'_> {
         now: Timestamp,
     ) -> Result<usize, StoreError> {
         self.query(super::disable_statement_timeout)?; // after a long outage, there are many such deliveries
-        let which = events_in_state(provider, state);
         match state {
-            EventState::Pending => self.make_due_now(which, now),
-            EventState::Exhausted | EventState::Unaddressed => self.replay_ended(which, now),
             EventState::Delivered => Ok(0),
+            state => self.replay_events_since(provider, None, Some(state), now),
         }
     }
 }

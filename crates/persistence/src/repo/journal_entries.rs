@@ -3,9 +3,9 @@
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
-use guerdon_domain::journal::{EntryKind, JournalEntry};
+use guerdon_domain::journal::JournalEntry;
 use guerdon_domain::ports::{JournalEntries, ReadJournalEntries, StoreError};
-use guerdon_domain::redemptions::Redemption;
+use guerdon_domain::redemptions::{Redemption, redemption_of_entry};
 use guerdon_domain::values::RedemptionId;
 
 use super::Unit;
@@ -29,7 +29,6 @@ impl ReadJournalEntries for Unit<'_> {
         else {
             return Ok(None);
         };
-        let EntryKind::Redemption { user, points } = entry.kind else { return Ok(None) };
         let refunds: i64 = self.query(|conn| {
             journal_entries::table
                 .filter(journal_entries::subject_id.eq(Some(subject)))
@@ -37,25 +36,13 @@ impl ReadJournalEntries for Unit<'_> {
                 .count()
                 .get_result(conn)
         })?;
-        let amount = entry.rate.to_amount(points);
-        let amount = self
-            .record_failure(amount.ok_or_else(|| StoreError::Broken("an amount is out of range".into())))?;
-        Ok(Some(Redemption {
-            id,
-            company_id: entry.company_id,
-            user_id: user,
-            points,
-            amount,
-            created_at: entry.created_at,
-            is_refunded: refunds > 0,
-        }))
+        self.record_failure(redemption_of_entry(&entry, refunds > 0))
     }
 }
 
 impl JournalEntries for Unit<'_> {
     fn record_journal_entry(&mut self, entry: &JournalEntry) -> Result<(), StoreError> {
         let row = JournalEntryRow::from_entry(entry);
-        self.query(|conn| diesel::insert_into(journal_entries::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(journal_entries::table).values(&row).execute(conn))
     }
 }

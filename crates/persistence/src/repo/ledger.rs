@@ -12,8 +12,8 @@ use guerdon_domain::values::{CompanyId, OccasionId, ProviderId, UserId};
 use guerdon_domain::wallets::Account;
 
 use super::super::{
-    READS_ROWS_SINGLY, load_accounts, load_records, lock_companies_and_claim_keys, lock_user_and_company,
-    write_changes,
+    LOOKS_UP_ROWS_ONE_BY_ONE, load_accounts, load_records, lock_companies_and_claim_keys,
+    lock_user_and_company, write_changes,
 };
 use super::Unit;
 use crate::failpoint::alter_changes;
@@ -29,7 +29,7 @@ macro_rules! rows_of {
     ($unit:expr, $ids:expr, $id:path, $select:expr) => {{
         let ids: Vec<Id<_>> = $ids.iter().map(|id| Id(*id)).collect();
         let mut rows = Vec::with_capacity(ids.len());
-        if READS_ROWS_SINGLY {
+        if LOOKS_UP_ROWS_ONE_BY_ONE {
             for id in ids {
                 let found = $unit.query(|conn| $select.filter($id.eq(id)).get_result(conn).optional())?;
                 rows.extend(found);

@@ -85,6 +85,11 @@ impl<'a> Unit<'a> {
         self.record_failure(result)
     }
 
+    /// Runs a statement whose row count does not matter, and stores its failure.
+    fn execute(&mut self, statement: impl FnOnce(&mut Conn) -> QueryResult<usize>) -> Result<(), StoreError> {
+        self.query(statement).map(drop)
+    }
+
     /// Stores the failure of a result, such as that of reading a row.
     fn record_failure<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         result.inspect_err(|e| {
@@ -93,7 +98,8 @@ impl<'a> Unit<'a> {
     }
 }
 
-/// Disables the statement timeout for the rest of the transaction.
+/// Disables the statement timeout for the rest of the transaction. It needs a transaction: on PostgreSQL it has no
+/// effect on reads with `Consistency::PerStatement`, which run outside one.
 fn disable_statement_timeout(conn: &mut Conn) -> QueryResult<()> {
     super::set_statement_timeout(conn, None)
 }

@@ -6,8 +6,8 @@ use diesel::sql_types::{BigInt, Nullable, SmallInt};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox,
-    NotificationOutcome, NotificationQuery, NotificationRetries, RETRIED_NOTIFICATION_DUE, ReadNotifications,
-    StoreError, StoredNotification, Timestamp,
+    NotificationOutcome, NotificationQuery, NotificationRetries, NotificationState, RETRIED_NOTIFICATION_DUE,
+    ReadNotifications, StoreError, StoredNotification, Timestamp,
 };
 use uuid::Uuid;
 
@@ -17,9 +17,7 @@ use super::events::first_id_since;
 use crate::rows::conditions::PENDING;
 use crate::rows::schema::notifications;
 use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
-use crate::rows::{
-    ClaimedNotificationRow, DeclaredRow, NotificationRow, StoredNotificationRow, notification_state,
-};
+use crate::rows::{ClaimedNotificationRow, DeclaredRow, NotificationRow, StoredNotificationRow};
 use crate::statement_chunks::split_into_statements;
 
 /// The assumed maximum size of a notification in a statement.
@@ -47,7 +45,7 @@ impl ReadNotifications for Unit<'_> {
         let mut wanted =
             notifications::table.filter(of_channel).select(StoredNotificationRow::as_select()).into_boxed();
         if let Some(state) = query.state {
-            wanted = wanted.filter(notifications::state.eq(notification_state::state_code(state)));
+            wanted = wanted.filter(notifications::state.eq(state.code()));
         }
         if let Some(since) = query.since {
             let first = Id(first_id_since(since));
@@ -67,9 +65,9 @@ impl NotificationRetries for Unit<'_> {
             unclaimed.filter(notifications::channel.eq(channel.code()))
         };
         let due = || notifications::next_attempt_at.eq(Some(DbTimestamp(RETRIED_NOTIFICATION_DUE)));
-        let waits = notifications::state.eq(notification_state::WAITING);
+        let waits = notifications::state.eq(NotificationState::Waiting.code());
         let reset = (waits, notifications::attempts.eq(0), due());
-        let given_up = which().filter(notifications::state.eq(notification_state::GIVEN_UP));
+        let given_up = which().filter(notifications::state.eq(NotificationState::GivenUp.code()));
         let mut changed = self.query(|conn| diesel::update(given_up).set(reset).execute(conn))?;
         let waiting = which().filter(waits);
         changed += self.query(|conn| diesel::update(waiting).set(due()).execute(conn))?;
@@ -119,22 +117,21 @@ impl NotificationDeliveries for Unit<'_> {
         outcome: NotificationOutcome,
     ) -> Result<(), StoreError> {
         let (state, due) = match outcome {
-            NotificationOutcome::Sent => (notification_state::SENT, None),
-            NotificationOutcome::RetryAt(at) => (notification_state::WAITING, Some(DbTimestamp(at))),
-            NotificationOutcome::GivenUp => (notification_state::GIVEN_UP, None),
+            NotificationOutcome::Sent => (NotificationState::Sent, None),
+            NotificationOutcome::RetryAt(at) => (NotificationState::Waiting, Some(DbTimestamp(at))),
+            NotificationOutcome::GivenUp => (NotificationState::GivenUp, None),
         };
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(notifications::table.find(Id(id)))
                 .filter(notifications::lease_id.eq(Some(Id(lease))))
                 .set((
-                    notifications::state.eq(state),
+                    notifications::state.eq(state.code()),
                     notifications::attempts.eq(notifications::attempts + 1),
                     notifications::next_attempt_at.eq(due),
                     notifications::lease_id.eq(None::<Id>),
                 ))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn next_notification_due(&mut self, channel: Channel) -> Result<Option<Timestamp>, StoreError> {

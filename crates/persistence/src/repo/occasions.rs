@@ -94,26 +94,23 @@ impl ReadOccasions for Unit<'_> {
 impl Occasions for Unit<'_> {
     fn insert_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
         let row = OccasionRow::from_occasion(occasion);
-        self.query(|conn| diesel::insert_into(occasions::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(occasions::table).values(&row).execute(conn))
     }
 
     fn update_occasion(&mut self, occasion: &Occasion) -> Result<(), StoreError> {
         let row = OccasionRow::from_occasion(occasion);
         let id = Id(occasion.id);
-        self.query(|conn| diesel::update(occasions::table.find(id)).set(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::update(occasions::table.find(id)).set(&row).execute(conn))
     }
 
     fn mark_occasion_deleted(&mut self, id: OccasionId, at: Timestamp) -> Result<(), StoreError> {
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(occasions::table.find(Id(id)))
                 .set((
                     occasions::deleted_at.eq(Some(DbTimestamp(at))),
                     occasions::updated_at.eq(DbTimestamp(at)),
                 ))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 }

@@ -92,15 +92,11 @@ impl Recognitions for Unit<'_> {
         message: Option<&Message>,
         share: Option<bool>,
     ) -> Result<(), StoreError> {
-        let amended = || recognitions::table.filter(recognitions::id.eq(Id(id)));
-        if let Some(message) = message {
-            let message = recognitions::message.eq(Some(message.as_str()));
-            self.query(|conn| diesel::update(amended()).set(message).execute(conn))?;
-        }
-        if let Some(share) = share {
-            let share = recognitions::share.eq(share);
-            self.query(|conn| diesel::update(amended()).set(share).execute(conn))?;
-        }
-        Ok(())
+        let changes = (
+            message.map(|message| recognitions::message.eq(Some(message.as_str()))),
+            share.map(|share| recognitions::share.eq(share)),
+        );
+        let amended = recognitions::table.filter(recognitions::id.eq(Id(id)));
+        self.execute(|conn| diesel::update(amended).set(changes).execute(conn))
     }
 }

@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use diesel::prelude::*;
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{Retention, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    NotificationState, Retention, StoreError, Timestamp, days_since_epoch, hours_since_epoch,
+};
 use guerdon_domain::values::{CompanyId, EventId};
 
 use super::super::{create_event_partitions, drop_expired_event_partition, end_of_row_deletion};
 use super::Unit;
 use super::events::first_id_since;
-use crate::rows::notification_state;
 use crate::rows::schema::{
     attempts, deliveries, duration_statistics, events, notifications, occasion_statistics,
     provider_statistics, service_statistics,
 };
 use crate::rows::types::{DbTimestamp, Id};
 
-const HOUR_MICROS: i64 = 3_600_000_000;
-/// The retention of the hourly statistics in hours, followed by that of the daily statistics in days. The
-/// daily statistics of a company are never deleted.
-const HOUR_STATISTICS_RETENTION: i64 = 24 * 100;
-const DAY_STATISTICS_RETENTION: i64 = 400;
+/// The retention of the hourly statistics.
+const STATISTICS_RETENTION_HOURS: i32 = 24 * 100;
+/// The retention of the daily statistics of occasions. Those of a company are never deleted.
+const STATISTICS_RETENTION_DAYS: i32 = 400;
 
 impl Retention for Unit<'_> {
     fn create_event_partitions(
@@ -66,7 +66,7 @@ impl Retention for Unit<'_> {
             notifications::table
                 .filter(
                     notifications::state
-                        .eq(notification_state::SENT)
+                        .eq(NotificationState::Sent.code())
                         .and(notifications::created_at.lt(DbTimestamp(before))),
                 )
                 .filter(notifications::id.lt(Id(first_id_since(before)))) // ids increase with time
@@ -84,9 +84,8 @@ impl Retention for Unit<'_> {
     }
 
     fn prune_statistics(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
-        let hour = i32::try_from(now.unix_micros() / HOUR_MICROS - HOUR_STATISTICS_RETENTION).unwrap_or(0);
-        let day =
-            i32::try_from(now.unix_micros() / (24 * HOUR_MICROS) - DAY_STATISTICS_RETENTION).unwrap_or(0);
+        let hour = hours_since_epoch(now) - STATISTICS_RETENTION_HOURS;
+        let day = days_since_epoch(now) - STATISTICS_RETENTION_DAYS;
         let mut deleted = self.query(|conn| {
             diesel::delete(service_statistics::table.filter(service_statistics::hour.lt(hour))).execute(conn)
         })?;

@@ -50,15 +50,14 @@ impl Saml for Unit<'_> {
         at: Timestamp,
     ) -> Result<(), StoreError> {
         let row = SamlRow::from_settings(company, settings, at);
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::insert_into(saml_settings::table)
                 .values(&row)
                 .on_conflict(saml_settings::company_id)
                 .do_update()
                 .set(&row)
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn record_expiry_notice(&mut self, company: CompanyId, end: Timestamp) -> Result<bool, StoreError> {

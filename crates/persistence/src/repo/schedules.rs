@@ -111,20 +111,17 @@ impl Unit<'_> {
 impl Schedules for Unit<'_> {
     fn insert_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError> {
         let row = ScheduleRow::from_schedule(schedule);
-        self.query(|conn| diesel::insert_into(schedules::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(schedules::table).values(&row).execute(conn))
     }
 
     fn update_schedule(&mut self, schedule: &Schedule) -> Result<(), StoreError> {
         let row = ScheduleRow::from_schedule(schedule);
         let id = Id(schedule.id);
-        self.query(|conn| diesel::update(schedules::table.find(id)).set(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::update(schedules::table.find(id)).set(&row).execute(conn))
     }
 
     fn insert_skipped_date(&mut self, skipped: &SkippedDate) -> Result<(), StoreError> {
         let row = SkippedDateRow::from_skipped_date(skipped);
-        self.query(|conn| diesel::insert_into(skipped_dates::table).values(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::insert_into(skipped_dates::table).values(&row).execute(conn))
     }
 }

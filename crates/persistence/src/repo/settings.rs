@@ -16,15 +16,14 @@ impl ReadSettings for Unit<'_> {
 
 impl Settings for Unit<'_> {
     fn set_setting(&mut self, setting: Setting, value: &str) -> Result<(), StoreError> {
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::insert_into(settings::table)
                 .values((settings::name.eq(setting.name()), settings::value.eq(value)))
                 .on_conflict(settings::name)
                 .do_update()
                 .set(settings::value.eq(value))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn replace_setting(

@@ -1,15 +1,13 @@
 //! Statistics for the operator's console.
 
-use std::collections::HashMap;
-
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Integer};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::ReadOutbox as _;
 use guerdon_domain::ports::{
-    CompanyDay, CompanySummary, DurationCounts, DurationSubject, OccasionUsage, ProviderAttempts,
-    ProviderHour, ReadStatistics, RecordedAttempt, ServiceHour, Statistics, StoreError, UndeliveredCounts,
+    CompanyDay, CompanySummary, OccasionUsage, ProviderHour, ReadStatistics, RecordedAttempt, ServiceHour,
+    Statistics, StoreError, UndeliveredCounts,
 };
 use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use guerdon_domain::wallets::AccountKind;
@@ -69,25 +67,6 @@ impl ReadStatistics for Unit<'_> {
             }
         })?;
         Ok(rows.into_iter().map(ProviderHourRow::into_provider_hour).collect())
-    }
-
-    fn duration_hours(
-        &mut self,
-        subject: DurationSubject,
-        from: i32,
-    ) -> Result<Vec<(i32, DurationCounts)>, StoreError> {
-        self.load_duration_hours(subject, from)
-    }
-
-    fn list_provider_attempts(&mut self) -> Result<Vec<ProviderAttempts>, StoreError> {
-        self.load_provider_attempts()
-    }
-
-    fn latest_attempts_of_events(
-        &mut self,
-        events: &[EventId],
-    ) -> Result<HashMap<EventId, RecordedAttempt>, StoreError> {
-        self.load_latest_attempts(events)
     }
 
     fn company_days(&mut self, company: CompanyId, from: i32) -> Result<Vec<CompanyDay>, StoreError> {
@@ -184,7 +163,7 @@ impl ReadStatistics for Unit<'_> {
         &mut self,
         provider: ProviderId,
     ) -> Result<Option<(EventId, RecordedAttempt)>, StoreError> {
-        // A pending event that was tried is due later than every event that was not tried.
+        // A pending event with an attempt is due later than every event without one.
         let pending = deliveries::table
             .filter(deliveries::provider_id.eq(Id(provider)).and(sql::<Bool>(PENDING)))
             .order((deliveries::next_attempt_at.desc(), deliveries::event_id.desc()));
@@ -227,7 +206,7 @@ impl Statistics for Unit<'_> {
             ["recognitions", "points", "requests", "client_errors", "server_errors", "duration_micros"]
                 .as_slice();
         let query = upsert_sums("service_statistics", &["hour"], columns);
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::sql_query(query)
                 .bind::<Integer, _>(hour.hour)
                 .bind::<BigInt, _>(hour.recognitions)
@@ -237,8 +216,7 @@ impl Statistics for Unit<'_> {
                 .bind::<BigInt, _>(hour.server_errors)
                 .bind::<BigInt, _>(hour.duration_micros)
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 
     fn add_provider_hour(&mut self, provider: ProviderId, hour: &ProviderHour) -> Result<(), StoreError> {
@@ -247,7 +225,7 @@ impl Statistics for Unit<'_> {
             &["provider_id", "hour"],
             &["delivered", "failed", "duration_micros"],
         );
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(provider))
                 .bind::<Integer, _>(hour.hour)
@@ -255,20 +233,7 @@ impl Statistics for Unit<'_> {
                 .bind::<BigInt, _>(hour.failed)
                 .bind::<BigInt, _>(hour.duration_micros)
                 .execute(conn)
-        })?;
-        Ok(())
-    }
-
-    fn add_durations(
-        &mut self,
-        hour: i32,
-        durations: &[(DurationSubject, DurationCounts)],
-    ) -> Result<(), StoreError> {
-        self.add_duration_counts(hour, durations)
-    }
-
-    fn add_provider_attempts(&mut self, attempts: &[ProviderAttempts]) -> Result<(), StoreError> {
-        self.append_provider_attempts(attempts)
+        })
     }
 }
 

@@ -235,18 +235,16 @@ impl Users for Unit<'_> {
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
         let row = UserRow::from_user(user);
         let id = Id(user.id);
-        self.query(|conn| diesel::update(users::table.find(id)).set(&row).execute(conn))?;
-        Ok(())
+        self.execute(|conn| diesel::update(users::table.find(id)).set(&row).execute(conn))
     }
 
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(users::table)
                 .filter(users::company_id.eq(Id(company)).and(users::corporation_admin.eq(true)))
                 .filter(users::deleted_at.is_null())
                 .set((users::corporation_admin.eq(false), users::updated_at.eq(DbTimestamp(at))))
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 }

@@ -4,31 +4,10 @@ use diesel::prelude::*;
 use guerdon_domain::money::{Amount, Points, PointsPerDollar};
 use guerdon_domain::ports::{AccountEntry, StoreError};
 use guerdon_domain::values::JournalEntryId;
-use guerdon_domain::wallets::{Direction, Reason, Transaction};
+use guerdon_domain::wallets::{Direction, Reason};
 
 use super::RowReader;
 use super::types::{DbTimestamp, Id};
-
-#[derive(Queryable)]
-pub(crate) struct TransactionRow {
-    journal_entry_id: Id<JournalEntryId>,
-    direction: i16,
-    points: i64,
-    reason: i16,
-    created_at: DbTimestamp,
-}
-
-impl TransactionRow {
-    pub(crate) fn into_transaction(self) -> Result<Transaction, StoreError> {
-        let reader = RowReader { table: "transfers", id: &self.journal_entry_id.0 };
-        Ok(Transaction {
-            direction: if self.direction == 0 { Direction::Debit } else { Direction::Credit },
-            points: reader.require_valid("points", Points::new(self.points))?,
-            reason: reader.require_valid("reason", Reason::from_code(self.reason))?,
-            created_at: self.created_at.0,
-        })
-    }
-}
 
 #[derive(Queryable)]
 pub(crate) struct AccountEntryRow {

@@ -34,18 +34,19 @@ pub(crate) const IS_WALLET: &str = "kind <= 3";
 mod tests {
     use guerdon_domain::events::{EventKind, EventState};
     use guerdon_domain::journal::Actor;
+    use guerdon_domain::ports::NotificationState;
     use guerdon_domain::wallets::AccountKind;
 
-    use super::super::{kind, notification_state};
+    use super::super::kind;
     use super::*;
 
     #[test]
     fn conditions_match_the_stored_codes() {
         let state = |code: i16| format!("state = {code}");
         assert_eq!(PENDING, state(EventState::Pending.code()));
-        assert_eq!(PENDING, state(notification_state::WAITING));
-        assert_eq!(GIVEN_UP, state(notification_state::GIVEN_UP));
-        assert_eq!(SENT, state(notification_state::SENT));
+        assert_eq!(PENDING, state(NotificationState::Waiting.code()));
+        assert_eq!(GIVEN_UP, state(NotificationState::GivenUp.code()));
+        assert_eq!(SENT, state(NotificationState::Sent.code()));
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!(

@@ -23,7 +23,7 @@ use super::types::{DbTimestamp, Id};
 /// The stored numbers of the kinds of entries.
 pub(crate) mod kind {
     use guerdon_domain::audit_log::Action;
-    use guerdon_domain::events::{EventKind, EventSubject};
+    use guerdon_domain::events::EventKind;
 
     pub(crate) const COMPANY_CREATION: i16 = 1;
     pub(crate) const RATE_CHANGE: i16 = 2;
@@ -41,9 +41,10 @@ pub(crate) mod kind {
     /// The kind of the journal entries that are reported by events of this kind, with one event for each entry.
     /// `None` if the events report its recognitions instead.
     pub(crate) fn reported_by(event: EventKind) -> Option<i16> {
-        match event.subject() {
-            EventSubject::SentRecognition => None,
-            EventSubject::ChangedRecognition | EventSubject::JournalEntry => from_action(event.action()),
+        match event {
+            EventKind::RecognitionReceived => None,
+            EventKind::RecognitionUpdated => Some(AMENDMENT),
+            EventKind::RedemptionCreated => Some(REDEMPTION),
         }
     }
 

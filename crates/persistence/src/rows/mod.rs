@@ -35,7 +35,7 @@ pub(crate) mod stored_columns;
 pub(crate) mod types;
 mod users;
 
-pub(crate) use account_entries::{AccountEntryRow, TransactionRow};
+pub(crate) use account_entries::AccountEntryRow;
 pub(crate) use accounts::{AccountRow, AccountStateRow, TransferRow, WalletRow};
 pub(crate) use audit::{AuditedAccountRow, AuditedRecognitionRow, SealRow};
 pub(crate) use audit_log::AuditEntryRow;
@@ -54,9 +54,7 @@ pub(crate) use events::{EventRow, QueuedEventRow, StoredEventRow};
 pub(crate) use failed_requests::{FailedRequestRow, status_class};
 pub(crate) use idempotency::IdempotencyRow;
 pub(crate) use journal_entries::{JournalEntryRow, kind};
-pub(crate) use notifications::{
-    ClaimedNotificationRow, NotificationRow, StoredNotificationRow, notification_state,
-};
+pub(crate) use notifications::{ClaimedNotificationRow, NotificationRow, StoredNotificationRow};
 pub(crate) use occasions::OccasionRow;
 pub(crate) use providers::ProviderRow;
 pub(crate) use recognitions::{NewRecognitionRow, RecognitionRow, SentRecognitionRow};

@@ -12,21 +12,6 @@ use super::notification_json::{from_json, to_json};
 use super::schema::notifications;
 use super::types::{DbTimestamp, Id};
 
-/// The states of notifications.
-pub(crate) mod notification_state {
-    pub(crate) const WAITING: i16 = 1;
-    pub(crate) const SENT: i16 = 2;
-    pub(crate) const GIVEN_UP: i16 = 3;
-
-    pub(crate) fn state_code(state: super::NotificationState) -> i16 {
-        match state {
-            super::NotificationState::Waiting => WAITING,
-            super::NotificationState::Sent => SENT,
-            super::NotificationState::GivenUp => GIVEN_UP,
-        }
-    }
-}
-
 declare_row! {
     #[derive(Insertable)]
     struct NotificationRow<'a> in notifications {
@@ -50,7 +35,7 @@ impl<'a> NotificationRow<'a> {
             channel: new.recipient.channel().code(),
             recipient: new.recipient.address(),
             notification: to_json(&new.notification),
-            state: notification_state::WAITING,
+            state: NotificationState::Waiting.code(),
             attempts: 0,
             next_attempt_at: Some(DbTimestamp(new.created_at)),
             created_at: DbTimestamp(new.created_at),
@@ -101,14 +86,12 @@ pub(crate) struct StoredNotificationRow {
 impl StoredNotificationRow {
     pub(crate) fn into_stored_notification(self) -> Result<StoredNotification, StoreError> {
         let reader = RowReader { table: "notifications", id: &self.id.0 };
-        let states = [NotificationState::Waiting, NotificationState::Sent, NotificationState::GivenUp];
         let notification = from_json(self.company_id.0, &self.notification);
-        let state = states.into_iter().find(|state| notification_state::state_code(*state) == self.state);
         Ok(StoredNotification {
             id: self.id.0,
             recipient: self.recipient,
             notification: reader.require_valid("notification", notification)?,
-            state: reader.require_valid("state", state)?,
+            state: reader.require_valid("state", NotificationState::from_code(self.state))?,
             attempts: reader.require_valid("attempts", u16::try_from(self.attempts).ok())?,
             created_at: self.created_at.0,
         })

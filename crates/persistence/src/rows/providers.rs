@@ -1,14 +1,15 @@
 //! Providers.
 
 use diesel::prelude::*;
+use guerdon_domain::ports::Timestamp;
 use guerdon_domain::providers::{FormerSecret, Provider};
 use guerdon_domain::values::ProviderId;
 
 use super::schema::providers;
 use super::types::{DbTimestamp, Id};
 
-#[derive(Queryable, Selectable, Insertable)]
-#[diesel(table_name = providers, treat_none_as_default_value = false)]
+#[derive(Queryable, Selectable, Insertable, AsChangeset)]
+#[diesel(table_name = providers, treat_none_as_default_value = false, treat_none_as_null = true)]
 pub(crate) struct ProviderRow {
     id: Id<ProviderId>,
     name: String,
@@ -27,31 +28,24 @@ pub(crate) struct ProviderRow {
 }
 
 impl ProviderRow {
-    pub(crate) fn from_provider(provider: &Provider) -> Self {
+    pub(crate) fn from_provider(provider: &Provider, updated_at: Timestamp) -> Self {
+        let former_api_secret = provider.former_api_secret.as_ref();
+        let former_shared_secret = provider.former_shared_secret.as_ref();
         Self {
             id: Id(provider.id),
             name: provider.name.clone(),
             api_key: provider.api_key.clone(),
             api_secret_hash: provider.api_secret_hash.clone(),
             encrypted_shared_secret: provider.encrypted_shared_secret.clone(),
-            former_api_secret_hash: provider.former_api_secret.as_ref().map(|former| former.secret.clone()),
-            former_api_secret_until: provider
-                .former_api_secret
-                .as_ref()
-                .map(|former| DbTimestamp(former.valid_until)),
-            former_encrypted_shared_secret: provider
-                .former_shared_secret
-                .as_ref()
-                .map(|former| former.secret.clone()),
-            former_shared_secret_until: provider
-                .former_shared_secret
-                .as_ref()
-                .map(|former| DbTimestamp(former.valid_until)),
+            former_api_secret_hash: former_api_secret.map(|former| former.secret.clone()),
+            former_api_secret_until: former_api_secret.map(|former| DbTimestamp(former.valid_until)),
+            former_encrypted_shared_secret: former_shared_secret.map(|former| former.secret.clone()),
+            former_shared_secret_until: former_shared_secret.map(|former| DbTimestamp(former.valid_until)),
             callback_url: provider.callback_url.clone(),
             manages_all_domain_resources: provider.manages_all_domain_resources,
             suspended: provider.suspended,
             created_at: DbTimestamp(provider.created_at),
-            updated_at: DbTimestamp(provider.created_at),
+            updated_at: DbTimestamp(updated_at),
         }
     }
 

@@ -1,10 +1,10 @@
-//! The chain of seals: SHA-256 over the previous head and all facts in their order, each field with its
+//! The chain of seals: SHA-256 over the previous head and all sealed rows in their order, each field with its
 //! length, so that two different journals never have the same head.
 
 use guerdon_domain::values::checked_cast;
 use ring::digest::{Context, SHA256, digest};
 
-/// The version of the format: which facts are chained, and how. A new format gets a new number, so that seals
+/// The version of the format: which rows are chained, and how. A new format gets a new number, so that seals
 /// in the old format can still be verified.
 pub(crate) const FORMAT: i16 = 1;
 

@@ -29,15 +29,9 @@ pub(crate) struct ServiceHourRow {
 
 impl ServiceHourRow {
     pub(crate) fn into_service_hour(self) -> ServiceHour {
-        ServiceHour {
-            hour: self.hour,
-            recognitions: self.recognitions,
-            points: self.points,
-            requests: self.requests,
-            client_errors: self.client_errors,
-            server_errors: self.server_errors,
-            duration_micros: self.duration_micros,
-        }
+        let Self { hour, recognitions, points, requests, client_errors, server_errors, duration_micros } =
+            self;
+        ServiceHour { hour, recognitions, points, requests, client_errors, server_errors, duration_micros }
     }
 }
 
@@ -52,12 +46,8 @@ pub(crate) struct ProviderHourRow {
 
 impl ProviderHourRow {
     pub(crate) fn into_provider_hour(self) -> ProviderHour {
-        ProviderHour {
-            hour: self.hour,
-            delivered: self.delivered,
-            failed: self.failed,
-            duration_micros: self.duration_micros,
-        }
+        let Self { hour, delivered, failed, duration_micros } = self;
+        ProviderHour { hour, delivered, failed, duration_micros }
     }
 }
 

@@ -18,9 +18,7 @@ use std::time::{Duration, Instant};
 
 use diesel::SqliteConnection;
 use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
-use guerdon_domain::ports::{
-    Consistency, Deadlines, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict,
-};
+use guerdon_domain::ports::{Consistency, LedgerAccess, Notifiers, ReadTx, Store, StoreError, Tx, Verdict};
 
 use super::checkpoint_thread::CheckpointThread;
 use super::read_unit::read_on;
@@ -36,42 +34,30 @@ use crate::pool::wait_metrics::record_wait;
 /// A panic outside the work of a unit. The savepoint of the unit may be lost.
 const PANICKED: &str = "a unit of work panicked";
 
-/// One writer, a few readers, and the lock that excludes other processes.
+/// The one writer, and the lock that excludes other processes.
 pub(crate) struct GroupCommit {
     writer: Mutex<Writer>,
     waiting: AtomicUsize,
     /// Held by the large unit that is in progress, if any.
     large_unit_lock: Mutex<()>,
-    /// The time limit of a unit; `None` if no client waits for it.
-    time_limit: Option<Duration>,
-    readers: Pool<SqliteConnection>,
     checkpoint_thread: Option<CheckpointThread>,
     _lock: File,
 }
 
 impl GroupCommit {
-    pub(crate) fn new(
-        writer: SqliteConnection,
-        readers: Pool<SqliteConnection>,
-        lock: File,
-        notifiers: Notifiers,
-    ) -> Self {
-        let writer = Mutex::new(Writer::new(writer, notifiers));
+    pub(crate) fn new(writer: SqliteConnection, lock: File, notifiers: Notifiers) -> Self {
         Self {
-            writer,
+            writer: Mutex::new(Writer::new(writer, notifiers)),
             waiting: AtomicUsize::new(0),
             large_unit_lock: Mutex::default(),
-            time_limit: None,
-            readers,
             checkpoint_thread: None,
             _lock: lock,
         }
     }
 
-    /// For the service: units have the deadline of requests, and another thread makes the checkpoints.
-    pub(crate) fn for_requests(mut self, checkpoints: CheckpointThread) -> Result<Self, StoreError> {
+    /// For the service: another thread makes the checkpoints.
+    pub(crate) fn with_checkpoints(mut self, checkpoints: CheckpointThread) -> Result<Self, StoreError> {
         lock_mutex(&self.writer).delegate_checkpoints(checkpoints.request_flag())?;
-        self.time_limit = Some(Deadlines::REQUEST.commit);
         self.checkpoint_thread = Some(checkpoints);
         Ok(self)
     }
@@ -136,7 +122,27 @@ impl Drop for WaitingUnit<'_> {
     }
 }
 
-impl Store for GroupCommit {
+/// The group commit together with readers. Requests and background jobs have separate readers, so that their
+/// reads do not wait for each other.
+pub(crate) struct SqliteStore {
+    /// Closed before the group, whose lock excludes other processes.
+    readers: Pool<SqliteConnection>,
+    group: Arc<GroupCommit>,
+    /// The time limit of a unit; `None` if no client waits for it.
+    time_limit: Option<Duration>,
+}
+
+impl SqliteStore {
+    pub(crate) fn new(
+        group: &Arc<GroupCommit>,
+        readers: Pool<SqliteConnection>,
+        time_limit: Option<Duration>,
+    ) -> Self {
+        Self { readers, group: Arc::clone(group), time_limit }
+    }
+}
+
+impl Store for SqliteStore {
     fn check_schema(&self) -> Result<Vec<String>, StoreError> {
         let mut connection = self.readers.get().map_err(|e| StoreError::Unavailable(e.to_string()))?;
         schema_check::find_schema_differences(&mut connection.conn)
@@ -144,36 +150,7 @@ impl Store for GroupCommit {
     }
 
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.run_with_limit(self.time_limit, false, work)
-    }
-
-    fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {
-        audit_part(&|work| read_on(&self.readers, Consistency::Snapshot, work), part, options)
-    }
-
-    fn run_read(
-        &self,
-        consistency: Consistency,
-        work: &mut dyn FnMut(&mut dyn ReadTx),
-    ) -> Result<(), StoreError> {
-        read_on(&self.readers, consistency, &mut |unit| work(unit))
-    }
-}
-
-/// The same store with separate readers for background jobs, so that their reads and those of requests do not
-/// wait for each other.
-pub(crate) struct BackgroundStore {
-    pub(crate) store: Arc<GroupCommit>,
-    pub(crate) readers: Pool<SqliteConnection>,
-}
-
-impl Store for BackgroundStore {
-    fn check_schema(&self) -> Result<Vec<String>, StoreError> {
-        self.store.check_schema()
-    }
-
-    fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn Tx) -> Verdict) -> Result<(), StoreError> {
-        self.store.run_with_limit(None, false, work)
+        self.group.run_with_limit(self.time_limit, false, work)
     }
 
     fn audit_part(&self, part: AuditPart, options: &AuditOptions<'_>) -> Result<Findings, StoreError> {

@@ -55,7 +55,7 @@ pub(crate) const DATABASE_BYTES: &str =
     "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())";
 /// Whether rows are looked up one by one. On SQLite they are, because the statement for one row stays
 /// prepared.
-pub(crate) const READS_ROWS_SINGLY: bool = true;
+pub(crate) const LOOKS_UP_ROWS_ONE_BY_ONE: bool = true;
 /// Makes a query read a table in the order in which its rows are stored, which is the order of their
 /// positions.
 pub(crate) const BY_POSITION_HINT: &str = " NOT INDEXED";
@@ -121,17 +121,10 @@ pub(crate) fn lock_row<T: AsRef<[u8]> + Debug>(
     Ok(())
 }
 
+pub(crate) use self::lock_row as lock_row_in_journal_order;
+
 /// Does nothing: with a single writer there is nothing to lock.
 pub(crate) fn lock_user_and_company(_conn: &mut Conn, _id: UserId) -> QueryResult<()> {
-    Ok(())
-}
-
-/// Does nothing: with a single writer there is nothing to lock, and the journal is in order.
-pub(crate) fn lock_row_in_journal_order<T: AsRef<[u8]> + Debug>(
-    _conn: &mut Conn,
-    _table: &'static str,
-    _id: Id<T>,
-) -> QueryResult<()> {
     Ok(())
 }
 
@@ -166,7 +159,7 @@ pub(crate) fn feed_before(_conn: &mut Conn) -> QueryResult<i64> {
 }
 
 /// Returns 0: no transaction delays the feed.
-pub(crate) fn feed_held_micros(_conn: &mut Conn) -> QueryResult<i64> {
+pub(crate) fn feed_delay_micros(_conn: &mut Conn) -> QueryResult<i64> {
     Ok(0)
 }
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use guerdon_domain::ports::Notifiers;
+use guerdon_domain::ports::{Deadlines, Notifiers};
 
 use super::checkpoint_thread::CheckpointThread;
-use super::group_commit::{BackgroundStore, GroupCommit};
+use super::group_commit::{GroupCommit, SqliteStore};
 use crate::access::{Access, COMMAND_CONNECTIONS, OpenDatabase, OpenError, thread_error};
 use crate::connect::sqlite::{
     assert_version, connect_reader, connect_to_file, lock_database, prepare_writer, require_file,
@@ -41,20 +41,22 @@ pub(crate) fn open_sqlite(
             .map_err(|e| OpenError::failed_because("cannot open the database for reading", &e))
     };
     if access == Access::Command {
-        let store = Arc::new(GroupCommit::new(writer, readers(COMMAND_CONNECTIONS)?, lock, notifiers));
-        let commands =
-            Arc::new(Engine::start_workers(Arc::clone(&store), 1, 0).map_err(|e| thread_error(&e))?);
-        return Ok(OpenDatabase { requests: Arc::<GroupCommit>::clone(&store), commands, background: store });
+        let readers = readers(COMMAND_CONNECTIONS)?;
+        let group = Arc::new(GroupCommit::new(writer, lock, notifiers));
+        let store = Arc::new(SqliteStore::new(&group, readers, None));
+        let commands = Arc::new(Engine::start_workers(group, 1, 0).map_err(|e| thread_error(&e))?);
+        return Ok(OpenDatabase { requests: Arc::<SqliteStore>::clone(&store), commands, background: store });
     }
     let mut checkpoint_conn = connect_to_file(path)?;
     prepare_writer(&mut checkpoint_conn, 0).map_err(|e| preparation_error(&e))?;
     let checkpoints = CheckpointThread::start_thread(checkpoint_conn).map_err(|e| thread_error(&e))?;
-    let store = GroupCommit::new(writer, readers(READER_CONNECTIONS)?, lock, notifiers);
-    let store = store.for_requests(checkpoints);
-    let store = Arc::new(store.map_err(|e| preparation_error(&e))?);
-    let background = BackgroundStore { store: Arc::clone(&store), readers: readers(BACKGROUND_READERS)? };
-    let commands = Arc::new(Engine::start_workers(Arc::clone(&store), 1, 0).map_err(|e| thread_error(&e))?);
-    Ok(OpenDatabase { requests: store, commands, background: Arc::new(background) })
+    let (request_readers, background_readers) = (readers(READER_CONNECTIONS)?, readers(BACKGROUND_READERS)?);
+    let group = GroupCommit::new(writer, lock, notifiers).with_checkpoints(checkpoints);
+    let group = Arc::new(group.map_err(|e| preparation_error(&e))?);
+    let requests = SqliteStore::new(&group, request_readers, Some(Deadlines::REQUEST.commit));
+    let background = SqliteStore::new(&group, background_readers, None);
+    let commands = Arc::new(Engine::start_workers(group, 1, 0).map_err(|e| thread_error(&e))?);
+    Ok(OpenDatabase { requests: Arc::new(requests), commands, background: Arc::new(background) })
 }
 
 /// If the files next to the database cannot be created, SQLite's error mentions only the disk.

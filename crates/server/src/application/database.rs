@@ -28,7 +28,7 @@ pub(super) fn open_for_service(settings: &Settings, notifiers: &Notifiers) -> an
     if settings.embedded_database().is_some() {
         prepare_folders(settings)?;
     }
-    let access = if settings.allow_unsafe_postgres { Access::Unsafe } else { Access::Serve };
+    let access = if settings.allow_unsafe_postgres { Access::ServeWithoutDurability } else { Access::Serve };
     let mut attempts = OPEN_ATTEMPTS_MAX;
     loop {
         attempts -= 1;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use guerdon_domain::notifications::Channel;
-use guerdon_domain::ports::{Clock, Notifiers, Store, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock, Notifiers, Store, StoreExt};
 use guerdon_mailer::{MailTransport, Mailer, PersistentMailStore, RunningMailer};
 use guerdon_persistence::CrossProcessNotifier;
 use guerdon_webhook_dispatcher::{Dispatcher, RetrySchedule, RunningDispatcher};
@@ -42,18 +42,20 @@ impl RunningDelivery {
         if settings.embedded_database().is_some() {
             // No other process can hold a lease on the embedded database, so the existing leases belong to a process
             // that has ended.
-            store.transaction(|tx| -> Result<(), StoreError> { tx.end_leases(SystemClock.now()) })?;
+            store.transaction(|tx| tx.end_leases(SystemClock.now()))?;
         }
         let transport = wrap_transport(build_mail_transport(settings)?);
-        let mailer = build_mailer(transport, store, delivery_counters)
+        let mail_store = Box::new(PersistentMailStore::new(Arc::clone(store)));
+        let mailer = Mailer::new(mail_store, transport, Arc::new(SystemClock), Arc::new(SystemIds))
+            .with_observer(delivery_counters.clone())
             .with_wake(notifiers.notifications.of_channel(Channel::Mail));
-        log::info!("{}", describe_mail_destination(settings));
-        let mails = mailer.start().context("cannot create a thread")?;
+        log::info!(destination = describe_mail_destination(settings).as_str(); "starting the mailer");
+        let mails = mailer.start().context("cannot create the thread of the mailer")?;
         let events = build_dispatcher(settings, store, keys, notifiers, delivery_counters)?
             .start()
-            .context("cannot create a thread")?;
+            .context("cannot create the threads of the webhook dispatcher")?;
         let wakeups = CrossProcessNotifier::start_thread(&settings.database, notifiers)
-            .context("cannot create a thread")?;
+            .context("cannot create the thread that exchanges notifications with other processes")?;
         Ok(Self { events, mails, wakeups })
     }
 
@@ -114,14 +116,4 @@ fn build_dispatcher(
     dispatcher.wake = notifiers.events.clone();
     dispatcher.processes = notifiers.processes.clone();
     Ok(dispatcher)
-}
-
-fn build_mailer(
-    transport: Box<dyn MailTransport>,
-    store: &Arc<dyn Store>,
-    delivery_counters: &Arc<DeliveryCounters>,
-) -> Mailer {
-    let mail_store = Box::new(PersistentMailStore::new(Arc::clone(store)));
-    let mailer = Mailer::new(mail_store, transport, Arc::new(SystemClock), Arc::new(SystemIds));
-    mailer.with_observer(delivery_counters.clone())
 }

@@ -1,4 +1,4 @@
-//! Pays the dates of schedules when they are due, and continues distributions in steps that were interrupted.
+//! Runs scheduled distributions when they are due, and continues distributions in steps that were interrupted.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{
     DateOutcome, ProcessedDate, SkippedSchedules, UnfinishedDistribution, finish_distributions,
-    pay_next_due_date,
+    run_next_due_date,
 };
 use guerdon_domain::values::JournalEntryId;
 
@@ -61,7 +61,7 @@ impl DuePayments {
         while begun.elapsed() < RUN_TIME_MAX {
             match self
                 .finish_interrupted()
-                .and_then(|()| pay_next_due_date(self.store.as_ref(), &self.commands, &mut self.stood_back))
+                .and_then(|()| run_next_due_date(self.store.as_ref(), &self.commands, &mut self.stood_back))
             {
                 Ok(Some(ran)) => log_date_outcome(&ran),
                 Ok(None) => break,

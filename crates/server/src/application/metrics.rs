@@ -184,7 +184,7 @@ fn set_initial_values() {
 /// Measures the outbox and the points in transit.
 pub(super) fn refresh_outbox_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        Ok((reads.queue_depth()?, reads.distributions_in_transit()?))
+        Ok((reads.outbox_statistics()?, reads.distributions_in_transit()?))
     });
     let (depth, in_transit) = match found {
         Ok(found) => found,
@@ -230,12 +230,16 @@ pub(super) fn refresh_process_metrics() {
 
 /// Measures whether the accounts of each company sum to zero.
 pub(super) fn refresh_ledger_metrics(store: &dyn Store, last_result: &AtomicI64) {
-    let unbalanced = store.read_snapshot(|reads| -> Result<_, StoreError> { reads.unbalanced_companies() });
+    let unbalanced = store.read_snapshot(|reads| reads.unbalanced_companies());
     let Ok(unbalanced) = unbalanced else { return };
     last_result.store(unbalanced, Ordering::Relaxed);
     gauge!(UNBALANCED_COMPANIES).set(u32::try_from(unbalanced).unwrap_or(u32::MAX));
     if unbalanced > 0 {
-        log::error!(companies = unbalanced; "the accounts of some companies do not sum to zero: run `guerdon verify`");
+        log::error!(
+            companies = unbalanced;
+            "the accounts of some companies do not sum to zero: turn on maintenance mode and follow \
+             docs/runbook.md, \"The ledger does not add up\""
+        );
     }
 }
 

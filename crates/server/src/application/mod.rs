@@ -29,7 +29,7 @@ use anyhow::{Context, bail};
 use guerdon_domain::commands::CommandQueue;
 use guerdon_domain::ports::{Notifiers, Store};
 use guerdon_http_api::{
-    Api, ConnectionLimits, DatabaseHealth, FailedRequestBuffer, FeedSignal, ListeningServer, RateLimits,
+    Api, ConnectionLimits, DatabaseHealth, FailedRequestBuffer, FeedSignal, ListeningServer,
     RequestStatistics, ServiceState, Transport,
 };
 use guerdon_mailer::MailTransport;
@@ -40,29 +40,30 @@ use crate::command_socket::{CommandHandler, CommandSocket};
 use crate::commands::CommandEnvironment;
 use crate::keys::{Keys, open_or_create_keys, require_master_key};
 use crate::maintenance::{FailedRequestWriter, StatusSources};
-use crate::platform::build_info::{COMMIT, LONG_VERSION, VERSION};
+use crate::platform::build_info::{COMMIT, VERSION};
 use crate::platform::{context_sources, descriptors};
 use crate::settings::{Http, Settings, Tls};
 use crate::tls::{self, ReloadingCertificate};
 
 pub(crate) use api_pages::describe_api;
 use api_pages::render_api_pages;
+use background::repeat_every;
 pub(crate) use database::prepare_folders;
 use delivery::RunningDelivery;
 use distributions::DuePayments;
 pub(crate) use distributions::resume_distributions;
 use metrics::{DeliveryCounters, Metrics};
 pub(crate) use run_command::run_command;
-use statistics::Statistics;
+use statistics::StatisticsWriter;
 use stop::InFlight;
 pub(crate) use stop::StopReport;
 use upkeep::Upkeep;
 
 /// How many descriptors are reserved for the operator's listener, the database, commands and deliveries.
 const RESERVED_DESCRIPTORS: usize = 256;
-/// How many connections fit into 128 MiB, the memory that `serve` uses for them. An idle connection over TLS takes 10
-/// KiB.
-const MAX_CONNECTIONS_IN_MEMORY: usize = (128 << 20) / (11 << 10);
+/// The number of connections for which 128 MiB is reserved. An idle TLS connection takes 10 KiB; 11 KiB leaves a
+/// reserve.
+const CONNECTIONS_IN_MEMORY_MAX: usize = (128 << 20) / (11 << 10);
 
 /// A service whose listeners are open.
 pub(crate) struct Application {
@@ -78,7 +79,7 @@ pub(crate) struct Application {
     certificate: Option<Arc<ReloadingCertificate>>,
     metrics: Metrics,
     unbalanced_companies: Arc<AtomicI64>,
-    statistics: Statistics,
+    statistics: StatisticsWriter,
     failed_requests: Arc<FailedRequestWriter>,
     due_payments: DuePayments,
     delivery: RunningDelivery,
@@ -129,7 +130,7 @@ impl Application {
         let database = settings.masked_database_url();
         log::info!(api_url:%, health_url:%, database:%; "listening");
         let ObservedState { service_state, database_health, request_statistics: requests, .. } = observed;
-        let statistics = Statistics { store: Arc::clone(&background), requests, deliveries: counters };
+        let statistics = StatisticsWriter { store: Arc::clone(&background), requests, deliveries: counters };
         Ok(Self {
             api,
             operator,
@@ -177,13 +178,13 @@ impl Application {
             self.metrics,
             self.unbalanced_companies,
         );
-        tasks.push(rt::spawn(background::repeat_every(distributions::CHECK_INTERVAL, move || {
+        tasks.push(rt::spawn(repeat_every("distributions", distributions::CHECK_INTERVAL, move || {
             due_payments.pay_due_dates()
         })));
-        tasks.push(rt::spawn(background::repeat_every(statistics::STORE_INTERVAL, move || {
+        tasks.push(rt::spawn(repeat_every("statistics", statistics::STORE_INTERVAL, move || {
             periodic_statistics.store_counts()
         })));
-        tasks.push(rt::spawn(background::repeat_every(FailedRequestWriter::INTERVAL, move || {
+        tasks.push(rt::spawn(repeat_every("failed requests", FailedRequestWriter::INTERVAL, move || {
             periodic_writer.store_batch()
         })));
         let handler = self.command_socket.map(|(command_socket, handler)| {
@@ -210,11 +211,11 @@ impl Application {
         };
         operator.stop(false).await;
         // An unavailable database must not delay the end of the process; nothing depends on these records.
-        let store_rest = web::block(move || {
+        let store_remaining_records = web::block(move || {
             failed_requests.store_all();
             statistics.store_counts();
         });
-        let _written = timeout(statistics::FINAL_STORE_TIMEOUT, store_rest).await;
+        let _written = timeout(statistics::FINAL_STORE_TIMEOUT, store_remaining_records).await;
         if api_ended {
             bail!("the provider API stopped unexpectedly")
         }
@@ -223,6 +224,7 @@ impl Application {
 }
 
 /// The state of a running service, which the API shares with the operator's listener and the background tasks.
+#[derive(Default)]
 struct ObservedState {
     service_state: Arc<ServiceState>,
     database_health: Arc<DatabaseHealth>,
@@ -230,20 +232,9 @@ struct ObservedState {
     failed_requests: Arc<FailedRequestBuffer>,
 }
 
-impl Default for ObservedState {
-    fn default() -> Self {
-        Self {
-            service_state: ServiceState::new(),
-            database_health: Arc::default(),
-            request_statistics: Arc::default(),
-            failed_requests: Arc::default(),
-        }
-    }
-}
-
 /// Fails if the service cannot start with these settings, before anything is created.
 fn check_before_start(settings: &Settings) -> anyhow::Result<()> {
-    log::info!(version = VERSION, commit = COMMIT; "guerdon {LONG_VERSION}");
+    log::info!(version = VERSION, commit = COMMIT; "starting");
     require_master_key(settings)?;
     tls::check_certificate(settings)?;
     for (address, name) in
@@ -262,7 +253,6 @@ fn build_api(
     keys: Arc<Keys>,
     observed: &ObservedState,
 ) -> Api {
-    let limit = settings.rate_limit;
     Api {
         store,
         command_queue: commands,
@@ -274,11 +264,7 @@ fn build_api(
         request_statistics: Arc::clone(&observed.request_statistics),
         failed_requests: Arc::clone(&observed.failed_requests),
         response_retention: settings.retention.idempotency,
-        rate_limits: RateLimits {
-            requests_per_second: limit.requests_per_second,
-            burst: limit.burst,
-            failed_logins_per_minute: limit.failed_logins_per_minute,
-        },
+        rate_limits: settings.rate_limits,
         connection_limits: connection_limits(&settings.http),
         keep_alive: settings.http.keep_alive,
         transport: Transport {
@@ -308,14 +294,15 @@ fn connection_limits(http: &Http) -> ConnectionLimits {
     if configured > available {
         log::warn!(configured, available; "the limit of descriptors allows fewer connections than http.max_connections");
     }
-    if configured > MAX_CONNECTIONS_IN_MEMORY {
+    if configured > CONNECTIONS_IN_MEMORY_MAX {
         log::warn!(
-            configured, recommended_max = MAX_CONNECTIONS_IN_MEMORY;
-            "with this http.max_connections, connections may use more than 256 MiB of memory"
+            configured, recommended_max = CONNECTIONS_IN_MEMORY_MAX;
+            "http.max_connections exceeds the recommended maximum: the process may need more than 256 MiB of \
+             memory"
         );
     }
     let total =
-        if configured == 0 { available.min(MAX_CONNECTIONS_IN_MEMORY) } else { configured.min(available) };
+        if configured == 0 { available.min(CONNECTIONS_IN_MEMORY_MAX) } else { configured.min(available) };
     let per_address = usize::try_from(http.max_connections_per_address).unwrap_or(usize::MAX);
     log::info!(total, per_address; "limits of connections to the provider API");
     ConnectionLimits { total, per_address }

@@ -106,10 +106,7 @@ fn is_local_host(host: &str) -> bool {
 
 /// Liveness: reports that the process runs, without a query.
 async fn get_liveness() -> HttpResponse {
-    let mut response =
-        HttpResponse::Ok().json(StatusBody { status: "ok", version: Some(VERSION), commit: Some(COMMIT) });
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    json_response(StatusCode::OK, &StatusBody { status: "ok", version: Some(VERSION), commit: Some(COMMIT) })
 }
 
 /// Readiness: reports whether the service accepts requests. The service is not ready while it is stopping, or while the
@@ -134,13 +131,10 @@ async fn get_metrics(health: Data<HealthSources>) -> HttpResponse {
 
 /// The status of the service.
 async fn get_status(service: Data<StatusSources>) -> HttpResponse {
-    let result = block(move || service.read_status()).await;
-    let Ok(Ok(status)) = result else {
-        return status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available");
-    };
-    let mut response = HttpResponse::Ok().json(status);
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    match block(move || service.read_status()).await {
+        Ok(Ok(status)) => json_response(StatusCode::OK, &status),
+        _ => status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available"),
+    }
 }
 
 /// The console, which serves every other path.
@@ -166,9 +160,11 @@ async fn respond_with_page(render: impl FnOnce() -> ConsolePage + Send + 'static
 }
 
 fn status_response(code: StatusCode, status: &'static str) -> HttpResponse {
-    let mut response = HttpResponse::build(code).json(StatusBody { status, version: None, commit: None });
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    json_response(code, &StatusBody { status, version: None, commit: None })
+}
+
+fn json_response(code: StatusCode, body: &impl Serialize) -> HttpResponse {
+    HttpResponse::build(code).insert_header((CACHE_CONTROL, "no-store")).json(body)
 }
 
 #[cfg(test)]

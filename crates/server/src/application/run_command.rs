@@ -40,10 +40,10 @@ pub(crate) fn run_command(
                 SendOutcome::Done(output) => return Ok(output),
                 SendOutcome::Refused(why) => bail!(why),
                 SendOutcome::NotRun => {
-                    bail!("the running guerdon did not accept the command; it was not run")
+                    bail!("the running `guerdon serve` did not accept the command; it was not run: retry it")
                 }
                 SendOutcome::Unknown => bail!(
-                    "the running guerdon did not respond: it is unknown whether the command ran; \
+                    "the running `guerdon serve` did not respond: it is unknown whether the command ran; \
                      check the result before you retry, or retry with the same --key (an import can always be retried)"
                 ),
                 SendOutcome::NotServed => {}

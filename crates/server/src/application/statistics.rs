@@ -17,14 +17,14 @@ pub(super) const STORE_INTERVAL: Duration = Duration::from_secs(10);
 /// How long a shutdown waits for the last statistics to be stored.
 pub(super) const FINAL_STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The counters, and the database in which they are stored.
-pub(super) struct Statistics {
+/// Stores the counters of this process in the database.
+pub(super) struct StatisticsWriter {
     pub(super) store: Arc<dyn Store>,
     pub(super) requests: Arc<RequestStatistics>,
     pub(super) deliveries: Arc<DeliveryCounters>,
 }
 
-impl Statistics {
+impl StatisticsWriter {
     /// Stores the counts since the last call. Statistics that cannot be stored are dropped.
     pub(super) fn store_counts(&self) {
         let (request_counts, delivery_counts) = (self.requests.take_counts(), self.deliveries.take_counts());

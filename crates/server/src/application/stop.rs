@@ -41,7 +41,7 @@ impl StopReport {
         } else {
             log::warn!(
                 duration_ms, deliveries, commands;
-                "stopped with work in flight; deliveries are retried after the next start"
+                "stopped before all work had finished; unfinished deliveries are retried after the next start"
             );
         }
     }

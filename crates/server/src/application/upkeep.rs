@@ -135,7 +135,7 @@ mod tests {
             let upkeep_with = |daily_at: &str| {
                 let variables = [("GUERDON_VERIFY__DAILY_AT".into(), daily_at.into())];
                 let settings = Settings::from_sources(None, variables.into_iter()).unwrap();
-                Upkeep::new(&settings, &opened.background, &keys, &ServiceState::new())
+                Upkeep::new(&settings, &opened.background, &keys, &Arc::default())
             };
             let is_verified = || {
                 opened.background.read_snapshot(|reads| VerificationRecord::load(reads)).unwrap().is_some()

@@ -1,5 +1,5 @@
-//! Metrics of the latest verification, the latest run of retention and the latest backup. They come from the database,
-//! so every instance reports the same values. A metric is absent until there is something to report.
+//! Metrics of the latest verification, the latest prune and the latest backup. They come from the database, so every
+//! instance reports the same values. A metric is absent until there is something to report.
 
 use guerdon_domain::ports::{Store, StoreError, StoreExt as _, Timestamp};
 use metrics::{Unit, describe_gauge, gauge};
@@ -22,13 +22,13 @@ pub(super) fn describe_upkeep_metrics() {
     );
     describe_gauge!(VERIFICATION_DURATION, Unit::Seconds, "How long the last verification took");
     describe_gauge!(VERIFICATION_VIOLATIONS, "Violations found by the last verification: must always be 0");
-    describe_gauge!(PRUNE_TIME, Unit::Seconds, "When retention last ran to its end, in seconds since 1970");
-    describe_gauge!(PRUNE_LONGEST_STEP, Unit::Seconds, "The longest step of the last run of retention");
-    describe_gauge!(PRUNE_DELETED, "What the last run of retention deleted");
+    describe_gauge!(PRUNE_TIME, Unit::Seconds, "When the latest prune ended, in seconds since 1970");
+    describe_gauge!(PRUNE_LONGEST_STEP, Unit::Seconds, "The longest step of the latest prune");
+    describe_gauge!(PRUNE_DELETED, "What the latest prune deleted");
     describe_gauge!(BACKUP_TIME, Unit::Seconds, "When the last recorded backup ended, in seconds since 1970");
 }
 
-/// Reads the latest verification, run of retention and backup.
+/// Reads the latest verification, prune and backup.
 pub(super) fn refresh_upkeep_metrics(store: &dyn Store) {
     let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
         Ok((VerificationRecord::load(reads)?, PruneRecord::load(reads)?, load_last_backup(reads)?))

@@ -8,7 +8,7 @@ use crate::settings::{Settings, Tls};
 /// Logs each warning that applies.
 pub(super) fn log_warnings(settings: &Settings) {
     for line in collect_warnings(settings) {
-        log::warn!("{line}");
+        log::warn!(detail = line.as_str(); "the configuration gives access to too many people");
     }
 }
 

@@ -44,7 +44,8 @@ pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) 
     line.push(b'\n');
     if u64::try_from(line.len()).is_ok_and(|length| length > LINE_LENGTH_MAX) {
         return SendOutcome::Refused(
-            "larger than 64 MiB, too large for a running guerdon: import without --atomic, or in parts"
+            "larger than 64 MiB, too large for a running `guerdon serve`: import without --atomic, \
+             or in parts"
                 .to_owned(),
         );
     }

@@ -121,7 +121,14 @@ async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
     let mut line = serde_json::to_vec(reply).unwrap_or_default();
     line.push(b'\n');
     if !matches!(timeout(WRITE_TIMEOUT, stream.write_all(&line)).await, Ok(Ok(()))) {
-        log::warn!("a client disconnected before the response");
+        match reply {
+            Reply::Done(_) => {
+                log::warn!("the sender of a command disconnected before the reply; the command ran")
+            }
+            Reply::Refused(_) | Reply::Elsewhere => {
+                log::warn!("the sender of a command disconnected before the reply")
+            }
+        }
     }
 }
 
@@ -154,11 +161,16 @@ impl CommandHandler {
         match read {
             Ok(Ok(0)) => return, // `is_served` connects and sends nothing
             Ok(Ok(_)) => {}
-            Ok(Err(_)) | Err(_) => return log::warn!("received an incomplete command"),
+            Ok(Err(_)) | Err(_) => {
+                return log::warn!("received an incomplete command on the socket; it was not run");
+            }
         }
         let reply = match actix_web::web::block(move || self.execute_request(line)).await {
             Ok(reply) => reply,
-            Err(_) => Reply::Refused("the command could not be run".to_owned()),
+            Err(_panic) => Reply::Refused(
+                "internal error: see the log of `guerdon serve`, and check the result before you retry"
+                    .to_owned(),
+            ),
         };
         write_reply(&mut stream, &reply).await;
     }
@@ -168,13 +180,16 @@ impl CommandHandler {
             serde_json::from_slice::<RequestVersion>(&line).ok().and_then(|envelope| envelope.version);
         if version.as_deref() != Some(VERSION) {
             return Reply::Refused(format!(
-                "the running guerdon has version {VERSION}, this command {}: use the same version, or restart the service",
+                "the running `guerdon serve` has version {VERSION}, this command {}: use the same version, \
+                 or restart the service",
                 version.as_deref().unwrap_or("another")
             ));
         }
         let request: CommandRequest = match serde_json::from_slice(&line) {
             Ok(request) => request,
-            Err(cause) => return Reply::Refused(format!("the running guerdon has no such command: {cause}")),
+            Err(cause) => {
+                return Reply::Refused(format!("the running `guerdon serve` has no such command: {cause}"));
+            }
         };
         drop(line); // an import may have 64 MiB
         if request.database != self.database {

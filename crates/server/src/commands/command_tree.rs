@@ -9,7 +9,7 @@ use super::{
 command_group! {
     /// A command that uses the database.
     enum Command {
-        /// Verify the ledger (read-only). Exits with 1 and prints one line per violation.
+        /// Verify the ledger; changes nothing in it. Exits with 1 and prints one line per violation.
         Verify(ledger::verify::Verify),
         /// Seal all committed journal entries and print the head of the hash chain.
         Seal(ledger::seal::Seal),
@@ -40,7 +40,7 @@ command_group! {
         /// Manage global occasions.
         #[command(subcommand)]
         Occasion(occasion::OccasionCommand),
-        /// List, show or redeliver events.
+        /// List, show or replay events.
         #[command(subcommand)]
         Event(event::EventCommand),
         /// Implements `guerdon webhook send-example`.

@@ -37,8 +37,10 @@ impl CommandError {
     pub(super) fn refused(why: impl ToString) -> Self {
         Self::Refused(why.to_string())
     }
+}
 
-    pub(super) fn from_anyhow(cause: &anyhow::Error) -> Self {
+impl From<anyhow::Error> for CommandError {
+    fn from(cause: anyhow::Error) -> Self {
         Self::Failed(format!("{cause:#}"))
     }
 }

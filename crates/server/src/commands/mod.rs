@@ -55,6 +55,7 @@ pub(crate) use maintenance::record_backup::RecordBackup;
 pub(crate) use output::{CommandOutput, CommandView, Format, format_count, format_fields};
 
 /// What a command needs to run.
+#[derive(Clone)]
 pub(crate) struct CommandEnvironment {
     /// The database.
     pub(crate) store: Arc<dyn Store>,
@@ -100,20 +101,7 @@ impl CommandEnvironment {
 
     /// Returns the environment for a command of another user.
     pub(crate) fn with_user(&self, user: Option<String>) -> Self {
-        let (store, keys, settings) =
-            (Arc::clone(&self.store), Arc::clone(&self.keys), Arc::clone(&self.settings));
-        let (commands, progress) = (self.commands.clone(), self.progress.clone());
-        Self {
-            store,
-            commands,
-            keys,
-            settings,
-            user,
-            progress,
-            threads: self.threads,
-            in_service: self.in_service,
-            failed_requests: self.failed_requests.clone(),
-        }
+        Self { user, ..self.clone() }
     }
 
     /// The context of use cases: the system clock, new ids, and the operator as the origin.
@@ -130,9 +118,9 @@ fn append_audit_entry(
     action: Action,
 ) -> Result<(), CommandError> {
     let context = environment.context();
-    environment.store.transaction(|tx| -> Result<(), CommandError> {
-        Ok(tx.record_audit_entry(&add_details(context.new_audit_entry(action)))?)
-    })
+    Ok(environment
+        .store
+        .transaction(|tx| tx.record_audit_entry(&add_details(context.new_audit_entry(action))))?)
 }
 
 impl Command {

@@ -80,9 +80,7 @@ impl RunnableCommand for Show {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let company = self.company_id.find_company(environment)?;
         let id = company.id;
-        let points = environment
-            .store
-            .read_snapshot(|reads| -> Result<_, ReserveError> { read_balance(reads, id) })?;
+        let points = environment.store.read_snapshot(|reads| read_balance(reads, id))?;
         let text = format_worth(points, company.rate);
         WithText { fields: ReserveView { company_id: id.as_uuid(), points: points.get() }, text }.to_output()
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use data_encoding::HEXLOWER;
 use guerdon_console::model::{
     Activity, ApiStatistics, BucketSize, Certificate, DeliveryCounts, LatestResults, LedgerStatus,
-    MailCounts, ObjectReference, Overview, Percentiles, Problems, RetentionRun, Seal, Series, ServiceStatus,
+    MailCounts, ObjectReference, Overview, Percentiles, Problems, PruneRun, Seal, Series, ServiceStatus,
     Verification,
 };
 use guerdon_domain::notifications::Channel;
@@ -21,7 +21,7 @@ const CHART_DAYS: u16 = 30;
 
 pub(super) fn load_overview(mut context: PageContext<'_>) -> Result<Overview, StoreError> {
     let hours = context.reads.service_hours(context.hours_back(i32::from(CHART_DAYS) * 24))?;
-    let depth = context.reads.queue_depth()?;
+    let depth = context.reads.outbox_statistics()?;
     let undelivered = context.reads.count_undelivered_events(None, COUNT_MAX)?;
     let first_hour = context.hours_back(i32::from(CHART_HOURS));
     let day = context.reads.provider_hours(None, first_hour)?;
@@ -107,12 +107,12 @@ fn last_verification(context: &mut PageContext<'_>) -> Result<Option<Verificatio
     }))
 }
 
-/// The last run of retention that reached its end, with the numbers of deleted records.
-fn last_retention(context: &mut PageContext<'_>) -> Result<Option<RetentionRun>, StoreError> {
+/// The latest prune that ended, with the numbers of deleted records.
+fn last_prune(context: &mut PageContext<'_>) -> Result<Option<PruneRun>, StoreError> {
     let record = PruneRecord::load(context.reads)?;
     Ok(record.and_then(|record| {
         let deleted = (!record.deleted.is_empty()).then(|| record.deleted.to_text());
-        Some(RetentionRun { ended_at: to_utc(record.ended_at()?), deleted })
+        Some(PruneRun { ended_at: to_utc(record.ended_at()?), deleted })
     }))
 }
 
@@ -156,7 +156,7 @@ fn load_service_status(context: &mut PageContext<'_>) -> Result<ServiceStatus, S
         certificate: service
             .certificate_expires_at()
             .map(|end| Certificate { last_day: end.date(), is_self_signed: service.is_self_signed }),
-        last_retention: last_retention(context)?,
+        last_prune: last_prune(context)?,
         last_backup_at: load_last_backup(context.reads)?.map(to_utc),
     })
 }

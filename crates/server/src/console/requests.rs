@@ -1,12 +1,12 @@
 //! Failed requests.
 
 use guerdon_console::LogPosition;
-use guerdon_console::model::{FailedRequest as ConsoleRequest, FailedRequests, LogPage, ObjectReference};
+use guerdon_console::model::{FailedRequest as ConsoleRequest, FailedRequests, LogPage};
 use guerdon_console::pages::requests::RequestFilter;
 use guerdon_domain::ports::{FailedRequest, FailedRequestQuery, StoreError};
 use guerdon_domain::values::ProviderId;
 
-use super::{PageContext, provider_reference, to_utc};
+use super::{PageContext, provider_reference, provider_references, to_utc};
 
 const PAGE_SIZE: usize = 50;
 /// No request has this status.
@@ -35,12 +35,9 @@ pub(super) fn load_requests(mut context: PageContext<'_>) -> Result<FailedReques
         duration_ms: request.duration_ms,
         reason: request.reason,
     };
-    let mut providers: Vec<ObjectReference> =
-        names.iter().map(|(id, name)| ObjectReference { id: id.to_string(), name: name.clone() }).collect();
-    providers.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(FailedRequests {
         list: LogPage { rows: found.into_iter().map(row).collect(), newer, older },
-        providers,
+        providers: provider_references(&names),
     })
 }
 

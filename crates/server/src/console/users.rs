@@ -2,10 +2,10 @@
 
 use guerdon_console::model::{Movement, ObjectReference, User, UserWallet};
 use guerdon_domain::companies::Company;
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{AccountEntry, StoreError};
 use guerdon_domain::users::{self, User as UserRecord};
 use guerdon_domain::values::{Page, UserId};
-use guerdon_domain::wallets::{Account, Direction, Transaction, Wallet, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Wallet, WalletType};
 
 use super::{PageContext, provider_reference, to_utc};
 use crate::commands::format_dollars;
@@ -59,15 +59,15 @@ fn load_movements(
     wallets: &[Wallet],
 ) -> Result<Vec<Movement>, StoreError> {
     let Some(page) = Page::new(1, MOVEMENTS_MAX) else { return Ok(Vec::new()) };
-    let mut all: Vec<(WalletType, Transaction)> = Vec::new();
+    let mut all: Vec<(WalletType, AccountEntry)> = Vec::new();
     for wallet in wallets {
         let kind = wallet.wallet_type;
         let found = context.reads.list_transactions(Account::Wallet(kind, user), page)?;
         all.extend(found.into_iter().map(|transaction| (kind, transaction)));
     }
-    all.sort_by_key(|(_, transaction)| std::cmp::Reverse(transaction.created_at));
-    let to_movement = |(kind, transaction): &(WalletType, Transaction)| Movement {
-        at: to_utc(transaction.created_at),
+    all.sort_by_key(|(_, transaction)| std::cmp::Reverse(transaction.at));
+    let to_movement = |(kind, transaction): &(WalletType, AccountEntry)| Movement {
+        at: to_utc(transaction.at),
         wallet: kind.name().to_owned(),
         is_credit: transaction.direction == Direction::Credit,
         points: transaction.points.get(),

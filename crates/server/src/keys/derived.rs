@@ -13,7 +13,7 @@ use crate::settings::MasterKey;
 /// The keys that hash API secrets and encrypt shared secrets.
 pub(crate) struct Keys {
     pepper: hmac::Key,
-    sealing: LessSafeKey,
+    secret_cipher: LessSafeKey,
     fingerprint: String,
 }
 
@@ -39,12 +39,14 @@ impl std::fmt::Debug for Keys {
 impl Keys {
     /// Derives the keys from a master key.
     pub(crate) fn derive(master: &MasterKey) -> anyhow::Result<Self> {
-        let sealing =
+        let secret_cipher =
             UnboundKey::new(&AES_256_GCM, master.derive("guerdon shared secret sealing").as_slice())
-                .map_err(|cause| anyhow::anyhow!("the sealing key: {cause}"))?;
+                .map_err(|cause| {
+                    anyhow::anyhow!("cannot set up the encryption of shared secrets: {cause}")
+                })?;
         Ok(Self {
             pepper: hmac::Key::new(hmac::HMAC_SHA256, master.derive("guerdon api secret pepper").as_slice()),
-            sealing: LessSafeKey::new(sealing),
+            secret_cipher: LessSafeKey::new(secret_cipher),
             fingerprint: master.fingerprint(),
         })
     }
@@ -69,7 +71,7 @@ impl Keys {
         let nonce = random::generate_bytes::<NONCE_LEN>().map_err(|_cause| SecretCipherError)?;
         let mut text = secret.expose().as_bytes().to_vec();
         let associated = Aad::from(*provider.as_uuid().as_bytes());
-        self.sealing
+        self.secret_cipher
             .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), associated, &mut text)
             .map_err(|_unspecified| SecretCipherError)?;
         Ok([nonce.as_slice(), &text].concat())
@@ -86,7 +88,7 @@ impl Keys {
         let mut text = Zeroizing::new(text.to_vec());
         let associated = Aad::from(*provider.as_uuid().as_bytes());
         let plain = self
-            .sealing
+            .secret_cipher
             .open_in_place(Nonce::assume_unique_for_key(*nonce), associated, &mut text)
             .map_err(|_unspecified| SecretCipherError)?;
         let plain = std::str::from_utf8(plain).map_err(|_not_utf8| SecretCipherError)?;

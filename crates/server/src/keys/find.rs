@@ -54,7 +54,7 @@ pub(crate) fn require_master_key(settings: &Settings) -> anyhow::Result<()> {
 }
 
 /// Reads the master key from the settings or from the file that they name; `None` if they name neither.
-pub(crate) fn read_configured_key(settings: &Settings) -> anyhow::Result<Option<MasterKey>> {
+fn read_configured_key(settings: &Settings) -> anyhow::Result<Option<MasterKey>> {
     match &settings.master_key_file {
         Some(_) if settings.master_key.is_some() => {
             bail!("master_key and master_key_file are both set: keep one")
@@ -64,8 +64,17 @@ pub(crate) fn read_configured_key(settings: &Settings) -> anyhow::Result<Option<
     }
 }
 
+/// Reads the master key of this machine from the settings, from the file that they name, or from the data folder;
+/// `None` if no key exists.
+pub(crate) fn find_master_key(settings: &Settings) -> anyhow::Result<Option<MasterKey>> {
+    match read_configured_key(settings)? {
+        Some(key) => Ok(Some(key)),
+        None => read_data_folder_key(&settings.data_dir),
+    }
+}
+
 /// Reads the master key from a data folder; `None` if there is no file.
-pub(crate) fn read_data_folder_key(data_dir: &Path) -> anyhow::Result<Option<MasterKey>> {
+fn read_data_folder_key(data_dir: &Path) -> anyhow::Result<Option<MasterKey>> {
     let path = data_dir.join(MASTER_KEY_FILE);
     let exists = path.try_exists();
     let exists = exists.with_context(|| format!("cannot look for the master key in {}", path.display()))?;
@@ -77,7 +86,8 @@ fn read_or_create_key(path: &Path, store: &dyn Store) -> anyhow::Result<MasterKe
     if !exists.with_context(|| format!("cannot look for the master key in {}", path.display()))? {
         if stored_fingerprint(store)?.is_some() {
             bail!(
-                "the master key in {} is missing, and the secrets of this database cannot be read without it",
+                "the master key in {} is missing, and the secrets of this database cannot be read without \
+                 it: restore it from its backup",
                 path.display()
             );
         }
@@ -106,9 +116,7 @@ fn stored_fingerprint(store: &dyn Store) -> Result<Option<String>, StoreError> {
 /// fingerprint yet. Fails if the key has another fingerprint or is missing.
 pub(crate) fn check_master_key(settings: &Settings, stored: Option<&str>) -> anyhow::Result<bool> {
     require_matching_master_key(settings, stored)?;
-    let found = read_configured_key(settings)?
-        .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
-    if stored.is_some() && found.is_none() {
+    if stored.is_some() && find_master_key(settings)?.is_none() {
         bail!(
             "the database was created with a master key, but none is configured: set master_key or master_key_file"
         );
@@ -118,9 +126,7 @@ pub(crate) fn check_master_key(settings: &Settings, stored: Option<&str>) -> any
 
 /// Fails if the fingerprint of this machine's master key differs from the stored one. Succeeds if either is missing.
 pub(crate) fn require_matching_master_key(settings: &Settings, stored: Option<&str>) -> anyhow::Result<()> {
-    let found = read_configured_key(settings)?
-        .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
-    match (found, stored) {
+    match (find_master_key(settings)?, stored) {
         (Some(key), Some(stored)) => compare_fingerprints(&key.fingerprint(), stored),
         _ => Ok(()),
     }
@@ -138,7 +144,9 @@ fn store_or_compare_fingerprint(store: &dyn Store, keys: &Keys) -> anyhow::Resul
 fn compare_fingerprints(found: &str, stored: &str) -> anyhow::Result<()> {
     if stored != found {
         bail!(
-            "this master key (fingerprint {found}) is not the one this database was created with (fingerprint {stored})"
+            "this master key (fingerprint {found}) is not the one this database was created with \
+             (fingerprint {stored}): restore the key with the second fingerprint (master_key, \
+             master_key_file, or master.key in the data folder)"
         );
     }
     Ok(())

@@ -7,7 +7,7 @@ mod signing;
 
 pub(crate) use derived::{Keys, SecretCipherError};
 pub(crate) use find::{
-    MASTER_KEY_FILE, check_master_key, open_existing_keys, open_or_create_keys, read_configured_key,
-    read_data_folder_key, require_master_key, require_matching_master_key,
+    MASTER_KEY_FILE, check_master_key, find_master_key, open_existing_keys, open_or_create_keys,
+    require_master_key, require_matching_master_key,
 };
 pub(crate) use signing::SigningSecrets;

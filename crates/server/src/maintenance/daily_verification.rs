@@ -60,9 +60,7 @@ impl DailyVerification {
 
     fn claim_if_due(&self) -> Result<Option<Claim>, StoreError> {
         let scheduled_at = latest_occurrence(self.clock.now(), self.daily_at);
-        let previous = self.store.read_snapshot(|reads| -> Result<_, StoreError> {
-            reads.get_setting(Setting::DailyVerification)
-        })?;
+        let previous = self.store.read_snapshot(|reads| reads.get_setting(Setting::DailyVerification))?;
         let claimed_at =
             previous.as_deref().and_then(|micros| Timestamp::from_unix_micros(micros.parse().ok()?));
         if !is_due(scheduled_at, claimed_at) {
@@ -154,8 +152,8 @@ fn log_report(report: &AuditReport, record: &VerificationRecord) {
     }
     log::error!(
         duration_ms, violations = count;
-        "the ledger violates its invariants: turn on maintenance mode with `guerdon maintenance on`, run \
-         `guerdon verify`, and follow docs/runbook.md, \"The ledger does not add up\""
+        "the ledger violates its invariants: turn on maintenance mode and follow docs/runbook.md, \
+         \"The ledger does not add up\""
     );
 }
 

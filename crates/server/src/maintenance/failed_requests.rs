@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use guerdon_domain::ports::{Store, StoreError, StoreExt as _};
+use guerdon_domain::ports::{Store, StoreExt as _};
 use guerdon_http_api::FailedRequestBuffer;
 
 /// The maximum number of records in one transaction, which occupies the writer for a few milliseconds. Even a flood of
@@ -47,9 +47,7 @@ impl FailedRequestWriter {
         if batch.is_empty() {
             return 0;
         }
-        let stored =
-            self.store.transaction(|tx| -> Result<(), StoreError> { tx.record_failed_requests(&batch) });
-        match stored {
+        match self.store.transaction(|tx| tx.record_failed_requests(&batch)) {
             Ok(()) => batch.len(),
             Err(cause) => {
                 log::debug!(cause:%; "cannot store failed requests; they stay in memory");
@@ -66,8 +64,8 @@ mod tests {
 
     use guerdon_domain::audit::{AuditOptions, AuditPart, Findings};
     use guerdon_domain::ports::{
-        Clock as _, Consistency, FailedRequest, FailedRequestQuery, IdGenerator as _, Notifiers, ReadTx, Tx,
-        Verdict,
+        Clock as _, Consistency, FailedRequest, FailedRequestQuery, IdGenerator as _, Notifiers, ReadTx,
+        StoreError, Tx, Verdict,
     };
     use guerdon_persistence::{Access, DatabaseUrl, migrate, open_with_notifiers};
     use tempfile::TempDir;
@@ -139,8 +137,7 @@ mod tests {
     /// The statuses of the stored records, newest first.
     fn stored_statuses(store: &UnreliableStore) -> Vec<u16> {
         let query = FailedRequestQuery { limit: 10_000, ..FailedRequestQuery::default() };
-        let found =
-            store.read_snapshot(|reads| -> Result<_, StoreError> { reads.list_failed_requests(&query) });
+        let found = store.read_snapshot(|reads| reads.list_failed_requests(&query));
         found.unwrap().into_iter().map(|request| request.status).collect()
     }
 

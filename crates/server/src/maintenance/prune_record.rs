@@ -1,5 +1,4 @@
-//! The result of the latest complete run of retention, as the database stores it for the status, the metrics and the
-//! console.
+//! The result of the latest complete prune, as the database stores it for the status, the metrics and the console.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stored_record::{load_record, store_record};
 
-/// How many rows and partitions a run deleted.
+/// How many rows and partitions a prune deleted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct DeletedCounts {
     /// Partitions of delivered events that were dropped as a whole, on PostgreSQL.
@@ -20,7 +19,7 @@ pub(crate) struct DeletedCounts {
     pub(crate) idempotency_records: usize,
 }
 
-/// The result of a run.
+/// The result of a prune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PruneRecord {
     /// In microseconds since 1970.
@@ -66,7 +65,7 @@ impl PruneRecord {
         }
     }
 
-    /// When the run ended; `None` if the stored time is invalid.
+    /// When the prune ended; `None` if the stored time is invalid.
     pub(crate) fn ended_at(&self) -> Option<Timestamp> {
         Timestamp::from_unix_micros(self.ended_at_micros)
     }
@@ -76,7 +75,7 @@ impl PruneRecord {
         Duration::from_micros(self.longest_step_micros)
     }
 
-    /// Reads the latest record; `None` if retention never ran to its end.
+    /// Reads the latest record; `None` if no prune has ended yet.
     pub(crate) fn load(reads: &mut dyn ReadTx) -> Result<Option<Self>, StoreError> {
         load_record(reads, Setting::LastPrune)
     }

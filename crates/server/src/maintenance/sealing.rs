@@ -56,8 +56,7 @@ impl SealingTask {
         if self.logged_at.is_some_and(|at| at.elapsed() < HEAD_LOG_INTERVAL) {
             return;
         }
-        let last = self.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.last_seal() });
-        if let Ok(Some(seal)) = last {
+        if let Ok(Some(seal)) = self.store.read_snapshot(|reads| reads.last_seal()) {
             log::info!(seal = seal.sequence, head = HEXLOWER.encode(&seal.head).as_str(); "sealed the ledger");
             self.logged_at = Some(Instant::now());
         }

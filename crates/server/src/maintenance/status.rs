@@ -62,7 +62,7 @@ pub(crate) struct ServiceStatus {
     /// `None` if the ledger was never verified.
     #[serde(default)]
     pub(crate) last_verification: Option<VerificationStatus>,
-    /// `None` if retention never ran to its end.
+    /// `None` if no prune has ended yet.
     #[serde(default)]
     pub(crate) last_prune: Option<PruneStatus>,
     /// `None` if no backup was recorded.
@@ -96,7 +96,7 @@ impl VerificationStatus {
     }
 }
 
-/// The latest run of retention.
+/// The latest prune.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PruneStatus {
     /// When it ended.
@@ -151,7 +151,12 @@ impl StatusSources {
         let (maintenance, depth, seal, in_transit) =
             self.store.read_snapshot(|reads| -> Result<_, StoreError> {
                 let maintenance = reads.get_setting(Setting::Maintenance)?;
-                Ok((maintenance, reads.queue_depth()?, reads.last_seal()?, reads.distributions_in_transit()?))
+                Ok((
+                    maintenance,
+                    reads.outbox_statistics()?,
+                    reads.last_seal()?,
+                    reads.distributions_in_transit()?,
+                ))
             })?;
         let (verification, prune, backup_at) =
             self.store.read_snapshot(|reads| -> Result<_, StoreError> {

@@ -18,6 +18,6 @@ pub(super) fn store_record<T: Serialize>(store: &dyn Store, setting: Setting, re
     let stored = serde_json::to_string(record).unwrap_or_default();
     let written = store.transaction(|tx| tx.set_setting(setting, &stored));
     if let Err(cause) = written {
-        log::warn!(record = setting.name(), cause:%; "cannot record a result");
+        log::warn!(record = setting.name(), cause:%; "cannot store the result of background work");
     }
 }

@@ -15,6 +15,13 @@ use super::{random, user};
 /// The maximum size of a file with settings or a key.
 const SMALL_FILE_BYTES_MAX: u64 = 1 << 20;
 
+/// Appends a suffix to the name of a file.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 /// Reads a file or a pipe of at most 1 MiB as UTF-8. Fails if it is larger or not UTF-8.
 pub(crate) fn read_small_text(path: &Path) -> std::io::Result<Zeroizing<String>> {
     let bytes =

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use guerdon_http_api::Sunset;
+use guerdon_http_api::{RateLimits, Sunset};
 use guerdon_persistence::DatabaseUrl;
 use guerdon_webhook_dispatcher::EgressPolicy;
 use ipnet::IpNet;
@@ -18,14 +18,13 @@ use ipnet::IpNet;
 use crate::platform::SecretText;
 
 pub(crate) use master_key::MasterKey;
-pub(crate) use show::MaskedSettings;
 
 /// The settings.
 #[derive(Clone)]
 pub(crate) struct Settings {
     /// The data folder.
     pub(crate) data_dir: PathBuf,
-    /// The name of this installation among several; `None` if there is only one.
+    /// The name of this cell among several; `None` if there is only one.
     pub(crate) cell: Option<String>,
     pub(crate) database: DatabaseUrl,
     /// The URL of the database as it was configured; may contain a password.
@@ -42,7 +41,7 @@ pub(crate) struct Settings {
     /// The public URL of the service, without a trailing slash.
     pub(crate) service_url: String,
     /// The limits of the provider API.
-    pub(crate) rate_limit: RateLimit,
+    pub(crate) rate_limits: RateLimits,
     /// The delivery of events.
     pub(crate) webhooks: Webhooks,
     /// A file of additional certificate authorities that are trusted for receivers.
@@ -99,24 +98,11 @@ pub(crate) enum Tls {
     Proxy,
 }
 
-/// The rate limits (behaviour 20); 0 disables a limit.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RateLimit {
-    /// Requests per second per provider.
-    pub(crate) requests_per_second: u32,
-    /// The largest burst of requests.
-    pub(crate) burst: u32,
-    /// Failed logins per minute.
-    pub(crate) failed_logins_per_minute: u32,
-}
-
 /// The delivery of events (behaviour 23).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Webhooks {
-    /// Whether callbacks may go to private networks.
-    pub(crate) allow_private_networks: bool,
-    /// Whether callbacks may use plain HTTP.
-    pub(crate) allow_http: bool,
+    /// Which callback URLs are allowed.
+    pub(crate) egress: EgressPolicy,
     /// The divisor of every retry wait.
     pub(crate) time_scale: f64,
 }
@@ -130,13 +116,6 @@ pub(crate) struct Retention {
     pub(crate) mails: Option<Duration>,
     /// Idempotency records.
     pub(crate) idempotency: Duration,
-}
-
-impl Webhooks {
-    /// The egress policy for callbacks.
-    pub(crate) fn egress_policy(&self) -> EgressPolicy {
-        EgressPolicy { allow_http: self.allow_http, allow_private_networks: self.allow_private_networks }
-    }
 }
 
 /// The delivery of mails.
@@ -202,11 +181,6 @@ impl Settings {
     ) -> anyhow::Result<Self> {
         let config = sources::merge_sources(file, environment)?;
         parse::parse_settings(&parse::SettingsReader::new(&config))
-    }
-
-    /// Returns every key with its value, in the order of the reference; secrets are masked.
-    pub(crate) fn to_masked(&self) -> MaskedSettings {
-        show::mask_settings(self)
     }
 
     /// Returns the URL of the database with secrets masked.

@@ -8,19 +8,17 @@ use std::time::Duration;
 use anyhow::{anyhow, bail};
 use config::{Config, ConfigError};
 use guerdon_domain::values::IsoDate;
-use guerdon_http_api::Sunset;
+use guerdon_http_api::{RateLimits, Sunset};
 use guerdon_mailer::{FromAddress, SmtpUrl};
 use guerdon_persistence::DatabaseUrl;
-use guerdon_webhook_dispatcher::RetrySchedule;
+use guerdon_webhook_dispatcher::{EgressPolicy, RetrySchedule};
 use ipnet::IpNet;
 use serde::de::DeserializeOwned;
 use time::Time;
 use url::Url;
 
 use super::keys::ALLOW_UNSAFE_POSTGRES;
-use super::{
-    Http, ListenAddresses, Log, LogFormat, Mail, MasterKey, RateLimit, Retention, Settings, Tls, Webhooks,
-};
+use super::{Http, ListenAddresses, Log, LogFormat, Mail, MasterKey, Retention, Settings, Tls, Webhooks};
 use crate::platform::SecretText;
 
 const HTTP_LISTEN_DEFAULT: &str = "127.0.0.1:8443";
@@ -119,7 +117,7 @@ pub(super) fn parse_settings(source: &SettingsReader<'_>) -> anyhow::Result<Sett
         },
         operator_listen: source.get_address("operator.listen", OPERATOR_LISTEN_DEFAULT)?,
         service_url: parse_service_url(source)?,
-        rate_limit: RateLimit {
+        rate_limits: RateLimits {
             requests_per_second: source.get_or("rate_limit.requests_per_second", 200)?,
             burst: parse_burst(source)?,
             failed_logins_per_minute: source.get_or("rate_limit.failed_logins_per_minute", 20)?,
@@ -208,19 +206,17 @@ fn parse_retired_versions(source: &SettingsReader<'_>) -> anyhow::Result<Vec<Str
 
 /// Parses versions with their dates of removal, such as `v1=2027-06-30`.
 fn parse_sunsets(source: &SettingsReader<'_>) -> anyhow::Result<Vec<Sunset>> {
+    let parse_entry = |entry: &str| {
+        let (version, day) = entry.split_once('=').filter(|(version, _)| is_version(version))?;
+        Some(Sunset { version: version.to_owned(), day: IsoDate::parse(day).ok()?.to_date() })
+    };
     let entries: Vec<String> = source.get_or("http.sunsets", Vec::new())?;
     let parsed = entries.iter().map(|entry| {
-        let (version, day) = entry.split_once('=')?;
-        let day = IsoDate::parse(day).ok()?.to_date();
-        Some(Sunset { version: version.to_owned(), day }).filter(|_| is_version(version))
+        parse_entry(entry).ok_or_else(|| {
+            anyhow!("http.sunsets must be versions with a date such as v1=2027-06-30, not `{entry}`")
+        })
     });
-    let wrong = entries.iter().zip(parsed.clone()).find(|(_, parsed)| parsed.is_none());
-    match wrong {
-        Some((wrong, _)) => {
-            bail!("http.sunsets must be versions with a date such as v1=2027-06-30, not `{wrong}`")
-        }
-        None => Ok(parsed.flatten().collect()),
-    }
+    parsed.collect()
 }
 
 fn is_version(text: &str) -> bool {
@@ -259,7 +255,7 @@ fn parse_service_url(source: &SettingsReader<'_>) -> anyhow::Result<String> {
     let is_valid =
         Url::parse(&text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     if !is_valid {
-        bail!("service_url must be an absolute https address, not `{text}`");
+        bail!("service_url must be an absolute http or https URL, not `{text}`");
     }
     Ok(text.trim_end_matches('/').to_owned())
 }
@@ -269,11 +265,11 @@ fn parse_webhooks(source: &SettingsReader<'_>) -> anyhow::Result<Webhooks> {
     if RetrySchedule::with_time_scale(time_scale).is_none() {
         bail!("webhooks.time_scale must be from 0.001 to 1000000000");
     }
-    Ok(Webhooks {
+    let egress = EgressPolicy {
         allow_private_networks: source.get_or("webhooks.allow_private_networks", false)?,
         allow_http: source.get_or("webhooks.allow_http", false)?,
-        time_scale,
-    })
+    };
+    Ok(Webhooks { egress, time_scale })
 }
 
 fn parse_retention(source: &SettingsReader<'_>) -> anyhow::Result<Retention> {

@@ -55,63 +55,62 @@ impl MaskedSettings {
     }
 }
 
-pub(super) fn mask_settings(settings: &Settings) -> MaskedSettings {
-    let (mode, certificate, private_key) = match &settings.http.tls {
-        Tls::SelfSigned => ("self-signed", SettingValue::Unset, SettingValue::Unset),
-        Tls::Files { certificate, private_key } => {
-            ("files", text_value(certificate.display()), text_value(private_key.display()))
-        }
-        Tls::Proxy => ("proxy", SettingValue::Unset, SettingValue::Unset),
-    };
-    let (limit, webhooks, mail) = (&settings.rate_limit, &settings.webhooks, &settings.mail);
-    let values = [
-        text_value(settings.data_dir.display()),
-        settings.cell.as_ref().map_or(SettingValue::Unset, text_value),
-        text_value(settings.masked_database_url()),
-        SettingValue::Flag(settings.migrate),
-        text_value(settings.http.listen),
-        text_value(mode),
-        certificate,
-        private_key,
-        SettingValue::List(settings.http.trusted_proxies.iter().map(ToString::to_string).collect()),
-        SettingValue::List(settings.http.retired_versions.clone()),
-        SettingValue::List(
-            settings.http.sunsets.iter().map(|sunset| format!("{}={}", sunset.version, sunset.day)).collect(),
-        ),
-        SettingValue::Number(settings.http.max_connections),
-        SettingValue::Number(settings.http.max_connections_per_address),
-        seconds_value(settings.http.keep_alive),
-        seconds_value(settings.http.drain),
-        text_value(settings.operator_listen),
-        text_value(&settings.service_url),
-        SettingValue::Number(limit.requests_per_second),
-        SettingValue::Number(limit.burst),
-        SettingValue::Number(limit.failed_logins_per_minute),
-        SettingValue::Flag(webhooks.allow_private_networks),
-        SettingValue::Flag(webhooks.allow_http),
-        SettingValue::Fraction(webhooks.time_scale),
-        path_value(settings.webhook_roots.as_ref()),
-        mail.smtp_url.as_ref().map_or(SettingValue::Unset, |url| text_value(mask_url(url.expose()))),
-        mail.from.as_ref().map_or(SettingValue::Unset, text_value),
-        path_value(mail.extra_roots.as_ref()),
-        duration_value(settings.retention.events.unwrap_or_default(), 86_400),
-        duration_value(settings.retention.mails.unwrap_or_default(), 86_400),
-        duration_value(settings.retention.idempotency, 3_600),
-        settings.verify_daily_at.map_or_else(|| text_value("off"), time_of_day_value),
-        settings.master_key.as_ref().map_or(SettingValue::Unset, |_| text_value(MASK)),
-        path_value(settings.master_key_file.as_ref()),
-        text_value(settings.log.level.as_str().to_lowercase()),
-        text_value(match settings.log.format {
-            LogFormat::Text => "text",
-            LogFormat::Json => "json",
-        }),
-        SettingValue::Flag(settings.log.requests),
-    ];
-    MaskedSettings(SETTING_KEYS.into_iter().zip(values).collect())
-}
-
-fn seconds_value(time: Duration) -> SettingValue {
-    duration_value(time, 1)
+impl Settings {
+    /// Returns every key with its value, in the order of the reference; secrets are masked.
+    pub(crate) fn to_masked(&self) -> MaskedSettings {
+        let (mode, certificate, private_key) = match &self.http.tls {
+            Tls::SelfSigned => ("self-signed", SettingValue::Unset, SettingValue::Unset),
+            Tls::Files { certificate, private_key } => {
+                ("files", text_value(certificate.display()), text_value(private_key.display()))
+            }
+            Tls::Proxy => ("proxy", SettingValue::Unset, SettingValue::Unset),
+        };
+        let (limits, webhooks, mail) = (&self.rate_limits, &self.webhooks, &self.mail);
+        let values = [
+            text_value(self.data_dir.display()),
+            self.cell.as_ref().map_or(SettingValue::Unset, text_value),
+            text_value(self.masked_database_url()),
+            SettingValue::Flag(self.migrate),
+            text_value(self.http.listen),
+            text_value(mode),
+            certificate,
+            private_key,
+            SettingValue::List(self.http.trusted_proxies.iter().map(ToString::to_string).collect()),
+            SettingValue::List(self.http.retired_versions.clone()),
+            SettingValue::List(
+                self.http.sunsets.iter().map(|sunset| format!("{}={}", sunset.version, sunset.day)).collect(),
+            ),
+            SettingValue::Number(self.http.max_connections),
+            SettingValue::Number(self.http.max_connections_per_address),
+            duration_value(self.http.keep_alive, 1),
+            duration_value(self.http.drain, 1),
+            text_value(self.operator_listen),
+            text_value(&self.service_url),
+            SettingValue::Number(limits.requests_per_second),
+            SettingValue::Number(limits.burst),
+            SettingValue::Number(limits.failed_logins_per_minute),
+            SettingValue::Flag(webhooks.egress.allow_private_networks),
+            SettingValue::Flag(webhooks.egress.allow_http),
+            SettingValue::Fraction(webhooks.time_scale),
+            path_value(self.webhook_roots.as_ref()),
+            mail.smtp_url.as_ref().map_or(SettingValue::Unset, |url| text_value(mask_url(url.expose()))),
+            mail.from.as_ref().map_or(SettingValue::Unset, text_value),
+            path_value(mail.extra_roots.as_ref()),
+            duration_value(self.retention.events.unwrap_or_default(), 86_400),
+            duration_value(self.retention.mails.unwrap_or_default(), 86_400),
+            duration_value(self.retention.idempotency, 3_600),
+            self.verify_daily_at.map_or_else(|| text_value("off"), time_of_day_value),
+            self.master_key.as_ref().map_or(SettingValue::Unset, |_| text_value(MASK)),
+            path_value(self.master_key_file.as_ref()),
+            text_value(self.log.level.as_str().to_lowercase()),
+            text_value(match self.log.format {
+                LogFormat::Text => "text",
+                LogFormat::Json => "json",
+            }),
+            SettingValue::Flag(self.log.requests),
+        ];
+        MaskedSettings(SETTING_KEYS.into_iter().zip(values).collect())
+    }
 }
 
 /// Converts a duration to units of `unit` seconds.

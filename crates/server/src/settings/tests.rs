@@ -91,7 +91,7 @@ fn the_environment_overrides_the_file() {
     let settings =
         load_settings(toml, &[("GUERDON_RATE_LIMIT__BURST", "9"), ("OTHER", "1"), ("GUERDON_DATA_DIR", "")])
             .unwrap();
-    assert_eq!(settings.rate_limit.burst, 9);
+    assert_eq!(settings.rate_limits.burst, 9);
     assert_eq!(settings.log.level, log::LevelFilter::Debug);
     assert_eq!(settings.data_dir.to_str(), Some("./guerdon-data"));
 }

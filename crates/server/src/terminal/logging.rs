@@ -4,7 +4,7 @@ use std::io::Write;
 
 use env_logger::{Builder, fmt::Formatter};
 use log::kv::{self, Key, VisitSource};
-use log::{Level, LevelFilter, Record};
+use log::{LevelFilter, Record};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::terminal::printable;
 #[derive(Serialize)]
 struct LogLine<'a> {
     timestamp: &'a str,
-    level: &'a str,
+    level: String,
     target: &'a str,
     message: &'a str,
     #[serde(flatten)]
@@ -97,13 +97,7 @@ fn collect_fields(record: &Record<'_>) -> Fields {
 
 fn build_line<'a>(timestamp: &'a str, message: &'a str, record: &'a Record<'_>) -> LogLine<'a> {
     let fields = collect_fields(record);
-    let level = match record.level() {
-        Level::Error => "error",
-        Level::Warn => "warn",
-        Level::Info => "info",
-        Level::Debug => "debug",
-        Level::Trace => "trace",
-    };
+    let level = record.level().as_str().to_ascii_lowercase();
     LogLine { timestamp, level, target: record.target(), message, fields }
 }
 

@@ -44,7 +44,7 @@ impl ReloadingCertificate {
             Ok(contents) => contents,
             Err(cause) => {
                 if seen.take().is_some() {
-                    log::warn!(cause:% = format_args!("{cause:#}"); "keeping the current certificate");
+                    warn_of_unusable_files(&cause);
                 }
                 return false;
             }
@@ -58,7 +58,7 @@ impl ReloadingCertificate {
                 true
             }
             Err(cause) => {
-                log::warn!(cause:% = format_args!("{cause:#}"); "keeping the current certificate");
+                warn_of_unusable_files(&cause);
                 false
             }
         }
@@ -78,6 +78,13 @@ impl ReloadingCertificate {
             log::warn!(cause:% = format_args!("{cause:#}"); "cannot renew the self-signed certificate");
         }
     }
+}
+
+fn warn_of_unusable_files(cause: &anyhow::Error) {
+    log::warn!(
+        cause:% = format_args!("{cause:#}");
+        "cannot load the changed certificate files; the current certificate stays in use"
+    );
 }
 
 impl ResolvesServerCert for ReloadingCertificate {

@@ -100,9 +100,7 @@ fn copy_database(file: &Path, settings: &Settings, progress: &Progress) -> Resul
 
 /// Writes the copy to a partial file, and renames it when it is complete and synced. Returns its size in bytes.
 fn write_copy(database: &Path, file: &Path, progress: &Progress) -> Result<u64> {
-    let mut partial = file.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
+    let partial = files::with_suffix(file, ".partial");
     let failed = |cause: std::io::Error| anyhow!("cannot write {}: {cause}", file.display());
     let partial_file = files::create_locked(&partial).map_err(failed)?;
     let Some(partial_file) = partial_file else {

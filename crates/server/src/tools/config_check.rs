@@ -98,7 +98,9 @@ fn check_database(settings: &Settings) -> Result<String> {
         Err(OpenError::Locked(_)) if is_service_listening(&settings.data_dir) => {
             let fingerprint = stored_setting(&settings.database, Setting::MasterKeyFingerprint);
             check_master_key(settings, fingerprint.as_deref()).context("database")?;
-            Ok(format!("database: {shown} is in use by the running guerdon, and the master key matches"))
+            Ok(format!(
+                "database: {shown} is in use by the running `guerdon serve`, and the master key matches"
+            ))
         }
         Err(OpenError::Missing(_)) => {
             Ok(format!("database: {shown} does not exist yet, `guerdon serve` creates it"))

@@ -13,7 +13,7 @@ use guerdon_client::{Client, Credentials, Error, Event, EventPage, EventQuery, S
 use guerdon_domain::ports::Clock as _;
 use url::Url;
 
-use self::position::FeedPosition;
+use self::position::ListenProgress;
 use self::target::{ForwardOutcome, ForwardTarget};
 use crate::commands::{CommandOutput, parse_time};
 use crate::platform::SystemClock;
@@ -71,7 +71,7 @@ impl Listen {
         let client = self.build_client(&credentials)?.with_response_max_bytes(RESPONSE_MAX_BYTES);
         let (base, target) =
             (client.base_url(), ForwardTarget::new(&self.forward_to, self.shared_secret.as_deref()));
-        let mut position = FeedPosition::load_for(&[base, &credentials.api_key, &self.forward_to])?;
+        let mut position = ListenProgress::load_for(&[base, &credentials.api_key, &self.forward_to])?;
         let now = SystemClock.now();
         let since = self.since.as_deref().map(|since| parse_time(since, now)).transpose();
         match since.map_err(|error| anyhow!("--since {error}"))? {
@@ -144,7 +144,7 @@ fn next_event(client: &Client, start: Start<'_>, wait_seconds: u32) -> Result<Ev
 }
 
 /// Waits for the next event. The page is empty if the wait ended without one.
-fn wait_for_event(client: &Client, position: &FeedPosition) -> Result<EventPage> {
+fn wait_for_event(client: &Client, position: &ListenProgress) -> Result<EventPage> {
     let requested = Instant::now();
     let page = retry_until_response(|| next_event(client, position.feed_start(), WAIT_SECONDS))?;
     if page.events.is_empty() {

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::thread::available_parallelism; // tidy: the parts of an audit run in parallel
 
 use anyhow::{Context, Result, bail};
-use guerdon_domain::ports::{Clock as _, Setting, StoreError, StoreExt};
+use guerdon_domain::ports::{Clock as _, Setting, StoreExt};
 use guerdon_persistence::{Access, DatabaseUrl, migrate, open, stored_setting};
 use serde::Serialize;
 
 use crate::commands::{CommandOutput, CommandView};
-use crate::keys::{read_configured_key, read_data_folder_key};
+use crate::keys::find_master_key;
 use crate::maintenance::{VerificationOptions, verify_database};
 use crate::platform::{SystemClock, files};
 use crate::settings::Settings;
@@ -64,13 +64,13 @@ impl Restore {
             bail!("{} already exists: restore the backup into an empty data folder", database.display());
         }
         for suffix in ["-wal", "-shm", "-journal"] {
-            let name = with_suffix(database, suffix);
+            let name = files::with_suffix(database, suffix);
             if name.try_exists().with_context(|| format!("cannot access {}", name.display()))? {
                 bail!("{} remains from a deleted database: move it away first", name.display());
             }
         }
         for suffix in ["-wal", "-journal"] {
-            let name = with_suffix(&self.file, suffix);
+            let name = files::with_suffix(&self.file, suffix);
             if name.metadata().is_ok_and(|metadata| metadata.len() > 0) {
                 bail!(
                     "{} is not a backup but a database with a separate log {}: put both into a data folder as \
@@ -85,7 +85,7 @@ impl Restore {
         if let Some(folder) = database.parent() {
             files::ensure_private_folder(folder)?;
         }
-        let partial = with_suffix(database, ".restoring");
+        let partial = files::with_suffix(database, ".restoring");
         let partial_file =
             files::create_locked(&partial).with_context(|| format!("cannot write {}", partial.display()))?;
         let Some(partial_file) = partial_file else {
@@ -93,7 +93,7 @@ impl Restore {
         };
         let restored = self.restore_into(settings, database, (partial_file, &partial));
         for suffix in ["", "-wal", "-shm", ".lock", ".migrating"] {
-            let _gone = fs::remove_file(with_suffix(&partial, suffix));
+            let _gone = fs::remove_file(files::with_suffix(&partial, suffix));
         }
         Ok(restored?.to_output()?)
     }
@@ -113,9 +113,7 @@ impl Restore {
         partial_file.sync_all().with_context(|| format!("cannot write {}", partial.display()))?;
         let fingerprint = migrate_and_verify(partial, settings)
             .with_context(|| format!("cannot restore {}", self.file.display()))?;
-        let master_key = read_configured_key(settings)?
-            .map_or_else(|| read_data_folder_key(&settings.data_dir), |key| Ok(Some(key)))?;
-        let is_matching = master_key.map(|key| Some(key.fingerprint()) == fingerprint);
+        let is_matching = find_master_key(settings)?.map(|key| Some(key.fingerprint()) == fingerprint);
         if is_matching == Some(false) && fingerprint.is_some() {
             bail!("the configured master key is not the one that the backup was created with");
         }
@@ -125,13 +123,6 @@ impl Restore {
         let database = database.display().to_string();
         Ok(RestoreView { database, master_key: fingerprint, has_master_key: is_matching == Some(true) })
     }
-}
-
-/// Appends a suffix to the name of a file.
-fn with_suffix(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// Returns the actual length of an SQLite database and the length that its header states. `None` if the file is not an
@@ -180,9 +171,5 @@ fn migrate_and_verify(copy: &Path, settings: &Settings) -> Result<Option<String>
     if let Some(first) = report.violations.first() {
         bail!("the backup is damaged ({}): {}", first.invariant, first.detail);
     }
-    let fingerprint = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        reads.get_setting(Setting::MasterKeyFingerprint)
-    })?;
-    drop(store);
-    Ok(fingerprint)
+    Ok(store.read_snapshot(|reads| reads.get_setting(Setting::MasterKeyFingerprint))?)
 }

@@ -59,7 +59,7 @@ impl CommandView for ServiceStatus {
             ("latest seal", &seal),
             ("points in transit", &in_transit),
             ("last verified", &verified),
-            ("last retention", &pruned),
+            ("last prune", &pruned),
             ("last backup", self.last_backup_at.as_deref().unwrap_or("none recorded")),
         ])
     }
@@ -67,13 +67,14 @@ impl CommandView for ServiceStatus {
 
 /// Requests the status from the operator's listener.
 pub(super) fn show_status(settings: &Settings) -> Result<CommandOutput> {
-    let (url, status, body) = request_operator(settings, "/status").context("is `guerdon serve` running?")?;
+    let (url, status, body) = request_operator(settings, "/status")
+        .context("cannot query the running service (is `guerdon serve` running?)")?;
     if status != 200 {
         let response: Value = serde_json::from_str(&body).unwrap_or_default();
         let why = response.get("status").and_then(Value::as_str).unwrap_or("no status");
         bail!("{url} responded with {status}: {why}");
     }
-    let status: ServiceStatus =
-        serde_json::from_str(&body).context("the running guerdon has another version")?;
+    let status: ServiceStatus = serde_json::from_str(&body)
+        .context("the running `guerdon serve` has another version: restart it, or use the same version")?;
     Ok(status.to_output()?)
 }

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 /// Builds the HTTP client that delivers events. Fails if the extra roots cannot be read.
 pub(crate) fn build_event_sender(settings: &Settings, keys: &Arc<Keys>) -> anyhow::Result<HttpSender> {
     let secrets = Arc::new(SigningSecrets(Arc::clone(keys)));
-    let mut parts = HttpSenderParts::new(settings.webhooks.egress_policy(), secrets, Arc::new(SystemClock));
+    let mut parts = HttpSenderParts::new(settings.webhooks.egress, secrets, Arc::new(SystemClock));
     parts.roots = read_webhook_roots(settings)?;
     HttpSender::new(parts).context("webhooks.extra_roots")
 }

@@ -181,7 +181,7 @@ fn an_example_is_signed_like_any_event_and_is_not_stored() {
             (["webhook", "send-example", id, "--type", "other"], "--type must be"),
             (
                 ["webhook", "send-example", &fixture.sample.company, "--type", "redemption.created"],
-                "no provider has this id",
+                "no provider has the id",
             ),
         ] {
             let refused = service.run_command(&words);

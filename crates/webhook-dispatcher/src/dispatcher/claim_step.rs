@@ -1,7 +1,6 @@
 //! Reads the outbox once and claims due events.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use guerdon_domain::ports::{IdGenerator, StoreError, Timestamp};
 
@@ -47,9 +46,4 @@ pub(super) trait CoreAccess {
 pub(super) fn catch_panic<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_panic| Err(StoreError::Broken("a unit of work panicked".to_owned())))
-}
-
-/// Locks a mutex and ignores poisoning: the values behind the locks of this crate are consistent between calls.
-pub(super) fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

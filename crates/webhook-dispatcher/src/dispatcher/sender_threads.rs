@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use guerdon_domain::ports::DeliveryOutcome;
 
-use super::core::{AttemptReport, Job};
+use super::core::{AttemptReport, StartedAttempt};
 use super::observer::AttemptResult;
 use super::shared::SharedDispatcher;
 use crate::sender::{AttemptOutcome, DeliveryRequest};
@@ -44,14 +44,14 @@ pub(super) fn wake_sender(shared: &Arc<SharedDispatcher>) {
 fn send_until_idle(shared: &Arc<SharedDispatcher>) {
     let mut state = shared.lock_state();
     while !state.is_stopping {
-        if let Some(job) = state.core.start_attempt(shared.now()) {
+        if let Some(attempt) = state.core.start_attempt(shared.now()) {
             let (can_start, in_flight) = (state.core.can_start(), state.core.in_flight());
             drop(state);
             if can_start {
                 wake_sender(shared);
             }
             shared.parts.observer.set_in_flight(in_flight);
-            attempt_job(shared, &job);
+            run_attempt(shared, &attempt);
             state = shared.lock_state();
             continue;
         }
@@ -70,8 +70,9 @@ fn send_until_idle(shared: &Arc<SharedDispatcher>) {
     shared.progress.notify_all();
 }
 
-fn attempt_job(shared: &Arc<SharedDispatcher>, job: &Job) {
-    let request = DeliveryRequest { provider: &job.provider, event: job.event.id, body: &job.event.body };
+fn run_attempt(shared: &Arc<SharedDispatcher>, attempt: &StartedAttempt) {
+    let StartedAttempt { provider, event } = attempt;
+    let request = DeliveryRequest { provider, event: event.id, body: &event.body };
     let (started, started_at) = (Instant::now(), shared.parts.clock.now());
     // A panic must fail only this attempt, not end the sender thread.
     let outcome = catch_unwind(AssertUnwindSafe(|| shared.parts.sender.attempt_delivery(&request)));
@@ -85,11 +86,11 @@ fn attempt_job(shared: &Arc<SharedDispatcher>, job: &Job) {
         response_body: Vec::new(),
     });
     let (result, duration, failure) = (classify_outcome(&outcome), outcome.duration, outcome.failure.clone());
-    let attempt = shared.parts.ids.next_id();
-    let report = shared.lock_state().core.finish_attempt(&job.event, attempt, outcome);
+    let attempt_id = shared.parts.ids.next_id();
+    let report = shared.lock_state().core.finish_attempt(event, attempt_id, outcome);
     shared.settlements.notify_one();
-    shared.parts.observer.attempt_ended(job.provider.id, result, duration);
-    log_result(shared, job, report, failure.as_deref());
+    shared.parts.observer.attempt_ended(provider.id, result, duration);
+    log_result(shared, attempt, report, failure.as_deref());
 }
 
 fn classify_outcome(outcome: &AttemptOutcome) -> AttemptResult {
@@ -100,8 +101,13 @@ fn classify_outcome(outcome: &AttemptOutcome) -> AttemptResult {
     }
 }
 
-fn log_result(shared: &SharedDispatcher, job: &Job, report: AttemptReport, failure: Option<&str>) {
-    let (event, provider, number) = (job.event.id, job.provider.id, report.number);
+fn log_result(
+    shared: &SharedDispatcher,
+    attempt: &StartedAttempt,
+    report: AttemptReport,
+    failure: Option<&str>,
+) {
+    let (event, provider, number) = (attempt.event.id, attempt.provider.id, report.number);
     let failure = failure.unwrap_or_default();
     match report.outcome {
         DeliveryOutcome::Delivered => log::debug!(

@@ -4,8 +4,9 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Instant;
 
 use super::Dispatcher;
-use super::claim_step::{CoreAccess, lock_mutex};
+use super::claim_step::CoreAccess;
 use super::core::{ClockReading, Core};
+use crate::mutex::lock_mutex;
 
 pub(super) struct SharedDispatcher {
     pub(super) parts: Dispatcher,

@@ -5,9 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use crate::mutex::lock_mutex;
 
 /// The maximum number of lookups in progress. Each host name occupies at most one thread, and the limit exceeds the
 /// number of receivers that may hang (behaviour 23.9), so threads remain for the others.
@@ -190,10 +192,6 @@ fn complete_lookup(state: &mut LookupState, name: &str, lookup: &PendingLookup, 
     state.in_progress.remove(name);
     *lock_mutex(&lookup.result) = Some(result);
     lookup.completed.notify_all();
-}
-
-fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

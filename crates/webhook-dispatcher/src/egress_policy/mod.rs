@@ -25,7 +25,7 @@ pub use dns_cache::{HostResolver, SystemResolver};
 pub use public_ranges::is_public;
 pub(crate) use resolver::{EgressDenied, EgressResolver};
 pub use target::CallbackUrlError;
-pub(crate) use target::RequestTarget;
+pub(crate) use target::parse_target;
 
 /// What the operator allows in addition to https requests to public addresses (the settings `webhooks.*`). By default,
 /// nothing.
@@ -46,5 +46,5 @@ pub struct EgressPolicy {
 ///
 /// The reason, as a sentence for the operator that begins with `callback_url`.
 pub fn check_callback_url(url: &str, policy: EgressPolicy) -> Result<(), CallbackUrlError> {
-    RequestTarget::parse(url, policy).map(|_target| ())
+    parse_target(url, policy).map(drop)
 }

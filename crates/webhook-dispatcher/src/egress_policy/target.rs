@@ -28,37 +28,28 @@ pub enum CallbackUrlError {
     NotPublic,
 }
 
-/// The destination of a request.
-#[derive(Debug)]
-pub(crate) struct RequestTarget {
-    /// The URI for ureq. Path and query are as registered, neither normalised nor decoded. The signature covers the
-    /// registered string.
-    pub(crate) uri: Uri,
-}
-
-impl RequestTarget {
-    pub(crate) fn parse(text: &str, policy: EgressPolicy) -> Result<Self, CallbackUrlError> {
-        WebUrl::parse(text).map_err(|cause| CallbackUrlError::NotAWebUrl(cause.to_string()))?;
-        let url = Url::parse(text).map_err(|cause| CallbackUrlError::NotAWebUrl(cause.to_string()))?;
-        if url.fragment().is_some() {
-            return Err(CallbackUrlError::Fragment);
-        }
-        if url.scheme() != "https" && !policy.allow_http {
-            return Err(CallbackUrlError::PlainHttp);
-        }
-        let is_public_host = match url.host() {
-            Some(Host::Ipv4(address)) => is_public(address.into()),
-            Some(Host::Ipv6(address)) => is_public(address.into()),
-            Some(Host::Domain(name)) => !is_local_name(name),
-            None => false,
-        };
-        if !is_public_host && !policy.allow_private_networks {
-            return Err(CallbackUrlError::NotPublic);
-        }
-        let uri = request_uri(text, &url)
-            .ok_or_else(|| CallbackUrlError::NotAWebUrl("cannot be sent in an HTTP request".to_owned()))?;
-        Ok(Self { uri })
+/// Checks a callback URL and returns its URI for ureq. Path and query are as registered, neither normalised nor
+/// decoded. The signature covers the registered string.
+pub(crate) fn parse_target(text: &str, policy: EgressPolicy) -> Result<Uri, CallbackUrlError> {
+    WebUrl::parse(text).map_err(|cause| CallbackUrlError::NotAWebUrl(cause.to_string()))?;
+    let url = Url::parse(text).map_err(|cause| CallbackUrlError::NotAWebUrl(cause.to_string()))?;
+    if url.fragment().is_some() {
+        return Err(CallbackUrlError::Fragment);
     }
+    if url.scheme() != "https" && !policy.allow_http {
+        return Err(CallbackUrlError::PlainHttp);
+    }
+    let is_public_host = match url.host() {
+        Some(Host::Ipv4(address)) => is_public(address.into()),
+        Some(Host::Ipv6(address)) => is_public(address.into()),
+        Some(Host::Domain(name)) => !is_local_name(name),
+        None => false,
+    };
+    if !is_public_host && !policy.allow_private_networks {
+        return Err(CallbackUrlError::NotPublic);
+    }
+    request_uri(text, &url)
+        .ok_or_else(|| CallbackUrlError::NotAWebUrl("cannot be sent in an HTTP request".to_owned()))
 }
 
 fn is_local_name(name: &str) -> bool {

@@ -18,7 +18,7 @@ use ureq::{Agent, Body};
 
 pub use options::{HttpSenderError, HttpSenderLimits, HttpSenderParts, TrustedRoots};
 
-use crate::egress_policy::{self, DnsCache, RequestTarget};
+use crate::egress_policy::{self, DnsCache};
 use crate::sender::{AttemptOutcome, DeliveryRequest, EventSender};
 
 const USER_AGENT: &str = "Guerdon-Webhooks";
@@ -57,21 +57,23 @@ impl HttpSender {
         usize::try_from(hash % POOL_COUNT).ok().and_then(|index| self.pools.get(index))
     }
 
+    /// Returns the status of the response, its headers unless the status is 200, and the start of its body.
     fn send_request(
         &self,
         delivery: &DeliveryRequest<'_>,
         started_at: Timestamp,
-    ) -> Result<Response, String> {
+    ) -> Result<(u16, Option<String>, Vec<u8>), String> {
         let url = delivery.provider.callback_url.as_deref().ok_or("there is no callback URL")?;
-        let target = RequestTarget::parse(url, self.parts.policy).map_err(|refused| refused.to_string())?;
-        let request = self.sign_request(delivery, url, &target.uri, started_at)?;
+        let uri =
+            egress_policy::parse_target(url, self.parts.policy).map_err(|refused| refused.to_string())?;
+        let request = self.sign_request(delivery, url, &uri, started_at)?;
         egress_policy::begin_attempt(self.parts.limits.received_bytes_max);
-        let pool = self.pool_for(&target.uri).ok_or("the request cannot be created")?;
+        let pool = self.pool_for(&uri).ok_or("the request cannot be created")?;
         let mut response = pool.run(request).map_err(|error| failure_text::describe_error(&error))?;
         let body = self.read_body_start(response.body_mut());
         let status = response.status().as_u16();
         let headers = (status != 200).then(|| format_headers(response.headers()));
-        Ok(Response { status, headers, body })
+        Ok((status, headers, body))
     }
 
     /// Makes the request with both kinds of signature (behaviour 23.5, 23.12).
@@ -136,14 +138,6 @@ fn count_bytes(text: &[u8], characters: usize) -> usize {
     lengths.take(characters).sum()
 }
 
-/// What a receiver sent back.
-struct Response {
-    status: u16,
-    /// `None` for status 200.
-    headers: Option<String>,
-    body: Vec<u8>,
-}
-
 /// The maximum size of stored headers in bytes.
 const STORED_HEADERS_MAX: usize = 1_024;
 
@@ -167,13 +161,13 @@ impl EventSender for HttpSender {
         let started = Instant::now();
         let result = self.send_request(delivery, started_at);
         let (duration, ended_at) = (started.elapsed(), self.parts.clock.now());
-        let (status, failure) = match &result {
-            Ok(Response { status: 200, .. }) => (Some(200), None),
-            Ok(Response { status, .. }) => (Some(*status), Some(format!("returned status {status}"))),
-            Err(failure) => (None, Some(failure.clone())),
+        let (status, failure, response_headers, response_body) = match result {
+            Ok((200, headers, body)) => (Some(200), None, headers, body),
+            Ok((status, headers, body)) => {
+                (Some(status), Some(format!("returned status {status}")), headers, body)
+            }
+            Err(failure) => (None, Some(failure), None, Vec::new()),
         };
-        let (response_headers, response_body) =
-            result.map_or_else(|_| (None, Vec::new()), |response| (response.headers, response.body));
         AttemptOutcome { started_at, ended_at, duration, status, failure, response_headers, response_body }
     }
 }

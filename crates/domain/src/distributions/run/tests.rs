@@ -111,7 +111,7 @@ fn named_users_must_all_be_active_have_the_wallet_and_be_named_once() {
             fixture.decide_command(PROVIDER, &new_distribution(wallet, count, named_recipients(ids))),
         )
     };
-    assert!(matches!(check(WalletType::User, 1, &[ann, ann]), DistributeError::Duplicate));
+    assert!(matches!(check(WalletType::User, 1, &[ann, ann]), DistributeError::Duplicate(id) if id == ann));
     assert!(
         matches!(check(WalletType::User, 1, &[ann, deleted]), DistributeError::NoSuchUser(id) if id == deleted)
     );

@@ -13,7 +13,6 @@ use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::WireValue;
-use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::WalletView;
 
 pub(crate) struct ListBalances;
@@ -23,11 +22,8 @@ impl OperationDocs for ListBalances {
     const SUMMARY: &'static str = "List the balances of a company's users";
     const DESCRIPTION: &'static str = "The wallets of the company's active users, oldest user first, at the current rate. The `Link` \
          header leads to the other pages; there is no total count.";
+    const READ_QUERY: fn(&mut Query) = |query| _ = read_short_page(query);
     type View = View;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(read_short_page)
-    }
 }
 
 impl ReadOperation for ListBalances {

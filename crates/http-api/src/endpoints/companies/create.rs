@@ -1,13 +1,11 @@
 //! `POST /v1/companies`: create a company under the caller.
 
 use guerdon_domain::companies::{CreateCompany, CreateCompanyError, create};
-use guerdon_domain::ports::{Context, Tx};
 
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
@@ -36,19 +34,14 @@ impl OperationDocs for Create {
 
 impl WriteOperation for Create {
     const NEEDS_DESIGNATION: bool = true;
-    type Command = CreateCompany;
+    type Input = CreateCompany;
 
-    fn parse_command(fields: &mut Fields) -> Option<CreateCompany> {
+    fn parse_input(fields: &mut Fields) -> Option<CreateCompany> {
         read_new_company(fields)
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &CreateCompany,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let company = create(tx, call.scope, command, context)?;
+    fn execute_write(work: Work<'_>, input: &CreateCompany) -> Result<RenderedResponse, ApiError> {
+        let company = create(work.tx, work.call.scope, input, work.context)?;
         RenderedResponse::created(&CompanyView::for_change(&company))
     }
 }

@@ -11,14 +11,13 @@ use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::docs::FieldDocs;
-use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::{CompanyView, ListedCompany};
 
 const CORPORATION_FILTER: &str = "corporation_id";
 
 /// The memory of the largest company, with names, addresses and URLs of the maximum length. Reading and rendering need
 /// three copies.
-const COMPANY_BYTES_MAX: usize = 3 * (6 << 10);
+pub(crate) const COMPANY_BYTES_MAX: usize = 3 * (6 << 10);
 
 pub(crate) struct List;
 
@@ -27,14 +26,13 @@ impl OperationDocs for List {
     const SUMMARY: &'static str = "List companies";
     const DESCRIPTION: &'static str = "Your companies, oldest first, optionally those of one corporation.";
     const FIELD_DOCS: FieldDocs = Create::FIELD_DOCS;
+    const READ_QUERY: fn(&mut Query) = |query| _ = read_list_query(query);
     type View = ListOf<ListedCompany>;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(read_list_query)
-    }
 }
 
 impl ReadOperation for List {
+    const ITEM_BYTES_MAX: usize = COMPANY_BYTES_MAX;
+
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let (corporation, page) = call.parse_query(read_list_query)?;
         if let Some(id) = corporation {
@@ -43,15 +41,6 @@ impl ReadOperation for List {
         let filters = corporation.map(|id| format!("{CORPORATION_FILTER}={id}&")).unwrap_or_default();
         render_list(reads, call, corporation, page, &Links { filters, ..Links::for_path("/v1/companies") })
     }
-
-    fn estimate_memory(call: &Call) -> usize {
-        estimate_list_memory(call)
-    }
-}
-
-/// The memory of a page of companies.
-pub(crate) fn estimate_list_memory(call: &Call) -> usize {
-    list::estimate_page_memory(list::requested_page(call), COMPANY_BYTES_MAX)
 }
 
 fn read_list_query(query: &mut Query) -> Option<(Option<CorporationId>, Page)> {

@@ -14,7 +14,7 @@ mod users;
 pub(crate) use balances::ListBalances;
 pub(crate) use create::Create;
 pub(crate) use get::Get;
-pub(crate) use list::{List, estimate_list_memory, render_list};
+pub(crate) use list::{COMPANY_BYTES_MAX, List, render_list};
 pub(crate) use occasions::ListOccasions;
 pub(crate) use rate_preview::PreviewRate;
 pub(crate) use reserve::{GetReserve, ListReserveTransactions};

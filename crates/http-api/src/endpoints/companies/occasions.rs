@@ -12,7 +12,6 @@ use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
-use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::OccasionView;
 
 /// The maximum number of bytes of an occasion in the response: the message, the name, the title and the rest.
@@ -29,11 +28,8 @@ impl OperationDocs for ListOccasions {
     const SUMMARY: &'static str = "List the occasions of a company";
     const DESCRIPTION: &'static str =
         "The occasions that the company can use, oldest first, including global ones.";
+    const READ_QUERY: fn(&mut Query) = |query| _ = list::read_page(query);
     type View = ListOf<OccasionView<'static>>;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(list::read_page)
-    }
 }
 
 /// An occasion that is serialized as its view.

@@ -1,6 +1,6 @@
 //! `POST /v1/companies/{id}/rate_preview`: the totals of a company's balances at another rate.
 
-use guerdon_domain::companies::{Company, CurrentAndProposed, preview_rate};
+use guerdon_domain::companies::{CurrentAndProposed, preview_rate};
 use guerdon_domain::money::{Points, PointsPerDollar};
 use guerdon_domain::ports::ReadTx;
 use schemars::JsonSchema;
@@ -32,23 +32,19 @@ impl OperationDocs for PreviewRate {
 }
 
 impl ReadWithBody for PreviewRate {
-    type Command = PointsPerDollar;
-    type Object = Company;
+    type Input = PointsPerDollar;
 
-    fn find_object(reads: &mut dyn ReadTx, call: &Call) -> Result<Company, ApiError> {
-        Ok(company_in_path(reads, call)?.company)
-    }
-
-    fn parse_command(fields: &mut Fields) -> Option<PointsPerDollar> {
+    fn parse_input(fields: &mut Fields) -> Option<PointsPerDollar> {
         fields.read_required_integer("points_per_dollar")
     }
 
     fn execute_read(
         reads: &mut dyn ReadTx,
-        company: Company,
-        rate: &PointsPerDollar,
+        call: &Call,
+        rate: Result<&PointsPerDollar, ApiError>,
     ) -> Result<RenderedResponse, ApiError> {
-        let preview = preview_rate(reads, &company, *rate)?;
+        let company = company_in_path(reads, call)?.company;
+        let preview = preview_rate(reads, &company, *rate?)?;
         let [user_wallet, peer_wallet, manager_wallet] = preview.wallets.map(View::from_points);
         RenderedResponse::ok(&PreviewView {
             points_per_dollar: View::from_points(preview.rate),

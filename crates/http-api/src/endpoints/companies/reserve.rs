@@ -16,7 +16,6 @@ use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::WireValue;
-use guerdon_api_types::parameter::Parameter;
 
 pub(crate) struct GetReserve;
 
@@ -49,11 +48,8 @@ impl OperationDocs for ListReserveTransactions {
     const DESCRIPTION: &'static str = "Deposits, withdrawals and payments of the reserve, newest first. The points of a transaction are \
          those at the rate of its time and never change.";
     const IS_EXTENSION: bool = true;
+    const READ_QUERY: fn(&mut Query) = |query| _ = read_short_page(query);
     type View = TransactionsView;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(read_short_page)
-    }
 }
 
 impl ReadOperation for ListReserveTransactions {

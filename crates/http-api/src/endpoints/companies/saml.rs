@@ -9,7 +9,7 @@ use super::get::company_in_path;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, ReadOperation, WriteOperation};
+use crate::operation::{OperationDocs, ReadOperation, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
@@ -49,13 +49,13 @@ impl OperationDocs for UpdateSamlSettings {
 }
 
 impl WriteOperation for UpdateSamlSettings {
-    type Command = UpdateSaml;
+    type Input = UpdateSaml;
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         company_in_path(tx, call).map(drop)
     }
 
-    fn parse_command(fields: &mut Fields) -> Option<UpdateSaml> {
+    fn parse_input(fields: &mut Fields) -> Option<UpdateSaml> {
         Some(UpdateSaml {
             idp_id: fields.read_update("idp_id"),
             idp_url: fields.read_update("idp_url"),
@@ -64,14 +64,10 @@ impl WriteOperation for UpdateSamlSettings {
         })
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &UpdateSaml,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let (company, settings) = update(tx, call.scope, call.path_id("company")?, command, context)?;
-        if let Update::Set(sent) = &command.idp_certificate {
+    fn execute_write(work: Work<'_>, input: &UpdateSaml) -> Result<RenderedResponse, ApiError> {
+        let Work { tx, call, context } = work;
+        let (company, settings) = update(tx, call.scope, call.path_id("company")?, input, context)?;
+        if let Update::Set(sent) = &input.idp_certificate {
             warn_of_expiry(&company, sent, context);
         }
         RenderedResponse::ok(&SamlView::from_settings(&call.service_url, &company, &settings))

@@ -1,14 +1,14 @@
 //! `PUT /v1/companies/{id}`: change a company, including its owner and its rate.
 
 use guerdon_domain::companies::{UpdateCompany, UpdateCompanyError, update};
-use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::ports::Tx;
 
 use super::create::Create;
 use super::get::company_in_path;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::requests::read_company_changes;
@@ -29,23 +29,18 @@ impl OperationDocs for Update {
 
 impl WriteOperation for Update {
     const NEEDS_DESIGNATION: bool = true;
-    type Command = UpdateCompany;
+    type Input = UpdateCompany;
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         company_in_path(tx, call).map(drop)
     }
 
-    fn parse_command(fields: &mut Fields) -> Option<UpdateCompany> {
+    fn parse_input(fields: &mut Fields) -> Option<UpdateCompany> {
         Some(read_company_changes(fields))
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &UpdateCompany,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let company = update(tx, call.scope, call.path_id("company")?, command, context)?;
+    fn execute_write(work: Work<'_>, input: &UpdateCompany) -> Result<RenderedResponse, ApiError> {
+        let company = update(work.tx, work.call.scope, work.call.path_id("company")?, input, work.context)?;
         RenderedResponse::ok(&CompanyView::for_change(&company))
     }
 }

@@ -12,7 +12,6 @@ use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
-use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::UserView;
 
 /// The memory of the largest user, with two dozen strings of the maximum length. Reading and rendering need three
@@ -34,14 +33,13 @@ impl OperationDocs for ListUsers {
         /// Whether deleted users are included. Example: `false`
         include_deleted,
     };
+    const READ_QUERY: fn(&mut Query) = |query| _ = read_list_query(query);
     type View = ListOf<UserView<'static>>;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(read_list_query)
-    }
 }
 
 impl ReadOperation for ListUsers {
+    const ITEM_BYTES_MAX: usize = USER_BYTES_MAX;
+
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let company = company_in_path(reads, call)?.company.id;
         let (wanted, filters, page) = call.parse_query(read_list_query)?;
@@ -49,10 +47,6 @@ impl ReadOperation for ListUsers {
         let users = reads.list_users(company, &wanted, page)?;
         let links = Links { filters, ..Links::for_path(format!("/v1/companies/{company}/users")) };
         list::render_page(&links, page, total, users.iter().map(UserView::from_user).collect())
-    }
-
-    fn estimate_memory(call: &Call) -> usize {
-        list::estimate_page_memory(list::requested_page(call), USER_BYTES_MAX)
     }
 }
 

@@ -1,13 +1,11 @@
 //! `POST /v1/corporations`: create a corporation.
 
 use guerdon_domain::corporations::create;
-use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::SingleLine;
 
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::views::CorporationView;
 
@@ -24,19 +22,14 @@ impl OperationDocs for Create {
 
 impl WriteOperation for Create {
     const NEEDS_DESIGNATION: bool = true;
-    type Command = SingleLine;
+    type Input = SingleLine;
 
-    fn parse_command(fields: &mut Fields) -> Option<SingleLine> {
+    fn parse_input(fields: &mut Fields) -> Option<SingleLine> {
         fields.read_required("name")
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        name: &SingleLine,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let corporation = create(tx, call.scope, name, context)?;
+    fn execute_write(work: Work<'_>, name: &SingleLine) -> Result<RenderedResponse, ApiError> {
+        let corporation = create(work.tx, work.call.scope, name, work.context)?;
         RenderedResponse::created(&CorporationView::from_corporation(&corporation))
     }
 }

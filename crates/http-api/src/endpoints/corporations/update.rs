@@ -1,14 +1,14 @@
 //! `PUT /v1/corporations/{id}`: rename a corporation.
 
 use guerdon_domain::corporations::{UpdateCorporationError, update};
-use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::ports::Tx;
 use guerdon_domain::values::SingleLine;
 
 use super::get::corporation_in_path;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::views::CorporationView;
 
@@ -23,24 +23,19 @@ impl OperationDocs for Update {
 
 impl WriteOperation for Update {
     const NEEDS_DESIGNATION: bool = true;
-    type Command = Option<SingleLine>;
+    type Input = Option<SingleLine>;
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         corporation_in_path(tx, call).map(drop)
     }
 
-    fn parse_command(fields: &mut Fields) -> Option<Option<SingleLine>> {
+    fn parse_input(fields: &mut Fields) -> Option<Option<SingleLine>> {
         Some(fields.read_change("name"))
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        name: &Option<SingleLine>,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let id = call.path_id("corporation")?;
-        let corporation = update(tx, call.scope, id, name.as_ref(), context)?;
+    fn execute_write(work: Work<'_>, name: &Option<SingleLine>) -> Result<RenderedResponse, ApiError> {
+        let id = work.call.path_id("corporation")?;
+        let corporation = update(work.tx, work.call.scope, id, name.as_ref(), work.context)?;
         RenderedResponse::ok(&CorporationView::from_corporation(&corporation))
     }
 }

@@ -3,22 +3,20 @@
 use std::fmt;
 use std::time::Duration;
 
-use guerdon_domain::ports::{FeedPage, FeedPosition, FeedQuery, ReadTx};
+use guerdon_domain::ports::{EventWithBody, FeedPage, FeedPosition, FeedQuery, ReadTx};
 use guerdon_domain::values::{EventId, Message, ProviderId};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::event_view;
-use crate::operation::call::Call;
+use crate::operation::OperationDocs;
 use crate::operation::error::ApiError;
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{LongPoll, OperationDocs, PollResult};
 use guerdon_api_types::WireValue;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
-use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::EventView;
 
@@ -28,7 +26,7 @@ const LIMIT_MAX: i64 = 100;
 const WAIT_SECONDS_MAX: i64 = 20;
 /// The memory of the largest event while it is read and rendered: its message exists in the database's response, the
 /// row and the body.
-const EVENT_BYTES_MAX: usize = 4 * Message::BYTES_MAX;
+pub(super) const EVENT_BYTES_MAX: usize = 4 * Message::BYTES_MAX;
 
 pub(crate) struct List;
 
@@ -55,46 +53,22 @@ impl OperationDocs for List {
         /// How many seconds to wait for an event if none follows the cursor, up to 20. Example: `20`
         wait,
     };
+    const READ_QUERY: fn(&mut Query) = |query| _ = read_query(ProviderId::from_uuid(Uuid::nil()), query);
     type View = View<'static>;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(|query| read_query(ProviderId::from_uuid(Uuid::nil()), query))
-    }
 }
 
-impl LongPoll for List {
-    type Query = FeedQuery;
-    type Page = FeedPage;
+/// Reads the events of a page and renders the response.
+pub(super) fn read_page(reads: &mut dyn ReadTx, page: &FeedPage) -> Result<RenderedResponse, ApiError> {
+    render_page(&reads.load_feed_page(page)?, page.next)
+}
 
-    const POLL_BYTES_MAX: usize = EVENT_BYTES_MAX;
-
-    fn parse_query(call: &Call) -> Result<(FeedQuery, Duration), ApiError> {
-        call.parse_query(|query| read_query(call.scope, query))
-    }
-
-    fn poll(reads: &mut dyn ReadTx, query: &mut FeedQuery) -> Result<PollResult<FeedPage>, ApiError> {
-        let page = reads.find_feed_page(query)?;
-        if !page.ids.is_empty() {
-            return Ok(PollResult::Found(page));
-        }
-        let has_moved = page.next != query.after;
-        query.after = page.next;
-        Ok(if has_moved { PollResult::Continues } else { PollResult::End })
-    }
-
-    fn empty_response(query: &FeedQuery) -> Result<RenderedResponse, ApiError> {
-        RenderedResponse::ok(&View { events: Vec::new(), next: WireValue(Cursor(query.after)) })
-    }
-
-    fn estimate_memory(page: &FeedPage) -> usize {
-        page.ids.len().saturating_mul(EVENT_BYTES_MAX)
-    }
-
-    fn read_page(reads: &mut dyn ReadTx, page: &FeedPage) -> Result<RenderedResponse, ApiError> {
-        let events = reads.load_feed_page(page)?;
-        let events = events.iter().map(event_view).collect::<Result<_, _>>()?;
-        RenderedResponse::ok(&View { events, next: WireValue(Cursor(page.next)) })
-    }
+/// Renders the response with these events.
+pub(super) fn render_page(
+    events: &[EventWithBody],
+    next: Option<FeedPosition>,
+) -> Result<RenderedResponse, ApiError> {
+    let events = events.iter().map(event_view).collect::<Result<_, _>>()?;
+    RenderedResponse::ok(&View { events, next: WireValue(Cursor(next)) })
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -145,7 +119,7 @@ impl FromText for Cursor {
 }
 
 /// Reads the query: what to read, and how long to wait.
-fn read_query(provider: ProviderId, query: &mut Query) -> Option<(FeedQuery, Duration)> {
+pub(super) fn read_query(provider: ProviderId, query: &mut Query) -> Option<(FeedQuery, Duration)> {
     let after = query.read_optional::<Cursor>("after").and_then(|cursor| cursor.0);
     let kind = query.read_optional("type");
     let state = query.read_optional("state");

@@ -7,10 +7,12 @@ use crate::operation::error::ApiError;
 
 mod feed;
 mod get;
+mod long_poll;
 mod replay;
 
 pub(crate) use feed::List;
 pub(crate) use get::Get;
+pub(crate) use long_poll::run_long_poll;
 pub(crate) use replay::{Replay, ReplayMany};
 
 /// The view of an event. Fails if its body is not JSON, which means that the database is damaged.

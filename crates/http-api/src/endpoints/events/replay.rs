@@ -1,14 +1,14 @@
 //! `POST /v1/events/{id}/replay` and `POST /v1/events/replay`: send events again.
 
 use guerdon_domain::events::{ReplayError, ReplaySelection, replay_by_ids, replay_own};
-use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::ports::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, require_in_path};
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
@@ -30,22 +30,17 @@ impl OperationDocs for Replay {
 
 impl WriteOperation for Replay {
     const HAS_BODY: bool = false;
-    type Command = ();
+    type Input = ();
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         require_in_path(tx.find_event(call.scope, call.path_id("event")?)?, "event").map(drop)
     }
 
-    fn parse_command(_fields: &mut Fields) -> Option<()> {
+    fn parse_input(_fields: &mut Fields) -> Option<()> {
         Some(())
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        (): &(),
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
+    fn execute_write(Work { tx, call, context }: Work<'_>, (): &()) -> Result<RenderedResponse, ApiError> {
         RenderedResponse::ok(&View { replayed: replay_by_ids(tx, &[call.path_id("event")?], context)? })
     }
 }
@@ -73,22 +68,17 @@ impl OperationDocs for ReplayMany {
 }
 
 impl WriteOperation for ReplayMany {
-    type Command = ReplaySelection;
+    type Input = ReplaySelection;
 
-    fn parse_command(fields: &mut Fields) -> Option<ReplaySelection> {
+    fn parse_input(fields: &mut Fields) -> Option<ReplaySelection> {
         let since = fields.read_optional("since");
         let state = fields.read_optional("state");
         ReplaySelection::from_filters(since, state)
             .map_or_else(|fault| fields.report_fault(REPLAY_FILTERS, fault), Some)
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        filter: &ReplaySelection,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        RenderedResponse::ok(&View { replayed: replay_own(tx, call.scope, *filter, context)? })
+    fn execute_write(work: Work<'_>, filter: &ReplaySelection) -> Result<RenderedResponse, ApiError> {
+        RenderedResponse::ok(&View { replayed: replay_own(work.tx, work.call.scope, *filter, work.context)? })
     }
 }
 

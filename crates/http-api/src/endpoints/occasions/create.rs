@@ -1,14 +1,12 @@
 //! `POST /v1/occasions`: create an occasion of a company.
 
 use guerdon_domain::occasions::{CreateOccasionError, OccasionText, create};
-use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::values::{CompanyId, InvalidValue, Message};
 use schemars::{Schema, json_schema};
 
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::values::{FromText, ValueSchema};
 use guerdon_api_types::views::OccasionView;
@@ -24,7 +22,7 @@ impl OperationDocs for Create {
     type View = OccasionView<'static>;
 }
 
-pub(crate) struct Command {
+pub(crate) struct Input {
     company_id: CompanyId,
     text: OccasionText,
     enabled: bool,
@@ -32,9 +30,9 @@ pub(crate) struct Command {
 }
 
 impl WriteOperation for Create {
-    type Command = Command;
+    type Input = Input;
 
-    fn parse_command(fields: &mut Fields) -> Option<Command> {
+    fn parse_input(fields: &mut Fields) -> Option<Input> {
         let company_id = fields.read_required("company_id");
         let name = fields.read_required("name");
         let title = fields.read_required("title");
@@ -42,17 +40,12 @@ impl WriteOperation for Create {
         let enabled = fields.read_flag("enabled", true);
         let visible = fields.read_flag("visible", true);
         let text = OccasionText { name: name?, title: title?, default_message: default_message?.0 };
-        Some(Command { company_id: company_id?, text, enabled, visible })
+        Some(Input { company_id: company_id?, text, enabled, visible })
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &Command,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let Command { company_id, text, enabled, visible } = command;
-        let occasion = create(tx, call.scope, *company_id, text, *enabled, *visible, context)?;
+    fn execute_write(work: Work<'_>, input: &Input) -> Result<RenderedResponse, ApiError> {
+        let Input { company_id, text, enabled, visible } = input;
+        let occasion = create(work.tx, work.call.scope, *company_id, text, *enabled, *visible, work.context)?;
         RenderedResponse::created(&OccasionView::from_occasion(&occasion))
     }
 }

@@ -1,13 +1,13 @@
 //! `DELETE /v1/occasions/{id}`: delete an occasion.
 
 use guerdon_domain::occasions::delete;
-use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::ports::Tx;
 
 use super::update::changeable_in_path;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 
 pub(crate) struct Delete;
@@ -23,23 +23,18 @@ impl OperationDocs for Delete {
 
 impl WriteOperation for Delete {
     const HAS_BODY: bool = false;
-    type Command = ();
+    type Input = ();
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         changeable_in_path(tx, call)
     }
 
-    fn parse_command(_fields: &mut Fields) -> Option<()> {
+    fn parse_input(_fields: &mut Fields) -> Option<()> {
         Some(())
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        _: &(),
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        delete(tx, call.scope, call.path_id("occasion")?, context)?;
+    fn execute_write(work: Work<'_>, _: &()) -> Result<RenderedResponse, ApiError> {
+        delete(work.tx, work.call.scope, work.call.path_id("occasion")?, work.context)?;
         Ok(RenderedResponse::no_content())
     }
 }

@@ -1,14 +1,14 @@
 //! `PUT /v1/occasions/{id}`: change an occasion.
 
 use guerdon_domain::occasions::{ChangeOccasionError, UpdateOccasion, update};
-use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::ports::Tx;
 
 use super::create::DefaultMessage;
 use super::get::occasion_in_path;
 use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::views::OccasionView;
 
@@ -23,13 +23,13 @@ impl OperationDocs for Update {
 }
 
 impl WriteOperation for Update {
-    type Command = UpdateOccasion;
+    type Input = UpdateOccasion;
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         changeable_in_path(tx, call)
     }
 
-    fn parse_command(fields: &mut Fields) -> Option<UpdateOccasion> {
+    fn parse_input(fields: &mut Fields) -> Option<UpdateOccasion> {
         Some(UpdateOccasion {
             company_id: fields.read_change("company_id"),
             name: fields.read_change("name"),
@@ -40,13 +40,8 @@ impl WriteOperation for Update {
         })
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &UpdateOccasion,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let occasion = update(tx, call.scope, call.path_id("occasion")?, command, context)?;
+    fn execute_write(work: Work<'_>, input: &UpdateOccasion) -> Result<RenderedResponse, ApiError> {
+        let occasion = update(work.tx, work.call.scope, work.call.path_id("occasion")?, input, work.context)?;
         RenderedResponse::ok(&OccasionView::from_occasion(&occasion))
     }
 }

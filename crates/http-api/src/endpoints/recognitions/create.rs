@@ -58,9 +58,9 @@ impl WriteOperation for Create {
             _ => Err(ApiError::internal("a recognition was not sent")),
         },
     ));
-    type Command = SendRecognition;
+    type Input = SendRecognition;
 
-    fn parse_command(fields: &mut Fields) -> Option<SendRecognition> {
+    fn parse_input(fields: &mut Fields) -> Option<SendRecognition> {
         let occasion_id = fields.read_required("occasion_id");
         let sender_type = fields.read_required("sender_type");
         let sender_id = fields.read_required::<UserId>("sender_id");
@@ -225,8 +225,8 @@ mod tests {
             body[field] = value;
             let body = body.to_string();
             let mut fields = Fields::parse(body.as_bytes()).unwrap();
-            let command = Create::parse_command(&mut fields);
-            fields.check_faults(command).map_err(|error| error.to_string())
+            let input = Create::parse_input(&mut fields);
+            fields.check_faults(input).map_err(|error| error.to_string())
         };
         let check = |field: &str, value: serde_json::Value, expected: &str| {
             assert_eq!(with(field, value.clone()).err().unwrap_or_default(), expected, "{field} {value}");

@@ -1,17 +1,15 @@
 //! `POST /v1/recognitions/dry_run`: what sending a recognition would do, or why it would be refused.
 
 use guerdon_domain::money::{Dollars, Points};
-use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::recognitions::{SendRecognition, dry_run};
 use guerdon_domain::wallets::Account;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Create;
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::WireValue;
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
@@ -31,23 +29,18 @@ impl OperationDocs for DryRun {
 
 impl WriteOperation for DryRun {
     const IS_DRY_RUN: bool = true;
-    type Command = SendRecognition;
+    type Input = SendRecognition;
 
-    fn parse_command(fields: &mut Fields) -> Option<SendRecognition> {
-        Create::parse_command(fields)
+    fn parse_input(fields: &mut Fields) -> Option<SendRecognition> {
+        Create::parse_input(fields)
     }
 
     fn estimate_memory(command: &SendRecognition) -> usize {
         Create::estimate_memory(command)
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &SendRecognition,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let preview = dry_run(tx, call.scope, command, context)?;
+    fn execute_write(work: Work<'_>, input: &SendRecognition) -> Result<RenderedResponse, ApiError> {
+        let preview = dry_run(work.tx, work.call.scope, input, work.context)?;
         RenderedResponse::ok(&View {
             wallet: match preview.payer {
                 Account::Wallet(wallet, _) => wallet.name(),

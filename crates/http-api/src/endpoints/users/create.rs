@@ -1,13 +1,11 @@
 //! `POST /v1/users`: create a user of a company.
 
-use guerdon_domain::ports::{Context, Tx};
 use guerdon_domain::users::{CreateUserError, create};
 
-use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::requests::{NewUser, read_new_user};
 use guerdon_api_types::views::UserView;
@@ -25,19 +23,14 @@ impl OperationDocs for Create {
 
 impl WriteOperation for Create {
     const NEEDS_DESIGNATION: bool = true;
-    type Command = NewUser;
+    type Input = NewUser;
 
-    fn parse_command(fields: &mut Fields) -> Option<NewUser> {
+    fn parse_input(fields: &mut Fields) -> Option<NewUser> {
         read_new_user(fields)
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &NewUser,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let user = create(tx, call.scope, command.company_id, &command.profile, context)?;
+    fn execute_write(work: Work<'_>, input: &NewUser) -> Result<RenderedResponse, ApiError> {
+        let user = create(work.tx, work.call.scope, input.company_id, &input.profile, work.context)?;
         RenderedResponse::created(&UserView::from_user(&user))
     }
 }

@@ -1,4 +1,4 @@
-//! `DELETE /v1/users/{id}`: deactivate a user; its funds return to the reserve.
+//! `DELETE /v1/users/{id}`: deactivate a user; the points return to the reserve.
 
 use guerdon_domain::commands::Command;
 use guerdon_domain::users::{DeleteUser, DeleteUserError};
@@ -25,9 +25,9 @@ impl WriteOperation for Delete {
         |call, _| Ok(Command::DeleteUser(DeleteUser(call.path_id("user")?))),
         |_| Ok(RenderedResponse::no_content()),
     ));
-    type Command = ();
+    type Input = ();
 
-    fn parse_command(_fields: &mut Fields) -> Option<()> {
+    fn parse_input(_fields: &mut Fields) -> Option<()> {
         Some(())
     }
 }

@@ -1,7 +1,7 @@
 //! `GET /v1/users/{id}/recognitions_received` and `…_sent`: a user's recognitions, newest first.
 
 use guerdon_domain::ports::{ReadTx, Role};
-use guerdon_domain::values::Message;
+use guerdon_domain::values::{Message, Page};
 
 use super::get::user_in_path;
 use crate::operation::call::Call;
@@ -10,7 +10,6 @@ use crate::operation::list::{self, Links, ListOf};
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
-use guerdon_api_types::parameter::Parameter;
 use guerdon_api_types::views::RecognitionView;
 
 /// The memory of the largest recognition while it is read and rendered: its message exists in the database's response,
@@ -23,20 +22,16 @@ impl OperationDocs for ListRecognitionsReceived {
     const NAME: &'static str = "listRecognitionsReceived";
     const SUMMARY: &'static str = "List the recognitions that a user received";
     const DESCRIPTION: &'static str = "Newest first.";
+    const READ_QUERY: fn(&mut Query) = |query| _ = list::read_short_page(query);
     type View = ListOf<RecognitionView<'static>>;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(list::read_short_page)
-    }
 }
 
 impl ReadOperation for ListRecognitionsReceived {
+    const ITEM_BYTES_MAX: usize = RECOGNITION_BYTES_MAX;
+    const READ_PAGE: fn(&mut Query) -> Option<Page> = list::read_short_page;
+
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         list_recognitions(reads, call, Role::Receiver, "recognitions_received")
-    }
-
-    fn estimate_memory(call: &Call) -> usize {
-        estimate_list_memory(call)
     }
 }
 
@@ -47,25 +42,17 @@ impl OperationDocs for ListRecognitionsSent {
     const SUMMARY: &'static str = "List the recognitions that a user sent";
     const DESCRIPTION: &'static str =
         "Newest first. Recognitions sent by a company appear only in the lists of their receivers.";
+    const READ_QUERY: fn(&mut Query) = |query| _ = list::read_short_page(query);
     type View = ListOf<RecognitionView<'static>>;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(list::read_short_page)
-    }
 }
 
 impl ReadOperation for ListRecognitionsSent {
+    const ITEM_BYTES_MAX: usize = RECOGNITION_BYTES_MAX;
+    const READ_PAGE: fn(&mut Query) -> Option<Page> = list::read_short_page;
+
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         list_recognitions(reads, call, Role::Sender, "recognitions_sent")
     }
-
-    fn estimate_memory(call: &Call) -> usize {
-        estimate_list_memory(call)
-    }
-}
-
-fn estimate_list_memory(call: &Call) -> usize {
-    list::estimate_page_memory(call.parse_query(list::read_short_page), RECOGNITION_BYTES_MAX)
 }
 
 fn list_recognitions(

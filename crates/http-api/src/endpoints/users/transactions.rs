@@ -1,9 +1,9 @@
 //! `GET /v1/users/{id}/transactions`: the transactions of one of a user's wallets, newest first.
 
 use guerdon_domain::money::Points;
-use guerdon_domain::ports::{Consistency, ReadTx};
+use guerdon_domain::ports::{AccountEntry, Consistency, ReadTx};
 use guerdon_domain::values::{Page, Timestamp, UserId};
-use guerdon_domain::wallets::{Account, Direction, Reason, Transaction, WalletType};
+use guerdon_domain::wallets::{Account, Direction, Reason, WalletType};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -15,7 +15,6 @@ use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::{OperationDocs, ReadOperation};
 use guerdon_api_types::WireValue;
-use guerdon_api_types::parameter::Parameter;
 
 pub(crate) struct ListTransactions;
 
@@ -25,11 +24,8 @@ impl OperationDocs for ListTransactions {
     const DESCRIPTION: &'static str = "The transactions of one of the user's wallets, newest first. The points of a transaction are \
          those at the rate of its time and never change; after a change of rate they may not add up to \
          the balance.";
+    const READ_QUERY: fn(&mut Query) = |query| _ = read_list_query(query);
     type View = View;
-
-    fn query_parameters() -> Vec<Parameter> {
-        Query::collect_parameters(read_list_query)
-    }
 }
 
 impl ReadOperation for ListTransactions {
@@ -85,7 +81,7 @@ pub(crate) struct TransactionView {
 }
 
 impl TransactionView {
-    pub(crate) fn from_transaction(transaction: &Transaction) -> Self {
+    pub(crate) fn from_transaction(transaction: &AccountEntry) -> Self {
         let direction = match transaction.direction {
             Direction::Debit => "debit",
             Direction::Credit => "credit",
@@ -94,7 +90,7 @@ impl TransactionView {
             r#type: direction,
             points: transaction.points.get(),
             reason: transaction.reason.name(),
-            created_at: WireValue(transaction.created_at),
+            created_at: WireValue(transaction.at),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `PUT /v1/users/{id}`: change a user.
 
-use guerdon_domain::ports::{Context, Tx};
+use guerdon_domain::ports::Tx;
 use guerdon_domain::users::{UpdateUser, UpdateUserError, update};
 
 use super::get::user_in_path;
@@ -8,7 +8,7 @@ use crate::operation::call::Call;
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, WriteOperation};
+use crate::operation::{OperationDocs, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::requests::read_user_changes;
 use guerdon_api_types::views::UserView;
@@ -24,23 +24,18 @@ impl OperationDocs for Update {
 }
 
 impl WriteOperation for Update {
-    type Command = UpdateUser;
+    type Input = UpdateUser;
 
     fn require_object(tx: &mut dyn Tx, call: &Call) -> Result<(), ApiError> {
         user_in_path(tx, call).map(drop)
     }
 
-    fn parse_command(fields: &mut Fields) -> Option<UpdateUser> {
+    fn parse_input(fields: &mut Fields) -> Option<UpdateUser> {
         read_user_changes(fields)
     }
 
-    fn execute_command(
-        tx: &mut dyn Tx,
-        call: &Call,
-        command: &UpdateUser,
-        context: &Context<'_>,
-    ) -> Result<RenderedResponse, ApiError> {
-        let user = update(tx, call.scope, call.path_id("user")?, command, context)?;
+    fn execute_write(work: Work<'_>, input: &UpdateUser) -> Result<RenderedResponse, ApiError> {
+        let user = update(work.tx, work.call.scope, work.call.path_id("user")?, input, work.context)?;
         RenderedResponse::ok(&UserView::from_user(&user))
     }
 }

@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::middleware::gcra::Gcra;
+use crate::mutex::lock_mutex;
 use crate::request_info::limit_address;
 
 const FAILED_LOGINS_WINDOW: Duration = Duration::from_secs(60);
@@ -53,7 +54,7 @@ impl FailedLogins {
     pub(super) fn seconds_to_wait(&self, address: IpAddr, key: &str, now: Instant) -> Option<u64> {
         let limits = self.limits.as_ref()?;
         let address = limit_address(address);
-        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let failures = lock_mutex(&self.failures);
         let key_wait =
             wait_seconds(failures.by_key.get(&(address, self.key_digest(key))), limits.key_interval, now);
         let address_wait = wait_seconds(failures.by_address.get(&address), limits.address_interval, now);
@@ -66,7 +67,7 @@ impl FailedLogins {
         let wait = self.seconds_to_wait(address, key, now);
         if let (Some(limits), None) = (&self.limits, wait) {
             let address = limit_address(address);
-            let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut failures = lock_mutex(&self.failures);
             count_failure(&mut failures.by_key, (address, self.key_digest(key)), limits.key_interval, now);
             count_failure(&mut failures.by_address, address, limits.address_interval, now);
         }

@@ -1,6 +1,6 @@
 //! Finds the end of a request body.
 
-use super::head::is_text;
+use super::header_fields::is_text;
 use super::{FrameAction, Framing, FramingError, header_fields};
 use guerdon_domain::values::checked_cast;
 

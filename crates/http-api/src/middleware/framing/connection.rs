@@ -1,5 +1,5 @@
-//! The state that the strict reader of a connection shares with its requests: when the next request may begin, how much
-//! of a body may be passed on, and how much memory the connection holds.
+//! The state that the `StrictStream` of a connection shares with its requests: when the next request may begin, how
+//! much of a body may be passed on, and how much memory the connection holds.
 
 use std::cell::Cell;
 use std::rc::Rc;

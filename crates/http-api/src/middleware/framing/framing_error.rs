@@ -1,4 +1,4 @@
-//! The errors for which the strict reader rejects a request.
+//! The errors for which `StrictStream` rejects a request.
 
 /// Why the bytes of a connection are rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,21 +3,15 @@
 use std::mem::take;
 use std::ops::Range;
 
+use super::body_framing::ChunkedBody;
 use super::request_line::RequestLine;
-use super::{FrameAction, FramingError, header_fields};
+use super::{FrameAction, Framing, FramingError, header_fields};
 
 const HEAD_BYTES_MAX: usize = 32 << 10;
 /// The maximum number of headers that the parser accepts.
 const FIELDS_MAX: usize = 96;
 /// The length of a carriage return and a line feed.
 const LINE_END_BYTES: usize = 2;
-
-/// The body that follows a head.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BodyKind {
-    Length(u64),
-    Chunked,
-}
 
 /// A partly read head.
 #[derive(Debug, Default)]
@@ -47,7 +41,6 @@ struct HeadFacts {
 /// What the examination of a complete head found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CompleteHead {
-    pub(super) body: BodyKind,
     /// Whether the client waits for `100 Continue` before it sends the body.
     pub(super) expects: bool,
     /// The parts that are not passed on, sorted.
@@ -56,8 +49,11 @@ pub(super) struct CompleteHead {
 
 impl PartialHead {
     /// Examines the head. `bytes` must begin with the first byte of the head, even if earlier calls examined part of
-    /// it.
-    pub(super) fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
+    /// it. If the head is complete, also returns the position after it.
+    pub(super) fn examine_bytes(
+        &mut self,
+        bytes: &[u8],
+    ) -> Result<(FrameAction, Option<Framing>), FramingError> {
         let head = bytes.get(..HEAD_BYTES_MAX).unwrap_or(bytes);
         while let Some(at) = self.next_line(head)? {
             let line = head.get(at.clone()).unwrap_or_default();
@@ -65,13 +61,13 @@ impl PartialHead {
                 // Some old clients send an empty line after a body.
                 ([], None) if !self.has_skipped_line => {
                     *self = Self { has_skipped_line: true, ..Self::default() };
-                    return Ok(FrameAction::Skip(LINE_END_BYTES));
+                    return Ok((FrameAction::Skip(LINE_END_BYTES), None));
                 }
                 ([], Some(request)) => {
-                    let (body, expects) =
-                        (self.facts.body_kind(request)?, self.facts.expects && !request.is_http_1_0);
-                    let cuts = take(&mut self.facts.cuts);
-                    return Ok(FrameAction::Head(self.examined, CompleteHead { body, expects, cuts }));
+                    let next = self.facts.framing_after_head(request)?;
+                    let expects = self.facts.expects && !request.is_http_1_0;
+                    let head = CompleteHead { expects, cuts: take(&mut self.facts.cuts) };
+                    return Ok((FrameAction::Head(self.examined, head), Some(next)));
                 }
                 (line, None) => {
                     let request = RequestLine::parse(line)?;
@@ -81,13 +77,14 @@ impl PartialHead {
                 (line, Some(_)) => self.facts.examine_header(line, at)?,
             }
         }
-        if bytes.len() > HEAD_BYTES_MAX { Err(FramingError::HeadSize) } else { Ok(FrameAction::More) }
+        if bytes.len() > HEAD_BYTES_MAX { Err(FramingError::HeadSize) } else { Ok((FrameAction::More, None)) }
     }
 
     /// The position of the next line without its end, or `None` if the line is incomplete.
     fn next_line(&mut self, bytes: &[u8]) -> Result<Option<Range<usize>>, FramingError> {
         let unexamined = bytes.get(self.examined..).unwrap_or_default();
-        let text = unexamined.iter().position(|byte| !is_text(*byte)).unwrap_or(unexamined.len());
+        let text =
+            unexamined.iter().position(|byte| !header_fields::is_text(*byte)).unwrap_or(unexamined.len());
         self.examined += text;
         match (unexamined.get(text), unexamined.get(text + 1)) {
             (None, _) | (Some(b'\r'), None) => Ok(None),
@@ -101,11 +98,6 @@ impl PartialHead {
             _ => Err(FramingError::Control),
         }
     }
-}
-
-/// Whether a line may contain a byte.
-pub(super) fn is_text(byte: u8) -> bool {
-    matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }
 
 impl HeadFacts {
@@ -136,10 +128,8 @@ impl HeadFacts {
             // switch to it.
             self.cuts.push(at.start..at.end + LINE_END_BYTES);
         } else if is_name("connection") {
-            let value_start = name.len() + 1;
-            let from = at.start
-                + value_start
-                + header_fields::count_blanks(line.get(value_start..).unwrap_or_default());
+            let after_colon = line.get(name.len() + 1..).unwrap_or_default();
+            let from = at.end - after_colon.trim_ascii_start().len();
             let cuts = header_fields::find_list_items(value, b"upgrade").into_iter();
             self.cuts.extend(cuts.map(|cut| from + cut.start..from + cut.end));
         } else if is_name("expect") {
@@ -150,16 +140,18 @@ impl HeadFacts {
         Ok(())
     }
 
-    fn body_kind(&self, request: &RequestLine) -> Result<BodyKind, FramingError> {
+    /// The position after the head: at the start of its body or, if it has none, before the next head.
+    fn framing_after_head(&self, request: &RequestLine) -> Result<Framing, FramingError> {
         if !self.has_host && !request.is_http_1_0 {
             return Err(FramingError::Host);
         }
         match (self.is_chunked, self.length) {
-            (true, None) if !request.is_http_1_0 => Ok(BodyKind::Chunked),
+            (true, None) if !request.is_http_1_0 => Ok(Framing::Chunks(ChunkedBody::default())),
             (true, _) => Err(FramingError::Encoding),
             // Without a length, the body of an HTTP/1.0 request would extend to the end of the connection.
             (false, None) if request.is_http_1_0 && request.has_body => Err(FramingError::Length),
-            (false, length) => Ok(BodyKind::Length(length.unwrap_or(0))),
+            (false, None | Some(0)) => Ok(Framing::new()),
+            (false, Some(length)) => Ok(Framing::Length(length)),
         }
     }
 }

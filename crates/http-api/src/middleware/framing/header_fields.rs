@@ -5,14 +5,20 @@ use std::ops::Range;
 
 use super::FramingError;
 
-/// Splits a header line into its name and its value, without the whitespace around the value.
+/// Whether a line may contain a byte.
+pub(super) fn is_text(byte: u8) -> bool {
+    matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
+}
+
+/// Splits a header line into its name and its value, without the whitespace around the value. The line contains no
+/// control characters except tabs.
 pub(super) fn split_header(line: &[u8]) -> Result<(&[u8], &[u8]), FramingError> {
     let colon = line.iter().position(|byte| *byte == b':').ok_or(FramingError::Header)?;
     let (name, value) = line.split_at_checked(colon).ok_or(FramingError::Header)?;
     if !is_token(name) {
         return Err(FramingError::Header);
     }
-    Ok((name, trim_blanks(value.get(1..).unwrap_or_default())))
+    Ok((name, value.get(1..).unwrap_or_default().trim_ascii()))
 }
 
 /// Whether bytes are a token, the syntax of methods and header names.
@@ -36,7 +42,7 @@ pub(super) fn find_list_items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
     let mut start = 0;
     for part in list.split(|byte| *byte == b',') {
         let end = start + part.len();
-        if trim_blanks(part).eq_ignore_ascii_case(item) {
+        if part.trim_ascii().eq_ignore_ascii_case(item) {
             let is_last = end == list.len();
             let taken = found.last().map_or(0, |range| range.end);
             // The comma after the item, or before it if it is the last item.
@@ -46,11 +52,6 @@ pub(super) fn find_list_items(list: &[u8], item: &[u8]) -> Vec<Range<usize>> {
         start = end + 1;
     }
     found
-}
-
-/// The number of whitespace characters before a value.
-pub(super) fn count_blanks(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 /// Whether a value is a host, with or without a port.
@@ -68,13 +69,6 @@ pub(super) fn is_host(value: &[u8]) -> bool {
 
 fn is_port(port: &str) -> bool {
     port.bytes().all(|byte| byte.is_ascii_digit()) && (port.is_empty() || port.parse::<u16>().is_ok())
-}
-
-fn trim_blanks(bytes: &[u8]) -> &[u8] {
-    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let from = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
-    let to = bytes.iter().rposition(|byte| !is_blank(byte)).map_or(from, |last| last + 1);
-    bytes.get(from..to).unwrap_or_default()
 }
 
 #[cfg(test)]

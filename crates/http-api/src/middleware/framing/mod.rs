@@ -8,8 +8,8 @@
 //! response itself, after all earlier responses. If it refuses a body, the parser sees a body that ends early. In both
 //! cases, nothing that follows is read as a request.
 //!
-//! `head` and `body_framing` examine bytes without I/O. `stream` is the byte stream around them, and limits how long a
-//! client may take to send a head, to send a body, and to read its responses.
+//! `head` and `body_framing` examine bytes without I/O. `StrictStream` (in `stream`) is the byte stream around them,
+//! and limits how long a client may take to send a head, to send a body, and to read its responses.
 
 mod body_framing;
 mod connection;
@@ -24,7 +24,7 @@ mod stream;
 mod wait_timer;
 
 use body_framing::ChunkedBody;
-pub(super) use connection::{Connection, PageGuard};
+pub(super) use connection::Connection;
 pub(crate) use framing_error::FramingError;
 use head::{CompleteHead, PartialHead};
 pub(super) use stream::{BUDGET_EXCEEDED, ErrorRenderer, PARSER_KEEP_ALIVE, StrictStream};
@@ -59,15 +59,6 @@ impl Framing {
         Self::Head(PartialHead::default())
     }
 
-    /// The position after a head.
-    fn after_head(body: head::BodyKind) -> Self {
-        match body {
-            head::BodyKind::Length(0) => Self::new(),
-            head::BodyKind::Length(length) => Self::Length(length),
-            head::BodyKind::Chunked => Self::Chunks(ChunkedBody::default()),
-        }
-    }
-
     /// Whether the position is before or within a head.
     fn is_in_head(&self) -> bool {
         matches!(self, Self::Head(_))
@@ -77,15 +68,7 @@ impl Framing {
     /// at all.
     fn examine_bytes(&mut self, bytes: &[u8]) -> Result<FrameAction, FramingError> {
         let (action, next) = match self {
-            Self::Head(head) => {
-                let action = head.examine_bytes(bytes)?;
-                let next = if let FrameAction::Head(_, head) = &action {
-                    Some(Self::after_head(head.body))
-                } else {
-                    None
-                };
-                (action, next)
-            }
+            Self::Head(head) => head.examine_bytes(bytes)?,
             Self::Length(left) => body_framing::examine_sized_body(left, bytes),
             Self::Chunks(chunks) => chunks.examine_bytes(bytes)?,
         };

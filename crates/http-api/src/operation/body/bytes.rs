@@ -1,4 +1,4 @@
-//! Reads a body of limited size. The strict reader of the connection enforces the time limit.
+//! Reads a body of limited size. The `StrictStream` of the connection enforces the time limit.
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use actix_web::{HttpMessage as _, HttpRequest, web};

@@ -1,7 +1,7 @@
-//! Reads the body of a request and parses it into a command (behaviour 2.2, 2.3, 2.4).
+//! Reads the body of a request and parses it into the input of an operation (behaviour 2.2, 2.3, 2.4).
 
 mod bytes;
-mod command;
+mod input;
 
 pub(crate) use bytes::{ReceivedBody, read_body, require_json};
-pub(crate) use command::{ParsedCommand, parse_command};
+pub(crate) use input::{ParsedInput, parse_input};

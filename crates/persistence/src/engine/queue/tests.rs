@@ -5,8 +5,9 @@ use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::memory::{FixedClock, PlainBodies, SequentialIds};
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::recognitions::{Receivers, SendRecognition, Sender};
+use guerdon_domain::redemptions::Refund;
 use guerdon_domain::users::DeleteUser;
-use guerdon_domain::values::{CompanyId, OccasionId, UserId};
+use guerdon_domain::values::{CompanyId, OccasionId, RedemptionId, UserId};
 use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
 
@@ -204,6 +205,23 @@ fn a_full_queue_rejects_and_expired_commands_are_removed() {
     queue.close();
     assert!(queue.is_drained());
     assert!(queue.push_job(recognition_job(1, 1, &[2])).is_err());
+}
+
+#[test]
+fn a_closed_queue_is_not_drained_while_a_batch_without_accounts_is_in_progress() {
+    let mut queue = JobQueue::new(true);
+    let refund = Refund(RedemptionId::from_uuid(Uuid::from_u128(1)));
+    assert!(matches!(queue.push_job(new_job(1, Command::Refund(refund))), Ok(WorkerKind::Fast)));
+    let batch = queue.take_batch(FAST).unwrap();
+    assert!(batch.accounts.is_empty());
+    queue.close();
+    assert!(!queue.is_drained(), "the command may return");
+    queue.push_for_retry(batch.jobs);
+    queue.release_accounts(FAST, &batch.accounts);
+    assert!(!queue.is_drained());
+    let batch = queue.take_batch(PATIENT).unwrap();
+    queue.release_accounts(PATIENT, &batch.accounts);
+    assert!(queue.is_drained());
 }
 
 #[test]

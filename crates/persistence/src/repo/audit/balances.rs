@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, SmallInt};
-use guerdon_domain::audit::{AccountAudit, Findings, Side, StoredAccount, StoredAccountEntry};
+use guerdon_domain::audit::{AccountAudit, Findings, StoredAccount, StoredAccountEntry};
 use guerdon_domain::journal::EntryKind;
 use guerdon_domain::money::{Amount, PointsPerDollar};
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::wallets::{AccountKind, Reason};
+use guerdon_domain::wallets::{AccountKind, Direction, Reason};
 
 use guerdon_domain::values::JournalEntryId;
 
@@ -51,15 +51,15 @@ impl BalancesProgress {
 
 /// One side of all transfers, ordered by account and entry number.
 struct EntryCursor {
-    side: Side,
+    direction: Direction,
     page: VecDeque<EntryRow>,
     last: Option<(StoredAccountKey, i64)>,
     is_exhausted: bool,
 }
 
 impl EntryCursor {
-    fn new(side: Side, after: Option<(StoredAccountKey, i64)>) -> Self {
-        Self { side, page: VecDeque::new(), last: after, is_exhausted: false }
+    fn new(direction: Direction, after: Option<(StoredAccountKey, i64)>) -> Self {
+        Self { direction, page: VecDeque::new(), last: after, is_exhausted: false }
     }
 
     /// Whether the next entry has this account and this number.
@@ -69,9 +69,9 @@ impl EntryCursor {
 
     /// Reads the next page.
     fn read_next_page(&mut self, conn: &mut Conn) -> QueryResult<()> {
-        let side = match self.side {
-            Side::Debit => "debit",
-            Side::Credit => "credit",
+        let side = match self.direction {
+            Direction::Debit => "debit",
+            Direction::Credit => "credit",
         };
         let (from, key) = account_entries_from(side);
         // A single row comparison, so that the index scan starts where the page starts, however long an
@@ -108,7 +108,8 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<PartStatus, StoreError> {
         let last = progress.last_entry();
-        let mut cursors = [Side::Debit, Side::Credit].map(|side| EntryCursor::new(side, last));
+        let mut cursors =
+            [Direction::Debit, Direction::Credit].map(|direction| EntryCursor::new(direction, last));
         loop {
             let page = self.accounts_after(progress.after)?;
             if page.is_empty() {
@@ -166,8 +167,8 @@ impl Unit<'_> {
                 _ => &mut *credits,
             };
             let Some((_, _, sequence, amount, reason, entry_id)) = cursor.page.pop_front() else { break };
-            let entry =
-                StoredAccountEntry { side: cursor.side, sequence, amount, reason, entry_id: entry_id.0 };
+            let direction = cursor.direction;
+            let entry = StoredAccountEntry { direction, sequence, amount, reason, entry_id: entry_id.0 };
             let is_page_end = cursor.page.is_empty();
             let balance = audit.check_entry(&entry, findings);
             if reason == Reason::Override.code() && stored.kind <= AccountKind::ManagerWallet.code() {

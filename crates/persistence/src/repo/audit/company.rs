@@ -1,10 +1,10 @@
 //! Audits the journal and the accounts of one company, before its import is committed.
 
 use diesel::prelude::*;
-use guerdon_domain::audit::{AccountAudit, Findings, Side, StoredAccountEntry};
+use guerdon_domain::audit::{AccountAudit, Findings, StoredAccountEntry};
 use guerdon_domain::ports::{EventBodies, ReadAccountEntries as _, StoreError};
 use guerdon_domain::values::{CompanyId, JournalEntryId, UserId, checked_cast};
-use guerdon_domain::wallets::{Account, AccountKind, Direction, Reason};
+use guerdon_domain::wallets::{Account, AccountKind, Reason};
 
 use super::super::Unit;
 use super::journal::JournalProgress;
@@ -104,9 +104,8 @@ impl Unit<'_> {
             let Some(last) = page.last() else { break };
             after = last.sequence;
             for entry in &page {
-                let side = if entry.direction == Direction::Debit { Side::Debit } else { Side::Credit };
                 let stored_entry = StoredAccountEntry {
-                    side,
+                    direction: entry.direction,
                     sequence: entry.sequence,
                     amount: entry.amount.nanodollars(),
                     reason: entry.reason.code(),

@@ -11,6 +11,7 @@ use guerdon_domain::values::{JournalEntryId, checked_cast};
 use crate::rows::schema::{journal_entries, recognitions, transfers};
 use crate::rows::types::Id;
 use crate::rows::{AuditedRecognitionRow, JournalEntryRow, TransferRow};
+use crate::statement_chunks::split_by_size;
 
 /// The number of journal entries on a page.
 pub(super) const PAGE_ENTRIES: i64 = 1_000;
@@ -76,11 +77,11 @@ impl Unit<'_> {
                 .get_results(conn)
         })?;
         if span.is_complete(found.len()) {
-            return Ok(RowsByEntry(found));
+            return Ok(RowsByEntry::from_transfers(found));
         }
         let ids = span.ids;
         self.query(|conn| all.filter(transfers::journal_entry_id.eq_any(ids)).get_results(conn))
-            .map(RowsByEntry)
+            .map(RowsByEntry::from_transfers)
     }
 
     /// Passes the transfers of a journal entry to `visit`, in the order of their legs. Without `loaded`, it reads them
@@ -134,11 +135,11 @@ impl Unit<'_> {
                 .get_results(conn)
         })?;
         if span.is_complete(found.len()) {
-            return Ok(RowsByEntry(found));
+            return Ok(RowsByEntry::from_recognitions(found));
         }
         let ids = span.ids;
         self.query(|conn| all.filter(recognitions::journal_entry_id.eq_any(ids)).get_results(conn))
-            .map(RowsByEntry)
+            .map(RowsByEntry::from_recognitions)
     }
 }
 
@@ -168,54 +169,35 @@ impl IdRange {
 }
 
 /// The rows that belong to journal entries, ordered by the ids of the entries and by their legs.
-pub(super) struct RowsByEntry<T>(Vec<T>);
-
-impl<T> Default for RowsByEntry<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
+pub(super) struct RowsByEntry<T> {
+    rows: Vec<T>,
+    /// The journal entry that a row belongs to.
+    entry_of: fn(&T) -> Id<JournalEntryId>,
 }
 
-impl<T: BelongsToEntry> RowsByEntry<T> {
+impl<T> RowsByEntry<T> {
     /// The rows of one journal entry.
     pub(super) fn of_entry(&self, entry: Id<JournalEntryId>) -> &[T] {
-        let from = self.0.partition_point(|row| row.entry_id() < entry);
-        let all = self.0.get(from..).unwrap_or_default();
-        all.get(..all.partition_point(|row| row.entry_id() == entry)).unwrap_or_default()
+        let from = self.rows.partition_point(|row| (self.entry_of)(row) < entry);
+        let all = self.rows.get(from..).unwrap_or_default();
+        all.get(..all.partition_point(|row| (self.entry_of)(row) == entry)).unwrap_or_default()
     }
 }
 
-/// A row that belongs to a journal entry.
-pub(super) trait BelongsToEntry {
-    fn entry_id(&self) -> Id<JournalEntryId>;
-}
-
-impl BelongsToEntry for TransferRow {
-    fn entry_id(&self) -> Id<JournalEntryId> {
-        self.journal_entry_id
+impl RowsByEntry<AuditedRecognitionRow> {
+    pub(super) fn from_recognitions(rows: Vec<AuditedRecognitionRow>) -> Self {
+        Self { rows, entry_of: |recognition| recognition.journal_entry_id }
     }
 }
 
-impl BelongsToEntry for AuditedRecognitionRow {
-    fn entry_id(&self) -> Id<JournalEntryId> {
-        self.journal_entry_id
+impl RowsByEntry<TransferRow> {
+    fn from_transfers(rows: Vec<TransferRow>) -> Self {
+        Self { rows, entry_of: |transfer| transfer.journal_entry_id }
     }
 }
 
 /// Divides a page of journal entries into batches. The recorded leg counts of a batch add up to at most
 /// `BATCH_LEGS_MAX`, unless it is a single entry.
 pub(super) fn split_into_batches(page: &[PositionedEntry]) -> Vec<&[PositionedEntry]> {
-    let legs_max = checked_cast(BATCH_LEGS_MAX);
-    let (mut all, mut rest) = (Vec::new(), page);
-    while !rest.is_empty() {
-        let mut legs = 0_usize;
-        let fits = |placed: &&PositionedEntry| {
-            legs = legs.saturating_add(placed.1.leg_count());
-            legs <= legs_max
-        };
-        let (batch, after) = rest.split_at(rest.iter().take_while(fits).count().max(1));
-        all.push(batch);
-        rest = after;
-    }
-    all
+    split_by_size(page, page.len(), checked_cast(BATCH_LEGS_MAX), |(_, entry)| entry.leg_count())
 }

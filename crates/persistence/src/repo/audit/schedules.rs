@@ -19,7 +19,7 @@ use crate::rows::{JournalEntryRow, ScheduleRow, SkippedDateRow, kind};
 
 /// The number of schedules that are read together, each with all its dates.
 const PAGE_SCHEDULES: i64 = 50;
-/// The maximum time until a due date is tried again.
+/// The maximum time until a refused date is retried.
 const RETRY_INTERVAL_MAX: Duration = Duration::hours(2);
 
 type Dates = BTreeMap<ScheduleId, BTreeSet<IsoDate>>;
@@ -37,15 +37,15 @@ impl Unit<'_> {
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(Id(last.id));
             let ids: Vec<Id<ScheduleId>> = page.iter().map(|schedule| Id(schedule.id)).collect();
-            let mut settled = self.load_skipped_dates(&ids)?;
+            let mut paid_or_skipped_dates = self.load_skipped_dates(&ids)?;
             let paid = self.load_payments(&ids)?;
             for schedule in &page {
                 let paid = paid.get(&schedule.id).map(Vec::as_slice).unwrap_or_default();
                 for entry in paid {
-                    audit_payment(schedule, entry, &mut settled, findings);
+                    audit_payment(schedule, entry, &mut paid_or_skipped_dates, findings);
                 }
-                let settled = settled.remove(&schedule.id).unwrap_or_default();
-                audit_progress(schedule, &settled, now, findings);
+                let paid_or_skipped_dates = paid_or_skipped_dates.remove(&schedule.id).unwrap_or_default();
+                audit_progress(schedule, &paid_or_skipped_dates, now, findings);
                 let ended = schedule.period.date_after(schedule.start_on, schedule.next_on).is_none();
                 let matches = schedule.cancelled_at.is_some() == cancelled.contains(&schedule.id)
                     || (ended && schedule.cancelled_at.is_some());
@@ -118,9 +118,14 @@ impl Unit<'_> {
     }
 }
 
-fn audit_payment(schedule: &Schedule, entry: &JournalEntry, settled: &mut Dates, findings: &mut Findings) {
+fn audit_payment(
+    schedule: &Schedule,
+    entry: &JournalEntry,
+    paid_or_skipped_dates: &mut Dates,
+    findings: &mut Findings,
+) {
     let EntryKind::Distribution { wallet, points, date: Some(date), .. } = entry.kind else { return };
-    settled.entry(schedule.id).or_default().insert(date.due_on);
+    paid_or_skipped_dates.entry(schedule.id).or_default().insert(date.due_on);
     let matches =
         (wallet, points, entry.company_id) == (schedule.wallet, schedule.points, schedule.company_id);
     findings.require(matches, "schedule", || {
@@ -131,11 +136,16 @@ fn audit_payment(schedule: &Schedule, entry: &JournalEntry, settled: &mut Dates,
     });
 }
 
-/// Checks that the next date is the first one that is neither paid nor skipped, and that its first try is due
-/// at its start.
-fn audit_progress(schedule: &Schedule, settled: &BTreeSet<IsoDate>, now: Timestamp, findings: &mut Findings) {
+/// Checks that the next date is the first one that is neither paid nor skipped, and that its first attempt is
+/// due at its start.
+fn audit_progress(
+    schedule: &Schedule,
+    paid_or_skipped_dates: &BTreeSet<IsoDate>,
+    now: Timestamp,
+    findings: &mut Findings,
+) {
     let dates = (0..).map_while(|n| schedule.period.nth_date(schedule.start_on, n));
-    let open = dates.into_iter().find(|date| !settled.contains(date));
+    let open = dates.into_iter().find(|date| !paid_or_skipped_dates.contains(date));
     if schedule.cancelled_at.is_some() {
         return;
     }

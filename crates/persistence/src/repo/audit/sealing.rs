@@ -75,14 +75,14 @@ impl Unit<'_> {
         rows_max: i64,
         seal_state: &mut SealInProgress,
     ) -> Result<SealedRange, StoreError> {
-        let settled = self.query(journal_complete_before)?;
+        let complete_before = self.query(journal_complete_before)?;
         let (mut count, mut after): (i64, Option<JournalPosition>) = (0, None);
         loop {
             let page = self.load_entries_after(from, after, PAGE_ENTRIES.min((rows_max - count).max(1)))?;
             let complete: Vec<PositionedEntry> =
-                page.into_iter().take_while(|(position, _)| *position < settled).collect();
+                page.into_iter().take_while(|(position, _)| *position < complete_before).collect();
             if complete.is_empty() {
-                return Ok(SealedRange { end: settled.max(from), count });
+                return Ok(SealedRange { end: complete_before.max(from), count });
             }
             for batch in split_into_batches(&complete) {
                 // The rows of one transaction are never split.
@@ -108,12 +108,12 @@ impl Unit<'_> {
         rows_max: i64,
         chain: &mut SealChain,
     ) -> Result<SealedRange, StoreError> {
-        let settled = self.query(audit_log_complete_before)?;
+        let complete_before = self.query(audit_log_complete_before)?;
         let (mut count, mut after): (i64, Option<(i64, Id)>) = (0, None);
         loop {
-            let page = self.load_audit_entries(from..settled, after, PAGE_ENTRIES)?;
+            let page = self.load_audit_entries(from..complete_before, after, PAGE_ENTRIES)?;
             if page.is_empty() {
-                return Ok(SealedRange { end: settled.max(from), count });
+                return Ok(SealedRange { end: complete_before.max(from), count });
             }
             for (position, entry) in page {
                 let is_next = after.is_none_or(|(last, _)| position > last);
@@ -140,7 +140,7 @@ impl Unit<'_> {
         let recognitions = if batch.iter().any(|(_, entry)| entry.kind == kind::RECOGNITION) {
             self.load_recognitions(batch)?
         } else {
-            RowsByEntry::default()
+            RowsByEntry::from_recognitions(Vec::new())
         };
         let events = self.load_event_digests(batch, &recognitions, None)?;
         let transfers = if batch.len() > 1 { Some(self.load_transfers(batch)?) } else { None };

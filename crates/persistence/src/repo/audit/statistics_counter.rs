@@ -118,7 +118,7 @@ impl Unit<'_> {
         let columns =
             ["recognitions", "points", "reserve", "user_wallets", "peer_wallets", "manager_wallets"];
         let query = upsert_sums("company_statistics", &["company_id", "day"], &columns);
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::sql_query(query)
                 .bind::<Identifier, _>(Id(company))
                 .bind::<Integer, _>(day.day)
@@ -129,7 +129,6 @@ impl Unit<'_> {
                 .bind::<BigInt, _>(day.peer_wallets.nanodollars())
                 .bind::<BigInt, _>(day.manager_wallets.nanodollars())
                 .execute(conn)
-        })?;
-        Ok(())
+        })
     }
 }

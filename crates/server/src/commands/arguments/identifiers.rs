@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use guerdon_domain::companies::{self, Company};
-use guerdon_domain::ports::{ReadCompanies, StoreError, StoreExt};
+use guerdon_domain::ports::{ReadCompanies, StoreExt};
 use guerdon_domain::users;
 use guerdon_domain::values::{CompanyId, DomainName, EmailAddress, ProviderId, UserId};
 use serde::{Deserialize, Serialize};
@@ -35,9 +35,7 @@ impl CompanyArgument {
             return Ok(CompanyId::from_uuid(id));
         }
         let domain = DomainName::parse(&self.0).map_err(CommandError::refused)?;
-        let found = environment
-            .store
-            .read_snapshot(|reads| -> Result<_, StoreError> { reads.company_id_by_domain(&domain) })?;
+        let found = environment.store.read_snapshot(|reads| reads.company_id_by_domain(&domain))?;
         found.ok_or_else(|| CommandError::Refused(format!("no company has the domain {}", self.0)))
     }
 
@@ -53,7 +51,8 @@ pub(crate) fn load_company<R: ReadCompanies + ?Sized>(
     reads: &mut R,
     id: CompanyId,
 ) -> Result<Company, CommandError> {
-    companies::find_any(reads, id)?.ok_or_else(|| CommandError::refused("no company has this id"))
+    companies::find_any(reads, id)?
+        .ok_or_else(|| CommandError::Refused(format!("no company has the id {id}")))
 }
 
 /// A provider, by its id or its name.
@@ -79,8 +78,7 @@ impl ProviderArgument {
         if let Ok(id) = Uuid::try_parse(&self.0) {
             return Ok(ProviderId::from_uuid(id));
         }
-        let all =
-            environment.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.list_providers() })?;
+        let all = environment.store.read_snapshot(|reads| reads.list_providers())?;
         let mut named = all.iter().filter(|provider| provider.name == self.0).map(|provider| provider.id);
         match (named.next(), named.next()) {
             (Some(id), None) => Ok(id),
@@ -147,9 +145,7 @@ pub(crate) fn find_user(
         return Ok(UserId::from_uuid(id));
     }
     let email = EmailAddress::parse(name).map_err(CommandError::refused)?;
-    let found = environment.store.read_snapshot(|reads| -> Result<_, StoreError> {
-        reads.find_active_user_by_email(company, &email)
-    })?;
+    let found = environment.store.read_snapshot(|reads| reads.find_active_user_by_email(company, &email))?;
     found.ok_or_else(|| CommandError::Refused(format!("no active user of the company has the email {name}")))
 }
 
@@ -159,11 +155,9 @@ fn require_member(
     company: CompanyId,
     id: UserId,
 ) -> Result<(), CommandError> {
-    let found =
-        environment.store.read_snapshot(|reads| -> Result<_, StoreError> { users::find_any(reads, id) })?;
-    match found {
+    match environment.store.read_snapshot(|reads| users::find_any(reads, id))? {
         Some(user) if user.company_id == company => Ok(()),
-        _ => Err(CommandError::refused("no user of this company has this id")),
+        _ => Err(CommandError::Refused(format!("no user of company {company} has the id {id}"))),
     }
 }
 
@@ -172,7 +166,7 @@ pub(crate) fn find_company_of_user(
     environment: &CommandEnvironment,
     user: UserId,
 ) -> Result<Company, CommandError> {
-    let absent = || CommandError::refused("no active user has this id");
+    let absent = || CommandError::Refused(format!("no active user has the id {user}"));
     environment.store.read_snapshot(|reads| {
         let found = users::find_any(reads, user)?.ok_or_else(absent)?;
         load_company(reads, found.company_id)

@@ -38,7 +38,7 @@ pub(crate) struct PaymentArguments {
 pub(crate) struct IdempotencyKeyArgument {
     /// Idempotency key, which makes a retry safe: the command runs once per key, and a retry prints the same output
     /// (1 to 255 visible ASCII characters, stored for 72 hours).
-    #[arg(long = "key", value_name = "K", value_parser = parse_key)]
+    #[arg(long = "key", value_name = "KEY", value_parser = parse_key)]
     key: Option<String>,
 }
 
@@ -88,7 +88,9 @@ pub(crate) fn execute_once(
             Outcome::Done(done) => return render(done),
             Outcome::AlreadyExecuted(record) => return render_stored_output(&record),
             Outcome::KeyMisused => {
-                return Err(CommandError::refused("this key was used for another command"));
+                let key = key.key.as_deref().unwrap_or_default();
+                let why = format!("the key {key} was used for a different command: choose a new key");
+                return Err(CommandError::Refused(why));
             }
             Outcome::KeyInUse => CommandError::KeyInUse,
             Outcome::Refused(refusal) => refusal.into(),

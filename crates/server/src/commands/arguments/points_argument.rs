@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::CommandError;
 
-/// `--points N` or `--dollars D`.
+/// `--points POINTS` or `--dollars DOLLARS`.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[group(required = true, multiple = false)]
 pub(crate) struct PointsArgument {
     /// Number of points
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_points)]
+    #[arg(long, value_name = "POINTS", allow_negative_numbers = true, value_parser = parse_points)]
     points: Option<i64>,
     /// Amount in dollars, such as 12.50; must be a whole number of points at the company's rate
-    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = check_dollars)]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true, value_parser = check_dollars)]
     dollars: Option<String>,
 }
 

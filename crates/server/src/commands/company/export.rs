@@ -114,7 +114,7 @@ impl RunnableCommand for Export {
 fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<CompanyMove, CommandError> {
     let context = environment.context();
     let token = context.ids.next_id();
-    let release_code = random::generate_name("rel_").map_err(|cause| CommandError::from_anyhow(&cause))?;
+    let release_code = random::generate_name("rel_")?;
     environment.store.transaction(|tx| Ok(hand_over(tx, id, (token, &release_code), &context)?))
 }
 
@@ -139,9 +139,7 @@ fn write_file(
     (path, replaces): (&Path, bool),
     write: impl FnOnce(&File) -> Result<(), CommandError>,
 ) -> Result<u64, CommandError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
+    let partial = files::with_suffix(path, ".partial");
     let failed =
         |cause: std::io::Error| CommandError::Failed(format!("cannot write {}: {cause}", path.display()));
     let Some(file) = files::create_locked(&partial).map_err(failed)? else {
@@ -157,7 +155,7 @@ fn write_file(
         match moved {
             Ok(true) => file.metadata().map(|metadata| metadata.len()).map_err(failed),
             Ok(false) => Err(CommandError::Refused(format!("{} already exists", path.display()))),
-            Err(cause) => Err(CommandError::from_anyhow(&cause)),
+            Err(cause) => Err(cause.into()),
         }
     });
     let _gone = fs::remove_file(&partial);

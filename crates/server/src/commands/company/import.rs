@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::export::absolute_path;
 use crate::commands::error::impl_from_errors;
+use crate::commands::output::WithText;
 use crate::commands::{
     CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand, format_count,
 };
@@ -41,8 +42,6 @@ struct ImportView {
     token: Uuid,
     /// Whether an earlier run of the command has already imported the company.
     already_imported: bool,
-    #[serde(skip)]
-    text: String,
 }
 
 #[derive(Serialize)]
@@ -50,12 +49,6 @@ struct RefusalView {
     company_id: Uuid,
     token: Uuid,
     release_code: String,
-}
-
-impl CommandView for ImportView {
-    fn to_text(&self) -> String {
-        self.text.clone()
-    }
 }
 
 impl CommandView for RefusalView {
@@ -108,9 +101,7 @@ impl Import {
         let release_code = reader.header().release_code().map(str::to_owned);
         let release_code = release_code.ok_or_else(|| reader.invalid("its header has no release code"))?;
         let context = environment.context();
-        environment
-            .store
-            .transaction(|tx| -> Result<(), CommandError> { Ok(refuse_import(tx, incoming, &context)?) })?;
+        environment.store.transaction(|tx| refuse_import(tx, incoming, &context))?;
         let company_id = incoming.company_id.as_uuid();
         RefusalView { company_id, token: incoming.token, release_code }.to_output()
     }
@@ -155,7 +146,8 @@ impl Import {
             }
         };
         let company_id = incoming.company_id.as_uuid();
-        ImportView { company_id, token: incoming.token, already_imported, text }.to_output()
+        let fields = ImportView { company_id, token: incoming.token, already_imported };
+        WithText { fields, text }.to_output()
     }
 
     fn insert_all(

@@ -21,7 +21,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderArgument>,
     /// Maximum number of companies
-    #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = 10_000, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
@@ -36,8 +36,8 @@ impl RunnableCommand for List {
             let providers = reads.list_providers()?;
             let chosen: Vec<_> =
                 providers.iter().filter(|provider| provider_id.is_none_or(|id| provider.id == id)).collect();
-            if chosen.is_empty() && provider_id.is_some() {
-                return Err(CommandError::refused("no provider has this id"));
+            if let Some(id) = provider_id.filter(|_| chosen.is_empty()) {
+                return Err(CommandError::Refused(format!("no provider has the id {id}")));
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             for provider in chosen {

@@ -39,9 +39,7 @@ impl CommandView for OptionsView {
 impl RunnableCommand for Options {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let (id, allow) = (self.company_id.find_id(environment)?, self.allow_zero_points);
-        environment.store.transaction(|tx| -> Result<(), CommandError> {
-            Ok(set_allow_zero_points(tx, id, allow, &environment.context())?)
-        })?;
+        environment.store.transaction(|tx| set_allow_zero_points(tx, id, allow, &environment.context()))?;
         OptionsView { company_id: id.as_uuid(), allow_zero_points: allow }.to_output()
     }
 }

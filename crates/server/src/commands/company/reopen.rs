@@ -36,9 +36,7 @@ impl CommandView for ReopenView {
 impl RunnableCommand for Reopen {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.company_id.find_id(environment)?;
-        environment.store.transaction(|tx| -> Result<(), CommandError> {
-            Ok(reopen(tx, id, &self.code, &environment.context())?)
-        })?;
+        environment.store.transaction(|tx| reopen(tx, id, &self.code, &environment.context()))?;
         ReopenView { company_id: id.as_uuid() }.to_output()
     }
 }

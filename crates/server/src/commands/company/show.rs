@@ -29,7 +29,7 @@ impl RunnableCommand for Show {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.company_id.find_id(environment)?;
         environment.store.read_snapshot(|reads| {
-            let absent = || CommandError::refused("no company has this id");
+            let absent = || CommandError::Refused(format!("no company has the id {id}"));
             let scope = reads.provider_of_company(id)?.ok_or_else(absent)?;
             let Lookup::Own(found) = reads.find_company(scope, id)? else { return Err(absent()) };
             let users = reads.count_active_users(id)?;

@@ -80,14 +80,10 @@ impl ListedScheduleView {
     }
 }
 
-#[derive(Serialize)]
-#[serde(transparent)]
-struct ScheduleListView(Vec<ListedScheduleView>);
-
-impl CommandView for ScheduleListView {
+impl CommandView for Vec<ListedScheduleView> {
     fn to_text(&self) -> String {
         let head = ["id", "wallet", "points", "every", "start", "next", "skipped", "state"];
-        format_table(&head, &self.0.iter().map(ListedScheduleView::to_row).collect::<Vec<_>>())
+        format_table(&head, &self.iter().map(ListedScheduleView::to_row).collect::<Vec<_>>())
     }
 }
 
@@ -99,12 +95,8 @@ impl RunnableCommand for List {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let company = self.company_id.find_id(environment)?;
         let found = environment.store.read_snapshot(|reads| list_schedules(reads, company))?;
-        ScheduleListView(
-            found
-                .iter()
-                .map(|(schedule, skipped)| ListedScheduleView::from_schedule(schedule, skipped))
-                .collect(),
-        )
-        .to_output()
+        let schedules =
+            found.iter().map(|(schedule, skipped)| ListedScheduleView::from_schedule(schedule, skipped));
+        schedules.collect::<Vec<_>>().to_output()
     }
 }

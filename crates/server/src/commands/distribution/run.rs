@@ -104,8 +104,8 @@ impl RunnableCommand for Run {
 /// The error if the distribution is committed, but some receivers may not have their points yet.
 fn unfinished_error(cause: &StoreError) -> CommandError {
     CommandError::Failed(format!(
-        "the reserve has paid, but perhaps not every user has received points yet ({cause}): a running guerdon serve \
-         continues within seconds; do not run the distribution again without the same --key; `guerdon status` shows \
-         points in transit until it is finished"
+        "the distribution was charged to the reserve, but perhaps not every user has been paid yet \
+         ({cause}). A running `guerdon serve` completes it within seconds; `guerdon status` shows the \
+         points in transit. Retry only with the same --key."
     ))
 }

@@ -1,7 +1,7 @@
 //! `guerdon event list`.
 
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{EventQuery, QueuedEvent, StoreError, StoreExt};
+use guerdon_domain::ports::{EventQuery, QueuedEvent, StoreExt};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -28,10 +28,10 @@ pub(crate) struct List {
     #[arg(long, value_enum)]
     state: Option<StateName>,
     /// List only events created at or after this time: a time, or an age such as 2h.
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// Maximum number of events.
-    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
@@ -72,13 +72,9 @@ impl ListedEventView {
     }
 }
 
-#[derive(Serialize)]
-#[serde(transparent)]
-struct EventListView(Vec<ListedEventView>);
-
-impl CommandView for EventListView {
+impl CommandView for Vec<ListedEventView> {
     fn to_text(&self) -> String {
-        let rows: Vec<Vec<String>> = self.0.iter().map(ListedEventView::to_row).collect();
+        let rows: Vec<Vec<String>> = self.iter().map(ListedEventView::to_row).collect();
         format_table(&["id", "type", "state", "attempts", "next attempt", "created", "provider"], &rows)
     }
 }
@@ -94,9 +90,7 @@ impl RunnableCommand for List {
         let since = parse_optional_time(self.since.as_ref())?;
         let limit = i64::from(self.limit);
         let query = EventQuery { provider, state, since, limit, ..EventQuery::default() };
-        let events = environment
-            .store
-            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_events(&query) })?;
-        EventListView(events.iter().map(ListedEventView::from_event).collect()).to_output()
+        let events = environment.store.read_snapshot(|reads| reads.list_events(&query))?;
+        events.iter().map(ListedEventView::from_event).collect::<Vec<_>>().to_output()
     }
 }

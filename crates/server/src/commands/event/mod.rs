@@ -16,7 +16,7 @@ command_group! {
         List(list::List),
         /// Show an event with its body and delivery attempts.
         Show(show::Show),
-        /// Redeliver events now.
+        /// Replay events: make them due now.
         Replay(replay::Replay),
     }
 }

@@ -14,8 +14,8 @@ use crate::commands::error::impl_from_errors;
 use crate::commands::output::format_count;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
-/// Redeliver events now. Delivered, exhausted and unaddressed events start a new retry schedule; pending events
-/// continue theirs.
+/// Replay events: make them due now. Delivered, exhausted and unaddressed events start a new retry schedule; pending
+/// events continue theirs.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event replay EVENT_ID
@@ -49,7 +49,7 @@ struct ReplayView {
 
 impl CommandView for ReplayView {
     fn to_text(&self) -> String {
-        format!("{} queued for redelivery", format_count(self.replayed, "event", "events"))
+        format!("{} replayed, due now", format_count(self.replayed, "event", "events"))
     }
 }
 

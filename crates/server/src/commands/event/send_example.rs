@@ -2,7 +2,7 @@
 
 use guerdon_domain::audit_log::Action;
 use guerdon_domain::events::EventKind;
-use guerdon_domain::ports::{Clock as _, IdGenerator as _, StoreError, StoreExt as _};
+use guerdon_domain::ports::{Clock as _, IdGenerator as _, StoreExt as _};
 use guerdon_domain::values::EventId;
 use guerdon_webhook_dispatcher::{DeliveryRequest, EventSender as _, render_example};
 use serde::{Deserialize, Serialize};
@@ -63,15 +63,13 @@ impl RunnableCommand for SendExample {
         let kind = EventKind::from_name(&self.r#type)
             .ok_or_else(|| CommandError::refused(format!("--type must be {}", EventKind::list_names())))?;
         let id = self.provider_id.find_id(environment)?;
-        let found =
-            environment.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.find_provider(id) })?;
-        let provider = found.ok_or_else(|| CommandError::refused("no provider has this id"))?;
+        let found = environment.store.read_snapshot(|reads| reads.find_provider(id))?;
+        let provider = found.ok_or_else(|| CommandError::Refused(format!("no provider has the id {id}")))?;
         let url = provider.callback_url.clone();
         let url = url.ok_or_else(|| CommandError::refused("the provider has no callback URL"))?;
         let body = render_example(kind, &SystemIds, SystemClock.now())
             .map_err(|cause| CommandError::refused(cause.to_string()))?;
-        let sender = build_event_sender(&environment.settings, &environment.keys)
-            .map_err(|error| CommandError::from_anyhow(&error))?;
+        let sender = build_event_sender(&environment.settings, &environment.keys)?;
         let event = EventId::from_uuid(SystemIds.next_id());
         let outcome = sender.attempt_delivery(&DeliveryRequest { provider: &provider, event, body: &body });
         let confirmed = outcome.failure.is_none();

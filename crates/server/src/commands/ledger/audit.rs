@@ -32,10 +32,10 @@ pub(crate) struct Audit {
     #[arg(long, value_name = "ACTION", value_parser = check_action)]
     action: Option<String>,
     /// Show only entries at or after this time: a time, or an age such as 2h
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// Maximum number of entries
-    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 

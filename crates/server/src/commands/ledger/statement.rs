@@ -38,10 +38,10 @@ pub(crate) struct Statement {
     #[arg(long, value_enum, requires = "user")]
     wallet: Option<WalletName>,
     /// Start of the period: a time, or an age such as 7d
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     from: Option<String>,
     /// End of the period (exclusive): a time, or an age such as 7d
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     to: Option<String>,
     /// Format of the statement
     #[arg(long, value_enum, default_value = "csv")]

@@ -11,7 +11,7 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 use crate::maintenance::{CheckedCounts, VerificationOptions, VerificationRecord, verify_database};
 use crate::platform::SystemClock;
 
-/// Verify the ledger, read-only.
+/// Verify the ledger; changes nothing in it.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon verify

@@ -1,7 +1,7 @@
 //! `guerdon mail list`.
 
 use guerdon_domain::notifications::Channel;
-use guerdon_domain::ports::{NotificationQuery, NotificationState, StoreError, StoreExt, StoredNotification};
+use guerdon_domain::ports::{NotificationQuery, NotificationState, StoreExt, StoredNotification};
 use guerdon_mailer::MailText;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -25,10 +25,10 @@ pub(crate) struct List {
     #[arg(long, value_enum)]
     state: Option<StateName>,
     /// List only mails created at or after this time: a time, or an age such as 2h
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// Maximum number of mails
-    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
@@ -37,25 +37,20 @@ struct ListedMailView {
     id: Uuid,
     to: String,
     subject: String,
-    state: StateName,
+    state: &'static str,
     attempts: u16,
     created_at: String,
 }
 
 impl From<StoredNotification> for ListedMailView {
     fn from(mail: StoredNotification) -> Self {
-        let state = match mail.state {
-            NotificationState::Waiting => StateName::Waiting,
-            NotificationState::Sent => StateName::Sent,
-            NotificationState::GivenUp => StateName::GivenUp,
-        };
         let MailText { subject, .. } = MailText::from_notification(&mail.notification);
         let to = mail.recipient;
         Self {
             id: mail.id,
             to,
             subject,
-            state,
+            state: mail.state.name(),
             attempts: mail.attempts,
             created_at: mail.created_at.to_string(),
         }
@@ -65,15 +60,10 @@ impl From<StoredNotification> for ListedMailView {
 impl CommandView for Vec<ListedMailView> {
     fn to_text(&self) -> String {
         let row = |mail: &ListedMailView| {
-            let state = match mail.state {
-                StateName::Waiting => "waiting",
-                StateName::Sent => "sent",
-                StateName::GivenUp => "given-up",
-            };
             let (id, attempts) = (mail.id.to_string(), mail.attempts.to_string());
             vec![
                 id,
-                state.to_owned(),
+                mail.state.to_owned(),
                 attempts,
                 mail.created_at.clone(),
                 mail.to.clone(),
@@ -98,9 +88,7 @@ impl RunnableCommand for List {
             since,
             limit: i64::from(self.limit),
         };
-        let found = environment
-            .store
-            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_notifications(&query) })?;
+        let found = environment.store.read_snapshot(|reads| reads.list_notifications(&query))?;
         found.into_iter().map(ListedMailView::from).collect::<Vec<_>>().to_output()
     }
 }

@@ -33,8 +33,7 @@ struct TestMailView {
 impl RunnableCommand for Test {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let settings = &environment.settings;
-        let mut transport =
-            build_mail_transport(settings).map_err(|error| CommandError::from_anyhow(&error))?;
+        let mut transport = build_mail_transport(settings)?;
         let mail = Mail {
             id: SystemIds.next_id(),
             recipient: self.address.clone(),

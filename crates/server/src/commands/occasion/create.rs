@@ -1,12 +1,12 @@
 //! `guerdon occasion create-global`.
 
 use guerdon_domain::occasions::{OccasionText, create_global};
-use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::ports::StoreExt;
 use guerdon_domain::values::SingleLine;
 use serde::{Deserialize, Serialize};
 
-use super::OccasionView;
-use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
+use super::render_occasion;
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// Create a global occasion, which every provider can use.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -38,9 +38,8 @@ impl RunnableCommand for CreateGlobal {
             default_message: OccasionText::default_message(&self.default_message)
                 .map_err(|error| invalid_field("default_message", &error))?,
         };
-        let occasion = environment.store.transaction(|tx| -> Result<_, StoreError> {
-            create_global(tx, &text, &environment.context())
-        })?;
-        OccasionView::from_occasion(&occasion).to_output()
+        let occasion =
+            environment.store.transaction(|tx| create_global(tx, &text, &environment.context()))?;
+        render_occasion(&occasion)
     }
 }

@@ -6,9 +6,9 @@ use guerdon_domain::values::OccasionId;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::OccasionView;
+use super::render_occasion;
 use crate::commands::arguments::identifiers::parse_id;
-use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
+use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
 /// Update a global occasion; options that are not given stay unchanged.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -35,6 +35,6 @@ impl RunnableCommand for SetGlobal {
         let (id, context) = (OccasionId::from_uuid(self.id), environment.context());
         let set =
             environment.store.transaction(|tx| set_global(tx, id, self.enabled, self.visible, &context))?;
-        OccasionView::from_occasion(&set).to_output()
+        render_occasion(&set)
     }
 }

@@ -1,6 +1,6 @@
 //! `guerdon provider create`.
 
-use guerdon_domain::ports::{IdGenerator, StoreError, StoreExt};
+use guerdon_domain::ports::{IdGenerator, StoreExt};
 use guerdon_domain::providers::{CreateProvider, create};
 use guerdon_domain::values::ProviderId;
 use guerdon_webhook_dispatcher::check_callback_url;
@@ -23,7 +23,7 @@ pub(crate) struct Create {
     #[arg(long)]
     name: String,
     /// The URL that receives events; stored and signed exactly as given.
-    #[arg(long, value_name = "U")]
+    #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
     /// Allow the provider to create and update companies and corporations and to create users.
     #[arg(long)]
@@ -59,19 +59,15 @@ impl CommandView for CreatedProviderView<'_> {
 impl RunnableCommand for Create {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         if let Some(url) = &self.callback_url {
-            check_callback_url(url, environment.settings.webhooks.egress_policy())
-                .map_err(CommandError::refused)?;
+            check_callback_url(url, environment.settings.webhooks.egress).map_err(CommandError::refused)?;
         }
         let id = ProviderId::from_uuid(SystemIds.next_id());
-        let api_secret =
-            random::generate_secret(API_SECRET_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
-        let shared_secret = random::generate_secret(SHARED_SECRET_PREFIX)
-            .map_err(|error| CommandError::from_anyhow(&error))?;
+        let api_secret = random::generate_secret(API_SECRET_PREFIX)?;
+        let shared_secret = random::generate_secret(SHARED_SECRET_PREFIX)?;
         let name = parse_name(&self.name)?;
-        let api_key =
-            random::generate_name(API_KEY_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
+        let api_key = random::generate_name(API_KEY_PREFIX)?;
         let encrypted_shared_secret = environment.keys.encrypt_secret(id, &shared_secret)?;
-        let provider = environment.store.transaction(|tx| -> Result<_, StoreError> {
+        let provider = environment.store.transaction(|tx| {
             let command = CreateProvider {
                 id,
                 name: name.clone(),

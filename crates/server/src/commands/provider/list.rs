@@ -1,6 +1,6 @@
 //! `guerdon provider list`.
 
-use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::ports::StoreExt;
 use serde::{Deserialize, Serialize};
 
 use super::ProviderView;
@@ -18,8 +18,7 @@ impl RunnableCommand for List {
     }
 
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
-        let providers =
-            environment.store.read_snapshot(|reads| -> Result<_, StoreError> { reads.list_providers() })?;
+        let providers = environment.store.read_snapshot(|reads| reads.list_providers())?;
         providers.into_iter().map(ProviderView::from).collect::<Vec<_>>().to_output()
     }
 }

@@ -5,9 +5,8 @@ mod list;
 mod rotate;
 mod set;
 
-use guerdon_domain::ports::{ProviderChange, StoreExt};
-use guerdon_domain::providers::ChangeProviderError;
-use guerdon_domain::providers::{Provider, change_provider};
+use guerdon_domain::ports::StoreExt;
+use guerdon_domain::providers::{ChangeProviderError, Provider, ProviderChange, change_provider};
 use guerdon_domain::values::{ProviderId, SingleLine};
 use serde::Serialize;
 use uuid::Uuid;
@@ -64,7 +63,7 @@ impl From<Provider> for ProviderView {
 impl CommandView for Vec<ProviderView> {
     fn to_text(&self) -> String {
         if self.is_empty() {
-            return "no providers; create one with `guerdon provider create --name N`".to_owned();
+            return "no providers; create one with `guerdon provider create --name NAME`".to_owned();
         }
         let yes_or_no = |flag: bool| if flag { "yes" } else { "no" }.to_owned();
         let row = |provider: &ProviderView| {

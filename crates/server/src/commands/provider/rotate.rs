@@ -118,8 +118,7 @@ impl Rotate {
         environment: &CommandEnvironment,
         id: ProviderId,
     ) -> Result<CommandOutput, CommandError> {
-        let secret =
-            random::generate_secret(API_SECRET_PREFIX).map_err(|error| CommandError::from_anyhow(&error))?;
+        let secret = random::generate_secret(API_SECRET_PREFIX)?;
         let provider =
             self.rotate_secret(environment, id, NewSecret::Api(environment.keys.hash_secret(&secret)))?;
         RotatedSecretView {
@@ -135,8 +134,7 @@ impl Rotate {
         environment: &CommandEnvironment,
         id: ProviderId,
     ) -> Result<CommandOutput, CommandError> {
-        let secret = random::generate_secret(SHARED_SECRET_PREFIX)
-            .map_err(|error| CommandError::from_anyhow(&error))?;
+        let secret = random::generate_secret(SHARED_SECRET_PREFIX)?;
         let sealed = environment.keys.encrypt_secret(id, &secret)?;
         let provider = self.rotate_secret(environment, id, NewSecret::Shared(sealed))?;
         RotatedSecretView {

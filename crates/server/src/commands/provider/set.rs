@@ -1,6 +1,6 @@
 //! `guerdon provider set`.
 
-use guerdon_domain::ports::ProviderChange;
+use guerdon_domain::providers::ProviderChange;
 use guerdon_domain::values::Update;
 use guerdon_webhook_dispatcher::check_callback_url;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub(crate) struct Set {
     #[arg(long)]
     name: Option<String>,
     /// The URL that receives events; stored and signed exactly as given.
-    #[arg(long, value_name = "U")]
+    #[arg(long, value_name = "URL")]
     callback_url: Option<String>,
     /// Remove the callback URL.
     #[arg(long, conflicts_with = "callback_url")]
@@ -42,8 +42,7 @@ impl RunnableCommand for Set {
             return Err(CommandError::refused("nothing to change: pass at least one option"));
         }
         if let Some(url) = &self.callback_url {
-            check_callback_url(url, environment.settings.webhooks.egress_policy())
-                .map_err(CommandError::refused)?;
+            check_callback_url(url, environment.settings.webhooks.egress).map_err(CommandError::refused)?;
         }
         let callback_url = match (&self.callback_url, self.no_callback_url) {
             (_, true) => Update::Clear,
@@ -55,7 +54,6 @@ impl RunnableCommand for Set {
             callback_url,
             manages_all_domain_resources: self.manages_all_domain_resources,
             suspended: self.suspended,
-            ..ProviderChange::default()
         };
         ProviderView::from(update_provider(environment, self.id.find_id(environment)?, &change)?).to_output()
     }

@@ -1,6 +1,6 @@
 //! `guerdon request list`.
 
-use guerdon_domain::ports::{FailedRequest, FailedRequestQuery, StoreError, StoreExt};
+use guerdon_domain::ports::{FailedRequest, FailedRequestQuery, StoreExt};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -21,19 +21,19 @@ const DEFAULT_LIMIT: u32 = 100_000;
   guerdon request list --provider Acme --status 404 --limit 20")]
 pub(crate) struct List {
     /// List only requests at or after this time: a time, or an age such as 2h
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = check_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = check_time)]
     since: Option<String>,
     /// List only requests of this provider: an id or a name
     #[arg(long, value_name = "PROVIDER")]
     provider: Option<ProviderArgument>,
     /// List only requests with this status, or with 4xx or 5xx
-    #[arg(long, value_name = "S", value_parser = check_status)]
+    #[arg(long, value_name = "STATUS", value_parser = check_status)]
     status: Option<String>,
     /// List only requests with this id, from the header X-Request-Id
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
     /// Maximum number of requests
-    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = DEFAULT_LIMIT, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
@@ -110,9 +110,7 @@ impl RunnableCommand for List {
         if let Some(writer) = &environment.failed_requests {
             writer.store_all();
         }
-        let found = environment
-            .store
-            .read_snapshot(|reads| -> Result<_, StoreError> { reads.list_failed_requests(&query) })?;
+        let found = environment.store.read_snapshot(|reads| reads.list_failed_requests(&query))?;
         found.into_iter().map(FailedRequestView::from).collect::<Vec<_>>().to_output()
     }
 }

@@ -179,18 +179,16 @@ fn a_rotated_secret_replaces_the_old_one() {
 #[test]
 fn money_commands_on_missing_companies_are_refused() {
     let setup = Setup::new();
-    setup.assert_refused(&["reserve", "show", MISSING_ID], "no company has this id");
-    setup.assert_refused(&["reserve", "deposit", MISSING_ID, "--points", "5"], "no company has this id");
-    setup.assert_refused(
-        &["reserve", "deposit", MISSING_ID, "--points", "5", "--key", "k"],
-        "no company has this id",
-    );
+    let absent = format!("no company has the id {MISSING_ID}");
+    setup.assert_refused(&["reserve", "show", MISSING_ID], &absent);
+    setup.assert_refused(&["reserve", "deposit", MISSING_ID, "--points", "5"], &absent);
+    setup.assert_refused(&["reserve", "deposit", MISSING_ID, "--points", "5", "--key", "k"], &absent);
     setup.assert_refused(
         &["company", "options", MISSING_ID, "--allow-zero-points", "true"],
         "no company has this id",
     );
     let run = ["distribution", "run", MISSING_ID, "--wallet", "peer_wallet", "--points", "5"];
-    setup.assert_refused(&run, "no company has this id");
+    setup.assert_refused(&run, &absent);
 }
 
 #[test]
@@ -258,9 +256,12 @@ fn a_deposit_with_a_key_runs_once() {
     assert_eq!(deposit("100", &["--key", "june"]).unwrap(), expected(100));
     assert_eq!(deposit("7", &[]).unwrap(), expected(107));
     assert_eq!(deposit("100", &["--key", "june"]).unwrap(), expected(100), "the stored response");
-    setup.assert_refused(&["reserve", "deposit", &id, "--points", "99", "--key", "june"], "another command");
+    setup.assert_refused(
+        &["reserve", "deposit", &id, "--points", "99", "--key", "june"],
+        "a different command",
+    );
     let run = ["distribution", "run", &id, "--wallet", "peer_wallet", "--points", "100", "--key", "june"];
-    setup.assert_refused(&run, "another command");
+    setup.assert_refused(&run, "a different command");
     setup.assert_refused(&["reserve", "deposit", &id, "--points", "0"], "points must be");
     assert_eq!(setup.run_for_json(&["reserve", "show", &id]).unwrap(), expected(107));
 }

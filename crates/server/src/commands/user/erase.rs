@@ -1,6 +1,6 @@
 //! `guerdon user erase`.
 
-use guerdon_domain::ports::{StoreError, StoreExt};
+use guerdon_domain::ports::StoreExt;
 use guerdon_domain::users::{ERASED_BODIES_MAX, EraseUserError, erase, erase_from_events};
 use guerdon_domain::values::UserId;
 use serde::{Deserialize, Serialize};
@@ -56,9 +56,8 @@ impl RunnableCommand for Erase {
         let store = environment.store.as_ref();
         let mut after = None;
         loop {
-            let found = store.read_snapshot(|reads| -> Result<_, StoreError> {
-                reads.list_events_about_user(id, after, EVENTS_PER_QUERY)
-            })?;
+            let found =
+                store.read_snapshot(|reads| reads.list_events_about_user(id, after, EVENTS_PER_QUERY))?;
             let Some(last) = found.last() else {
                 let company_handed_over = company.handed_over_at.is_some();
                 return ErasureView { user_id: self.user_id, erased: true, company_handed_over }.to_output();

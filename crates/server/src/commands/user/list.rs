@@ -30,7 +30,7 @@ pub(crate) struct List {
     #[serde(default)]
     deleted: bool,
     /// Maximum number of users
-    #[arg(long, default_value_t = 10_000, value_name = "N", allow_negative_numbers = true, value_parser = parse_limit)]
+    #[arg(long, default_value_t = 10_000, value_name = "COUNT", allow_negative_numbers = true, value_parser = parse_limit)]
     limit: u32,
 }
 
@@ -43,7 +43,7 @@ impl RunnableCommand for List {
         let id = self.company.find_id(environment)?;
         environment.store.read_snapshot(|reads| {
             if reads.provider_of_company(id)?.is_none() {
-                return Err(CommandError::refused("no company has this id"));
+                return Err(CommandError::Refused(format!("no company has the id {id}")));
             }
             let (mut rows, mut json) = (Vec::new(), Vec::new());
             let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);

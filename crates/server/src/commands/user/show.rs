@@ -3,12 +3,12 @@
 use guerdon_api_types::views::{UserView, WalletView};
 use guerdon_console::numbers;
 use guerdon_domain::ports::StoreExt;
+use guerdon_domain::users;
 use guerdon_domain::values::SingleLine;
-use guerdon_domain::{companies, users};
 use serde::{Deserialize, Serialize};
 
 use super::{format_name, format_rights};
-use crate::commands::arguments::identifiers::UserArgument;
+use crate::commands::arguments::identifiers::{UserArgument, load_company};
 use crate::commands::output::{format_fields, format_table};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, RunnableCommand};
 
@@ -38,10 +38,9 @@ impl RunnableCommand for Show {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let id = self.user.find_id(environment)?;
         environment.store.read_snapshot(|reads| {
-            let absent = || CommandError::refused("no user has this id");
+            let absent = || CommandError::Refused(format!("no user has the id {id}"));
             let user = users::find_any(reads, id)?.ok_or_else(absent)?;
-            let company = companies::find_any(reads, user.company_id)?;
-            let company = company.ok_or_else(|| CommandError::refused("no company has this id"))?;
+            let company = load_company(reads, user.company_id)?;
             let rate = company.rate;
             let wallets = reads.list_wallets(id)?;
             let views = wallets.iter().map(|wallet| WalletView::from_wallet(wallet, rate)).collect();

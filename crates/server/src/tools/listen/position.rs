@@ -10,20 +10,21 @@ use ring::digest::{SHA256, digest};
 
 use crate::platform::files;
 
-/// A position in the event feed. Its file contains the start time and, if events have been read, a space and the
+/// How far the events have been forwarded. Its file contains the start time and, if events have been read, a space and the
 /// cursor.
-pub(super) struct FeedPosition {
+pub(super) struct ListenProgress {
     file: PathBuf,
     since: String,
     cursor: Option<String>,
 }
 
-impl FeedPosition {
+impl ListenProgress {
     /// Reads the position that is stored for this combination of service, credentials and target.
     pub(super) fn load_for(parts: &[&str]) -> Result<Self> {
         let home = || Some(PathBuf::from(std::env::var_os("HOME")?).join(".local").join("state"));
         let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).or_else(home);
-        let folder = state.context("neither XDG_STATE_HOME nor HOME is set")?.join("guerdon").join("listen");
+        let state = state.context("cannot store the position: set HOME or XDG_STATE_HOME")?;
+        let folder = state.join("guerdon").join("listen");
         files::ensure_private_folder(&folder)?;
         let name = HEXLOWER.encode(digest(&SHA256, parts.join("\n").as_bytes()).as_ref());
         Ok(Self::read_file(folder.join(name.get(..32).unwrap_or(&name))))
@@ -81,22 +82,22 @@ mod tests {
     fn a_position_is_a_time_then_a_cursor_and_is_restored() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("place");
-        let mut position = FeedPosition::read_file(file.clone());
+        let mut position = ListenProgress::read_file(file.clone());
         assert!(!position.is_stored());
         position.start_at(Timestamp::parse("2026-11-20T20:01:02.345678Z").unwrap()).unwrap();
-        let found = FeedPosition::read_file(file.clone());
+        let found = ListenProgress::read_file(file.clone());
         assert!(found.is_stored());
         assert!(matches!(found.feed_start(), Start::Moment("2026-11-20T20:01:02.345Z")));
         position.advance_to("1f.ab").unwrap();
-        let mut found = FeedPosition::read_file(file.clone());
+        let mut found = ListenProgress::read_file(file.clone());
         assert!(matches!(found.feed_start(), Start::Cursor("1f.ab")));
         assert_eq!(found.since, "2026-11-20T20:01:02.345Z");
         found.start_at(Timestamp::UNIX_EPOCH).unwrap();
         assert!(matches!(
-            FeedPosition::read_file(file.clone()).feed_start(),
+            ListenProgress::read_file(file.clone()).feed_start(),
             Start::Moment("1970-01-01T00:00:00.000Z")
         ));
         std::fs::write(&file, "1f.ab").unwrap();
-        assert!(!FeedPosition::read_file(file).is_stored());
+        assert!(!ListenProgress::read_file(file).is_stored());
     }
 }

@@ -35,7 +35,7 @@ pub(in crate::dispatcher) struct ClockReading {
 
 /// An attempt that has begun.
 #[derive(Debug, Clone)]
-pub(in crate::dispatcher) struct Job {
+pub(in crate::dispatcher) struct StartedAttempt {
     pub(in crate::dispatcher) provider: Arc<Provider>,
     pub(in crate::dispatcher) event: ClaimedEvent,
 }
@@ -134,7 +134,7 @@ impl Core {
     }
 
     /// Begins the next attempt, if one may begin now.
-    pub(in crate::dispatcher) fn start_attempt(&mut self, now: ClockReading) -> Option<Job> {
+    pub(in crate::dispatcher) fn start_attempt(&mut self, now: ClockReading) -> Option<StartedAttempt> {
         loop {
             let id = self.ready_providers.remove(self.next_startable()?)?;
             let Some(queue) = self.queues.get_mut(&id) else { continue };
@@ -148,12 +148,12 @@ impl Core {
             queue.in_flight += 1;
             queue.in_progress += 1;
             self.in_flight += 1;
-            let job = Job { provider: Arc::clone(&queue.provider), event: waiting.event };
+            let started = StartedAttempt { provider: Arc::clone(&queue.provider), event: waiting.event };
             let running = RunningAttempt { provider: id, latency: queue.latency(), since: now.monotonic };
             self.sender_slots.begin_attempt(running.latency);
-            self.running.insert(job.event.id, running);
+            self.running.insert(started.event.id, running);
             self.enqueue_provider(id);
-            return Some(job);
+            return Some(started);
         }
     }
 

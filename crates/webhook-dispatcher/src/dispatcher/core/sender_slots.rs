@@ -45,14 +45,12 @@ impl SenderSlots {
     }
 
     pub(super) fn begin_attempt(&mut self, latency: Latency) {
-        let count = self.count_mut(latency);
-        *count += 1;
+        *self.count_mut(latency) += 1;
     }
 
     /// Ends an attempt that took `duration`, or removes it from this latency class.
     pub(super) fn end_attempt(&mut self, latency: Latency, duration: Duration) {
-        let count = self.count_mut(latency);
-        *count -= 1;
+        *self.count_mut(latency) -= 1;
         if latency == Latency::Fast {
             self.fast_mean = (self.fast_mean * (AVERAGED_ATTEMPTS - 1) + duration) / AVERAGED_ATTEMPTS;
         }

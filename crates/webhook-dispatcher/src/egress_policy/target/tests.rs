@@ -1,10 +1,10 @@
-use super::{CallbackUrlError, EgressPolicy, RequestTarget};
+use super::{CallbackUrlError, EgressPolicy, parse_target};
 use crate::check_callback_url;
 
 const ALLOW_ALL: EgressPolicy = EgressPolicy { allow_http: true, allow_private_networks: true };
 
 fn request_uri(url: &str) -> String {
-    RequestTarget::parse(url, ALLOW_ALL).unwrap_or_else(|error| panic!("{url}: {error}")).uri.to_string()
+    parse_target(url, ALLOW_ALL).unwrap_or_else(|error| panic!("{url}: {error}")).to_string()
 }
 
 #[test]

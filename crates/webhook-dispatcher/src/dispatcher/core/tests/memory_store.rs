@@ -15,8 +15,8 @@ use guerdon_domain::values::{CompanyId, EventId, ProviderId};
 use uuid::Uuid;
 
 use super::build_provider;
-use crate::dispatcher::claim_step::lock_mutex;
 use crate::dispatcher::delivery_store::{ClaimResult, DeliveryStore};
+use crate::mutex::lock_mutex;
 
 pub(in crate::dispatcher) struct DeliveryRow {
     pub(in crate::dispatcher) provider: ProviderId,

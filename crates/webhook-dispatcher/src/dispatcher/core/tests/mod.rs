@@ -21,7 +21,8 @@ use time::macros::datetime;
 use uuid::Uuid;
 
 use super::Core;
-use crate::dispatcher::claim_step::{CoreAccess, lock_mutex};
+use crate::dispatcher::claim_step::CoreAccess;
+use crate::mutex::lock_mutex;
 
 pub(in crate::dispatcher) const START: Timestamp = Timestamp::new(datetime!(2026-01-01 00:00 UTC));
 

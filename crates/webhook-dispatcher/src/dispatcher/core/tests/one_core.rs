@@ -7,7 +7,7 @@ use guerdon_domain::values::CompanyId;
 use uuid::Uuid;
 
 use super::{SequentialIds, build_provider, event_id, provider_id};
-use crate::dispatcher::core::{ClockReading, Core, Job};
+use crate::dispatcher::core::{ClockReading, Core, StartedAttempt};
 use crate::dispatcher::delivery_store::ClaimResult;
 use crate::dispatcher::limits::DispatcherLimits;
 use crate::schedule::RetrySchedule;
@@ -82,12 +82,12 @@ impl CoreHarness {
         self.core.accept_claimed(due, &[claim], before, self.current_time());
     }
 
-    fn start_all(&mut self) -> Vec<Job> {
+    fn start_all(&mut self) -> Vec<StartedAttempt> {
         let now = self.current_time();
         std::iter::from_fn(|| self.core.start_attempt(now)).collect()
     }
 
-    fn finish_attempt(&mut self, job: &Job, duration: Duration, confirmed: bool) {
+    fn finish_attempt(&mut self, started: &StartedAttempt, duration: Duration, confirmed: bool) {
         let wall = self.current_time().wall;
         let outcome = AttemptOutcome {
             started_at: wall - duration,
@@ -98,7 +98,7 @@ impl CoreHarness {
             response_headers: None,
             response_body: Vec::new(),
         };
-        self.core.finish_attempt(&job.event, uuid::Uuid::nil(), outcome);
+        self.core.finish_attempt(&started.event, uuid::Uuid::nil(), outcome);
     }
 
     fn settle_all(&mut self) -> Vec<Settlement> {
@@ -114,12 +114,12 @@ impl CoreHarness {
             .map(|_| {
                 let claim = self.claim_events(provider).unwrap();
                 loop {
-                    let jobs = self.start_all();
-                    if jobs.is_empty() {
+                    let attempts = self.start_all();
+                    if attempts.is_empty() {
                         return claim.limit;
                     }
                     self.now += duration;
-                    jobs.iter().for_each(|job| self.finish_attempt(job, duration, true));
+                    attempts.iter().for_each(|started| self.finish_attempt(started, duration, true));
                     self.settle_all();
                 }
             })
@@ -133,9 +133,9 @@ fn an_attempt_is_in_flight_until_its_settlement_is_durable() {
     harness.warm_up(1, Duration::from_millis(1));
     harness.claim_events(1);
     for ended in [8, 16, 24, 32, 40, 48, 56, 64] {
-        let jobs = harness.start_all();
-        assert_eq!(jobs.len(), 8, "eight attempts are in progress at a time");
-        jobs.iter().for_each(|job| harness.finish_attempt(job, Duration::from_millis(1), true));
+        let attempts = harness.start_all();
+        assert_eq!(attempts.len(), 8, "eight attempts are in progress at a time");
+        attempts.iter().for_each(|started| harness.finish_attempt(started, Duration::from_millis(1), true));
         assert_eq!(harness.core.in_flight(), ended);
     }
     assert!(harness.start_all().is_empty(), "sixty-four attempts are not settled yet");
@@ -160,8 +160,8 @@ fn a_failure_reduces_the_claims_again() {
     let mut harness = CoreHarness::new();
     harness.warm_up(1, Duration::from_millis(1));
     harness.claim_events(1);
-    let jobs = harness.start_all();
-    harness.finish_attempt(&jobs[0], Duration::from_millis(1), false);
+    let attempts = harness.start_all();
+    harness.finish_attempt(&attempts[0], Duration::from_millis(1), false);
     assert!(harness.plan_claims(1).is_empty(), "the provider holds more events than it may");
 }
 
@@ -178,7 +178,7 @@ fn a_slow_attempt_makes_room_for_a_fast_one() {
     harness.now += DispatcherLimits::default().fast_latency_max;
     let now = harness.current_time();
     harness.core.advance_time(now);
-    let started: Vec<_> = harness.start_all().iter().map(|job| job.provider.id).collect();
+    let started: Vec<_> = harness.start_all().iter().map(|started| started.provider.id).collect();
     assert_eq!(started, [provider_id(2); 8]);
 }
 
@@ -195,8 +195,8 @@ fn slow_receivers_leave_senders_for_others() {
     let now = harness.current_time();
     harness.core.advance_time(now);
     assert!(harness.plan_claims(200).is_empty(), "no sender is free");
-    let jobs: Vec<_> = harness.core.running.keys().copied().collect();
-    for event in jobs {
+    let attempts: Vec<_> = harness.core.running.keys().copied().collect();
+    for event in attempts {
         let event = ClaimedEvent {
             company_id: CompanyId::from_uuid(Uuid::nil()),
             id: event,
@@ -205,7 +205,7 @@ fn slow_receivers_leave_senders_for_others() {
             attempts_before_replay: 0,
         };
         harness.finish_attempt(
-            &Job { provider: build_provider(1).into(), event },
+            &StartedAttempt { provider: build_provider(1).into(), event },
             Duration::from_secs(15),
             false,
         );
@@ -259,12 +259,12 @@ fn an_event_that_is_claimed_again_is_settled_under_the_new_lease() {
     let mut harness = CoreHarness::new();
     let first = harness.plan_claims(1)[0];
     harness.accept_claimed(first, 1..=2, harness.current_time());
-    let jobs = harness.start_all();
-    harness.finish_attempt(&jobs[0], Duration::from_millis(1), true);
+    let attempts = harness.start_all();
+    harness.finish_attempt(&attempts[0], Duration::from_millis(1), true);
     let second = harness.plan_claims(1)[0];
     harness.accept_claimed(second, 1..=2, harness.current_time());
     assert!(harness.start_all().is_empty(), "both attempts are in progress or to be settled");
-    harness.finish_attempt(&jobs[1], Duration::from_millis(1), true);
+    harness.finish_attempt(&attempts[1], Duration::from_millis(1), true);
     let leases: Vec<_> = harness.settle_all().iter().map(|settlement| settlement.lease).collect();
     assert_ne!(first.lease, second.lease);
     assert_eq!(leases, [second.lease; 2]);
@@ -285,7 +285,7 @@ fn a_stopping_core_starts_no_attempt_and_releases_waiting_events() {
     let released = harness.settle_all();
     assert_eq!(released.len(), 256 - running.len() + 3);
     assert!(released.iter().all(|settlement| settlement.outcome == DeliveryOutcome::Released(now.wall)));
-    running.iter().for_each(|job| harness.finish_attempt(job, Duration::from_millis(1), true));
+    running.iter().for_each(|started| harness.finish_attempt(started, Duration::from_millis(1), true));
     assert!(harness.settle_all().iter().all(|settlement| settlement.outcome == DeliveryOutcome::Delivered));
     assert!(harness.core.is_empty());
 }
@@ -295,8 +295,8 @@ fn an_event_claimed_again_before_its_settlement_is_confirmed_is_sent() {
     let mut harness = CoreHarness::new();
     let claim = harness.plan_claims(1)[0];
     harness.accept_claimed(claim, 1..=1, harness.current_time());
-    let job = harness.start_all().remove(0);
-    harness.finish_attempt(&job, Duration::from_millis(1), false);
+    let started = harness.start_all().remove(0);
+    harness.finish_attempt(&started, Duration::from_millis(1), false);
     let batch = harness.core.take_settlement_batch();
     // The settlement is durable, and the event is due and claimed again before the core learns that the settlement is
     // durable.
@@ -306,9 +306,9 @@ fn an_event_claimed_again_before_its_settlement_is_confirmed_is_sent() {
     let now = harness.current_time();
     let _needs_claim = harness.core.confirm_settlements(&batch, now);
     assert_eq!(harness.core.in_flight(), 0);
-    let jobs = harness.start_all();
-    assert_eq!(jobs.iter().map(|job| job.event.id).collect::<Vec<_>>(), [event_id(1)]);
-    harness.finish_attempt(&jobs[0], Duration::from_millis(1), true);
+    let attempts = harness.start_all();
+    assert_eq!(attempts.iter().map(|started| started.event.id).collect::<Vec<_>>(), [event_id(1)]);
+    harness.finish_attempt(&attempts[0], Duration::from_millis(1), true);
     assert_eq!(harness.settle_all()[0].lease, again.lease);
     assert!(harness.core.is_empty());
 }

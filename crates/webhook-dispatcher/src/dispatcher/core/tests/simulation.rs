@@ -10,7 +10,7 @@ use guerdon_domain::values::{EventId, ProviderId};
 use super::memory_store::MemoryDeliveryStore;
 use super::{START, SequentialIds, event_id};
 use crate::dispatcher::claim_step::{NextRead, claim_once};
-use crate::dispatcher::core::{ClockReading, Core, Job};
+use crate::dispatcher::core::{ClockReading, Core, StartedAttempt};
 use crate::dispatcher::delivery_store::DeliveryStore;
 use crate::dispatcher::limits::DispatcherLimits;
 use crate::schedule::RetrySchedule;
@@ -20,12 +20,29 @@ use crate::sender::AttemptOutcome;
 pub(super) type SimulatedReceiver = Box<dyn FnMut(ProviderId, EventId, Duration) -> (Duration, bool)>;
 
 enum Action {
-    NewEvent { provider: u64 },
-    AttemptEnded { dispatcher: usize, job: Box<Job>, began: Duration, duration: Duration, confirmed: bool },
-    BatchSettled { dispatcher: usize, batch: Vec<Settlement> },
-    Claim { dispatcher: usize },
-    Tick { dispatcher: usize },
-    Crash { dispatcher: usize },
+    NewEvent {
+        provider: u64,
+    },
+    AttemptEnded {
+        dispatcher: usize,
+        started: Box<StartedAttempt>,
+        began: Duration,
+        duration: Duration,
+        confirmed: bool,
+    },
+    BatchSettled {
+        dispatcher: usize,
+        batch: Vec<Settlement>,
+    },
+    Claim {
+        dispatcher: usize,
+    },
+    Tick {
+        dispatcher: usize,
+    },
+    Crash {
+        dispatcher: usize,
+    },
     Call(Box<dyn FnOnce(&mut Simulation)>),
 }
 
@@ -186,8 +203,8 @@ impl Simulation {
             | Action::Claim { dispatcher }
             | Action::Tick { dispatcher }
                 if self.dispatchers[dispatcher].is_dead => {}
-            Action::AttemptEnded { dispatcher, job, began, duration, confirmed } => {
-                self.end_attempt(dispatcher, &job, began, duration, confirmed);
+            Action::AttemptEnded { dispatcher, started, began, duration, confirmed } => {
+                self.end_attempt(dispatcher, &started, began, duration, confirmed);
                 self.run_threads(dispatcher);
             }
             Action::BatchSettled { dispatcher, batch } => {
@@ -227,7 +244,7 @@ impl Simulation {
     fn end_attempt(
         &mut self,
         dispatcher: usize,
-        job: &Job,
+        started: &StartedAttempt,
         began: Duration,
         duration: Duration,
         confirmed: bool,
@@ -242,10 +259,10 @@ impl Simulation {
             response_body: Vec::new(),
         };
         let attempt = self.ids.next_id();
-        self.with_core(dispatcher, |core| core.finish_attempt(&job.event, attempt, outcome));
+        self.with_core(dispatcher, |core| core.finish_attempt(&started.event, attempt, outcome));
         self.sent.push(SentAttempt {
             dispatcher,
-            event: job.event.id,
+            event: started.event.id,
             started: began,
             ended: self.now,
             confirmed,
@@ -278,13 +295,18 @@ impl Simulation {
     /// Does what the dispatcher's threads would do now.
     fn run_threads(&mut self, dispatcher: usize) {
         let now = self.current_time();
-        while let Some(job) = self.with_core(dispatcher, |core| core.start_attempt(now)) {
-            let in_flight = self.dispatchers[dispatcher].in_flight.entry(job.provider.id).or_default();
+        while let Some(started) = self.with_core(dispatcher, |core| core.start_attempt(now)) {
+            let in_flight = self.dispatchers[dispatcher].in_flight.entry(started.provider.id).or_default();
             *in_flight += 1;
             assert!(*in_flight <= self.limits.in_flight_per_provider, "too many in flight for one provider");
-            let (duration, confirmed) = (self.receiver)(job.provider.id, job.event.id, self.now);
-            let ended =
-                Action::AttemptEnded { dispatcher, job: Box::new(job), began: self.now, duration, confirmed };
+            let (duration, confirmed) = (self.receiver)(started.provider.id, started.event.id, self.now);
+            let ended = Action::AttemptEnded {
+                dispatcher,
+                started: Box::new(started),
+                began: self.now,
+                duration,
+                confirmed,
+            };
             self.schedule_action(self.now + duration, ended);
         }
         let in_flight: usize = self.dispatchers[dispatcher].in_flight.values().sum();

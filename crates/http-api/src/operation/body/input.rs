@@ -1,4 +1,4 @@
-//! Parses the bytes of a body into the command of its operation.
+//! Parses the bytes of a body into the input of its operation.
 
 use actix_web::http::header::HeaderMap;
 
@@ -8,36 +8,33 @@ use super::require_json;
 use crate::operation::error::ApiError;
 use crate::operation::response::RenderedResponse;
 
-/// The command in a body, and the unknown fields of the body.
-pub(crate) struct ParsedCommand<C> {
-    pub(crate) command: C,
+/// The input of an operation, and the unknown fields of the body.
+pub(crate) struct ParsedInput<I> {
+    pub(crate) input: I,
     ignored_fields: Option<String>,
 }
 
-/// Parses a body with `read`, which may return `None` only after a fault. Fails with a 400 that names every fault.
-pub(crate) fn parse_command<C>(
+/// Parses a body with `read`, which may return `None` only after a fault. Without a body, `read` gets no fields. Fails
+/// with a 400 that names every fault.
+pub(crate) fn parse_input<I>(
     headers: &HeaderMap,
-    body: &[u8],
-    read: impl FnOnce(&mut Fields) -> Option<C>,
-) -> Result<ParsedCommand<C>, ApiError> {
-    require_json(headers)?;
-    let mut fields = Fields::parse(body)?;
-    let command = read(&mut fields);
-    let command = fields.check_faults(command)?;
+    body: Option<&[u8]>,
+    read: impl FnOnce(&mut Fields) -> Option<I>,
+) -> Result<ParsedInput<I>, ApiError> {
+    let mut fields = Fields::default();
+    if let Some(body) = body {
+        require_json(headers)?;
+        fields = Fields::parse(body)?;
+    }
+    let input = read(&mut fields);
+    let input = fields.check_faults(input)?;
     if wants_strict_handling(headers) {
         fields.reject_unknown()?;
     }
-    Ok(ParsedCommand { command, ignored_fields: fields.ignored_names() })
+    Ok(ParsedInput { input, ignored_fields: fields.ignored_names() })
 }
 
-impl<C> ParsedCommand<C> {
-    /// The command of a request without a body.
-    pub(crate) fn without_body(read: impl FnOnce(&mut Fields) -> Option<C>) -> Result<Self, ApiError> {
-        let mut fields = Fields::default();
-        let command = read(&mut fields);
-        Ok(Self { command: fields.check_faults(command)?, ignored_fields: None })
-    }
-
+impl<I> ParsedInput<I> {
     /// Adds the header that lists unknown fields to a response.
     pub(crate) fn add_ignored_fields(&self, response: RenderedResponse) -> RenderedResponse {
         match &self.ignored_fields {
