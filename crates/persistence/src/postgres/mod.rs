@@ -219,10 +219,13 @@ fn hash_key(key: &IdempotencyKey) -> i64 {
     i64::from_ne_bytes(hash.to_ne_bytes())
 }
 
-/// Makes the rest of the transaction read the rows of a range through an index, even if the server has not analyzed the
-/// table yet, or if reading all of the table seems cheaper.
-pub(crate) fn prefer_indexes(conn: &mut Conn) -> QueryResult<()> {
-    conn.batch_execute("SET LOCAL enable_seqscan = off")
+/// Makes the rest of the transaction look up each joined row through an index. The server does not know how many new
+/// rows a range has before it analyzes the table again, and might read all of the table instead.
+pub(crate) fn look_up_rows_by_index(conn: &mut Conn) -> QueryResult<()> {
+    conn.batch_execute(
+        "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; \
+         SET LOCAL enable_material = off; SET LOCAL jit = off",
+    )
 }
 
 /// Sets or disables the statement timeout for the rest of the transaction.

@@ -235,8 +235,8 @@ pub(crate) fn write_settlements(
     Ok(())
 }
 
-/// Does nothing: SQLite uses indexes wherever it can.
-pub(crate) fn prefer_indexes(_conn: &mut Conn) -> QueryResult<()> {
+/// Does nothing: SQLite has no other kind of join.
+pub(crate) fn look_up_rows_by_index(_conn: &mut Conn) -> QueryResult<()> {
     Ok(())
 }
 

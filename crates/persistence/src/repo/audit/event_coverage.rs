@@ -96,9 +96,8 @@ fn recognition_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) ->
     EventCoverage {
         // CROSS makes SQLite start with the recognitions of the range.
         from: format!(
-            "recognitions AS r CROSS JOIN journal_entries AS c LEFT JOIN events AS e ON e.id = r.id AND {} \
+            "recognitions AS r CROSS JOIN journal_entries AS c LEFT JOIN events AS e ON e.id = r.id \
              WHERE c.id = r.journal_entry_id AND c.kind = {} AND {}",
-            range.contains("e.id"),
             kind::RECOGNITION,
             range.contains("r.id")
         ),
@@ -118,8 +117,7 @@ fn entry_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) -> Event
     }
     EventCoverage {
         from: format!(
-            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id AND {} WHERE c.kind IN ({}) AND {}",
-            range.contains("e.id"),
+            "journal_entries AS c LEFT JOIN events AS e ON e.id = c.id WHERE c.kind IN ({}) AND {}",
             kinds.join(", "),
             range.contains("c.id")
         ),

@@ -1,11 +1,11 @@
-//! Checks of the tables that grow with the ledger. They compare rows of one transaction with each other, so they can
-//! read the tables range by range, each range from another snapshot if necessary.
+//! Checks of the tables that grow with the ledger, range by range. Each check compares a row with rows that have the
+//! same id or were committed no later, in the snapshot of its range, so a later range can use a later snapshot.
 
 use guerdon_domain::audit::{AuditOptions, Findings};
 use guerdon_domain::ports::StoreError;
 use uuid::Uuid;
 
-use super::super::super::{id_as_text, prefer_indexes};
+use super::super::super::{id_as_text, look_up_rows_by_index};
 use super::super::Unit;
 use super::id_range::IdRange;
 use super::{Check, SnapshotTimer, deliveries, event_coverage};
@@ -30,7 +30,7 @@ impl Unit<'_> {
         options: &AuditOptions<'_>,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        self.query(prefer_indexes)?;
+        self.query(look_up_rows_by_index)?;
         let retained_since = self.events_retained_since()?;
         loop {
             self.record_failure(options.pacer.ensure_running())?;
@@ -72,9 +72,8 @@ fn orphan_checks(range: &IdRange) -> Vec<Check> {
             "transfer's journal entry",
             format!(
                 "SELECT 'transfer ' || t.leg || ' has no journal entry ' || {} AS detail FROM transfers AS t \
-                 LEFT JOIN journal_entries AS c ON c.id = t.journal_entry_id AND {} WHERE c.id IS NULL AND {}",
+                 LEFT JOIN journal_entries AS c ON c.id = t.journal_entry_id WHERE c.id IS NULL AND {}",
                 entry("t"),
-                range.contains("c.id"),
                 range.contains("t.journal_entry_id")
             ),
         ),
@@ -96,11 +95,11 @@ fn occasion_check(range: &IdRange) -> Check {
     (
         "occasion of a recognition",
         format!(
-            "SELECT DISTINCT 'occasion ' || {} || ', used by company ' || {} || ', is missing or belongs to another company' \
+            "SELECT 'the occasion ' || {} || ' of journal entry ' || {} || ' is missing or belongs to another company' \
              AS detail FROM journal_entries AS c LEFT JOIN occasions AS o ON o.id = c.occasion_id \
              AND (o.company_id IS NULL OR o.company_id = c.company_id) WHERE c.kind = {} AND o.id IS NULL AND {}",
             id_as_text("c.occasion_id"),
-            id_as_text("c.company_id"),
+            id_as_text("c.id"),
             kind::RECOGNITION,
             range.contains("c.id")
         ),

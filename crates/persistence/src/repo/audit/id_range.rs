@@ -9,19 +9,20 @@ use super::super::super::id_literal;
 use super::super::Unit;
 use crate::rows::types::{Id, Identifier};
 
-/// The maximum number of rows of a table in a range. A journal entry can have more transfers.
+/// The maximum number of rows of a table in a range. A single id can have more transfers or attempts.
 const RANGE_ROWS_MAX: usize = 10_000;
-/// The tables whose rows are counted, with the column by which they are divided into ranges. The ids of a transaction
-/// were created at about the same time, so a range of ids contains the rows of the same transactions in all tables.
-const TABLES: [(&str, &str); 5] = [
+/// The tables that are divided into ranges, each with the column of the id. Ids increase with time, so a range covers
+/// about the same period in every table.
+const TABLES: [(&str, &str); 6] = [
     ("journal_entries", "id"),
     ("transfers", "journal_entry_id"),
     ("recognitions", "id"),
     ("events", "id"),
     ("deliveries", "event_id"),
+    ("attempts", "event_id"),
 ];
 
-/// A range of ids: those after `after`, up to and including `last`. `None` is no bound.
+/// A range of ids: those after `after`, up to and including `last`. `None` is the smallest or the largest id.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct IdRange {
     after: Option<Uuid>,
@@ -29,20 +30,17 @@ pub(super) struct IdRange {
 }
 
 impl IdRange {
-    /// The condition, as SQL, that a column is in the range.
+    /// The condition, as SQL, that a column is in the range. It always has two bounds: without one, PostgreSQL expects
+    /// a large part of the table.
     pub(super) fn contains(&self, column: &str) -> String {
-        let after = self.after.map(|after| format!("{column} > {}", id_literal(after)));
-        let last = self.last.map(|last| format!("{column} <= {}", id_literal(last)));
-        match (after, last) {
-            (Some(after), Some(last)) => format!("{after} AND {last}"),
-            (Some(bound), None) | (None, Some(bound)) => bound,
-            (None, None) => "1 = 1".to_owned(),
-        }
+        let (comparison, after) = self.after.map_or((">=", Uuid::nil()), |after| (">", after));
+        let last = self.last.unwrap_or(Uuid::max());
+        format!("{column} {comparison} {} AND {column} <= {}", id_literal(after), id_literal(last))
     }
 }
 
 impl Unit<'_> {
-    /// The range after an id. It ends before any table has too many rows in it.
+    /// The range after an id. It ends at the first id at which a table has `RANGE_ROWS_MAX` rows in it.
     pub(super) fn next_id_range(&mut self, after: Option<Uuid>) -> Result<IdRange, StoreError> {
         let rest = IdRange { after, last: None };
         let mut ends: Vec<Uuid> = Vec::new();
@@ -61,17 +59,19 @@ impl Unit<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{IdRange, Uuid};
+    use super::{IdRange, Uuid, id_literal};
 
     #[test]
     fn a_range_contains_the_ids_between_its_bounds() {
-        let check = |after: Option<u128>, last: Option<u128>, bounds: usize| {
-            let range = IdRange { after: after.map(Uuid::from_u128), last: last.map(Uuid::from_u128) };
-            assert_eq!(range.contains("t.id").matches("t.id").count(), bounds);
+        let check = |after: Option<Uuid>, last: Option<Uuid>, comparison: &str, bounds: [Uuid; 2]| {
+            let [lower, upper] = bounds.map(id_literal);
+            let expected = format!("t.id {comparison} {lower} AND t.id <= {upper}");
+            assert_eq!(IdRange { after, last }.contains("t.id"), expected);
         };
-        check(None, None, 0);
-        check(Some(1), None, 1);
-        check(None, Some(2), 1);
-        check(Some(1), Some(2), 2);
+        let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        check(None, None, ">=", [Uuid::nil(), Uuid::max()]);
+        check(Some(one), None, ">", [one, Uuid::max()]);
+        check(None, Some(two), ">=", [Uuid::nil(), two]);
+        check(Some(one), Some(two), ">", [one, two]);
     }
 }

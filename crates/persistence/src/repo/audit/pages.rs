@@ -96,7 +96,7 @@ impl Unit<'_> {
             visit(loaded.of_entry(entry));
             return Ok(());
         }
-        let mut page = self.load_transfers_after(entry, -1)?;
+        let mut page = self.load_transfers_after(entry, i32::MIN)?;
         while let Some(last) = page.last().map(|transfer| transfer.leg) {
             visit(&page);
             page = self.load_transfers_after(entry, last)?;

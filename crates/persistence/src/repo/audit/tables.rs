@@ -1,4 +1,4 @@
-//! Checks of tables that do not grow with the ledger, each in one snapshot.
+//! Checks of companies, users, accounts, amendments and notifications. Each query uses one snapshot.
 
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Text};
