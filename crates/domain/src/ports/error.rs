@@ -5,7 +5,8 @@ use crate::ledger::LedgerError;
 /// Why an operation of the store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Too much contention: the transaction conflicted with others too often, or too many others are waiting. A retry may succeed.
+    /// Too much contention: the transaction conflicted with others too often, or too many others are waiting. A retry
+    /// may succeed.
     #[error("the database is busy")]
     Busy,
     /// The read did not run, because it would have had to wait and its caller does not allow that. The same read may

@@ -1,4 +1,4 @@
-//! The movements of a wallet as its owner sees them (behaviour 17.5).
+//! The reason and the direction of an account entry (behaviour 17.5).
 
 use crate::values::stored_enum;
 
@@ -33,11 +33,11 @@ impl Reason {
     }
 }
 
-/// The direction of a movement, seen from a wallet.
+/// The direction of a transfer, seen from an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Out of the wallet.
+    /// Out of the account.
     Debit,
-    /// Into the wallet.
+    /// Into the account.
     Credit,
 }

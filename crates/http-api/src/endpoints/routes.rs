@@ -113,7 +113,7 @@ const fn post_read<Q: ReadWithBody>(pattern: &'static str) -> Route {
     }
 }
 
-/// A route for GET without a body.
+/// A route that changes nothing: for GET, without a body.
 const fn read_route<D: OperationDocs>(pattern: &'static str, handler: Handler) -> Route {
     Route {
         method: "GET",

@@ -64,7 +64,10 @@ fn run_until_stopped(mut mailer: Mailer, ended_sender: Sender<()>) {
 /// Processes a batch. A panic, which would end the thread, is logged, and the next batch follows after a pause.
 fn process_batch(mailer: &mut Mailer) -> NextBatch {
     catch_unwind(AssertUnwindSafe(|| mailer.process_batch())).unwrap_or_else(|_panic| {
-        log::error!("the mailer panicked; it continues after a pause");
+        log::error!(
+            "the mailer panicked; it continues after a pause, with its claimed mails when their lease ends"
+        );
+        mailer.transport.close_connection();
         NextBatch::At(mailer.clock.now() + SCAN_INTERVAL)
     })
 }

@@ -131,7 +131,8 @@ pub(crate) fn complete_before(conn: &mut Conn) -> QueryResult<i64> {
     diesel::select(diesel::dsl::sql::<BigInt>("complete_before()")).get_result(conn)
 }
 
-pub(crate) use self::complete_before as audit_log_complete_before; // their positions are transaction ids, too
+// The positions of audit entries and of events are transaction ids, too.
+pub(crate) use self::complete_before as audit_log_complete_before;
 pub(crate) use self::complete_before as feed_before;
 
 /// How many microseconds the oldest transaction that `complete_before()` waits for has been open. A role without

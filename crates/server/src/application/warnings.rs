@@ -1,4 +1,4 @@
-//! At the start, logs warnings about settings that are allowed but give access to too many people.
+//! At the start, logs warnings about settings that are allowed but less secure than recommended.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::settings::{Settings, Tls};
 /// Logs each warning that applies.
 pub(super) fn log_warnings(settings: &Settings) {
     for line in collect_warnings(settings) {
-        log::warn!(detail = line.as_str(); "the configuration gives access to too many people");
+        log::warn!(detail = line.as_str(); "the configuration or a file mode is less secure than recommended");
     }
 }
 
