@@ -110,15 +110,16 @@ mod tests {
         assert_eq!(counts_of(&[2]).percentile_micros(50), Some(2_500));
     }
 
+    /// The bound for every sample is 3, the ratio of the last two buckets.
     #[test]
-    fn percentiles_of_any_sample_are_exact_to_a_factor_of_three() {
+    fn percentiles_of_a_sample_are_exact_to_a_factor_of_two_and_a_half() {
         let mut sample: Vec<u64> = (1..2_000_u64).map(|number| number * 7_919 % 14_000 + 1).collect();
         let counts = counts_of(&sample);
         sample.sort_unstable();
         for percent in [50_u8, 95, 99] {
             let exact = sample[sample.len() * usize::from(percent) / 100 - 1] * 1_000;
             let estimate = u64::try_from(counts.percentile_micros(percent).unwrap()).unwrap();
-            assert!(estimate * 3 >= exact && estimate <= exact * 3, "p{percent}: {estimate} for {exact}");
+            assert!(estimate * 2 >= exact && estimate * 2 <= exact * 5, "p{percent}: {estimate} for {exact}");
         }
     }
 }

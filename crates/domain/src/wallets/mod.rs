@@ -4,7 +4,7 @@
 //! half a movement cannot be written. Transfers never change; a correction is a new transfer.
 
 mod account;
-mod transaction;
+mod reason;
 
 pub use account::{Account, AccountKind, Wallet, WalletType};
-pub use transaction::{Direction, Reason};
+pub use reason::{Direction, Reason};
