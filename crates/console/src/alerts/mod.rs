@@ -113,9 +113,10 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
 fn failing_receiver_alerts(overview: &Overview) -> Vec<Alert> {
     let all = &overview.problems.failing_receivers;
     let alert = |(provider, latest): &(ObjectReference, LatestResults)| {
+        let name = provider.name.replace('`', "'"); // prose between backticks is shown as a command
         let text = format!(
-            "The receiver of {} is failing: it confirmed {} of the last {} delivery attempts.",
-            provider.name, latest.confirmed, latest.attempts
+            "The receiver of {name} is failing: it confirmed {} of the last {} delivery attempts.",
+            latest.confirmed, latest.attempts
         );
         Alert::new(Tone::Bad, text).with_link(format!("/providers/{}", provider.id), "See why")
     };
