@@ -1,6 +1,7 @@
 //! Writes log records to standard error, one line per record, as text or as JSON.
 
 use std::io::Write;
+use std::panic::{PanicHookInfo, set_hook};
 
 use env_logger::{Builder, fmt::Formatter};
 use log::kv::{self, Key, VisitSource};
@@ -40,7 +41,7 @@ impl<'kvs> VisitSource<'kvs> for Fields {
     }
 }
 
-/// Starts logging with the level and the format of the settings.
+/// Starts logging with the level and the format of the settings. From then on, panics are logged too.
 pub(crate) fn start_logging(log: Log) {
     let mut builder = Builder::new();
     // Below level info, records of other crates contain whole URLs with their queries.
@@ -56,7 +57,20 @@ pub(crate) fn start_logging(log: Log) {
         LogFormat::Text => builder.format(write_text),
         LogFormat::Json => builder.format(write_json),
     };
-    let _second_start = builder.try_init(); // tests build several applications in one process
+    let started = builder.try_init(); // fails in tests, which build several applications in one process
+    if started.is_ok() && log.level >= LevelFilter::Error {
+        set_hook(Box::new(log_panic));
+    }
+}
+
+fn log_panic(panic: &PanicHookInfo<'_>) {
+    let thread = std::thread::current();
+    log::error!(
+        thread = thread.name().unwrap_or("unnamed"),
+        location:% = panic.location().map(ToString::to_string).unwrap_or_default(),
+        reason = panic.payload_as_str().unwrap_or("unknown");
+        "a thread panicked"
+    );
 }
 
 fn write_text(out: &mut Formatter, record: &Record<'_>) -> std::io::Result<()> {
