@@ -1,5 +1,5 @@
-//! Describes why an attempt failed, in a few words for the operator. The description never contains sent or received
-//! data.
+//! Describes why an attempt failed, in a few words for the operator. The description contains no sent data, and of the
+//! received data only the names in a certificate that does not match the host.
 
 use std::io::{self, ErrorKind};
 
@@ -28,7 +28,9 @@ pub(super) fn describe_error(error: &Error) -> String {
         },
         _ => "the request failed".to_owned(),
     };
-    failure.chars().take(LENGTH_MAX).collect()
+    // Names in a certificate can contain any character, but PostgreSQL stores no U+0000.
+    let replace_control = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    failure.chars().map(replace_control).take(LENGTH_MAX).collect()
 }
 
 fn describe_io_error(error: &io::Error) -> String {
@@ -42,5 +44,20 @@ fn describe_io_error(error: &io::Error) -> String {
         // TLS errors from rustls have this kind, and the operator needs the reason.
         ErrorKind::InvalidData => format!("TLS: {error}"),
         kind => kind.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_short_and_has_no_control_characters() {
+        let check = |text: &str, expected: &str| {
+            let error = Error::Io(io::Error::new(ErrorKind::InvalidData, text.to_owned()));
+            assert_eq!(describe_error(&error), expected);
+        };
+        check("not valid for a\0b\n", "TLS: not valid for a\u{fffd}b\u{fffd}");
+        check(&"x".repeat(300), &format!("TLS: {}", "x".repeat(LENGTH_MAX - 5)));
     }
 }
