@@ -26,9 +26,12 @@ const TABLES: [(&str, &str, &str); 3] = [
     ("attempts", "event_id", ""),
 ];
 const DAY: Duration = Duration::from_secs(24 * 3_600);
-/// A range spans at least a week, and at most a quarter of a year, so that there are few partitions after ten years.
+/// A range spans at least a week, and at most a quarter of a year.
 const DAYS_MIN: u32 = 7;
 const DAYS_MAX: u32 = 91;
+/// A range with an undelivered event stays. If there are more ranges than this, new ones have the maximum length, so that
+/// there are few partitions even after ten years: most queries read all of them.
+const SHORT_RANGES_MAX: usize = 24;
 /// The maximum number of ranges that one call creates.
 const CREATED_MAX: usize = 4;
 /// A transaction that waits for the lock of a whole table makes all others wait, so it waits only for a short time. The
@@ -69,8 +72,9 @@ fn start_of_day(at: Timestamp) -> Timestamp {
     Timestamp::from_unix_micros(at.unix_micros().div_euclid(day) * day).unwrap_or(at)
 }
 
-/// The length of new ranges: about a third of the retention period.
-fn range_length(retention: Option<Duration>) -> Duration {
+/// The length of new ranges: about a third of the retention period, or the maximum if there are many ranges.
+fn range_length(retention: Option<Duration>, range_count: usize) -> Duration {
+    let retention = retention.filter(|_| range_count <= SHORT_RANGES_MAX);
     let days = retention.map_or(u64::from(DAYS_MAX), |period| period.as_secs() / DAY.as_secs() / 3);
     DAY * u32::try_from(days).unwrap_or(DAYS_MAX).clamp(DAYS_MIN, DAYS_MAX)
 }
@@ -96,7 +100,8 @@ pub(crate) fn create_event_partitions(
     retention: Option<Duration>,
 ) -> QueryResult<usize> {
     let find_missing = |conn: &mut PgConnection| -> QueryResult<Vec<PartitionRange>> {
-        let mut missing = missing_ranges(&load_ranges(conn)?, now, range_length(retention));
+        let existing = load_ranges(conn)?;
+        let mut missing = missing_ranges(&existing, now, range_length(retention, existing.len()));
         missing.truncate(CREATED_MAX);
         let mut unused = Vec::new();
         for range in missing {
@@ -227,9 +232,23 @@ mod tests {
 
     #[test]
     fn ranges_have_about_a_third_of_the_retention_period() {
-        let days =
-            |retention: Option<u32>| range_length(retention.map(|days| DAY * days)).as_secs() / DAY.as_secs();
-        assert_eq!([Some(1), Some(30), Some(90), Some(3_650), None].map(days), [7, 10, 30, 91, 91]);
+        let days = |retention: Option<u32>, range_count| {
+            range_length(retention.map(|days| DAY * days), range_count).as_secs() / DAY.as_secs()
+        };
+        let retentions = [Some(1), Some(30), Some(90), Some(3_650), None];
+        assert_eq!(retentions.map(|retention| days(retention, 0)), [7, 10, 30, 91, 91]);
+        assert_eq!(days(Some(30), SHORT_RANGES_MAX), 10);
+        assert_eq!(days(Some(30), SHORT_RANGES_MAX + 1), 91);
+    }
+
+    #[test]
+    fn few_ranges_exist_after_ten_years_in_which_none_could_be_dropped() {
+        let mut ranges: Vec<PartitionRange> = Vec::new();
+        for day in 0..3_650 {
+            let length = range_length(Some(DAY * 30), ranges.len());
+            ranges.extend(missing_ranges(&ranges, days_from_now(day), length));
+        }
+        assert!(ranges.len() <= 65, "{}", ranges.len());
     }
 
     #[test]
