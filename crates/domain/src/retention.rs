@@ -55,7 +55,7 @@ pub fn prune_expired(
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     if let Some(period) = periods.events {
         let before = now - period;
-        store.transaction(|tx| record_events_pruned_before(tx, before))?;
+        store.transaction(|tx| record_events_pruned_before(tx, before, now))?;
         pruned.event_partitions = drop_expired_event_partitions(store, before, pacer)?;
         pruned.events = prune_events(store, before, pacer)?;
     }
@@ -120,14 +120,17 @@ fn prune_all(
 }
 
 /// Stores the time before which events may be missing, unless a later time is stored, so that verification does not
-/// report them. Must be called before events are deleted.
+/// report them. Must be called before events are deleted. A time after `now` was stored while the clock was ahead, and is
+/// replaced by `now`: all events that were deleted then are older.
 pub(crate) fn record_events_pruned_before<T: Settings + ?Sized>(
     tx: &mut T,
     before: Timestamp,
+    now: Timestamp,
 ) -> Result<(), StoreError> {
     let stored = tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
-    if stored.is_none_or(|stored| stored < before.unix_micros()) {
-        tx.set_setting(Setting::EventsPrunedBefore, &before.unix_micros().to_string())?;
+    let latest = stored.unwrap_or(i64::MIN).max(before.unix_micros()).min(now.unix_micros());
+    if stored != Some(latest) {
+        tx.set_setting(Setting::EventsPrunedBefore, &latest.to_string())?;
     }
     Ok(())
 }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Attempt, ClaimRequest, DeliveryOutcome, EventQuery, Setting, Settlement, StoreError, StoreExt as _,
-    Timestamp, Tx,
+    Attempt, ClaimRequest, DeliveryOutcome, EventQuery, Pacer, Setting, Settlement, StoreError,
+    StoreExt as _, Timestamp, Tx,
 };
 use guerdon_domain::recognitions::Sender;
+use guerdon_domain::retention::{RetentionPeriods, prune_expired};
 use guerdon_domain::values::EventId;
 use uuid::Uuid;
 
@@ -67,6 +68,47 @@ fn prune_events(fixture: &LedgerFixture, before: Timestamp, limit: i64) -> usize
         }
         behind = last;
     }
+}
+
+/// Steps of a fixed size without pauses.
+struct FixedSteps;
+
+impl Pacer for FixedSteps {
+    fn rows_max(&self) -> i64 {
+        100
+    }
+
+    fn begin_step(&mut self) {}
+
+    fn end_step(&mut self) {}
+
+    fn begin_phase(&mut self) {}
+}
+
+#[test]
+fn a_time_of_pruning_that_was_stored_while_the_clock_was_ahead_is_corrected() {
+    on_each_database(|fixture| {
+        let period = 24 * HOUR;
+        let periods = RetentionPeriods { events: Some(period), notifications: None };
+        let correct_time = current_time(fixture);
+        let pruned_before = |expected: &dyn Fn(i64) -> bool| {
+            prune_expired(fixture.store.as_ref(), periods, &mut FixedSteps, &fixture.context()).unwrap();
+            let stored = fixture.read_snapshot(|reads| reads.get_setting(Setting::EventsPrunedBefore));
+            let stored: i64 = stored.unwrap().parse().unwrap();
+            assert!(expected(stored), "{stored}");
+            stored
+        };
+        let first = pruned_before(&|stored| stored < correct_time.unix_micros());
+        fixture.clock.set_time(correct_time + 60 * period);
+        pruned_before(&|stored| stored > correct_time.unix_micros());
+        fixture.clock.set_time(correct_time + HOUR);
+        let corrected = pruned_before(&|stored| stored > first);
+        let now = current_time(fixture).unix_micros();
+        assert!(corrected <= now, "{corrected} is after {now}");
+        assert_eq!(fixture.audit_ledger(), []);
+        fixture.clock.set_time(correct_time + 2 * HOUR);
+        pruned_before(&|stored| stored == corrected);
+    });
 }
 
 fn stored_events(fixture: &LedgerFixture) -> BTreeSet<EventId> {

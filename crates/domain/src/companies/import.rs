@@ -147,7 +147,7 @@ where
         return Err(ImportCompanyError::Inconsistent(text));
     }
     if let Some(pruned_before) = incoming.events_pruned_before {
-        record_events_pruned_before(tx, pruned_before)?;
+        record_events_pruned_before(tx, pruned_before, now)?;
     }
     let entry = context.new_audit_entry(Action::CompanyImported).with_company(incoming.company_id);
     tx.record_audit_entry(&entry.with_provider(incoming.provider_id).with_object(incoming.token))?;

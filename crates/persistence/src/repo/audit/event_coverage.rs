@@ -34,7 +34,9 @@ impl Unit<'_> {
     ) -> Result<(), StoreError> {
         let retained_since = self.events_retained_since()?;
         findings.require(retained_since.is_none_or(|since| since.0 <= now), "pruning", || {
-            "the recorded time of the latest pruning is in the future: events may have been deleted by hand".to_owned()
+            "the recorded time of the latest pruning is in the future: the clock was ahead, or events may have been \
+             deleted by hand; `guerdon prune` corrects the time"
+                .to_owned()
         });
         Ok(())
     }
