@@ -133,6 +133,24 @@ fn each_outcome_is_stored_with_its_attempt() {
 }
 
 #[test]
+fn the_responses_to_an_event_are_cleared_with_its_body_unchanged() {
+    on_each_database(|fixture| {
+        cause_events(fixture, 2);
+        let at = current_time(fixture);
+        let claimed = claim_events(fixture, at, 1, 2);
+        let outcome = DeliveryOutcome::RetryAt(at + Duration::from_secs(15));
+        let settlements = [0, 1].map(|index| new_settlement(fixture, &claimed[index], 1, outcome, at));
+        settle_events(fixture, &settlements);
+        let responses = "attempts WHERE length(response) > 0 OR response_headers IS NOT NULL";
+        assert_eq!(fixture.database.count_rows(responses), 2);
+        fixture.store.transaction(|tx| tx.clear_responses(&[claimed[0].id])).unwrap();
+        assert_eq!(fixture.database.count_rows(responses), 1);
+        assert_eq!(fixture.database.count_rows("attempts"), 2);
+        assert_eq!(fixture.database.count_rows("events WHERE original_digest IS NOT NULL"), 0);
+    });
+}
+
+#[test]
 fn the_last_failure_is_found_among_many_untried_deliveries() {
     on_each_database(|fixture| {
         cause_events(fixture, 30);

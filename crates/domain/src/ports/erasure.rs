@@ -17,8 +17,11 @@ pub trait Erasure {
     /// The bodies of the events with these ids. Events that no longer exist are left out.
     fn event_bodies(&mut self, ids: &[EventId]) -> Result<Vec<(EventId, Vec<u8>)>, StoreError>;
 
-    /// Replaces the body of an event, and clears the stored responses of its receivers.
+    /// Replaces the body of an event.
     fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError>;
+
+    /// Clears the stored responses of receivers to these events.
+    fn clear_responses(&mut self, ids: &[EventId]) -> Result<(), StoreError>;
 
     /// Deletes a company's notifications to an address that were queued up to a time. Returns the number of deleted
     /// notifications.

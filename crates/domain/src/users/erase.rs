@@ -66,7 +66,9 @@ pub fn erase<T: AuditLog + Erasure + Locks + ReadCompanies + Users + ?Sized>(
     Ok(company)
 }
 
-/// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_BODIES_MAX`].
+/// Erases name and address of a deleted user from the bodies of these events, at most [`ERASED_BODIES_MAX`], and clears
+/// the responses of receivers, which may contain parts of a body. The response to an attempt that is in progress is
+/// stored later, and is cleared only if this is called again.
 pub fn erase_from_events<T: Erasure + ?Sized>(
     tx: &mut T,
     id: UserId,
@@ -81,5 +83,5 @@ pub fn erase_from_events<T: Erasure + ?Sized>(
             tx.replace_event_body(event, &erased)?;
         }
     }
-    Ok(())
+    Ok(tx.clear_responses(events)?)
 }

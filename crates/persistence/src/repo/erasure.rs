@@ -1,7 +1,7 @@
 //! Erases a deleted user's personal data from events and notifications.
 
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Bool};
 use guerdon_domain::ports::{Erasure, ReadErasure, StoreError, Timestamp};
 use guerdon_domain::values::{CompanyId, EmailAddress, EventId, UserId};
 
@@ -78,13 +78,17 @@ impl Erasure for Unit<'_> {
             events::table.find(Id(id)).select((events::body, events::original_digest)).get_result(conn)
         })?;
         let original = original.unwrap_or_else(|| digest(&SHA256, &before).as_ref().to_vec());
-        self.query(|conn| {
+        self.execute(|conn| {
             diesel::update(events::table.find(Id(id)))
                 .set((events::body.eq(body), events::original_digest.eq(Some(original))))
                 .execute(conn)
-        })?;
-        // A receiver's response may contain parts of the request.
-        let responses = attempts::table.filter(attempts::event_id.eq(Id(id)));
+        })
+    }
+
+    fn clear_responses(&mut self, ids: &[EventId]) -> Result<(), StoreError> {
+        let ids: Vec<Id<EventId>> = ids.iter().copied().map(Id).collect();
+        let has_response = diesel::dsl::sql::<Bool>("(length(response) > 0 OR response_headers IS NOT NULL)");
+        let responses = attempts::table.filter(attempts::event_id.eq_any(ids)).filter(has_response);
         self.execute(|conn| {
             diesel::update(responses)
                 .set((attempts::response.eq(&[0_u8; 0][..]), attempts::response_headers.eq(None::<String>)))
