@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::rules::{LedgerError, amount_out_of_range, require_rule};
-use super::{AccountBook, AccountState, Paid, Payment, PaymentKind, PaymentOutcome, Transfer};
+use super::{AccountBook, AccountState, CrossedAlert, Paid, Payment, PaymentKind, PaymentOutcome, Transfer};
 use crate::money::{Amount, Points, Price, balance_difference};
 use crate::values::checked_cast;
 use crate::wallets::{Account, Reason};
@@ -14,13 +14,11 @@ struct DebitResult {
     payer: Account,
     /// The sequence number of the first entry of this debit in the account.
     first_sequence: i64,
-    /// The balance after this debit, if the debit took it below the alert threshold. `None` if the balance
-    /// was already below it.
-    balance_below_alert: Option<Amount>,
+    /// Set if the debit took the balance below the alert threshold; `None` if it was already below it.
+    crossed_alert: Option<CrossedAlert>,
 }
 
-const NOTHING_PAID: PaymentOutcome =
-    PaymentOutcome::Paid(Paid { transfer_count: 0, balance_below_alert: None });
+const NOTHING_PAID: PaymentOutcome = PaymentOutcome::Paid(Paid { transfer_count: 0, crossed_alert: None });
 
 impl AccountBook {
     /// Makes a payment. After an error, and after any outcome except [`PaymentOutcome::Paid`], parts of the
@@ -90,7 +88,7 @@ impl AccountBook {
             self.add_leg(payment, leg, ((debited.payer, sequence), credited), (price.each, points))?;
         }
         let transfer_count = checked_cast(credits.len());
-        Ok(PaymentOutcome::Paid(Paid { transfer_count, balance_below_alert: debited.balance_below_alert }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, crossed_alert: debited.crossed_alert }))
     }
 
     /// Empties and closes the open wallets.
@@ -121,7 +119,7 @@ impl AccountBook {
             let points = payment.rate.shown_points(amount);
             self.add_leg(payment, transfer_count, ((*wallet, sequence), credited), (amount, points))?;
         }
-        Ok(PaymentOutcome::Paid(Paid { transfer_count, balance_below_alert: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, crossed_alert: None }))
     }
 
     fn pay_single_leg(
@@ -136,7 +134,7 @@ impl AccountBook {
         };
         let accounts = ((from, debited.first_sequence), (to, self.credit_account(to, price.total)?));
         self.add_leg(payment, leg, accounts, (price.total, price.points_total))?;
-        Ok(PaymentOutcome::Paid(Paid { transfer_count: 1, balance_below_alert: debited.balance_below_alert }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count: 1, crossed_alert: debited.crossed_alert }))
     }
 
     /// Pays the same amount to each open receiver.
@@ -168,7 +166,7 @@ impl AccountBook {
             self.add_leg(payment, *leg, ((from, sequence), credited), (each, points))?;
         }
         let transfer_count = checked_cast(open.len());
-        Ok(PaymentOutcome::Paid(Paid { transfer_count, balance_below_alert: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, crossed_alert: None }))
     }
 
     fn set_wallet_balance(
@@ -244,12 +242,12 @@ impl AccountBook {
         }
         state.check_rules(payer.kind())?;
         let (balance, rounding_shortfall) = (state.balance, state.rounding_shortfall);
-        let balance_below_alert =
-            state.alert_below.filter(|alert| before >= *alert && balance < *alert).map(|_| balance);
+        let crossed = state.alert_below.filter(|threshold| before >= *threshold && balance < *threshold);
+        let crossed_alert = crossed.map(|threshold| CrossedAlert { threshold, balance });
         if is_short {
             self.cover_shortfall(payment, (payer, first_sequence - 1), rounding_shortfall)?;
         }
-        Ok(Some(DebitResult { payer, first_sequence, balance_below_alert }))
+        Ok(Some(DebitResult { payer, first_sequence, crossed_alert }))
     }
 
     fn find_covering_payer(&self, payers: &[Account], price: Price) -> Result<Option<Account>, LedgerError> {

@@ -95,9 +95,16 @@ pub enum PaymentOutcome {
 pub struct Paid {
     /// The number of transfers, not counting a rounding.
     pub transfer_count: u32,
-    /// The reserve's balance after this payment, if the payment took the reserve below its alert threshold.
-    /// `None` if the reserve was already below it.
-    pub balance_below_alert: Option<Amount>,
+    /// Set if the payment took the reserve below its alert threshold; `None` if the reserve was already below it.
+    pub crossed_alert: Option<CrossedAlert>,
+}
+
+/// The alert threshold of a reserve, and its balance after the payment that took it below the threshold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CrossedAlert {
+    /// The smallest balance that is not low, as it is stored with the account.
+    pub threshold: Amount,
+    pub balance: Amount,
 }
 
 impl PaymentOutcome {

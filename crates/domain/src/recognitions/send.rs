@@ -10,12 +10,12 @@ use super::Receivers;
 use super::events::{EventContext, build_events};
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{
-    AccountBook, CompanyFacts, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
+    AccountBook, CompanyFacts, CrossedAlert, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
 };
 use crate::model::{
     EntryKind, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, SentRecognition,
 };
-use crate::money::{Amount, Points, PointsRange, points_range};
+use crate::money::{Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
 use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, checked_cast};
@@ -158,8 +158,8 @@ impl Decide for SendRecognition {
         let company = &parties.company.company;
         let entry = context
             .new_journal_entry(company, EntryKind::Recognition(new_sent_recognition(&parties, self, points)));
-        let balance_below_alert = pay_receivers(&parties, &entry, book)?;
-        reserve::alert_if_low(company, balance_below_alert, facts, changes, context)?;
+        let crossed_alert = pay_receivers(&parties, &entry, book)?;
+        reserve::alert_if_low(company, crossed_alert, facts, changes, context)?;
         let recognitions = new_recognitions(&parties, self, points, &entry, context);
         let event_context = EventContext {
             entry: &entry,
@@ -283,7 +283,7 @@ fn pay_receivers(
     parties: &Parties<'_>,
     entry: &JournalEntry,
     book: &mut AccountBook,
-) -> Result<Option<Amount>, DecideError<SendError>> {
+) -> Result<Option<CrossedAlert>, DecideError<SendError>> {
     let insufficient = || DecideError::Refused(SendError::InsufficientFunds);
     let price = entry.price_per_receiver(None).ok_or_else(insufficient)?;
     let mut payers = entry.possible_payers();
@@ -295,7 +295,7 @@ fn pay_receivers(
     let points = entry.points_per_receiver();
     let payment_kind = PaymentKind::PricePerReceiver { payers: &payers, credits: &credits, price, points };
     match book.pay(&Payment::for_entry(entry, payment_kind)?)? {
-        PaymentOutcome::Paid(paid) => Ok(paid.balance_below_alert),
+        PaymentOutcome::Paid(paid) => Ok(paid.crossed_alert),
         PaymentOutcome::InsufficientFunds => Err(insufficient()),
         PaymentOutcome::AccountClosed => {
             Err(DecideError::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])))

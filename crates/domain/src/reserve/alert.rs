@@ -1,7 +1,7 @@
 //! The reserve alert: the administrators of a company are notified once when its reserve falls below a
 //! threshold.
 
-use crate::ledger::{Changes, Facts, LedgerError};
+use crate::ledger::{Changes, CrossedAlert, Facts, LedgerError};
 use crate::model::{Company, Notification};
 use crate::money::{Amount, Points};
 use crate::notifications;
@@ -31,18 +31,20 @@ pub fn alert_threshold(company: &Company) -> Option<Amount> {
 }
 
 /// Queues the alert, one mail for each active company admin and for `reserve_bcc`, if a payment took the
-/// reserve below its threshold; `balance_below_alert` is the balance after that payment.
+/// reserve below its threshold. The threshold is that of the account, which the payment has locked: a change of the
+/// company may have been committed after `company` was loaded.
 pub fn alert_if_low(
     company: &Company,
-    balance_below_alert: Option<Amount>,
+    crossed_alert: Option<CrossedAlert>,
     facts: &Facts,
     changes: &mut Changes,
     context: &Context<'_>,
 ) -> Result<(), LedgerError> {
-    if let Some((balance_below_alert, threshold)) = balance_below_alert.zip(company.reserve_alert) {
+    if let Some(CrossedAlert { threshold, balance }) = crossed_alert {
+        let threshold = company.rate.shown_points(threshold);
         let admins = facts.administrator_addresses(company.id)?.iter().cloned();
         let recipients = admins.chain(company.reserve_bcc.clone());
-        let notification = reserve_low(company, threshold, balance_below_alert);
+        let notification = reserve_low(company, threshold, balance);
         let new = notifications::build_notifications(company, recipients, &notification, context);
         changes.notifications.extend(new);
     }

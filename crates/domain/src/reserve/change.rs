@@ -119,7 +119,7 @@ impl Decide for ChangeReserve {
             }
             (outcome, _) => outcome.expect_paid()?, // a company's accounts never close
         };
-        alert_if_low(company, paid.balance_below_alert, facts, changes, context)?;
+        alert_if_low(company, paid.crossed_alert, facts, changes, context)?;
         changes.journal_entries.push(entry);
         Ok(BalanceChange { rate, points, before, after: book.shown_points(reserve, rate) })
     }
@@ -129,6 +129,7 @@ impl Decide for ChangeReserve {
 mod tests {
     use super::*;
     use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_not_loaded, expect_refusal, points};
+    use crate::model::Notification;
 
     fn change_reserve(
         fixture: &mut Fixture,
@@ -206,6 +207,20 @@ mod tests {
         assert_eq!(fixture.changes.notifications.len(), 0);
         withdraw_points(&mut fixture, 1).unwrap();
         assert_eq!(fixture.changes.notifications.len(), 1);
+    }
+
+    #[test]
+    fn an_alert_uses_the_threshold_of_the_account_if_the_company_was_loaded_before_a_change() {
+        let mut fixture = Fixture::new(50);
+        fixture.set_reserve(100, Some(50));
+        fixture.company_mut().reserve_alert = None;
+        fixture.add_administrator("ada@example.com");
+        withdraw_points(&mut fixture, 51).unwrap();
+        let [queued] = &fixture.changes.notifications[..] else { panic!("{:?}", fixture.changes) };
+        let Notification::ReserveLow { threshold, balance, .. } = queued.notification else {
+            panic!("{queued:?}")
+        };
+        assert_eq!((threshold, balance), (points(50), points(49)));
     }
 
     #[test]

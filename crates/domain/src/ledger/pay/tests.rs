@@ -86,12 +86,14 @@ fn a_shortfall_within_the_tolerance_is_the_first_entry_of_the_payer() {
 #[test]
 fn an_alert_is_raised_only_below_the_threshold() {
     let alert_at = |threshold| match pay_receivers(&mut new_book(0, Some(threshold))) {
-        PaymentOutcome::Paid(paid) => paid.balance_below_alert,
+        PaymentOutcome::Paid(paid) => paid.crossed_alert.map(|alert| (alert.threshold, alert.balance)),
         other => panic!("{other:?}"),
     };
     assert_eq!(alert_at(Amount::ZERO), None, "the balance equals the threshold");
-    assert_eq!(alert_at(Amount::from_nanodollars(1)), Some(Amount::ZERO));
-    assert_eq!(alert_at(price().total), Some(Amount::ZERO), "the balance was at the threshold before");
-    let more = price().total.checked_add(Amount::from_nanodollars(1)).unwrap();
+    let least = Amount::from_nanodollars(1);
+    assert_eq!(alert_at(least), Some((least, Amount::ZERO)));
+    let total = price().total;
+    assert_eq!(alert_at(total), Some((total, Amount::ZERO)), "the balance was at the threshold before");
+    let more = total.checked_add(least).unwrap();
     assert_eq!(alert_at(more), None, "the balance was below the threshold before");
 }
