@@ -24,7 +24,7 @@ pub(crate) struct Fixture {
     pub(crate) facts: Facts,
     pub(crate) book: AccountBook,
     pub(crate) changes: Changes,
-    clock: FixedClock,
+    pub(crate) clock: FixedClock,
     ids: SequentialIds,
 }
 

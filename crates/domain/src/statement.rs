@@ -28,7 +28,7 @@ pub enum StatementLine {
 }
 
 /// Calls `visit` for each line of an account's statement, until `visit` returns an error. The statement of a
-/// past period never changes, because entries never change and none is inserted later.
+/// past period never changes, because entries never change, and a new entry has the time at which its points move.
 pub fn visit_statement<R: ReadAccountEntries + ?Sized, E: From<StoreError>>(
     reads: &mut R,
     account: Account,

@@ -6,7 +6,7 @@ use guerdon_domain::commands::Refusal;
 use guerdon_domain::distributions::{DistributeError, Distribution};
 use guerdon_domain::ports::{DistributionsInTransit, StoreExt as _};
 use guerdon_domain::scheduler::finish_distributions;
-use guerdon_domain::wallets::WalletType;
+use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::testing::create_databases;
 
 use crate::size::create_users;
@@ -39,6 +39,7 @@ fn a_distribution_in_steps_is_sound_after_each_step_and_complete_at_the_end() {
         let everybody = i64::try_from(USER_COUNT).unwrap() + 1;
         fixture.deposit_points(3 * everybody);
         begin_distribution(fixture).unwrap();
+        let begun_at = fixture.context().clock.now();
         let in_transit = fixture.read_snapshot(|reads| reads.distributions_in_transit());
         assert_eq!((in_transit.distributions.len(), in_transit.points), (1, 3 * everybody));
         assert_eq!(fixture.reserve_points(), 0, "the full amount is debited immediately");
@@ -59,6 +60,9 @@ fn a_distribution_in_steps_is_sound_after_each_step_and_complete_at_the_end() {
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[0]), Some((3, 0)));
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[USER_COUNT - 2]), Some((3, 0)));
         assert_eq!(fixture.wallet_points(WalletType::Peer, users[USER_COUNT - 1]), Some((0, 0)));
+        let wallet = Account::Wallet(WalletType::Peer, users[0]);
+        let entries = fixture.read_snapshot(|reads| reads.list_account_entries(wallet, 0, 10));
+        assert!(entries.len() == 1 && entries[0].at > begun_at, "the entry has the time of its step");
         assert_eq!(fixture.reserve_points(), 3, "the points of the deleted user");
         assert_eq!(fixture.database.count_rows("distributions_under_way"), 0);
         assert_eq!(fixture.database.count_rows("distribution_steps"), 0);

@@ -87,7 +87,7 @@ impl<'a> JournalEntryAudit<'a> {
         let entry = self.entry;
         let is_valid = transfer.company == entry.company_id
             && i64::from(transfer.rate) == entry.rate.get()
-            && transfer.created_at == entry.created_at;
+            && Self::time_matches(entry, transfer);
         findings.require(is_valid, "transfer's journal entry", || {
             format!(
                 "{}: its company, rate or time differs from that of its journal entry",
@@ -132,6 +132,13 @@ impl<'a> JournalEntryAudit<'a> {
         });
         self.payer.get_or_insert(transfer.debit);
         self.first_amount.get_or_insert(transfer.amount);
+    }
+
+    /// A transfer has the time of its journal entry. Only the later steps of a distribution happen later.
+    fn time_matches(entry: &JournalEntry, transfer: &StoredTransfer) -> bool {
+        let is_step = matches!(entry.kind, EntryKind::Distribution { .. })
+            && StepsAudit::is_step_transfer(entry, transfer);
+        transfer.created_at == entry.created_at || (is_step && transfer.created_at > entry.created_at)
     }
 
     fn check_step(&mut self, transfer: &StoredTransfer, terms: &DistributionTerms, findings: &mut Findings) {

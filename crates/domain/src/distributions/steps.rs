@@ -17,7 +17,7 @@ use crate::ledger::{
 use crate::model::{EntryKind, JournalEntry};
 use crate::money::{Amount, Price};
 use crate::ports::StoreError;
-use crate::values::{JournalEntryId, UserId, checked_cast};
+use crate::values::{JournalEntryId, Timestamp, UserId, checked_cast};
 use crate::wallets::Account;
 
 /// The number of receivers that one step pays. It is fixed: all steps are stored when the distribution starts.
@@ -61,14 +61,14 @@ impl Decide for ContinueDistribution {
     }
 
     fn decide(&self, state: &mut DecisionState<'_>) -> Result<Option<usize>, DecideError<StoreError>> {
-        let DecisionState { facts, book, changes, .. } = state;
+        let DecisionState { facts, book, changes, context, .. } = state;
         let entry_id = self.0;
         match facts.find_distribution_step(entry_id)? {
             None => Ok(None),
             Some(DistributionStep::Pay { entry, first_leg, users }) => {
                 let credits: Vec<Account> =
                     users.iter().filter_map(|user| entry.credited_account(Some(*user))).collect();
-                let paid = pay_share(book, entry, *first_leg, &credits)?;
+                let paid = pay_share(book, entry, (*first_leg, &credits), context.clock.now())?;
                 let unpaid = checked_cast::<u32, _>(users.len()) - paid;
                 changes.distributions.push(DistributionProgress::StepPaid {
                     entry_id,
@@ -79,7 +79,7 @@ impl Decide for ContinueDistribution {
             }
             Some(DistributionStep::Return { entry, unpaid }) => {
                 if *unpaid > 0 {
-                    return_unpaid(book, entry, *unpaid)?;
+                    return_unpaid(book, entry, *unpaid, context.clock.now())?;
                 }
                 changes.distributions.push(DistributionProgress::Finished { entry_id });
                 Ok(Some(0))
@@ -91,16 +91,21 @@ impl Decide for ContinueDistribution {
 fn pay_share(
     book: &mut AccountBook,
     entry: &JournalEntry,
-    first_leg: u32,
-    to: &[Account],
+    (first_leg, to): (u32, &[Account]),
+    now: Timestamp,
 ) -> Result<u32, LedgerError> {
     let (from, points) = (Account::Transit(entry.company_id), entry.points_per_receiver());
     let payment_kind =
         PaymentKind::SharePerReceiver { from, to, first_leg, each: amount_per_receiver(entry)?, points };
-    Ok(book.pay(&Payment::for_entry(entry, payment_kind)?)?.expect_paid()?.transfer_count)
+    Ok(book.pay(&payment_of_step(entry, payment_kind, now)?)?.expect_paid()?.transfer_count)
 }
 
-fn return_unpaid(book: &mut AccountBook, entry: &JournalEntry, unpaid: u32) -> Result<(), LedgerError> {
+fn return_unpaid(
+    book: &mut AccountBook,
+    entry: &JournalEntry,
+    unpaid: u32,
+    now: Timestamp,
+) -> Result<(), LedgerError> {
     let unpaid_total = amount_per_receiver(entry)?
         .checked_mul(unpaid.into())
         .zip(entry.points_per_receiver().checked_mul(unpaid.into()));
@@ -108,8 +113,19 @@ fn return_unpaid(book: &mut AccountBook, entry: &JournalEntry, unpaid: u32) -> R
     let ((total, points_total), leg) = unpaid_total.zip(leg).ok_or_else(amount_out_of_range)?;
     let price = Price { each: total, total, threshold: total, points_total };
     let (from, to) = (Account::Transit(entry.company_id), Account::Reserve(entry.company_id));
-    book.pay(&Payment::for_entry(entry, PaymentKind::SingleLeg { from, to, price, leg })?)?.expect_paid()?;
+    let payment_kind = PaymentKind::SingleLeg { from, to, price, leg };
+    book.pay(&payment_of_step(entry, payment_kind, now)?)?.expect_paid()?;
     Ok(())
+}
+
+/// The payment of a step after the first. It has the time of the step, so that no account gets an entry in a past
+/// period; never a time before the journal entry, even if the clock was set back.
+fn payment_of_step<'a>(
+    entry: &JournalEntry,
+    payment_kind: PaymentKind<'a>,
+    now: Timestamp,
+) -> Result<Payment<'a>, LedgerError> {
+    Ok(Payment { at: now.max(entry.created_at), ..Payment::for_entry(entry, payment_kind)? })
 }
 
 /// The amount for each receiver.

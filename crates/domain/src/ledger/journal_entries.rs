@@ -115,7 +115,7 @@ impl JournalEntry {
 }
 
 impl<'a> Payment<'a> {
-    /// The payment of a journal entry.
+    /// The payment of a journal entry, at the time of the entry.
     ///
     /// # Errors
     ///

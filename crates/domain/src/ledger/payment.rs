@@ -17,6 +17,7 @@ pub struct Payment<'a> {
     /// The rate of the price.
     pub rate: PointsPerDollar,
     pub kind: PaymentKind<'a>,
+    /// When the points move: the time of the journal entry, or of a later step of a distribution.
     pub at: Timestamp,
 }
 

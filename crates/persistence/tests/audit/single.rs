@@ -60,6 +60,10 @@ fn changed_transfers() {
         "UPDATE transfers SET points_per_dollar = 8 WHERE reason = 1",
         &["transfer's journal entry"],
     );
+    assert_violations(
+        "UPDATE transfers SET created_at = (SELECT max(created_at) FROM journal_entries) WHERE reason = 1",
+        &["transfer's journal entry"],
+    );
     assert_violations("UPDATE transfers SET reason = 6 WHERE reason = 7", &["transfer's reason"]);
     assert_violations("UPDATE transfers SET reason = 2 WHERE reason = 1", &["transfer's reason"]);
     assert_violations("UPDATE transfers SET credit_kind = 3 WHERE reason = 1", &["transfer's parties"]);

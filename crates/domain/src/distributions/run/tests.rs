@@ -2,6 +2,7 @@ use super::*;
 use crate::distributions::ContinueDistribution;
 use crate::fixture::{COMPANY, Fixture, PROVIDER, expect_not_loaded, expect_refusal, points, user_id};
 use crate::ledger::{DistributionProgress, DistributionStep, ScheduleFacts};
+use crate::memory::FixedClock;
 use crate::model::Period;
 use crate::values::{IsoDate, JournalEntryId, ScheduleId, Timestamp};
 
@@ -182,6 +183,8 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     let step = DistributionStep::Pay { entry: entry.clone(), first_leg: 1, users: vec![ann, deleted] };
     fixture.facts.distributions.insert(id, Some(step));
     let command = ContinueDistribution(id);
+    let step_at = Timestamp::from_unix_micros(1_000_000).unwrap();
+    fixture.clock = FixedClock(step_at);
     assert_eq!(command.initial_needs(), Needs { distributions: BTreeSet::from([id]), ..Needs::default() });
     assert_eq!(command.affected_count(), 1_000, "as many as one step pays");
     let [ann_wallet, deleted_wallet] = [ann, deleted].map(|id| Account::Wallet(WalletType::User, id));
@@ -196,7 +199,9 @@ fn large_distributions_run_in_steps_and_return_the_unpaid_remainder() {
     assert_eq!(fixture.decide_command(PROVIDER, &ContinueDistribution(id)).unwrap(), Some(0));
     assert_eq!(fixture.shown_points(Account::Reserve(COMPANY)), 8_000);
     assert_eq!(fixture.changes.distributions[2], DistributionProgress::Finished { entry_id: id });
-    let transfers = fixture.book.transfers().len();
+    let times: Vec<Timestamp> = fixture.book.transfers().iter().map(|transfer| transfer.at).collect();
+    assert_eq!(times, [Timestamp::UNIX_EPOCH, step_at, step_at], "each transfer has the time of its step");
+    let transfers = times.len();
     let entry = fixture.changes.journal_entries[0].clone();
     fixture.facts.distributions.insert(id, Some(DistributionStep::Return { entry, unpaid: 0 }));
     assert_eq!(fixture.decide_command(PROVIDER, &command).unwrap(), Some(0));
