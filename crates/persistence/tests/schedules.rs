@@ -7,8 +7,10 @@ use guerdon_domain::distributions::{
     self, CreateSchedule, Period, Schedule, ScheduleError, cancel_schedule, create_schedule,
 };
 use guerdon_domain::money::{Points, Sum};
-use guerdon_domain::ports::{Clock as _, StoreExt as _, Timestamp};
-use guerdon_domain::scheduler::{DateOutcome, ProcessedDate, SkippedSchedules, run_next_due_date};
+use guerdon_domain::ports::{Clock as _, StoreError, StoreExt as _, Timestamp};
+use guerdon_domain::scheduler::{
+    DateOutcome, DueDateError, ProcessedDate, SkippedSchedules, run_next_due_date,
+};
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
@@ -178,6 +180,91 @@ fn a_refused_schedule_does_not_block_others() {
         let ran: Vec<ProcessedDate> = std::iter::from_fn(|| process_due_date(fixture)).collect();
         assert_eq!(ran.iter().map(|ran| ran.schedule).collect::<Vec<_>>(), [dear, cheap]);
         assert_eq!(ran[1].outcome, DateOutcome::Paid { users: 1 });
+    });
+}
+
+/// Runs the next due distribution of a schedule that is not skipped.
+fn try_process_due_date(
+    fixture: &LedgerFixture,
+    skipped: &mut SkippedSchedules,
+) -> Result<Option<(ScheduleId, DateOutcome)>, DueDateError> {
+    let ran = run_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), skipped)?;
+    Ok(ran.map(|ran| (ran.schedule, ran.outcome)))
+}
+
+#[test]
+fn a_damaged_schedule_does_not_block_others() {
+    on_each_database(|fixture| {
+        fixture.deposit_points(100);
+        let damaged = create_peer_schedule(fixture, Period::Month, "2026-11-01", 1).id;
+        let intact = create_peer_schedule(fixture, Period::Month, "2026-11-02", 1).id;
+        let mut skipped = SkippedSchedules::default();
+        let mut process = || try_process_due_date(fixture, &mut skipped);
+        let pass_skip_time = || fixture.clock.set_time(fixture.clock.now() + time::Duration::minutes(2));
+        let paid = DateOutcome::Paid { users: 1 };
+
+        let set_date = |date: &str| {
+            let sql = format!("UPDATE schedules SET next_on = '{date}' WHERE start_on = '2026-11-01'");
+            fixture.database.execute_sql(&sql, &sql);
+        };
+        set_date("2026/12/01");
+        let failed = process().unwrap_err();
+        assert_eq!(failed.schedule, Some(damaged));
+        assert!(matches!(failed.cause, StoreError::Corrupt { column: "next_on", .. }), "{failed}");
+        assert_eq!(process().unwrap(), Some((intact, paid.clone())));
+        assert_eq!(process().unwrap(), None, "the damaged schedule is skipped");
+        set_date("2026-11-01");
+
+        let move_to = |sqlite: &str, postgres: &str| {
+            let condition = "WHERE start_on = '2026-11-01'";
+            let unchecked = "ALTER TABLE schedules DROP CONSTRAINT IF EXISTS schedules_company_id_fkey";
+            fixture.database.execute_sql(
+                &format!("PRAGMA foreign_keys = OFF; UPDATE schedules SET company_id = {sqlite} {condition}"),
+                &format!("{unchecked}; UPDATE schedules SET company_id = {postgres} {condition}"),
+            );
+        };
+        move_to("zeroblob(16)", "'00000000-0000-0000-0000-000000000000'");
+        pass_skip_time();
+        let failed = process().unwrap_err();
+        assert_eq!(failed.schedule, Some(damaged));
+        assert!(failed.to_string().contains(&damaged.to_string()), "{failed}");
+        assert_eq!(process().unwrap(), None);
+        move_to("(SELECT id FROM companies)", "(SELECT id FROM companies)");
+        pass_skip_time();
+        assert_eq!(process().unwrap(), Some((damaged, paid)));
+    });
+}
+
+#[test]
+fn a_schedule_whose_refusal_cannot_be_recorded_does_not_block_others() {
+    on_each_database(|fixture| {
+        fixture.create_user_with("boss", |profile| profile.company_admin = true);
+        let first = create_peer_schedule(fixture, Period::Month, "2026-11-01", 100).id;
+        let second = create_peer_schedule(fixture, Period::Month, "2026-11-02", 100).id;
+        let set_email = |email: &str| {
+            let sql = format!("UPDATE users SET email = '{email}' WHERE email_folded = 'boss@example.com'");
+            fixture.database.execute_sql(&sql, &sql);
+        };
+        set_email("no address");
+        let mut skipped = SkippedSchedules::default();
+        let mut process = || try_process_due_date(fixture, &mut skipped);
+        assert_eq!(process().unwrap_err().schedule, Some(first));
+        assert_eq!(process().unwrap_err().schedule, Some(second));
+        assert_eq!(process().unwrap(), None);
+        set_email("boss@example.com");
+    });
+}
+
+#[test]
+fn a_schedule_that_was_skipped_while_the_clock_was_ahead_is_run_after_the_correction() {
+    on_each_database(|fixture| {
+        fixture.deposit_points(100);
+        let id = create_peer_schedule(fixture, Period::Month, "2026-11-01", 1).id;
+        let ahead = fixture.clock.now() + time::Duration::hours(12);
+        let mut skipped = SkippedSchedules::from([(id, ahead)]);
+        let ran = try_process_due_date(fixture, &mut skipped).unwrap();
+        assert_eq!(ran, Some((id, DateOutcome::Paid { users: 1 })));
+        assert_eq!(skipped, SkippedSchedules::default());
     });
 }
 

@@ -7,12 +7,12 @@ use time::Duration;
 use crate::any_provider;
 use crate::commands::{BlockingCommandQueue, Command, Done, Refusal};
 use crate::distributions::{DistributeError, Recipients, RunDistribution};
-use crate::model::{FailedAttempts, Notification, Requester, Schedule, SkippedDate};
+use crate::model::{Company, FailedAttempts, Notification, Requester, Schedule, SkippedDate};
 use crate::money::Sum;
 use crate::notifications::notify_administrators;
 use crate::ports::{
-    Context, LockableRow, Locks, NotificationOutbox, ReadCompanies, ReadSchedules, ReadUsers, Schedules,
-    Store, StoreError, StoreExt, Timestamp,
+    Context, LockableRow, Locks, NotificationOutbox, ReadCompanies, ReadSchedules, ReadTx, ReadUsers,
+    Schedules, Store, StoreError, StoreExt, Timestamp,
 };
 use crate::values::{IsoDate, ScheduleId};
 
@@ -25,6 +25,17 @@ const SKIP_AFTER_FAILURE: Duration = Duration::MINUTE;
 
 /// The schedules for which the store failed, and until when they are skipped.
 pub type SkippedSchedules = BTreeMap<ScheduleId, Timestamp>;
+
+/// Why no date was processed, although one may be due.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{cause}")]
+pub struct DueDateError {
+    /// The schedule that failed and is skipped for a minute. Others can still run. `None` if the database cannot be
+    /// used now.
+    pub schedule: Option<ScheduleId>,
+    /// The failure.
+    pub cause: StoreError,
+}
 
 /// The result for a due date.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +67,13 @@ pub enum DateOutcome {
     ScheduleChanged,
 }
 
+/// A due schedule and what its distribution needs.
+struct DueSchedule {
+    schedule: Schedule,
+    company: Company,
+    recipients: Recipients,
+}
+
 /// Runs the distribution of the most overdue date, if any. Any number of processes may call this concurrently. A
 /// refusal is recorded for a later attempt and mailed to the company's admins. If a date is returned, more may be due,
 /// and the distribution may be in steps: the caller then calls
@@ -63,24 +81,52 @@ pub enum DateOutcome {
 ///
 /// # Errors
 ///
-/// If the store fails. The schedule is then skipped for a minute, so that it does not delay others.
+/// If the store fails, or a row that the schedule needs is corrupt or missing. The schedule is then skipped for a
+/// minute, so that it does not delay others.
 pub fn run_next_due_date(
     store: &dyn Store,
     commands: &BlockingCommandQueue,
     skipped: &mut SkippedSchedules,
-) -> Result<Option<ProcessedDate>, StoreError> {
+) -> Result<Option<ProcessedDate>, DueDateError> {
+    let now = commands.context_sources.clock.now();
+    // A longer wait means that the clock was set back.
+    skipped.retain(|_, until| *until > now && *until <= now + SKIP_AFTER_FAILURE);
+    let skipped_ids: Vec<ScheduleId> = skipped.keys().copied().collect();
+    let mut next_id = None;
+    let processed = store
+        .read_snapshot(|reads| -> Result<_, StoreError> {
+            next_id = reads.next_due_schedule_id(now, &skipped_ids)?;
+            next_id.map(|id| read_due_schedule(reads, id)).transpose()
+        })
+        .and_then(|due| due.flatten().map(|due| run_due_date(store, commands, due)).transpose());
+    processed.map_err(|cause| {
+        if let Some(id) = next_id {
+            skipped.insert(id, now + SKIP_AFTER_FAILURE);
+        }
+        let is_outage = matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
+        DueDateError { schedule: next_id.filter(|_| !is_outage), cause }
+    })
+}
+
+/// Reads a due schedule, its company and its recipients. `None` if the schedule does not exist.
+fn read_due_schedule(reads: &mut dyn ReadTx, id: ScheduleId) -> Result<Option<DueSchedule>, StoreError> {
+    let Some(schedule) = reads.find_schedule(id)? else { return Ok(None) };
+    let company_id = schedule.company_id;
+    let company = any_provider::find_company(reads, company_id)?
+        .ok_or_else(|| StoreError::Broken(format!("company {company_id} of schedule {id} does not exist")))?;
+    let recipients = Recipients::all_active(reads, company_id, schedule.wallet)?;
+    Ok(Some(DueSchedule { schedule, company, recipients }))
+}
+
+/// Runs the distribution of the next date of a schedule.
+fn run_due_date(
+    store: &dyn Store,
+    commands: &BlockingCommandQueue,
+    due: DueSchedule,
+) -> Result<ProcessedDate, StoreError> {
+    let DueSchedule { schedule, company, recipients } = due;
     let requester = Requester::SCHEDULE;
     let context = commands.context_sources.context_for(&requester);
-    let now = context.clock.now();
-    skipped.retain(|_, until| *until > now);
-    let skipped_ids: Vec<ScheduleId> = skipped.keys().copied().collect();
-    let next = store.read_snapshot(|reads| -> Result<_, StoreError> {
-        let Some(schedule) = reads.find_next_due_schedule(now, &skipped_ids)? else { return Ok(None) };
-        let Some(company) = any_provider::find_company(reads, schedule.company_id)? else { return Ok(None) };
-        let recipients = Recipients::all_active(reads, schedule.company_id, schedule.wallet)?;
-        Ok(Some((schedule, company, recipients)))
-    })?;
-    let Some((schedule, company, recipients)) = next else { return Ok(None) };
     let command = Command::RunDistribution(RunDistribution {
         company_id: schedule.company_id,
         wallet: schedule.wallet,
@@ -90,21 +136,18 @@ pub fn run_next_due_date(
     });
     let processed = |outcome| ProcessedDate { schedule: schedule.id, due_on: schedule.next_on, outcome };
     match commands.execute_command(company.provider_id, &requester, command) {
-        Ok(Done::Distributed(done)) => Ok(Some(processed(DateOutcome::Paid { users: done.users }))),
+        Ok(Done::Distributed(done)) => Ok(processed(DateOutcome::Paid { users: done.users })),
         Ok(_) => Err(StoreError::Broken("the command was not a distribution".into())),
         Err(Refusal::Distribute(DistributeError::ScheduleChanged)) => {
-            Ok(Some(processed(DateOutcome::ScheduleChanged)))
+            Ok(processed(DateOutcome::ScheduleChanged))
         }
-        Err(refusal) => match refusal.into_failure() {
-            Ok(cause) => {
-                skipped.insert(schedule.id, now + SKIP_AFTER_FAILURE);
-                Err(cause)
-            }
-            Err(refusal) => {
-                let reason = refusal.to_string();
-                store.transaction(|tx| record_refusal(tx, &schedule, &reason, &context)).map(Some)
-            }
-        },
+        Err(refusal) => {
+            let reason = match refusal.into_failure() {
+                Ok(cause) => return Err(cause),
+                Err(refusal) => refusal.to_string(),
+            };
+            store.transaction(|tx| record_refusal(tx, &schedule, &reason, &context))
+        }
     }
 }
 

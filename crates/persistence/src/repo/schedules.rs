@@ -26,23 +26,23 @@ impl ReadSchedules for Unit<'_> {
         self.record_failure(found.map(ScheduleRow::into_schedule).transpose())
     }
 
-    fn find_next_due_schedule(
+    fn next_due_schedule_id(
         &mut self,
         now: Timestamp,
-        passed_over: &[ScheduleId],
-    ) -> Result<Option<Schedule>, StoreError> {
-        let passed_over: Vec<Id<ScheduleId>> = passed_over.iter().map(|id| Id(*id)).collect();
-        let found: Option<ScheduleRow> = self.query(|conn| {
+        skipped: &[ScheduleId],
+    ) -> Result<Option<ScheduleId>, StoreError> {
+        let skipped: Vec<Id<ScheduleId>> = skipped.iter().map(|id| Id(*id)).collect();
+        let found: Option<Id<ScheduleId>> = self.query(|conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(DbTimestamp(now))))
-                .filter(schedules::id.ne_all(passed_over))
+                .filter(schedules::id.ne_all(skipped))
                 .filter(sql::<Bool>(IN_OPEN_COMPANY))
                 .order((schedules::due_at, schedules::id))
-                .select(ScheduleRow::as_select())
+                .select(schedules::id)
                 .first(conn)
                 .optional()
         })?;
-        self.record_failure(found.map(ScheduleRow::into_schedule).transpose())
+        Ok(found.map(|id| id.0))
     }
 
     fn list_schedules(&mut self, company: CompanyId) -> Result<Vec<Schedule>, StoreError> {

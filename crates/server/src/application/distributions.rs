@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{
-    DateOutcome, ProcessedDate, SkippedSchedules, UnfinishedDistribution, finish_distributions,
+    DateOutcome, DueDateError, ProcessedDate, SkippedSchedules, UnfinishedDistribution, finish_distributions,
     run_next_due_date,
 };
-use guerdon_domain::values::JournalEntryId;
+use guerdon_domain::values::{JournalEntryId, ScheduleId};
 
 use crate::platform::context_sources;
 use crate::settings::Settings;
@@ -30,7 +30,9 @@ pub(super) struct DuePayments {
     commands: BlockingCommandQueue,
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
     previous_run_failed: bool,
-    stood_back: SkippedSchedules,
+    skipped: SkippedSchedules,
+    /// The schedules that have been logged because their last attempt failed.
+    failed_schedules: BTreeSet<ScheduleId>,
     /// The distributions that have been logged because they cannot be finished.
     reported: BTreeSet<JournalEntryId>,
 }
@@ -42,7 +44,8 @@ impl DuePayments {
             store,
             commands,
             previous_run_failed: false,
-            stood_back: SkippedSchedules::default(),
+            skipped: SkippedSchedules::default(),
+            failed_schedules: BTreeSet::new(),
             reported: BTreeSet::new(),
         }
     }
@@ -55,17 +58,25 @@ impl DuePayments {
     }
 
     /// Returns the failure that ended the run, unless the previous run failed as well, so that an outage is logged
-    /// once.
+    /// once. The failure of a single schedule is logged once until it works again, and does not end the run.
     fn try_pay_due_dates(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
         while begun.elapsed() < RUN_TIME_MAX {
-            match self
-                .finish_interrupted()
-                .and_then(|()| run_next_due_date(self.store.as_ref(), &self.commands, &mut self.stood_back))
-            {
-                Ok(Some(ran)) => log_date_outcome(&ran),
+            match self.process_next_date() {
+                Ok(Some(ran)) => {
+                    self.failed_schedules.remove(&ran.schedule);
+                    log_date_outcome(&ran);
+                }
                 Ok(None) => break,
-                Err(cause) => {
+                Err(DueDateError { schedule: Some(schedule), cause }) => {
+                    if self.failed_schedules.insert(schedule) {
+                        log::warn!(
+                            schedule_id:% = schedule, cause:%;
+                            "cannot run a scheduled distribution, retrying every minute"
+                        );
+                    }
+                }
+                Err(DueDateError { schedule: None, cause }) => {
                     let failed_before = std::mem::replace(&mut self.previous_run_failed, true);
                     return (!failed_before).then_some(cause);
                 }
@@ -73,6 +84,12 @@ impl DuePayments {
         }
         self.previous_run_failed = false;
         None
+    }
+
+    /// Continues the distributions that are not finished, then runs the next one that is due.
+    fn process_next_date(&mut self) -> Result<Option<ProcessedDate>, DueDateError> {
+        self.finish_interrupted().map_err(|cause| DueDateError { schedule: None, cause })?;
+        run_next_due_date(self.store.as_ref(), &self.commands, &mut self.skipped)
     }
 
     /// Continues the distributions in steps that are not finished.
