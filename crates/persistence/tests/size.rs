@@ -1,11 +1,13 @@
 //! The largest possible requests.
 
 use guerdon_domain::commands::Refusal;
+use guerdon_domain::companies::UpdateCompany;
 use guerdon_domain::decide::execute_command;
 use guerdon_domain::distributions::DistributeError;
+use guerdon_domain::money::Points;
 use guerdon_domain::ports::StoreExt as _;
 use guerdon_domain::recognitions::{Receivers, SendError, SendFault, SendRecognition, Sender};
-use guerdon_domain::values::{Message, UserId};
+use guerdon_domain::values::{Message, Update, UserId};
 use guerdon_domain::wallets::WalletType;
 
 use crate::support::{LedgerFixture, on_each_database};
@@ -53,6 +55,20 @@ fn a_recognition_with_ten_thousand_receivers_succeeds_or_fails_as_a_whole() {
         );
         assert_eq!(fixture.reserve_points(), 0);
         assert_eq!(fixture.wallet_points(WalletType::User, users[9_999]), Some((10, 0)));
+    });
+}
+
+#[test]
+fn a_payment_across_the_reserve_alert_notifies_eight_thousand_administrators() {
+    on_each_database(|fixture| {
+        let users = create_users(fixture, 8_000);
+        let promote = "UPDATE users SET company_admin = true WHERE first_name = 'Crowd'";
+        fixture.database.execute_sql(promote, promote);
+        fixture.deposit_points(100);
+        let alert = Update::Set(Points::new(50).unwrap());
+        fixture.update_company(&UpdateCompany { reserve_alert: alert, ..UpdateCompany::default() }).unwrap();
+        fixture.send_recognition(Sender::Company(fixture.company), &users[..1], 60).unwrap();
+        assert_eq!(fixture.database.count_rows("notifications"), 8_001, "including one to the owner");
     });
 }
 

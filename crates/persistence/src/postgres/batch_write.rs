@@ -192,7 +192,7 @@ pub(crate) fn write_changes(
         failpoint("postgres.insert.notifications")?;
         let rows: Vec<NotificationRow<'_>> =
             changes.notifications.iter().map(NotificationRow::from_new_notification).collect();
-        diesel::insert_into(notifications::table).values(&rows).execute(conn)?;
+        insert_listed!(conn, notifications::table, rows);
     }
     Ok(())
 }
