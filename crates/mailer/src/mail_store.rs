@@ -1,5 +1,7 @@
 //! The interface of the outbox that the mailer reads.
 
+use std::time::Duration;
+
 use guerdon_domain::ports::{NotificationOutcome, StoreError, Timestamp};
 use uuid::Uuid;
 
@@ -21,4 +23,13 @@ pub trait MailStore: Send + Sync {
 
     /// When the next mail is due. A claimed mail is due at the end of its claim.
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Reschedules mails that are due much later than `retry_wait_max`, or whose claim ends much later than `lease`,
+    /// from `now`, because the clock was set back. Returns their number.
+    fn reschedule_after_clock_change(
+        &self,
+        now: Timestamp,
+        retry_wait_max: Duration,
+        lease: Duration,
+    ) -> Result<usize, StoreError>;
 }

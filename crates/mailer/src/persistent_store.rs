@@ -1,6 +1,7 @@
 //! Implements the outbox on the domain's store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{NotificationClaim, NotificationOutcome, Store, StoreError, StoreExt, Timestamp};
@@ -38,5 +39,14 @@ impl MailStore for PersistentMailStore {
 
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         self.0.transaction(|tx| tx.next_notification_due(Channel::Mail))
+    }
+
+    fn reschedule_after_clock_change(
+        &self,
+        now: Timestamp,
+        retry_wait_max: Duration,
+        lease: Duration,
+    ) -> Result<usize, StoreError> {
+        self.0.transaction(|tx| tx.reschedule_notifications(Channel::Mail, now, retry_wait_max, lease))
     }
 }

@@ -36,7 +36,7 @@ fn no_mail_is_started_if_the_lease_may_end_before_it_is_sent() {
     assert!(
         released
             .iter()
-            .all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(START + Duration::minutes(2)))
+            .all(|(_, outcome)| *outcome == NotificationOutcome::Released(START + Duration::minutes(2)))
     );
     harness.run_for(Duration::minutes(30));
     assert_eq!((harness.store.count_in_state(MailState::Sent), harness.attempted_mails().len()), (16, 16));
@@ -73,7 +73,7 @@ fn a_server_that_fails_several_mails_in_a_row_is_paused_briefly() {
     assert_eq!(harness.mailer.process_batch(), NextBatch::At(rest));
     let outcomes = harness.store.settlements();
     assert!(
-        outcomes[3..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(rest)),
+        outcomes[3..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::Released(rest)),
         "{outcomes:?}"
     );
 }

@@ -47,7 +47,7 @@ fn stopping_finishes_the_current_mail_and_releases_the_rest() {
     let settlements = store.settlements();
     assert_eq!(settlements[0], (mail_id(1), NotificationOutcome::Sent));
     assert_eq!(settlements.len(), 16);
-    assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::RetryAt(START)));
+    assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::Released(START)));
 }
 
 /// Panics when the first mail was sent.

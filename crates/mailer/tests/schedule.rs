@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use guerdon_domain::ports::Clock;
-use guerdon_mailer::{MailerObserver, SendFailure};
+use guerdon_mailer::{MailStore as _, MailerObserver, SendFailure};
 use time::Duration;
 
 use crate::support::memory_store::MailState;
@@ -110,10 +110,34 @@ fn a_server_that_is_available_again_resets_the_wait() {
 }
 
 #[test]
-fn all_queued_mails_are_given_up_in_a_long_outage() {
-    let mut harness = MailerHarness::new((1..=10).map(new_mail), |_| Err(SendFailure::server("gone")));
+fn a_long_outage_gives_up_only_mails_that_were_tried_four_times() {
+    let counts = Arc::new(AttemptCounts::default());
+    let mut harness = MailerHarness::new((1..=3).map(new_mail), |_| Err(SendFailure::server("gone")));
+    harness.mailer = harness.mailer.with_observer(Arc::<AttemptCounts>::clone(&counts));
     harness.run_for(Duration::days(3) + Duration::hours(2));
-    assert_eq!(harness.store.count_in_state(MailState::GivenUp), 10);
+    assert_eq!(harness.store.count_in_state(MailState::GivenUp), 1);
+    harness.run_for(Duration::hours(8));
+    assert_eq!(harness.store.count_in_state(MailState::GivenUp), 3);
+    assert_eq!(counts.0[2].load(Ordering::Relaxed), 3);
+    for number in [2, 3] {
+        let attempts = harness.attempted_mails().into_iter().filter(|id| *id == mail_id(number)).count();
+        assert_eq!(attempts, 4, "mail {number}");
+    }
+}
+
+#[test]
+fn an_old_mail_that_was_not_tried_is_not_given_up() {
+    let start = START + Duration::days(10);
+    let (clock, back) = (SettableClock::start_at(start), start + Duration::minutes(2));
+    let current_clock = Arc::clone(&clock);
+    let mut harness = MailerHarness::with_clock(clock, (1..=16).map(new_mail), move |_| {
+        if current_clock.now() < back { Err(SendFailure::server("refused the connection")) } else { Ok(()) }
+    });
+    harness.run_for(Duration::minutes(2));
+    assert_eq!(harness.attempted_mails(), [mail_id(1); 4]);
+    assert_eq!(harness.store.count_in_state(MailState::Pending), 15);
+    harness.run_for(Duration::hours(1));
+    assert_eq!(harness.store.count_in_state(MailState::Sent), 15);
 }
 
 #[test]
@@ -128,6 +152,30 @@ fn a_clock_that_is_set_back_does_not_stop_the_mailer() {
     harness.clock.set_time(START);
     harness.store.queue_mail(new_mail(1));
     harness.mailer.process_batch();
+    assert_eq!(harness.store.mail_state(mail_id(1)), MailState::Sent);
+}
+
+#[test]
+fn a_mail_that_failed_while_the_clock_was_ahead_is_retried_after_the_correction() {
+    let mut results = [false, true].into_iter();
+    let mut harness = MailerHarness::new([new_mail(1)], move |_| {
+        if results.next().unwrap() { Ok(()) } else { Err(SendFailure::server("gone")) }
+    });
+    harness.clock.set_time(START + Duration::hours(12));
+    harness.mailer.process_batch();
+    assert_eq!(harness.store.mail_state(mail_id(1)), MailState::Pending);
+    harness.clock.set_time(START);
+    harness.mailer.process_batch();
+    assert_eq!(harness.store.mail_state(mail_id(1)), MailState::Sent);
+}
+
+#[test]
+fn a_claim_that_a_killed_process_made_while_the_clock_was_ahead_ends_after_one_lease() {
+    let mut harness = MailerHarness::new([new_mail(1)], |_| Ok(()));
+    let (ahead, lease) = (START + Duration::hours(12), Duration::minutes(2));
+    harness.store.claim_due_mails(ahead, ahead + lease, mail_id(99), 16).unwrap();
+    harness.run_for(lease);
+    assert_eq!(harness.attempt_seconds(), [lease.whole_seconds()]);
     assert_eq!(harness.store.mail_state(mail_id(1)), MailState::Sent);
 }
 

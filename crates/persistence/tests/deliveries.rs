@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::support::{LedgerFixture, on_each_database, run_concurrently, with_each_write_form};
 
-fn lease_id(number: u64) -> Uuid {
+pub fn lease_id(number: u64) -> Uuid {
     Uuid::from_u64_pair(7, number)
 }
 
@@ -331,12 +331,12 @@ fn events_of_a_suspended_provider_wait() {
     });
 }
 
-fn reserve_notification(id: CompanyId) -> Notification {
+pub fn reserve_notification(id: CompanyId) -> Notification {
     let company = NotifiedCompany { id, name: "Acme".into(), domain: "acme.example".into() };
     Notification::CertificateExpiring { company, ends_at: Timestamp::UNIX_EPOCH, has_ended: true }
 }
 
-fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit: u16) -> NotificationClaim {
+pub fn claim_of_mails(now: Timestamp, lease_until: Timestamp, number: u64, limit: u16) -> NotificationClaim {
     NotificationClaim { channel: Channel::Mail, limit, now, lease_until, lease: lease_id(number) }
 }
 

@@ -21,6 +21,7 @@ mod ledger;
 mod migrations;
 mod model;
 mod moves;
+mod notifications;
 mod owners;
 mod plans;
 mod poolers;

@@ -1,6 +1,8 @@
 //! The outbox of notifications. They are queued in the transaction that causes them. The sender of a channel claims
 //! them under a lease, attempts each outside any transaction, and then settles it.
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
 use super::{StoreError, Timestamp};
@@ -104,6 +106,8 @@ pub enum NotificationOutcome {
     RetryAt(Timestamp),
     /// The notification is stored, but not retried.
     GivenUp,
+    /// No attempt was made; the notification is due again at this time.
+    Released(Timestamp),
 }
 
 /// Claims and settles notifications.
@@ -114,7 +118,8 @@ pub trait NotificationDeliveries {
         claim: &NotificationClaim,
     ) -> Result<Vec<ClaimedNotification>, StoreError>;
 
-    /// Writes the outcome of a notification whose lease still matches. Doing so again changes nothing.
+    /// Writes the outcome of a notification whose lease still matches. Doing so again changes nothing. Every outcome
+    /// except [`NotificationOutcome::Released`] counts as an attempt.
     fn settle_notification(
         &mut self,
         id: Uuid,
@@ -124,4 +129,16 @@ pub trait NotificationDeliveries {
 
     /// When the next notification of a channel is due. A claimed notification is due at the end of its lease.
     fn next_notification_due(&mut self, channel: Channel) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Reschedules notifications of a channel whose next attempt is later than a limit by more than
+    /// [`CLOCK_TOLERANCE`](super::CLOCK_TOLERANCE). There are such notifications after the clock was set back. A
+    /// waiting notification, whose limit is `retry_wait_max` from `now`, becomes due at `now`. A claimed one, whose
+    /// limit is `lease` from `now`, becomes due at that limit. Returns the number of rescheduled notifications.
+    fn reschedule_notifications(
+        &mut self,
+        channel: Channel,
+        now: Timestamp,
+        retry_wait_max: Duration,
+        lease: Duration,
+    ) -> Result<usize, StoreError>;
 }

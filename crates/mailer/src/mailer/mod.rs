@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use guerdon_domain::ports::{
-    Clock, IdGenerator, NotificationOutcome, Notifier, RETRIED_NOTIFICATION_DUE, StoreError, Timestamp,
+    CLOCK_TOLERANCE, Clock, IdGenerator, NotificationOutcome, Notifier, RETRIED_NOTIFICATION_DUE, StoreError,
+    Timestamp,
 };
 use uuid::Uuid;
 
@@ -21,6 +22,7 @@ use crate::mail::Mail;
 use crate::mail_store::MailStore;
 use crate::observer::{MailerObserver, NoObserver};
 use crate::transport::{MAX_SENDING_TIME, MailTransport};
+use schedule::RETRY_WAIT_MAX;
 use server::ServerAvailability;
 
 pub use running::RunningMailer;
@@ -50,6 +52,8 @@ pub struct Mailer {
     wake: Notifier,
     stopped: Arc<AtomicBool>,
     server: ServerAvailability,
+    /// When the due times of the outbox were last compared with the clock.
+    clock_checked_at: Option<Timestamp>,
     /// Outcomes that could not be stored yet, by mail, each with the lease of its claim.
     unrecorded: HashMap<Uuid, (Uuid, NotificationOutcome)>,
     /// How often the server refused each mail.
@@ -93,6 +97,7 @@ impl Mailer {
             wake: Notifier::default(),
             stopped: Arc::default(),
             server: ServerAvailability::default(),
+            clock_checked_at: None,
             unrecorded: HashMap::new(),
             refusals: HashMap::new(),
             store_fails: false,
@@ -136,6 +141,7 @@ impl Mailer {
 
     fn try_process_batch(&mut self, now: Timestamp) -> Result<NextBatch, StoreError> {
         self.record_unrecorded()?;
+        self.reschedule_if_clock_moved(now)?;
         if let Some(until) = self.server.unavailable_until(now) {
             if self.store.next_due()? != Some(RETRIED_NOTIFICATION_DUE) {
                 return Ok(NextBatch::At(until));
@@ -157,15 +163,31 @@ impl Mailer {
         Ok(if self.store_fails { NextBatch::At(now + SCAN_INTERVAL) } else { NextBatch::Now })
     }
 
+    /// Reschedules mails if the clock was set back since the last check. Otherwise due times that were computed with
+    /// the old clock could delay mails by hours or days. The first call always checks the due times, because it is not
+    /// known whether the clock was set back before.
+    fn reschedule_if_clock_moved(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        if self.clock_checked_at.is_none_or(|earlier| earlier > now + CLOCK_TOLERANCE) {
+            let count = self.store.reschedule_after_clock_change(now, RETRY_WAIT_MAX, LEASE_DURATION)?;
+            if count > 0 {
+                log::warn!(mails = count; "the system clock moved backwards: rescheduled waiting mails");
+            }
+        }
+        self.clock_checked_at = Some(now);
+        Ok(())
+    }
+
+    /// Attempts the mails of a batch. Once the server is unavailable or the batch must end, the rest is released
+    /// without an attempt and thus not given up.
     fn send_batch(&mut self, mails: &[Mail], batch: &mut MailBatch) {
         for mail in mails {
             let now = self.clock.now();
             let outcome = if let Some(outcome) = self.unrecorded_outcome(mail.id) {
                 outcome
             } else if let Some(until) = self.server.unavailable_until(now) {
-                schedule::after_outage(mail, now, until)
+                NotificationOutcome::Released(until)
             } else if self.must_end_batch(batch, now) {
-                NotificationOutcome::RetryAt(now)
+                NotificationOutcome::Released(now)
             } else {
                 self.attempt_mail(mail, batch)
             };
@@ -176,7 +198,10 @@ impl Mailer {
     /// The final outcome of a mail, if it could not be stored yet. Such a mail must not be sent again.
     fn unrecorded_outcome(&self, id: Uuid) -> Option<NotificationOutcome> {
         let (_, outcome) = self.unrecorded.get(&id)?;
-        (!matches!(outcome, NotificationOutcome::RetryAt(_))).then_some(*outcome)
+        match outcome {
+            NotificationOutcome::Sent | NotificationOutcome::GivenUp => Some(*outcome),
+            NotificationOutcome::RetryAt(_) | NotificationOutcome::Released(_) => None,
+        }
     }
 
     fn must_end_batch(&self, batch: &MailBatch, now: Timestamp) -> bool {
@@ -205,7 +230,9 @@ impl Mailer {
                 self.refusals.remove(&mail.id);
                 self.observer.mail_given_up();
             }
-            NotificationOutcome::Sent | NotificationOutcome::RetryAt(_) => {
+            NotificationOutcome::Sent
+            | NotificationOutcome::RetryAt(_)
+            | NotificationOutcome::Released(_) => {
                 log::warn!(mail_id:% = mail.id, failure:%; "cannot send a mail, retrying");
                 self.observer.attempt_failed();
             }

@@ -35,7 +35,7 @@ pub(super) fn after_refusal(mail: &Mail, now: Timestamp, count: u8) -> Notificat
     if count >= REFUSALS_MAX { NotificationOutcome::GivenUp } else { retry_after(mail, now, REFUSAL_WAIT) }
 }
 
-/// The outcome of a failure that concerns all mails; none is tried before `until`.
+/// The outcome of an attempt that failed for a reason that concerns all mails; none is tried before `until`.
 pub(super) fn after_outage(mail: &Mail, now: Timestamp, until: Timestamp) -> NotificationOutcome {
     if must_give_up(mail, now) { NotificationOutcome::GivenUp } else { NotificationOutcome::RetryAt(until) }
 }

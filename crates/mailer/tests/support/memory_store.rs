@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use guerdon_domain::ports::{NotificationOutcome, RETRIED_NOTIFICATION_DUE, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    CLOCK_TOLERANCE, NotificationOutcome, RETRIED_NOTIFICATION_DUE, StoreError, Timestamp,
+};
 use guerdon_mailer::{Mail, MailStore};
 use uuid::Uuid;
 
@@ -97,11 +100,11 @@ impl MailStore for MemoryMailStore {
             return Ok(());
         }
         row.lease = None;
-        row.mail.attempts += 1;
+        row.mail.attempts += u16::from(!matches!(outcome, NotificationOutcome::Released(_)));
         match outcome {
             NotificationOutcome::Sent => row.state = MailState::Sent,
             NotificationOutcome::GivenUp => row.state = MailState::GivenUp,
-            NotificationOutcome::RetryAt(at) => row.due = at,
+            NotificationOutcome::RetryAt(at) | NotificationOutcome::Released(at) => row.due = at,
         }
         inner.settlements.push((id, outcome));
         Ok(())
@@ -110,5 +113,24 @@ impl MailStore for MemoryMailStore {
     fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let inner = self.0.lock().unwrap();
         Ok(inner.rows.values().filter(|row| row.state == MailState::Pending).map(|row| row.due).min())
+    }
+
+    fn reschedule_after_clock_change(
+        &self,
+        now: Timestamp,
+        retry_wait_max: Duration,
+        lease: Duration,
+    ) -> Result<usize, StoreError> {
+        let mut inner = self.0.lock().unwrap();
+        let mut count = 0;
+        for row in inner.rows.values_mut().filter(|row| row.state == MailState::Pending) {
+            let (limit, due) =
+                if row.lease.is_some() { (now + lease, now + lease) } else { (now + retry_wait_max, now) };
+            if row.due > limit + CLOCK_TOLERANCE {
+                row.due = due;
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 }

@@ -1,13 +1,15 @@
 //! Queues and delivers notifications.
 
+use std::time::Duration;
+
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, SmallInt};
+use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
-    ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries, NotificationOutbox,
-    NotificationOutcome, NotificationQuery, NotificationRetries, NotificationState, RETRIED_NOTIFICATION_DUE,
-    ReadNotifications, StoreError, StoredNotification, Timestamp,
+    CLOCK_TOLERANCE, ClaimedNotification, NewNotification, NotificationClaim, NotificationDeliveries,
+    NotificationOutbox, NotificationOutcome, NotificationQuery, NotificationRetries, NotificationState,
+    RETRIED_NOTIFICATION_DUE, ReadNotifications, StoreError, StoredNotification, Timestamp,
 };
 use uuid::Uuid;
 
@@ -118,15 +120,18 @@ impl NotificationDeliveries for Unit<'_> {
     ) -> Result<(), StoreError> {
         let (state, due) = match outcome {
             NotificationOutcome::Sent => (NotificationState::Sent, None),
-            NotificationOutcome::RetryAt(at) => (NotificationState::Waiting, Some(DbTimestamp(at))),
+            NotificationOutcome::RetryAt(at) | NotificationOutcome::Released(at) => {
+                (NotificationState::Waiting, Some(DbTimestamp(at)))
+            }
             NotificationOutcome::GivenUp => (NotificationState::GivenUp, None),
         };
+        let attempts = i16::from(!matches!(outcome, NotificationOutcome::Released(_)));
         self.execute(|conn| {
             diesel::update(notifications::table.find(Id(id)))
                 .filter(notifications::lease_id.eq(Some(Id(lease))))
                 .set((
                     notifications::state.eq(state.code()),
-                    notifications::attempts.eq(notifications::attempts + 1),
+                    notifications::attempts.eq(notifications::attempts + attempts),
                     notifications::next_attempt_at.eq(due),
                     notifications::lease_id.eq(None::<Id>),
                 ))
@@ -141,5 +146,27 @@ impl NotificationDeliveries for Unit<'_> {
                 .sql(&format!(" AND {PENDING}"));
         let due: Option<DbTimestamp> = self.query(|conn| due.get_result(conn))?;
         Ok(due.map(|due| due.0))
+    }
+
+    fn reschedule_notifications(
+        &mut self,
+        channel: Channel,
+        now: Timestamp,
+        retry_wait_max: Duration,
+        lease: Duration,
+    ) -> Result<usize, StoreError> {
+        self.query(super::disable_statement_timeout)?;
+        let later_than = |limit: Timestamp| {
+            let latest = Some(DbTimestamp(limit + CLOCK_TOLERANCE));
+            let pending = notifications::channel.eq(channel.code()).and(sql::<Bool>(PENDING));
+            notifications::table.filter(pending).filter(notifications::next_attempt_at.gt(latest))
+        };
+        let due_at = |at: Timestamp| notifications::next_attempt_at.eq(Some(DbTimestamp(at)));
+        let waiting = later_than(now + retry_wait_max).filter(notifications::lease_id.is_null());
+        let mut changed = self.query(|conn| diesel::update(waiting).set(due_at(now)).execute(conn))?;
+        let claimed = later_than(now + lease).filter(notifications::lease_id.is_not_null());
+        changed += self.query(|conn| diesel::update(claimed).set(due_at(now + lease)).execute(conn))?;
+        self.queued.notifications |= changed > 0;
+        Ok(changed)
     }
 }

@@ -1,0 +1,90 @@
+//! Notifications that are released without an attempt, and those that wait too long after the clock was set back.
+
+use std::time::Duration;
+
+use guerdon_domain::notifications::{Channel, Recipient};
+use guerdon_domain::ports::{NewNotification, NotificationOutcome, StoreExt as _, Timestamp};
+use guerdon_domain::values::EmailAddress;
+use uuid::Uuid;
+
+use crate::deliveries::{claim_of_mails, current_time, lease_id, reserve_notification};
+use crate::support::{LedgerFixture, on_each_database};
+
+const LEASE: Duration = Duration::from_secs(120);
+const RETRY_WAIT_MAX: Duration = Duration::from_secs(3_600);
+
+fn queue_mails(fixture: &LedgerFixture, count: u64, created_at: Timestamp) {
+    let mail = |number| NewNotification {
+        id: lease_id(number),
+        company_id: fixture.company,
+        recipient: Recipient::Mail(EmailAddress::parse("a@example.com").unwrap()),
+        notification: reserve_notification(fixture.company),
+        created_at,
+    };
+    let mails: Vec<NewNotification> = (1..=count).map(mail).collect();
+    fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
+}
+
+/// Claims due mails and returns each with the number of its attempts.
+fn claim_mails(fixture: &LedgerFixture, now: Timestamp, lease: u64, limit: u16) -> Vec<(Uuid, u16)> {
+    let claim = claim_of_mails(now, now + LEASE, lease, limit);
+    let claimed = fixture.store.transaction(|tx| tx.claim_notifications(&claim)).unwrap();
+    claimed.iter().map(|mail| (mail.id, mail.attempts)).collect()
+}
+
+fn settle_mail(fixture: &LedgerFixture, number: u64, lease: u64, outcome: NotificationOutcome) {
+    fixture
+        .store
+        .transaction(|tx| tx.settle_notification(lease_id(number), lease_id(lease), outcome))
+        .unwrap();
+}
+
+fn reschedule_mails(fixture: &LedgerFixture, now: Timestamp) -> usize {
+    fixture
+        .store
+        .transaction(|tx| tx.reschedule_notifications(Channel::Mail, now, RETRY_WAIT_MAX, LEASE))
+        .unwrap()
+}
+
+#[test]
+fn a_release_does_not_count_as_an_attempt() {
+    on_each_database(|fixture| {
+        let at = current_time(fixture);
+        queue_mails(fixture, 1, at);
+        assert_eq!(claim_mails(fixture, at, 10, 1), [(lease_id(1), 0)]);
+        settle_mail(fixture, 1, 10, NotificationOutcome::RetryAt(at));
+        assert_eq!(claim_mails(fixture, at, 11, 1), [(lease_id(1), 1)]);
+        let later = at + Duration::from_secs(15);
+        settle_mail(fixture, 1, 11, NotificationOutcome::Released(later));
+        assert_eq!(claim_mails(fixture, at, 12, 1), []);
+        assert_eq!(claim_mails(fixture, later, 13, 1), [(lease_id(1), 1)]);
+    });
+}
+
+#[test]
+fn mails_are_rescheduled_after_the_clock_was_set_back() {
+    on_each_database(|fixture| {
+        let now = current_time(fixture);
+        let ahead = now + Duration::from_secs(12 * 3_600);
+        queue_mails(fixture, 2, ahead);
+        assert_eq!(claim_mails(fixture, ahead, 10, 1), [(lease_id(1), 0)]);
+        assert_eq!(reschedule_mails(fixture, ahead), 0, "the clock was not set back");
+        assert_eq!(reschedule_mails(fixture, now), 2, "one claimed, one waiting");
+        assert_eq!(claim_mails(fixture, now, 11, 9), [(lease_id(2), 0)]);
+        assert_eq!(reschedule_mails(fixture, now), 0);
+        settle_mail(fixture, 2, 11, NotificationOutcome::Sent);
+        assert_eq!(claim_mails(fixture, now + LEASE, 12, 9), [(lease_id(1), 0)]);
+    });
+}
+
+#[test]
+fn a_small_clock_difference_reschedules_no_mail() {
+    on_each_database(|fixture| {
+        let now = current_time(fixture);
+        queue_mails(fixture, 2, now);
+        assert_eq!(claim_mails(fixture, now, 10, 2).len(), 2);
+        settle_mail(fixture, 1, 10, NotificationOutcome::RetryAt(now + RETRY_WAIT_MAX));
+        assert_eq!(reschedule_mails(fixture, now - time::Duration::seconds(59)), 0);
+        assert_eq!(reschedule_mails(fixture, now - time::Duration::seconds(61)), 2);
+    });
+}
