@@ -190,7 +190,7 @@ fn server_errors_are_recorded_after_an_outage_of_the_database() {
         limit_file_size(service, None);
         let found = wait_for_count(service, &[], 5);
         assert_eq!(found[0]["route"], "/v1/corporations");
-        let reason = "the service is temporarily unavailable: the database is unavailable";
+        let reason = "the service is temporarily unavailable: the outcome of a commit is unknown";
         assert_eq!(found[0]["reason"], reason);
     });
 }

@@ -20,8 +20,9 @@ pub enum StoreError {
     /// log, never for a client.
     #[error("the database is unavailable: {0}")]
     Unavailable(String),
-    /// The acknowledgement of a commit was lost: the transaction may have been committed. An idempotency key makes a
-    /// retry safe. The string is for the log, never for a client.
+    /// The acknowledgement of a commit was lost, or the disk failed during a commit: the transaction may have been
+    /// committed, or the next start of the process may commit it. An idempotency key makes a retry safe. The string is
+    /// for the log, never for a client.
     #[error("the outcome of a commit is unknown: {0}")]
     OutcomeUnknown(String),
     /// The company was handed over to another cell: it can be read here, but not written.

@@ -11,6 +11,7 @@ use diesel::sql_types::Bool;
 use guerdon_domain::ports::{Notifiers, StoreError, Tx, Verdict};
 
 use super::checkpoint_thread::{CHECKPOINT, CheckpointRequest};
+use super::error_classes::classify_commit_error;
 use super::repo::Unit;
 use super::{Conn, Db, UnitLimits, classify_error, lock_mutex};
 use crate::failpoint::{failpoint, is_mutant};
@@ -171,8 +172,10 @@ impl Writer {
 
     fn commit_transaction(&mut self) -> Result<(), StoreError> {
         failpoint("sqlite.commit")?;
-        self.execute_sql(if is_mutant("lose_commit") { "ROLLBACK" } else { "COMMIT" })?;
-        failpoint("sqlite.committed").map_err(Into::into)
+        let sql = if is_mutant("lose_commit") { "ROLLBACK" } else { "COMMIT" };
+        let committed = self.conn.batch_execute(sql);
+        let acknowledged = committed.and_then(|()| failpoint("sqlite.committed").map_err(Into::into));
+        acknowledged.map_err(|e| classify_commit_error(&e))
     }
 
     pub(super) fn commit_group(&mut self) {
