@@ -142,9 +142,10 @@ fn an_incomplete_backup_is_refused() {
         fs::write(there("guerdon.db-wal"), "of another database").unwrap();
         refused(&path("copy.db"), "guerdon.db-wal");
         fs::remove_file(there("guerdon.db-wal")).unwrap();
-        fs::write(there("guerdon.db.restoring"), "of a restore that was killed").unwrap();
+        let left = ["", "-wal", "-shm", "-journal"].map(|end| there(&format!("guerdon.db.restoring{end}")));
+        left.iter().for_each(|file| fs::write(file, "of a restore that was killed").unwrap());
         assert_eq!(restored(&path("copy.db")).0, Some(0));
-        assert!(!there("guerdon.db.restoring").exists());
+        assert!(left.iter().all(|file| !file.exists()));
     });
 }
 

@@ -80,8 +80,11 @@ fn a_sped_up_sandbox_shows_the_whole_schedule_and_cleans_up() {
 #[test]
 fn a_sandbox_listens_on_the_configured_addresses() {
     let _alone = SANDBOX_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    let free_port = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let (http, operator) = (format!("0.0.0.0:{}", free_port()), format!("127.0.0.2:{}", free_port()));
+    // Below the ports that the system gives to connections and listeners of other tests.
+    let free_port =
+        |first: u16| (first..32_768).find(|port| TcpListener::bind(("0.0.0.0", *port)).is_ok()).unwrap();
+    let http = format!("0.0.0.0:{}", free_port(20_000));
+    let operator = format!("127.0.0.2:{}", free_port(25_000));
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "operator.listen = \"{operator}\"\ndatabase.url = \"postgres:///not-used\"").unwrap();
     let arguments = ["--config", file.path().to_str().unwrap()];
@@ -89,6 +92,7 @@ fn a_sandbox_listens_on_the_configured_addresses() {
     let output = sandbox.wait_until_ready().unwrap().join("\n");
     assert!(output.contains(&format!("It listens on {http} (http.listen), and on {operator} ")), "{output}");
     assert!(output.contains(&format!("https://localhost:{}", &http["0.0.0.0:".len()..])), "{output}");
+    assert!(output.contains(&format!("export GUERDON_OPERATOR__LISTEN='{operator}'")), "{output}");
     for address in [http.replace("0.0.0.0", "127.0.0.3"), operator] {
         TcpStream::connect(&address).unwrap_or_else(|cause| panic!("{address}: {cause}"));
     }

@@ -40,7 +40,16 @@ pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) 
         by: user::current_user(),
         command: command.clone(),
     };
-    let Ok(mut line) = serde_json::to_vec(&request) else { return SendOutcome::NotServed };
+    let mut line = match serde_json::to_vec(&request) {
+        Ok(line) => line,
+        Err(cause) => {
+            return SendOutcome::Refused(format!(
+                "cannot send the command to the running `guerdon serve`: {cause}; the path of the database ({}) and \
+                 all paths in the command must be UTF-8",
+                request.database.display()
+            ));
+        }
+    };
     line.push(b'\n');
     if u64::try_from(line.len()).is_ok_and(|length| length > LINE_LENGTH_MAX) {
         return SendOutcome::Refused(

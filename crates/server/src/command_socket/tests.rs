@@ -1,6 +1,7 @@
 //! Tests of sending commands over the socket.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use super::{SOCKET_NAME, SendOutcome, ShortPath, send_command};
@@ -58,4 +59,14 @@ fn a_missing_response_is_reported() {
     let outcome = send_command(folder.path(), &folder.path().join("guerdon.db"), &seal_command());
     crash.join().unwrap();
     assert!(matches!(outcome, SendOutcome::Unknown));
+}
+
+#[test]
+fn a_path_that_is_not_utf_8_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let _listener = UnixListener::bind(folder.path().join(SOCKET_NAME)).unwrap();
+    let database = folder.path().join(std::ffi::OsStr::from_bytes(b"guerdon-\xff.db"));
+    let outcome = send_command(folder.path(), &database, &seal_command());
+    let SendOutcome::Refused(why) = outcome else { panic!("{outcome:?}") };
+    assert!(why.contains("the path of the database") && why.contains("must be UTF-8"), "{why}");
 }

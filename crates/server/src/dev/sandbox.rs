@@ -25,8 +25,9 @@ use crate::terminal::print_line;
 /// How long to wait for an event.
 const EVENT_TIMEOUT: Duration = Duration::from_secs(20);
 /// The variables that other commands need to find the sandbox.
-const COMMAND_VARIABLES: [&str; 5] = [
+const COMMAND_VARIABLES: [&str; 6] = [
     "GUERDON_DATA_DIR",
+    "GUERDON_OPERATOR__LISTEN",
     "GUERDON_DATABASE__URL",
     "GUERDON_MASTER_KEY",
     "GUERDON_WEBHOOKS__ALLOW_HTTP",

@@ -24,6 +24,8 @@ use crate::platform::SecretText;
 const HTTP_LISTEN_DEFAULT: &str = "127.0.0.1:8443";
 const CELL_LENGTH_MAX: usize = 63;
 const OPERATOR_LISTEN_DEFAULT: &str = "127.0.0.1:9090";
+/// The retention of idempotency records that are never deleted (the setting is 0): a century.
+pub(super) const FOREVER: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 /// The type of a setting, and its name in messages.
 pub(super) trait SettingType: DeserializeOwned {
@@ -303,9 +305,9 @@ fn parse_daily_at(source: &SettingsReader<'_>) -> anyhow::Result<Option<Time>> {
     }
 }
 
-/// Converts a number of hours, which was read as a number of seconds, to a duration. 0 becomes a century.
+/// Converts a number of hours, which was read as a number of seconds, to a duration. 0 becomes [`FOREVER`].
 fn hours_or_forever(hours: Duration) -> Duration {
-    if hours.is_zero() { Duration::from_secs(100 * 365 * 86_400) } else { hours * 3_600 }
+    if hours.is_zero() { FOREVER } else { hours * 3_600 }
 }
 
 fn parse_mail(source: &SettingsReader<'_>) -> anyhow::Result<Mail> {

@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use url::Url;
 
 use super::keys::SETTING_KEYS;
+use super::parse::FOREVER;
 use super::{LogFormat, Settings, Tls};
 
 const MASK: &str = "***";
@@ -66,6 +67,8 @@ impl Settings {
             Tls::Proxy => ("proxy", SettingValue::Unset, SettingValue::Unset),
         };
         let (limits, webhooks, mail) = (&self.rate_limits, &self.webhooks, &self.mail);
+        let idempotency = Some(self.retention.idempotency).filter(|retention| *retention != FOREVER);
+        let idempotency = idempotency.unwrap_or_default();
         let values = [
             text_value(self.data_dir.display()),
             self.cell.as_ref().map_or(SettingValue::Unset, text_value),
@@ -98,7 +101,7 @@ impl Settings {
             path_value(mail.extra_roots.as_ref()),
             duration_value(self.retention.events.unwrap_or_default(), 86_400),
             duration_value(self.retention.mails.unwrap_or_default(), 86_400),
-            duration_value(self.retention.idempotency, 3_600),
+            duration_value(idempotency, 3_600),
             self.verify_daily_at.map_or_else(|| text_value("off"), time_of_day_value),
             self.master_key.as_ref().map_or(SettingValue::Unset, |_| text_value(MASK)),
             path_value(self.master_key_file.as_ref()),

@@ -80,7 +80,9 @@ fn tests_alone_allow_a_server_that_loses_commits() {
 
 #[test]
 fn shown_settings_can_be_parsed() {
-    let settings = load_settings("data_dir = '/srv/g'\nwebhooks.time_scale = 60\n", &[]).unwrap();
+    let toml = "data_dir = '/srv/g'\nwebhooks.time_scale = 60\nretention.idempotency_hours = 0\n";
+    let settings = load_settings(toml, &[]).unwrap();
+    assert_eq!(masked_json(&settings)["retention.idempotency_hours"], 0);
     let again = load_settings(&settings.to_masked().to_toml(), &[]).unwrap();
     assert_eq!(settings.to_masked(), again.to_masked());
 }

@@ -17,6 +17,9 @@ use crate::maintenance::{VerificationOptions, verify_database};
 use crate::platform::{SystemClock, files};
 use crate::settings::Settings;
 
+/// The suffixes of the files that SQLite creates next to a database.
+const LOG_SUFFIXES: [&str; 3] = ["-wal", "-shm", "-journal"];
+
 /// Restore a backup of the embedded database into an empty data folder.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = r"Examples:
@@ -63,7 +66,7 @@ impl Restore {
         if database.try_exists().with_context(|| format!("cannot access {}", database.display()))? {
             bail!("{} already exists: restore the backup into an empty data folder", database.display());
         }
-        for suffix in ["-wal", "-shm", "-journal"] {
+        for suffix in LOG_SUFFIXES {
             let name = files::with_suffix(database, suffix);
             if name.try_exists().with_context(|| format!("cannot access {}", name.display()))? {
                 bail!("{} remains from a deleted database: move it away first", name.display());
@@ -91,10 +94,11 @@ impl Restore {
         let Some(partial_file) = partial_file else {
             bail!("another restore is writing {}", partial.display());
         };
+        // SQLite would apply the logs of a restore that was killed to the new copy.
+        remove_files(&partial, &LOG_SUFFIXES);
         let restored = self.restore_into(settings, database, (partial_file, &partial));
-        for suffix in ["", "-wal", "-shm", ".lock", ".migrating"] {
-            let _gone = fs::remove_file(files::with_suffix(&partial, suffix));
-        }
+        remove_files(&partial, &LOG_SUFFIXES);
+        remove_files(&partial, &["", ".lock", ".migrating"]);
         Ok(restored?.to_output()?)
     }
 
@@ -122,6 +126,13 @@ impl Restore {
         }
         let database = database.display().to_string();
         Ok(RestoreView { database, master_key: fingerprint, has_master_key: is_matching == Some(true) })
+    }
+}
+
+/// Removes the files whose names are that of `file` with a suffix. Ignores missing files.
+fn remove_files(file: &Path, suffixes: &[&str]) {
+    for suffix in suffixes {
+        let _gone = fs::remove_file(files::with_suffix(file, suffix));
     }
 }
 
