@@ -5,7 +5,7 @@ use std::thread::sleep; // tidy: waits for transactions of other processes
 use std::time::{Duration, Instant};
 
 use data_encoding::HEXLOWER;
-use guerdon_domain::ports::{Clock, Seal, Store, StoreError, StoreExt, Timestamp};
+use guerdon_domain::ports::{Clock, ReadTx, Seal, Store, StoreError, StoreExt, Timestamp};
 use guerdon_domain::sealing::{SealOutcome, seal_committed, seal_next};
 
 use super::pacer::AdaptivePacer;
@@ -72,9 +72,42 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
         }
         sleep(RETRY_INTERVAL);
     }
-    Err(StoreError::Unavailable(
-        "a transaction or a distribution that began earlier is still in progress: try again, or see `guerdon status`".into(),
-    ))
+    let cause = store.read_snapshot(describe_seal_delay)?;
+    Err(StoreError::Unavailable(cause))
+}
+
+/// Seals what can be sealed now, and returns the latest seal. The second value names the distribution that is not
+/// finished, if journal entries remain unsealed because of it.
+pub(crate) fn seal_available(
+    store: &dyn Store,
+    now: Timestamp,
+) -> Result<(Option<Seal>, Option<String>), StoreError> {
+    let outcome = seal_committed(store, now, &mut new_pacer())?;
+    store.read_snapshot(|reads| {
+        let unfinished = if outcome == SealOutcome::Partial { describe_unfinished(reads)? } else { None };
+        Ok((reads.last_seal()?, unfinished))
+    })
+}
+
+/// Describes why journal entries cannot be sealed yet, and what to do.
+pub(crate) fn describe_seal_delay(reads: &mut dyn ReadTx) -> Result<String, StoreError> {
+    Ok(match describe_unfinished(reads)? {
+        Some(unfinished) => format!(
+            "{unfinished}, and later journal entries cannot be sealed before it is: try again; if it stays unfinished, \
+             the log of `guerdon serve` says why, and docs/runbook.md (A distribution is not finished) what to do"
+        ),
+        None => "a transaction that began earlier is still in progress: try again, or see `guerdon status`"
+            .to_owned(),
+    })
+}
+
+/// Returns the id and the company of the oldest unfinished distribution in steps, as text for an error.
+fn describe_unfinished(reads: &mut dyn ReadTx) -> Result<Option<String>, StoreError> {
+    let in_transit = reads.distributions_in_transit()?;
+    Ok(in_transit.distributions.first().map(|(id, owner)| match owner {
+        Some((company, _provider)) => format!("distribution {id} of company {company} is not finished"),
+        None => format!("distribution {id} is not finished"),
+    }))
 }
 
 /// A pacer for seals of 200 to 20,000 journal entries. A seal is written together with the statistics of the companies

@@ -40,7 +40,8 @@ pub(crate) struct Backup {
 struct BackupView {
     file: String,
     bytes: u64,
-    /// The head of the hash chain when the backup began; `None` before the first seal.
+    /// The head of the hash chain when the backup began; `None` before the first seal. A note names the distribution
+    /// whose later entries it does not cover.
     head: Option<String>,
 }
 
@@ -48,7 +49,8 @@ impl CommandView for BackupView {
     fn to_text(&self) -> String {
         let proof = self.head.as_ref().map_or_else(String::new, |head| {
             format!(
-                "\nAfter a restore, run `guerdon verify --head {head}`: it proves that nothing is missing."
+                "\nAfter a restore, run `guerdon verify --head {head}`: it proves that nothing before it is \
+                 missing."
             )
         });
         format!(
@@ -78,8 +80,8 @@ impl Backup {
     }
 }
 
-/// Seals everything in the process that holds the database, then copies the file in this process: a service that is
-/// confined to its data folder needs no access to the target.
+/// Seals what can be sealed in the process that holds the database, then copies the file in this process: a service
+/// that is confined to its data folder needs no access to the target.
 fn copy_database(file: &Path, settings: &Settings, progress: &Progress) -> Result<CommandOutput> {
     let Some(database) = settings.embedded_database() else {
         bail!(
@@ -92,10 +94,12 @@ fn copy_database(file: &Path, settings: &Settings, progress: &Progress) -> Resul
         bail!("{} already exists", file.display());
     }
     let sealed = run_command(settings, &Command::Seal(Seal::for_backup()), &Progress::default())?;
+    let notes = sealed.notes;
     let sealed: Option<SealView> = serde_json::from_str(&sealed.json).context("cannot read the seal")?;
     let bytes = write_copy(database, &file, progress)?;
     let head = sealed.map(|seal| seal.head);
-    Ok(BackupView { file: file.display().to_string(), bytes, head }.to_output()?)
+    let output = BackupView { file: file.display().to_string(), bytes, head }.to_output()?;
+    Ok(CommandOutput { notes, ..output })
 }
 
 /// Writes the copy to a partial file, and renames it when it is complete and synced. Returns its size in bytes.

@@ -2,7 +2,7 @@
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::ports::Clock;
+use guerdon_domain::ports::{Clock, Seal as StoredSeal};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::output::format_fields;
@@ -18,15 +18,15 @@ use crate::platform::SystemClock;
   guerdon seal
   guerdon --output json seal")]
 pub(crate) struct Seal {
-    /// Whether the command prepares a backup. Then an empty ledger is not an error.
+    /// Whether the command prepares a backup. Then an empty ledger and unsealed entries are not errors.
     #[arg(skip)]
     #[serde(default)]
     is_for_backup: bool,
 }
 
 impl Seal {
-    /// Creates the command that prepares a backup: it records the backup in the audit log and seals all journal
-    /// entries, if there are any.
+    /// Creates the command that prepares a backup: it records the backup in the audit log and seals the journal entries
+    /// that can be sealed, if there are any.
     pub(crate) fn for_backup() -> Self {
         Self { is_for_backup: true }
     }
@@ -37,6 +37,12 @@ impl Seal {
 pub(crate) struct SealView {
     sequence: i64,
     pub(crate) head: String,
+}
+
+impl SealView {
+    fn new(seal: &StoredSeal) -> Self {
+        Self { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }
+    }
 }
 
 impl CommandView for SealView {
@@ -53,13 +59,27 @@ impl CommandView for SealView {
 impl RunnableCommand for Seal {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         if self.is_for_backup {
-            append_audit_entry(environment, |entry| entry, Action::BackupBegun)?;
+            return seal_for_backup(environment);
         }
         let seal = sealing::seal_all(environment.store.as_ref(), SystemClock.now())?;
-        if seal.is_none() && self.is_for_backup {
-            return Ok(CommandOutput { json: "null".to_owned(), ..CommandOutput::default() });
-        }
         let seal = seal.ok_or_else(|| CommandError::refused("nothing to seal yet"))?;
-        SealView { sequence: seal.sequence, head: HEXLOWER.encode(&seal.head) }.to_output()
+        SealView::new(&seal).to_output()
     }
+}
+
+/// Seals what can be sealed. A distribution that is not finished does not prevent the backup: a note says that the head
+/// does not cover later entries.
+fn seal_for_backup(environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
+    append_audit_entry(environment, |entry| entry, Action::BackupBegun)?;
+    let (seal, unfinished) = sealing::seal_available(environment.store.as_ref(), SystemClock.now())?;
+    let mut output = match seal {
+        Some(seal) => SealView::new(&seal).to_output()?,
+        None => CommandOutput { json: "null".to_owned(), ..CommandOutput::default() },
+    };
+    output.notes.extend(unfinished.map(|unfinished| {
+        format!(
+            "{unfinished}: the backup contains it and later journal entries, but the head does not cover them"
+        )
+    }));
+    Ok(output)
 }

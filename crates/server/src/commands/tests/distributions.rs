@@ -10,6 +10,8 @@ use guerdon_domain::wallets::WalletType;
 use uuid::Uuid;
 
 use super::{Setup, create_company};
+use crate::commands::{RunnableCommand as _, Seal};
+use crate::maintenance::sealing::describe_seal_delay;
 
 #[test]
 fn a_retried_distribution_finishes_its_remaining_steps() {
@@ -45,10 +47,21 @@ fn a_retried_distribution_finishes_its_remaining_steps() {
     // Simulates a process that ends after it has committed the distribution, but before it has paid all users.
     setup.environment.commands.execute_command(provider, &by, Command::RunDistribution(interrupted)).unwrap();
     assert_eq!(store.read_snapshot(|reads| reads.distributions_in_transit()).unwrap().points, 1_501);
+    assert_a_backup_is_possible(&setup, &company);
     assert_eq!(setup.run_for_json(&arguments).unwrap(), first);
     assert_eq!(
         store.read_snapshot(|reads| reads.distributions_in_transit()).unwrap(),
         DistributionsInTransit::default()
     );
     assert_eq!(setup.run_for_value(&["verify"])["ok"], true);
+}
+
+/// A distribution that is not finished does not prevent a backup.
+fn assert_a_backup_is_possible(setup: &Setup, company: &str) {
+    let output = Seal::for_backup().execute_in(&setup.environment).unwrap();
+    assert!(output.json.contains("head"), "{}", output.json);
+    let [note] = &output.notes[..] else { panic!("{:?}", output.notes) };
+    assert!(note.contains(&format!("of company {company} is not finished")), "{note}");
+    let delay = setup.environment.store.read_snapshot(describe_seal_delay).unwrap();
+    assert!(delay.contains(company) && delay.contains("docs/runbook.md"), "{delay}");
 }
