@@ -299,6 +299,20 @@ fn completed_records_are_pruned_and_a_deleted_user_can_be_erased() {
 }
 
 #[test]
+fn prune_creates_event_partitions() {
+    for_each_database(|service| {
+        if service.database.is_embedded() {
+            return;
+        }
+        let partitions = || service.database.count_rows("pg_inherits WHERE inhparent = 'events'::regclass");
+        let before = partitions();
+        let mut prune = service.build_command();
+        let output = prune.env("GUERDON_RETENTION__EVENTS_DAYS", "3650").arg("prune").output().unwrap();
+        assert!(output.status.success() && partitions() > before, "a longer period needs more: {output:?}");
+    });
+}
+
+#[test]
 fn global_occasions_are_listed_changed_and_removed() {
     for_each_database(|service| {
         let words =

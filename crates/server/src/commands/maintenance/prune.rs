@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::maintenance::{DeletedCounts, retention};
 
-/// Delete delivered events with their attempts, sent mails and idempotency records past their retention, as `serve`
-/// does every day. The `retention` settings define how long each is stored.
+/// Delete delivered events with their attempts, sent mails and idempotency records past their retention, and create
+/// partitions for future events, as `serve` does every day. The `retention` settings define how long each is stored.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon prune
@@ -36,7 +36,13 @@ impl RunnableCommand for Prune {
             &environment.context(),
         )?;
         let longest_step_micros = u64::try_from(record.longest_step().as_micros()).unwrap_or(u64::MAX);
-        PruneView { deleted: record.deleted, longest_step_micros }.to_output()
+        let mut output = PruneView { deleted: record.deleted, longest_step_micros }.to_output()?;
+        let (store, settings) = (environment.store.as_ref(), &environment.settings.retention);
+        let now = environment.context().clock.now();
+        if let Err(cause) = retention::create_event_partitions(store, settings, now) {
+            output.notes.push(format!("cannot create partitions for future events: {cause}"));
+        }
+        Ok(output)
     }
 
     fn may_take_long(&self) -> bool {
