@@ -31,7 +31,7 @@ pub fn preview_rate<R: ReadAccounts + ?Sized>(
     let shown_at_both = |amount: Amount| [current, proposed].map(|rate| rate.shown_points(amount));
     let reserve = shown_at_both(reads.account_balance(Account::Reserve(company.id))?.unwrap_or_default());
     let mut wallets = [[0_i128; 2]; 3];
-    for BalanceGroup { wallet, amount, count } in reads.balance_groups(company.id)? {
+    reads.for_each_balance_group(company.id, &mut |BalanceGroup { wallet, amount, count }| {
         let [user, peer, manager] = &mut wallets;
         let sums = match wallet {
             WalletType::User => user,
@@ -41,7 +41,7 @@ pub fn preview_rate<R: ReadAccounts + ?Sized>(
         for (sum, points) in sums.iter_mut().zip(shown_at_both(amount)) {
             *sum += i128::from(points.get()) * i128::from(count);
         }
-    }
+    })?;
     let saturate = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
     Ok(RatePreview {
         rate: CurrentAndProposed { current: current.get(), proposed: proposed.get() },

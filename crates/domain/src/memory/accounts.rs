@@ -37,12 +37,16 @@ impl ReadAccounts for MemoryTx {
         self.query(|data| users.iter().map(|user| data.wallets_of_user(*user)).collect())
     }
 
-    fn balance_groups(&mut self, company: CompanyId) -> Result<Vec<BalanceGroup>, StoreError> {
+    fn for_each_balance_group(
+        &mut self,
+        company: CompanyId,
+        consume: &mut dyn FnMut(BalanceGroup),
+    ) -> Result<(), StoreError> {
         self.query(|data| {
             let wallets = data.active_users(company).flat_map(|user| data.wallets_of_user(user.id));
             wallets
                 .map(|wallet| BalanceGroup { wallet: wallet.wallet_type, amount: wallet.balance, count: 1 })
-                .collect()
+                .for_each(consume);
         })
     }
 

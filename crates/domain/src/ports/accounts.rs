@@ -32,8 +32,13 @@ pub trait ReadAccounts {
     /// The wallets of several users, in the order of `users`.
     fn list_wallets_of_users(&mut self, users: &[UserId]) -> Result<Vec<Vec<Wallet>>, StoreError>;
 
-    /// The wallets of a company's active users, grouped by kind and balance.
-    fn balance_groups(&mut self, company: CompanyId) -> Result<Vec<BalanceGroup>, StoreError>;
+    /// Passes the wallets of a company's active users to `consume`, grouped by kind and balance. A company may have as
+    /// many groups as wallets, so they are not held in memory.
+    fn for_each_balance_group(
+        &mut self,
+        company: CompanyId,
+        consume: &mut dyn FnMut(BalanceGroup),
+    ) -> Result<(), StoreError>;
 
     /// The balance of an account; `None` if it was never opened.
     fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError>;

@@ -44,6 +44,8 @@ pub(crate) mod repo;
 
 pub(crate) type Conn = PgConnection;
 pub(crate) type Db = diesel::pg::Pg;
+/// How rows are read one at a time, without the other rows of the result in memory.
+pub(crate) type RowByRow = diesel::pg::PgRowByRowLoadingMode;
 
 /// The SQL expression for the oldest of several event ids. PostgreSQL has `min(uuid)` only since version 18.
 pub(crate) const OLDEST_EVENT_ID: &str = "min(event_id::text COLLATE \"C\")::uuid";

@@ -9,6 +9,7 @@ use guerdon_domain::ports::{Accounts, BalanceGroup, Balances, Lookup, ReadAccoun
 use guerdon_domain::values::{CompanyId, ProviderId, UserId};
 use guerdon_domain::wallets::{Account, AccountKind, Wallet, WalletType};
 
+use super::super::RowByRow;
 use super::Unit;
 use crate::rows::schema::{accounts, companies, users};
 use crate::rows::types::Id;
@@ -78,22 +79,35 @@ impl ReadAccounts for Unit<'_> {
         Ok(users.iter().map(|user| found.remove(&Id(user.as_uuid())).unwrap_or_default()).collect())
     }
 
-    fn balance_groups(&mut self, company: CompanyId) -> Result<Vec<BalanceGroup>, StoreError> {
-        let rows: Vec<(i16, i64, i64)> = self.query(|conn| {
-            accounts::table
+    fn for_each_balance_group(
+        &mut self,
+        company: CompanyId,
+        consume: &mut dyn FnMut(BalanceGroup),
+    ) -> Result<(), StoreError> {
+        let mut consume_row = |(kind, balance, count): (i16, i64, i64)| -> Result<(), StoreError> {
+            let reader = RowReader { table: "accounts", id: &company };
+            let wallet = reader.require_valid("kind", WalletType::from_code(kind))?;
+            consume(BalanceGroup { wallet, amount: Amount::from_nanodollars(balance), count });
+            Ok(())
+        };
+        let mut consumed = Ok(());
+        self.query(|conn| {
+            let rows = accounts::table
                 .inner_join(users::table.on(users::id.eq(accounts::owner_id)))
                 .filter(users::company_id.eq(Id(company)).and(users::deleted_at.is_null()))
                 .filter(accounts::kind.le(AccountKind::ManagerWallet.code()))
                 .group_by((accounts::kind, accounts::balance))
                 .select((accounts::kind, accounts::balance, count_star()))
-                .get_results(conn)
+                .load_iter::<(i16, i64, i64), RowByRow>(conn)?;
+            for row in rows {
+                let row = row?;
+                if consumed.is_ok() {
+                    consumed = consume_row(row);
+                }
+            }
+            Ok(())
         })?;
-        let read = |(kind, balance, count): (i16, i64, i64)| {
-            let reader = RowReader { table: "accounts", id: &company };
-            let wallet = reader.require_valid("kind", WalletType::from_code(kind))?;
-            Ok(BalanceGroup { wallet, amount: Amount::from_nanodollars(balance), count })
-        };
-        self.record_failure(rows.into_iter().map(read).collect())
+        self.record_failure(consumed)
     }
 
     fn account_balance(&mut self, account: Account) -> Result<Option<Amount>, StoreError> {

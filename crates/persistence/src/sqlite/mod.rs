@@ -43,6 +43,8 @@ pub(crate) mod repo;
 
 pub(crate) type Conn = SqliteConnection;
 pub(crate) type Db = diesel::sqlite::Sqlite;
+/// How rows are read one at a time, without the other rows of the result in memory.
+pub(crate) type RowByRow = diesel::connection::DefaultLoadingMode;
 
 fn lock_mutex<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner) // every panic of a unit is caught while the lock is held
