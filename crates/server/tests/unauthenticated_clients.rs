@@ -131,6 +131,10 @@ fn large_responses_are_compressed_on_request() {
         assert!(gzip.len() < plain.len() / 2);
         let (zstd, encoding) = ask(&path, "br, zstd");
         assert_eq!((encoding.as_deref(), &zstd[..4]), (Some("zstd"), &[0x28, 0xb5, 0x2f, 0xfd][..]));
+        let headers = [("Authorization", authorization.as_str()), ("Accept-Encoding", "gzip")];
+        let head = service.running.send_request("HEAD", &path, &headers, None);
+        let fields = ["content-encoding", "vary", "content-length"].map(|name| head.header(name));
+        assert_eq!(fields, [Some("gzip"), Some("accept-encoding"), None]);
         let small = format!("/v1/companies/{}", sample.company);
         assert!(ask(&small, "gzip").1.is_none(), "too small to compress");
         assert!(ask("/v1/nothing", "gzip").1.is_none());
