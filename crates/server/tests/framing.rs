@@ -424,6 +424,15 @@ fn chunked_bodies_are_accepted_with_any_method() {
             assert_eq!(statuses(&ask(&line, sound)), [status, 200], "{line}");
             let responses = ask(&line, "3\r\nabcd\r\n0\r\n\r\n");
             assert_eq!(statuses(&responses), [400], "{line}");
+            let large = format!("{:x}\r\n{}\r\n0\r\n\r\n", 70_000, "x".repeat(70_000));
+            let request = maker.build_request(&line, &format!("Host: a\r\n{CHUNKED}"), &large);
+            let refused = if line.starts_with("OPTIONS") { status } else { 401 }; // no version in the path
+            for (request, status) in [(request.replace("Basic ", "Basic x"), refused), (request, status)] {
+                let mut connection = service.running.https().connect().unwrap();
+                let response = connection.send_request(request.as_bytes()).unwrap();
+                assert_eq!(response.status, status, "{line}: {response:?}");
+                assert!(response.head.contains("\r\nconnection: close"), "{line}: {response:?}");
+            }
         }
     });
 }

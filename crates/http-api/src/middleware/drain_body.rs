@@ -44,6 +44,8 @@ enum BodyEnd {
     Open,
     Complete,
     Broken,
+    /// The rest is not read, because it is too large or the client waits for `100 Continue`.
+    Unread,
 }
 
 /// The stream of the body for the endpoint.
@@ -72,6 +74,11 @@ impl DrainableBody {
         self.length.is_none()
     }
 
+    /// Whether the body was malformed or incomplete, as far as it was read.
+    pub(super) fn is_broken(&self) -> bool {
+        self.body.borrow().end == BodyEnd::Broken
+    }
+
     /// Reads and discards the rest of the body, unless the rest exceeds 64 KiB or the client is waiting for
     /// `100 Continue`. Returns whether the whole body was read. The `StrictStream` of the connection ends a body that
     /// arrives too slowly.
@@ -87,14 +94,23 @@ impl DrainableBody {
                 if awaits_continue {
                     let _began = timeout(EXPECT_WAIT, self.discard_next(&mut left, false)).await;
                     if self.body.borrow().awaits_continue() {
-                        return false;
+                        return self.leave_unread();
                     }
                 }
                 while self.discard_next(&mut left, true).await {}
-                self.body.borrow().end == BodyEnd::Complete
+                self.leave_unread()
             }
-            BodyEnd::Open | BodyEnd::Broken => false,
+            BodyEnd::Open | BodyEnd::Broken | BodyEnd::Unread => false,
         }
+    }
+
+    /// Decides that no more of the body is read. Returns whether the whole body was read before.
+    fn leave_unread(&self) -> bool {
+        let mut body = self.body.borrow_mut();
+        if body.end == BodyEnd::Open {
+            body.end = BodyEnd::Unread;
+        }
+        body.end == BodyEnd::Complete
     }
 
     /// Reads and discards the next part of the body. Returns false at the end of the body, or if the part exceeds

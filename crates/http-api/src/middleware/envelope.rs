@@ -42,19 +42,14 @@ pub(crate) async fn wrap_request(
     let RequestInfo { id, is_https, .. } =
         RequestInfo::attach_to(&request, &state.api.transport, &*state.api.context_sources.ids);
     let method = request.method().clone();
-    // Whether a chunked body is valid is known only at its end. If the method does not read the body, the rest is read
-    // here.
-    let is_valid_body = match &request_body {
-        Some(body) if body.is_chunked() && !reads_body(&method) => body.drain_rest().await,
-        _ => true,
-    };
+    let is_body_accepted = accepts_body(request_body.as_ref(), &request).await;
     let page = pages::find_target(&state, &request);
     let mut is_page = false;
     let mut response = if health::is_health_check(&request) {
         request.into_response(health::health_response(&state))
     } else if !is_https {
         request.into_response(ApiError::https_required().log_and_respond(&id))
-    } else if !is_valid_body {
+    } else if !is_body_accepted {
         let error = body_error(request.conn_data());
         request.into_response(error.closing_connection().log_and_respond(&id))
     } else {
@@ -210,6 +205,18 @@ fn add_common_headers(headers: &mut HeaderMap, api: &Api, id: &str, is_https: bo
     if is_https {
         headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=63072000"));
     }
+}
+
+/// Whether a request is served with this body. A chunked body can be malformed, incomplete or too slow, which is known
+/// only at its end. If the method does not read the body, a small rest is read here. A larger rest is not read, and the
+/// connection closes after the response.
+async fn accepts_body(body: Option<&DrainableBody>, request: &ServiceRequest) -> bool {
+    let Some(body) = body.filter(|body| body.is_chunked() && !reads_body(request.method())) else {
+        return true;
+    };
+    let is_complete = body.drain_rest().await;
+    let failure: Option<&BodyFailure> = request.conn_data();
+    is_complete || !(body.is_broken() || failure.is_some_and(|failure| failure.reason().is_some()))
 }
 
 /// The error for an invalid body that the method does not read.

@@ -87,9 +87,9 @@ impl ApiError {
         Self::new(ErrorCode::InvalidRequest, message)
     }
 
-    /// 400 for an incomplete or large body of a request whose method takes no body.
+    /// 400 for an incomplete body of a request whose method takes no body.
     pub(crate) fn unread_body() -> Self {
-        Self::bad_request("a request with this method must have no body, or a complete one of at most 64 KiB")
+        Self::bad_request("a request with this method must have no body, or a complete one")
     }
 
     /// 400 for invalid fields; the message names each field and its rule (behaviour 5.3).
