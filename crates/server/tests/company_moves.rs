@@ -295,7 +295,7 @@ fn each_step_of_a_move_can_be_repeated_and_a_refused_archive_never_opens() {
         };
         let code = refuse()["release_code"].as_str().unwrap().to_owned();
         assert_eq!(refuse()["release_code"], code.as_str());
-        cells.assert_import_refused(&second, "has refused this archive");
+        cells.assert_import_refused(&second, "guerdon company reopen");
         let due = || {
             let feed = cells.source.get(cells.provider(), "/v1/events?state=pending").json();
             feed["events"].as_array().unwrap().len()
@@ -360,6 +360,45 @@ fn another_master_key_is_refused_with_advice() {
     assert_eq!(output.status, 1);
     assert!(output.stderr.contains("the same master key"), "{}", output.stderr);
     cells.import(&archive);
+    cells.verify();
+}
+
+#[test]
+fn an_export_that_fails_after_closing_the_company_says_how_to_continue() {
+    let cells = TwoCells::create(create_databases().remove(0), create_databases().remove(0));
+    let directory = cells.source.data_dir.path().display().to_string();
+    let path = cells.file("moved.jsonl").display().to_string();
+    let export = |to: &str| {
+        let words = ["company", "export", cells.company(), "--hand-over", "--force", "--to", to];
+        let output = cells.source.run_command(&words);
+        (output.status, output.stderr)
+    };
+    let (status, refused) = export(&directory);
+    assert!(status == 1 && refused.contains("is a directory"), "{refused}");
+    let sample = &cells.fixture.sample;
+    let send = || sample.send_recognition(&cells.source, &sample.users[0], &[&sample.users[1]], 1).status;
+    assert_eq!(send(), 201, "the company is still open");
+    let refuse_seals =
+        "CREATE TRIGGER no_seals BEFORE INSERT ON seals BEGIN SELECT RAISE(ABORT, 'no seals'); END";
+    let database = &cells.source.database;
+    database.execute_sql(
+        refuse_seals,
+        "ALTER TABLE seals ADD CONSTRAINT no_seals CHECK (sequence < 0) NOT VALID",
+    );
+    let (status, first) = export(&path);
+    assert!(
+        status == 1 && first.contains("the company is closed in this cell: repeat the command"),
+        "{first}"
+    );
+    assert_eq!(send(), 503);
+    let code = first.split_once("--code ").and_then(|(_, code)| code.split('`').next()).unwrap();
+    let (status, second) = export(&path);
+    assert!(status == 1 && second.contains("repeat the command"), "{second}");
+    assert!(!second.contains("--code"), "an earlier archive may exist: {second}");
+    cells.source.run_json_command(&["company", "reopen", cells.company(), "--code", code]);
+    assert_eq!(send(), 201);
+    database.execute_sql("DROP TRIGGER no_seals", "ALTER TABLE seals DROP CONSTRAINT no_seals");
+    cells.import(&cells.hand_over("again.jsonl"));
     cells.verify();
 }
 

@@ -31,7 +31,10 @@ pub enum ImportCompanyError {
     /// The archive was already imported, possibly by an earlier attempt of the same import.
     #[error("this archive was already imported: the company is open here")]
     AlreadyImported,
-    #[error("this cell has refused this archive and will never import it: export the company again")]
+    #[error(
+        "this cell has refused this archive and will never import it: reopen the company in the cell that handed it \
+         over (`guerdon company reopen`), then export it again"
+    )]
     Refused,
     #[error(
         "this cell already has a company with this id: a company cannot return to a cell that it has left"

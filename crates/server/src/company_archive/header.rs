@@ -29,6 +29,28 @@ pub(crate) struct ArchiveHeader {
     seal: Option<SealHeader>,
 }
 
+/// The part of a header that every version of the format has.
+#[derive(Debug, Deserialize)]
+pub(super) struct FormatHeader {
+    format: String,
+    version: u32,
+    pub(super) service_version: String,
+}
+
+impl FormatHeader {
+    pub(super) fn is_company_archive(&self) -> bool {
+        self.format == FORMAT
+    }
+
+    /// Describes why this program cannot read the version of the format; `None` if it can.
+    pub(super) fn version_mismatch(&self) -> Option<String> {
+        (self.version != VERSION).then(|| {
+            let version = self.version;
+            format!("it has version {version} of the format, and this program reads only version {VERSION}")
+        })
+    }
+}
+
 /// The newest seal of the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,18 +87,9 @@ impl ArchiveHeader {
         Self { token: Some(token), release_code, ..self }
     }
 
-    /// Fails if this program cannot read the format.
-    pub(super) fn require_known_format(&self) -> Result<(), String> {
-        if self.format != FORMAT {
-            return Err("it is not a company archive".to_owned());
-        }
-        if self.version != VERSION {
-            return Err(format!(
-                "it has version {} of the format, and this program reads only version {VERSION}",
-                self.version
-            ));
-        }
-        Ok(())
+    /// The version of the service that wrote the archive.
+    pub(super) fn service_version(&self) -> &str {
+        &self.service_version
     }
 
     pub(crate) fn token(&self) -> Option<Uuid> {

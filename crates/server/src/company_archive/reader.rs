@@ -10,8 +10,10 @@ use guerdon_domain::ports::{ArchiveSection, ArchivedColumn, ArchivedRow};
 use ring::digest::{Context, SHA256, digest};
 use serde::de::DeserializeOwned;
 
+use super::header::FormatHeader;
 use super::json_row::parse_json_line;
 use super::{ArchiveEnd, ArchiveHeader, HeaderEnd, SectionEnd, SectionStart};
+use crate::platform::build_info::VERSION;
 
 /// The maximum size of a line, so that a file without line feeds does not fill the memory.
 const LINE_BYTES_MAX: u64 = 64 << 20;
@@ -48,8 +50,16 @@ impl ArchiveReader {
         let invalid = |why: &str| invalid_archive(path, 1, why);
         read_line(&mut lines, &mut line).map_err(|why| invalid(&why))?;
         let not_an_archive = |_cause| invalid("it is not a company archive");
-        let header: ArchiveHeader = serde_json::from_str(&line).map_err(not_an_archive)?;
-        header.require_known_format().map_err(|why| invalid(&why))?;
+        let format: FormatHeader = serde_json::from_str(&line).map_err(not_an_archive)?;
+        if !format.is_company_archive() {
+            return Err(invalid("it is not a company archive"));
+        }
+        if let Some(why) = format.version_mismatch() {
+            return Err(other_release(path, &format.service_version, 1, &why));
+        }
+        let header: ArchiveHeader = serde_json::from_str(&line).map_err(|_cause| {
+            unreadable(path, &format.service_version, 1, "the header has an unexpected form")
+        })?;
         let header_sha256 = HEXLOWER.encode(digest(&SHA256, line.as_bytes()).as_ref());
         let mut digests = Context::new(&SHA256);
         digests.update(header_sha256.as_bytes());
@@ -75,7 +85,7 @@ impl ArchiveReader {
         for section in ArchiveSection::ALL {
             let start = SectionStart { section: section.name().to_owned() };
             if self.next_line_as::<SectionStart>()? != start {
-                return Err(self.invalid(&format!("section {} is missing", section.name())).into());
+                return Err(self.unreadable(&format!("section {} is missing", section.name())).into());
             }
             self.read_section(*section, &columns_of(*section), &mut take)?;
         }
@@ -107,7 +117,7 @@ impl ArchiveReader {
             section_digest.update(self.line.as_bytes());
             count += 1;
             bytes += self.line.len();
-            let row = parse_json_line(columns, &self.line).map_err(|why| self.invalid(&why))?;
+            let row = parse_json_line(columns, &self.line).map_err(|why| self.unreadable(&why))?;
             batch.push(row);
             if batch.len() >= ROWS_PER_BATCH {
                 take(section, std::mem::take(&mut batch), std::mem::take(&mut bytes))?;
@@ -137,6 +147,28 @@ impl ArchiveReader {
     pub(crate) fn invalid(&self, why: &str) -> ArchiveError {
         invalid_archive(&self.path, self.line_number, why)
     }
+
+    /// The error for content that another release may write in another form.
+    fn unreadable(&self, why: &str) -> ArchiveError {
+        unreadable(&self.path, self.header.service_version(), self.line_number, why)
+    }
+}
+
+/// The error for an archive from this release that is damaged, or for one that another release wrote.
+fn unreadable(path: &Path, service_version: &str, line: u64, why: &str) -> ArchiveError {
+    if service_version == VERSION {
+        invalid_archive(path, line, why)
+    } else {
+        other_release(path, service_version, line, why)
+    }
+}
+
+fn other_release(path: &Path, service_version: &str, line: u64, why: &str) -> ArchiveError {
+    ArchiveError(format!(
+        "guerdon {service_version} wrote {}, and guerdon {VERSION} cannot read it (line {line}: {why}): nothing was \
+         imported; both cells need the same release: upgrade the older one, and export the company again",
+        path.display()
+    ))
 }
 
 fn invalid_archive(path: &Path, line: u64, why: &str) -> ArchiveError {

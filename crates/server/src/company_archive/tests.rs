@@ -9,6 +9,7 @@ use guerdon_domain::values::{CompanyId, DomainName};
 use uuid::Uuid;
 
 use super::{ArchiveError, ArchiveHeader, ArchiveReader, ArchiveWriter};
+use crate::platform::build_info::VERSION;
 
 const COLUMNS: [ArchivedColumn; 6] = [
     column("id", ArchivedType::Id, false),
@@ -39,8 +40,13 @@ fn sample_rows() -> Vec<ArchivedRow> {
 }
 
 fn write_sample() -> Vec<u8> {
+    write_sample_of("1.0.0")
+}
+
+/// Writes the sample with the version of the service in its header.
+fn write_sample_of(service_version: &str) -> Vec<u8> {
     let (company, domain) = (CompanyId::from_uuid(Uuid::nil()), DomainName::parse("acme.example").unwrap());
-    let header = ArchiveHeader::new("1.0.0", (company, &domain), Timestamp::UNIX_EPOCH, None, None);
+    let header = ArchiveHeader::new(service_version, (company, &domain), Timestamp::UNIX_EPOCH, None, None);
     let header = header.with_hand_over(Uuid::max(), Some("rel_1".to_owned()));
     let mut bytes = Vec::new();
     let mut writer = ArchiveWriter::start(&mut bytes, &header).unwrap();
@@ -92,4 +98,24 @@ fn an_archive_with_a_changed_byte_is_refused() {
     }
     let continued = [bytes.as_slice(), b"{}\n"].concat();
     assert!(read_archive(&continued).unwrap_err().to_string().contains("continues after the end"));
+}
+
+#[test]
+fn an_archive_of_another_release_is_not_called_damaged() {
+    let sample = String::from_utf8(write_sample()).unwrap();
+    let (header, rest) = sample.split_once('\n').unwrap();
+    let read = |header: &str, rest: &str| {
+        read_archive(format!("{header}\n{rest}").as_bytes()).unwrap_err().to_string()
+    };
+    let newer = header.replacen("\"version\":1,", "\"version\":2,\"added\":true,", 1);
+    let newer = newer.replacen("\"service_version\":\"1.0.0\"", "\"service_version\":\"7.7.7\"", 1);
+    let why = read(&newer, rest);
+    assert!(why.contains("guerdon 7.7.7 wrote") && why.contains("version 2 of the format"), "{why}");
+    assert!(why.contains("both cells need the same release") && !why.contains("damaged"), "{why}");
+    let other = write_sample_of("7.7.7");
+    let renamed = String::from_utf8(other).unwrap().replacen("\"amount\"", "\"sum\"", 1);
+    let why = read_archive(renamed.as_bytes()).unwrap_err().to_string();
+    assert!(why.contains("guerdon 7.7.7 wrote") && why.contains("amount is missing"), "{why}");
+    let own = String::from_utf8(write_sample_of(VERSION)).unwrap().replacen("\"amount\"", "\"sum\"", 1);
+    assert!(read_archive(own.as_bytes()).unwrap_err().to_string().contains("damaged or incomplete"));
 }

@@ -19,7 +19,7 @@ use crate::commands::arguments::identifiers::{CompanyArgument, load_company};
 use crate::commands::error::impl_from_errors;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 use crate::company_archive::{ArchiveHeader, ArchiveWriter, SealHeader};
-use crate::maintenance::sealing::new_pacer;
+use crate::maintenance::sealing::{describe_seal_delay, new_pacer};
 use crate::platform::build_info::VERSION;
 use crate::platform::{SystemClock, files, random};
 use crate::terminal::Progress;
@@ -90,32 +90,81 @@ impl RunnableCommand for Export {
 
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let company = self.company_id.find_company(environment)?;
+        if self.to.is_dir() {
+            return Err(CommandError::Refused(format!("{} is a directory: name a file", self.to.display())));
+        }
         if !self.force && self.to.symlink_metadata().is_ok() {
             return Err(CommandError::Refused(format!("{} already exists", self.to.display())));
         }
-        let mut outgoing = None;
-        let bytes = write_file((&self.to, self.force), |file| {
+        let (mut closed, mut is_complete) = (None, false);
+        let written = write_file((&self.to, self.force), |file| {
             // The company is closed only when the file exists.
-            outgoing = self.hand_over.then(|| close_company(environment, company.id)).transpose()?;
+            closed = self.hand_over.then(|| close_company(environment, company.id)).transpose()?;
+            let outgoing = closed.as_ref().map(|closed| &closed.outgoing);
             seal_company(environment, company.id)?;
-            write_archive(environment, company.id, outgoing.as_ref(), file)
+            write_archive(environment, company.id, outgoing, file)?;
+            is_complete = true;
+            Ok(())
+        });
+        let bytes = written.map_err(|cause| match &closed {
+            Some(closed) => closed.explain_failure(environment, cause, is_complete),
+            None => cause,
         })?;
         let view = ExportView {
             company_id: company.id.as_uuid(),
             file: self.to.display().to_string(),
             bytes,
-            token: outgoing.map(|outgoing| outgoing.token),
+            token: closed.map(|closed| closed.outgoing.token),
             domain: company.domain.as_str().to_owned(),
         };
         view.to_output()
     }
 }
 
-fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<CompanyMove, CommandError> {
+/// A hand-over that this command began or continues.
+struct ClosedCompany {
+    outgoing: CompanyMove,
+    /// Whether this command closed the company. Otherwise an earlier command may have written an archive.
+    is_new: bool,
+}
+
+impl ClosedCompany {
+    /// Adds to an error what to do with the closed company. The release code is shown only while no archive of the
+    /// hand-over exists, because another cell could import an archive.
+    fn explain_failure(
+        &self,
+        environment: &CommandEnvironment,
+        cause: CommandError,
+        is_archive_complete: bool,
+    ) -> CommandError {
+        let CompanyMove { token, company_id, release_code, .. } = &self.outgoing;
+        let latest = environment.store.read_snapshot(|reads| reads.find_latest_hand_over(*company_id)).ok();
+        let is_this = |latest: CompanyMove| latest.token == *token && latest.completed_at.is_none();
+        let is_closed = latest.is_none_or(|latest| latest.is_some_and(is_this));
+        if !is_closed {
+            return cause; // another command has reopened the company
+        }
+        let reopening = match release_code {
+            Some(code) if self.is_new && !is_archive_complete => {
+                format!("; or reopen it with `guerdon company reopen {company_id} --code {code}`")
+            }
+            _ => String::new(),
+        };
+        CommandError::Failed(format!(
+            "{cause}; the company is closed in this cell: repeat the command{reopening}"
+        ))
+    }
+}
+
+fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<ClosedCompany, CommandError> {
     let context = environment.context();
     let token = context.ids.next_id();
     let release_code = random::generate_name("rel_")?;
-    environment.store.transaction(|tx| Ok(hand_over(tx, id, (token, &release_code), &context)?))
+    let outgoing = environment.store.transaction(|tx| -> Result<CompanyMove, CommandError> {
+        Ok(hand_over(tx, id, (token, &release_code), &context)?)
+    })?;
+    let is_new = outgoing.token == token;
+    Ok(ClosedCompany { outgoing, is_new })
 }
 
 /// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
@@ -128,10 +177,7 @@ fn seal_company(environment: &CommandEnvironment, id: CompanyId) -> Result<(), C
         }
         sleep(SEAL_INTERVAL);
     }
-    Err(CommandError::Failed(
-        "a transaction or a distribution that began earlier is still in progress: repeat the command when it has ended"
-            .to_owned(),
-    ))
+    Err(CommandError::Failed(store.read_snapshot(describe_seal_delay)?))
 }
 
 /// Writes a partial file in the same folder, and renames it when it is complete and synced. Returns its size.
