@@ -4,9 +4,10 @@ use std::num::NonZero;
 
 use guerdon_domain::audit::CheckedRows;
 use guerdon_domain::companies::{IncomingCompany, finish_import, insert_rows};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
 use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::ports::{
-    ArchiveSection, ArchivedRow, ArchivedValue, ReadTx, Store, StoreError, StoreExt as _,
+    ArchiveSection, ArchivedRow, ArchivedValue, ReadTx, Store, StoreError, StoreExt as _, Timestamp,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::values::DomainName;
@@ -112,6 +113,50 @@ fn a_copied_company_passes_the_audit() {
         assert_eq!(counts.map(|count| i64::try_from(count).unwrap()).to_vec(), database.count_each(&tables));
         let now = fixture.context().clock.now();
         assert_eq!(verify_at(target.as_ref(), None, now, NonZero::<usize>::MIN), []);
+    });
+}
+
+#[test]
+fn a_copied_company_has_its_unexpired_responses_and_they_replace_expired_ones() {
+    on_each_database(|fixture| {
+        fill_company(fixture);
+        let database = create_target(fixture);
+        let opened = database.open_store();
+        let (source, target): (&dyn Store, &dyn Store) = (fixture.store.as_ref(), opened.as_ref());
+        let key = |name: &str| IdempotencyKey { scope: fixture.provider.as_uuid(), key: name.to_owned() };
+        let record = |name: &str, company_id, body: &str, created_at: Timestamp| IdempotencyRecord {
+            key: key(name),
+            company_id,
+            request_hash: vec![7; 32],
+            status: 201,
+            body: body.as_bytes().to_vec(),
+            created_at,
+            expires_at: created_at.saturating_add(RESPONSE_RETENTION_DEFAULT),
+        };
+        let (company, now, long_ago) =
+            (Some(fixture.company), fixture.context().clock.now(), Timestamp::UNIX_EPOCH);
+        for (store, stored) in [
+            (source, record("new", company, "source", now)),
+            (source, record("expired", company, "source", long_ago)),
+            (source, record("of no company", None, "source", now)),
+            (source, record("expired in the target", company, "source", now)),
+            (source, record("used in the target", company, "source", now)),
+            (target, record("expired in the target", None, "target", long_ago)),
+            (target, record("used in the target", None, "target", now)),
+        ] {
+            store.transaction(|tx| tx.store_idempotency_record(&stored)).unwrap();
+        }
+        copy_company(fixture, target, |_, _| ());
+        let find = |name: &str, at: Timestamp| {
+            target.transaction(|tx| tx.find_idempotency_record(&key(name), at)).unwrap()
+        };
+        for name in ["new", "expired in the target"] {
+            assert_eq!(find(name, now), Some(record(name, company, "source", now)), "{name}");
+        }
+        let used = record("used in the target", None, "target", now);
+        assert_eq!(find("used in the target", now), Some(used));
+        assert_eq!(find("of no company", now), None);
+        assert_eq!(find("expired", long_ago), None);
     });
 }
 

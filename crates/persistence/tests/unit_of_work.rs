@@ -116,6 +116,7 @@ fn a_record_is_stored_until_it_expires_and_then_replaced() {
         let at = |hours: i64| guerdon_domain::ports::Timestamp::UNIX_EPOCH + time::Duration::hours(hours);
         let record = |body: &str, from: i64| IdempotencyRecord {
             key: key.clone(),
+            company_id: Some(fixture.company),
             request_hash: vec![7; 32],
             status: 201,
             body: body.as_bytes().to_vec(),

@@ -13,7 +13,7 @@ use crate::events::ALLOW_LOCAL_RECEIVERS;
 use crate::support::provider_fixture::ProviderFixture;
 use crate::support::receiver::WebhookReceiver;
 use crate::support::service::{ApiResponse, ProviderCredentials, TestService};
-use crate::support::{SampleCompany, wait_until};
+use crate::support::{SampleCompany, occasion_body, user_body, wait_until};
 
 /// Both cells have the same master key.
 pub const MASTER_KEY: (&str, &str) =
@@ -162,6 +162,19 @@ fn statement(service: &TestService, company: &str) -> Value {
 #[test]
 fn a_moved_company_is_read_as_before_and_a_retry_pays_nothing_twice() {
     for_each_pair(|cells| {
+        let creations = [
+            ("/v1/occasions", occasion_body(cells.company())),
+            ("/v1/users", user_body(cells.company(), "moved")),
+        ];
+        let create = |service: &TestService| {
+            let post = |(path, body): &(&str, Value)| {
+                let created = service.post_with_key(cells.provider(), path, body, path);
+                assert_eq!(created.status, 201, "{}", created.body);
+                created.body
+            };
+            creations.iter().map(post).collect::<Vec<String>>()
+        };
+        let created = create(&cells.source);
         let (before, report) = (cells.read_all(&cells.source), statement(&cells.source, cells.company()));
         let events = cells.read_events(&cells.source, 5);
         let archive = cells.hand_over("moved.jsonl");
@@ -174,7 +187,8 @@ fn a_moved_company_is_read_as_before_and_a_retry_pays_nothing_twice() {
         let (body, response) = &cells.sent;
         let retried = cells.target.post_with_key(cells.provider(), "/v1/recognitions", body, "k-1");
         assert_eq!((retried.status, &retried.body), (201, response));
-        assert_eq!(cells.read_all(&cells.target), before, "the retry paid nothing");
+        assert_eq!(create(&cells.target), created, "the retries get the stored responses");
+        assert_eq!(cells.read_all(&cells.target), before, "the retries paid and created nothing");
         cells.verify();
         let sample = &cells.fixture.sample;
         let sent = sample.send_recognition(&cells.target, &sample.users[0], &[&sample.users[1]], 1);
@@ -349,21 +363,6 @@ fn a_damaged_archive_is_refused_and_an_export_without_hand_over_leaves_the_compa
 }
 
 #[test]
-fn another_master_key_is_refused_with_advice() {
-    let [source, target] = [0, 0].map(|index| create_databases().remove(index));
-    let cells = TwoCells::create(source, target);
-    let archive = cells.hand_over("moved.jsonl");
-    let other_key =
-        ("GUERDON_MASTER_KEY", "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
-    let other = TestService::start(create_databases().remove(0), &[other_key]);
-    let output = other.run_command(&["company", "import", &archive.display().to_string()]);
-    assert_eq!(output.status, 1);
-    assert!(output.stderr.contains("the same master key"), "{}", output.stderr);
-    cells.import(&archive);
-    cells.verify();
-}
-
-#[test]
 fn an_export_that_fails_after_closing_the_company_says_how_to_continue() {
     let cells = TwoCells::create(create_databases().remove(0), create_databases().remove(0));
     let directory = cells.source.data_dir.path().display().to_string();
@@ -399,6 +398,21 @@ fn an_export_that_fails_after_closing_the_company_says_how_to_continue() {
     assert_eq!(send(), 201);
     database.execute_sql("DROP TRIGGER no_seals", "ALTER TABLE seals DROP CONSTRAINT no_seals");
     cells.import(&cells.hand_over("again.jsonl"));
+    cells.verify();
+}
+
+#[test]
+fn another_master_key_is_refused_with_advice() {
+    let [source, target] = [0, 0].map(|index| create_databases().remove(index));
+    let cells = TwoCells::create(source, target);
+    let archive = cells.hand_over("moved.jsonl");
+    let other_key =
+        ("GUERDON_MASTER_KEY", "ff112233445566778899aabbccddeeff00112233445566778899aabbccddeeff");
+    let other = TestService::start(create_databases().remove(0), &[other_key]);
+    let output = other.run_command(&["company", "import", &archive.display().to_string()]);
+    assert_eq!(output.status, 1);
+    assert!(output.stderr.contains("the same master key"), "{}", output.stderr);
+    cells.import(&archive);
     cells.verify();
 }
 

@@ -22,9 +22,9 @@ fn a_stop_completes_all_requests_and_exits_with_zero() {
 /// Stores responses that expired many years ago. Deleting them takes several times the five seconds for which a stop
 /// waits for background work.
 const INSERT_EXPIRED_RECORDS_SQL: [&str; 2] = [
-    "INSERT INTO idempotency_records SELECT zeroblob(16), i, zeroblob(32), 200, x'', i, i + 1 FROM (WITH RECURSIVE n(i) AS \
+    "INSERT INTO idempotency_records SELECT zeroblob(16), i, NULL, zeroblob(32), 200, x'', i, i + 1 FROM (WITH RECURSIVE n(i) AS \
      (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000) SELECT i FROM n)",
-    "INSERT INTO idempotency_records SELECT '00000000-0000-0000-0000-000000000000', i, decode(repeat('00', 32), 'hex'), 200, \
+    "INSERT INTO idempotency_records SELECT '00000000-0000-0000-0000-000000000000', i, NULL, decode(repeat('00', 32), 'hex'), 200, \
      '', to_timestamp(i), to_timestamp(i + 1) FROM generate_series(1, 1000000) AS n(i)",
 ];
 

@@ -578,6 +578,7 @@ CREATE INDEX notifications_sent ON notifications (id, channel) WHERE state = 2;
 CREATE TABLE idempotency_records (
   scope uuid NOT NULL,
   idempotency_key text NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  company_id uuid,
   request_hash bytea NOT NULL CHECK (length(request_hash) = 32),
   status smallint NOT NULL CONSTRAINT only_successes CHECK (status BETWEEN 200 AND 299),
   body bytea NOT NULL,

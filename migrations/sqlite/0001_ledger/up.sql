@@ -481,6 +481,7 @@ CREATE INDEX notifications_sent ON notifications (id, channel) WHERE state = 2;
 CREATE TABLE idempotency_records (
   scope BLOB NOT NULL CHECK (length(scope) = 16),
   idempotency_key TEXT NOT NULL CHECK (length(idempotency_key) BETWEEN 1 AND 255),
+  company_id BLOB CHECK (length(company_id) = 16),
   request_hash BLOB NOT NULL CHECK (length(request_hash) = 32),
   status INTEGER NOT NULL CONSTRAINT only_successes CHECK (status BETWEEN 200 AND 299),
   body BLOB NOT NULL,

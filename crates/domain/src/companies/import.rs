@@ -84,9 +84,10 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
     context: &Context<'_>,
 ) -> Result<(), StoreError> {
     let columns = SectionColumns::of(tx, section);
+    let now = context.clock.now();
     match section {
         ArchiveSection::Providers => {
-            if tx.insert_archived_rows(section, &rows)? > 0 {
+            if tx.insert_archived_rows(section, &rows, now)? > 0 {
                 let entry = context.new_audit_entry(Action::ProviderCreated);
                 tx.record_audit_entry(&with_reason(entry.with_provider(incoming.provider_id)))?;
             }
@@ -96,9 +97,8 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
             let (global, own): (Vec<_>, Vec<_>) =
                 rows.into_iter().partition(|row| columns.get(row, "company_id") == &ArchivedValue::Null);
             for row in global {
-                if let (1, ArchivedValue::Id(id)) =
-                    (tx.insert_archived_rows(section, std::slice::from_ref(&row))?, columns.get(&row, "id"))
-                {
+                let inserted = tx.insert_archived_rows(section, std::slice::from_ref(&row), now)?;
+                if let (1, ArchivedValue::Id(id)) = (inserted, columns.get(&row, "id")) {
                     let entry = context.new_audit_entry(Action::GlobalOccasionCreated);
                     tx.record_audit_entry(&with_reason(entry.with_object(*id)))?;
                 }
@@ -112,7 +112,7 @@ pub fn insert_rows<T: AuditLog + CompanyArchive + ?Sized>(
         ArchiveSection::Deliveries => rows.iter_mut().for_each(|row| open_delivery(&columns, row, context)),
         _ => {}
     }
-    let inserted = tx.insert_archived_rows(section, &rows)?;
+    let inserted = tx.insert_archived_rows(section, &rows, now)?;
     if inserted < rows.len() && section != ArchiveSection::IdempotencyRecords {
         return Err(StoreError::Broken(format!("rows of {} already exist", section.name())));
     }

@@ -95,9 +95,11 @@ impl CommandBatch {
         self.last_changes = Changes::default();
     }
 
-    /// Accepts the last decision. `record` is the response to store under the command's idempotency key.
+    /// Accepts the last decision. `record` is the response to store under the command's idempotency key; it gets the
+    /// company of the decision's journal entry.
     pub fn accept_decision(&mut self, record: Option<IdempotencyRecord>) {
-        if let Some(record) = record {
+        if let Some(mut record) = record {
+            record.company_id = self.last_changes.journal_entries.first().map(|entry| entry.company_id);
             let expired = self.facts.idempotency_records.insert(record.key.clone(), record.clone());
             self.last_changes.expired_keys.extend(expired.map(|record| record.key));
             self.last_changes.idempotency_records.push(record);
@@ -160,7 +162,7 @@ pub(crate) fn decide_command<T: LedgerAccess + ?Sized, C: Decide>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{Fixture, PROVIDER, points};
+    use crate::fixture::{COMPANY, Fixture, PROVIDER, points};
     use crate::memory::{FixedClock, PlainBodies, SequentialIds};
     use crate::model::{Actor, IdempotencyKey, Origin};
     use crate::money::Sum;
@@ -170,7 +172,8 @@ mod tests {
     fn response_record() -> IdempotencyRecord {
         let key = IdempotencyKey { scope: PROVIDER.as_uuid(), key: "4711".to_owned() };
         let (created_at, expires_at) = (Timestamp::UNIX_EPOCH, Timestamp::UNIX_EPOCH);
-        IdempotencyRecord { key, request_hash: vec![1], status: 201, body: vec![2], created_at, expires_at }
+        let (request_hash, body) = (vec![1], vec![2]);
+        IdempotencyRecord { key, company_id: None, request_hash, status: 201, body, created_at, expires_at }
     }
 
     #[test]
@@ -195,7 +198,7 @@ mod tests {
         batch.discard_decision();
         assert_eq!(batch.changes().journal_entries.len(), 1);
         assert_eq!(batch.book().transfers().len(), 1);
-        let record = response_record();
+        let record = IdempotencyRecord { company_id: Some(COMPANY), ..response_record() };
         assert_eq!(batch.facts().idempotency_records.get(&record.key), Some(&record));
         assert_eq!(batch.changes().idempotency_records, [record]);
     }

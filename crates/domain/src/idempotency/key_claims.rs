@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::ledger::Facts;
 use crate::model::{IdempotencyKey, IdempotencyRecord};
 use crate::ports::{Idempotency, StoreError, Timestamp};
+use crate::values::CompanyId;
 
 /// A request that may be retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,10 +64,11 @@ impl IdempotentRequest {
         }
     }
 
-    /// The record of a response. It expires one retention period after `now`.
+    /// The record of a response, without a company. It expires one retention period after `now`.
     pub fn new_record(&self, status: u16, body: Vec<u8>, now: Timestamp) -> IdempotencyRecord {
         IdempotencyRecord {
             key: self.key.clone(),
+            company_id: None,
             request_hash: self.request_hash.clone(),
             status,
             body,
@@ -75,14 +77,16 @@ impl IdempotentRequest {
         }
     }
 
-    /// Stores the response, in the transaction of its effects.
+    /// Stores the response, in the transaction of its effects. `company` is the company that the request
+    /// concerned; `None` if it concerned none or several.
     pub fn store_response<T: Idempotency + ?Sized>(
         &self,
         tx: &mut T,
-        status: u16,
-        body: Vec<u8>,
+        company: Option<CompanyId>,
+        (status, body): (u16, Vec<u8>),
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        tx.store_idempotency_record(&self.new_record(status, body, now))
+        let record = self.new_record(status, body, now);
+        tx.store_idempotency_record(&IdempotencyRecord { company_id: company, ..record })
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use crate::values::Timestamp;
+use crate::values::{CompanyId, Timestamp};
 
 /// How long a response is stored by default.
 pub const RESPONSE_RETENTION_DEFAULT: Duration = Duration::from_secs(72 * 3_600);
@@ -30,6 +30,8 @@ impl IdempotencyKey {
 pub struct IdempotencyRecord {
     /// The key and its scope.
     pub key: IdempotencyKey,
+    /// The company that the request concerned; `None` if it concerned none or several.
+    pub company_id: Option<CompanyId>,
     /// A digest of the whole request.
     pub request_hash: Vec<u8>,
     /// The HTTP status of the response.

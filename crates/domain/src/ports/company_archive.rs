@@ -27,7 +27,7 @@ stored_enum! {
         Events => 12, "events";
         Deliveries => 13, "deliveries";
         Attempts => 14, "attempts";
-        /// The stored responses whose idempotency keys occur in the journal or the audit log.
+        /// The unexpired stored responses to requests that concerned the company.
         IdempotencyRecords => 15, "idempotency_records";
         AuditEntries => 16, "audit_entries";
     }
@@ -104,10 +104,12 @@ pub trait ReadCompanyArchive {
 /// Writes the rows of a company.
 pub trait CompanyArchive: ReadCompanyArchive {
     /// Inserts rows of a section, in their order. Providers, occasions and idempotency records that already exist are
-    /// skipped. Returns the number of inserted rows.
+    /// skipped, except that idempotency records which have expired at `now` are replaced. Returns the number of
+    /// inserted and replaced rows.
     fn insert_archived_rows(
         &mut self,
         section: ArchiveSection,
         rows: &[ArchivedRow],
+        now: Timestamp,
     ) -> Result<usize, StoreError>;
 }

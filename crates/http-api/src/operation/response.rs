@@ -3,6 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use guerdon_domain::values::CompanyId;
 use serde::Serialize;
 
 use crate::operation::chunked_body::{ChunkedBody, OutgoingBody};
@@ -14,6 +15,8 @@ pub(crate) struct RenderedResponse {
     pub(crate) status: StatusCode,
     /// The JSON body; empty for 204.
     pub(crate) body: ChunkedBody,
+    /// The company that the request concerned, to store with the response; `None` if it concerned none or several.
+    pub(crate) company_id: Option<CompanyId>,
     headers: Vec<(HeaderName, HeaderValue)>,
     memory: Option<MemoryPermit>,
 }
@@ -36,7 +39,7 @@ impl RenderedResponse {
 
     /// A stored response.
     pub(crate) fn from_stored(status: StatusCode, body: ChunkedBody) -> Self {
-        Self { status, body, headers: Vec::new(), memory: None }
+        Self { status, body, company_id: None, headers: Vec::new(), memory: None }
     }
 
     fn render_view(status: StatusCode, view: &impl Serialize) -> Result<Self, ApiError> {
@@ -45,6 +48,11 @@ impl RenderedResponse {
             Ok(()) => Ok(Self::from_stored(status, body)),
             Err(error) => Err(ApiError::internal(format!("cannot render a response: {error}"))),
         }
+    }
+
+    /// Names the company that the request concerned.
+    pub(crate) fn about_company(self, id: CompanyId) -> Self {
+        Self { company_id: Some(id), ..self }
     }
 
     /// Adds a header, unless its value is not valid in a header.

@@ -227,7 +227,8 @@ fn run_in_transaction<W: WriteOperation>(
     let response = W::execute_write(Work { tx: &mut *tx, call, context: &context }, input)?;
     if let Some(key) = key {
         let body = idempotency::pack_body(&response)?;
-        key.store_response(tx, response.status.as_u16(), body, context.clock.now())?;
+        let stored = (response.status.as_u16(), body);
+        key.store_response(tx, response.company_id, stored, context.clock.now())?;
     }
     if decision.decide_commit() { Ok(Some(response)) } else { Err(too_late_error()) }
 }

@@ -196,21 +196,19 @@ impl CompanyArchive for Unit<'_> {
         &mut self,
         section: ArchiveSection,
         rows: &[ArchivedRow],
+        now: Timestamp,
     ) -> Result<usize, StoreError> {
         let columns: Vec<&StoredColumn> = archive::columns(section).collect();
         let names: Vec<&str> = columns.iter().map(|column| column.name).collect();
-        let may_exist = matches!(
-            section,
-            ArchiveSection::Providers | ArchiveSection::Occasions | ArchiveSection::IdempotencyRecords
-        );
-        let conflict = if may_exist { " ON CONFLICT DO NOTHING" } else { "" };
         self.queued.events |= section == ArchiveSection::Deliveries;
+        let replaces_expired = section == ArchiveSection::IdempotencyRecords;
         let mut inserted = 0;
         let positioned_columns = columns.len() + 1;
         for slice in rows.chunks(ROWS_PER_STATEMENT.min(BOUND_VALUES_MAX / positioned_columns)) {
             let positions = self.positions_of_archived_rows(section, &columns, slice)?;
             let position = if positions.is_some() { ", position" } else { "" };
             let width = columns.len() + usize::from(positions.is_some());
+            let conflict = conflict_clause(section, &names, slice.len() * width);
             let statement = format!(
                 "INSERT INTO {} ({}{position}) VALUES {}{conflict}",
                 section.name(),
@@ -225,9 +223,31 @@ impl CompanyArchive for Unit<'_> {
                     query = query.bind::<BigInt, _>(*position);
                 }
             }
+            if replaces_expired {
+                query = query.bind::<SqlTimestamp, _>(DbTimestamp(now));
+            }
             inserted += self.query(|conn| query.execute(conn))?;
         }
         Ok(inserted)
+    }
+}
+
+/// What the statement does with a row that already exists, other than to fail. An idempotency record replaces one that
+/// has expired; the clause then has a placeholder for the time, which follows `bound_values` others.
+fn conflict_clause(section: ArchiveSection, columns: &[&str], bound_values: usize) -> String {
+    match section {
+        ArchiveSection::Providers | ArchiveSection::Occasions => " ON CONFLICT DO NOTHING".to_owned(),
+        ArchiveSection::IdempotencyRecords => {
+            let replaced = columns.iter().filter(|column| !["scope", "idempotency_key"].contains(column));
+            let assignments: Vec<String> =
+                replaced.map(|column| format!("{column} = excluded.{column}")).collect();
+            format!(
+                " ON CONFLICT (scope, idempotency_key) DO UPDATE SET {} WHERE idempotency_records.expires_at <= {}",
+                assignments.join(", "),
+                placeholder(1 + checked_cast::<u16, _>(bound_values))
+            )
+        }
+        _ => String::new(),
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn source(section: ArchiveSection, has_feed_index: bool) -> SectionSo
         ArchiveSection::Deliveries => of_company("deliveries AS t", BY_EVENT),
         ArchiveSection::Attempts => of_company("attempts AS t", BY_EVENT_AND_ID),
         ArchiveSection::IdempotencyRecords => {
-            source("idempotency_records AS t", KEY_OF_COMPANY, BY_SCOPE_AND_KEY)
+            source("idempotency_records AS t", UNEXPIRED_OF_COMPANY, BY_SCOPE_AND_KEY)
         }
         ArchiveSection::AuditEntries => of_company("audit_entries AS t{by_position}", BY_POSITION),
     }
@@ -82,18 +82,8 @@ const BY_EVENT_AND_ID: &[(&str, SqlKind)] =
 const BY_SCOPE_AND_KEY: &[(&str, SqlKind)] =
     &[("t.scope", SqlKind::Identifier), ("t.idempotency_key", SqlKind::Text)];
 
-/// Selects the unexpired records whose keys occur in the journal or the audit log of the company. The keys belong to
-/// the company's provider or to the operator, whose scope is not a provider. Uses lists of keys instead of EXISTS, so
-/// that SQLite builds an index of the keys.
-const KEY_OF_COMPANY: &str = "t.expires_at > {now} AND t.idempotency_key IN (\
-    SELECT x.idempotency_key FROM journal_entries AS x \
-    WHERE x.company_id = {company} AND x.idempotency_key IS NOT NULL \
-    UNION SELECT a.idempotency_key FROM audit_entries AS a \
-    WHERE a.company_id = {company} AND a.idempotency_key IS NOT NULL) \
-    AND (t.scope IN (SELECT provider_id FROM companies WHERE id = {company}) \
-    OR (t.scope NOT IN (SELECT id FROM providers) AND t.idempotency_key IN (\
-    SELECT o.idempotency_key FROM journal_entries AS o \
-    WHERE o.company_id = {company} AND o.actor = 2 AND o.idempotency_key IS NOT NULL)))";
+/// Selects the unexpired records of requests that concerned the company, from any scope.
+const UNEXPIRED_OF_COMPANY: &str = "t.company_id = {company} AND t.expires_at > {now}";
 
 /// The archived columns of a section.
 pub(crate) fn columns(section: ArchiveSection) -> impl Iterator<Item = &'static StoredColumn> {

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::values::checked_cast;
+use guerdon_domain::values::{CompanyId, checked_cast};
 
 use super::RowReader;
 use super::columns::declare_row;
@@ -15,6 +15,7 @@ declare_row! {
     struct IdempotencyRow in idempotency_records {
         scope: Id,
         idempotency_key: String,
+        company_id: Option<Id<CompanyId>>,
         request_hash: Vec<u8>,
         status: i16,
         body: Vec<u8>,
@@ -28,6 +29,7 @@ impl IdempotencyRow {
         Self {
             scope: Id(record.key.scope),
             idempotency_key: record.key.key.clone(),
+            company_id: record.company_id.map(Id),
             request_hash: record.request_hash.clone(),
             status: checked_cast(record.status),
             body: record.body.clone(),
@@ -40,6 +42,7 @@ impl IdempotencyRow {
         let reader = RowReader { table: "idempotency_records", id: &self.scope.0 };
         Ok(IdempotencyRecord {
             key: IdempotencyKey { scope: self.scope.0, key: self.idempotency_key },
+            company_id: self.company_id.map(|id| id.0),
             request_hash: self.request_hash,
             status: reader.require_valid("status", u16::try_from(self.status).ok())?,
             body: self.body,

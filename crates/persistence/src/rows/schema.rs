@@ -281,6 +281,7 @@ tables! {
     idempotency_records (scope, idempotency_key) {
         scope -> Identifier,
         idempotency_key -> Text,
+        company_id -> Nullable<Identifier>,
         request_hash -> Binary,
         status -> SmallInt,
         body -> Binary,

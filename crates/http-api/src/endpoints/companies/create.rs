@@ -42,7 +42,7 @@ impl WriteOperation for Create {
 
     fn execute_write(work: Work<'_>, input: &CreateCompany) -> Result<RenderedResponse, ApiError> {
         let company = create(work.tx, work.call.scope, input, work.context)?;
-        RenderedResponse::created(&CompanyView::for_change(&company))
+        Ok(RenderedResponse::created(&CompanyView::for_change(&company))?.about_company(company.company.id))
     }
 }
 

@@ -46,7 +46,7 @@ impl WriteOperation for Create {
     fn execute_write(work: Work<'_>, input: &Input) -> Result<RenderedResponse, ApiError> {
         let Input { company_id, text, enabled, visible } = input;
         let occasion = create(work.tx, work.call.scope, *company_id, text, *enabled, *visible, work.context)?;
-        RenderedResponse::created(&OccasionView::from_occasion(&occasion))
+        Ok(RenderedResponse::created(&OccasionView::from_occasion(&occasion))?.about_company(*company_id))
     }
 }
 

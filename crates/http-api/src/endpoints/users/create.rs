@@ -31,7 +31,7 @@ impl WriteOperation for Create {
 
     fn execute_write(work: Work<'_>, input: &NewUser) -> Result<RenderedResponse, ApiError> {
         let user = create(work.tx, work.call.scope, input.company_id, &input.profile, work.context)?;
-        RenderedResponse::created(&UserView::from_user(&user))
+        Ok(RenderedResponse::created(&UserView::from_user(&user))?.about_company(user.company_id))
     }
 }
 
