@@ -7,7 +7,8 @@ use guerdon_domain::events::EventState;
 use guerdon_domain::notifications::{Channel, Notification, NotifiedCompany, Recipient};
 use guerdon_domain::ports::{
     Attempt, ClaimRequest, ClaimedEvent, DeliveryOutcome, EventQuery, NewNotification, NotificationClaim,
-    NotificationOutcome, RETRIED_NOTIFICATION_DUE, Settlement, StoreError, StoreExt as _, Timestamp, Tx,
+    NotificationOutcome, RETRIED_NOTIFICATION_DUE, ReplayQuery, Settlement, StoreError, StoreExt as _,
+    Timestamp, Tx,
 };
 use guerdon_domain::providers::Provider;
 use guerdon_domain::recognitions::Sender;
@@ -34,7 +35,7 @@ pub fn current_time(fixture: &LedgerFixture) -> Timestamp {
     fixture.context().clock.now()
 }
 
-fn claim_events(fixture: &LedgerFixture, at: Timestamp, number: u64, limit: u16) -> Vec<ClaimedEvent> {
+pub fn claim_events(fixture: &LedgerFixture, at: Timestamp, number: u64, limit: u16) -> Vec<ClaimedEvent> {
     let until = at + Duration::from_secs(60);
     let claim = ClaimRequest {
         provider: fixture.provider,
@@ -275,7 +276,9 @@ fn all_waiting_events_of_a_provider_become_due_at_once() {
         let before: Vec<_> =
             claimed.iter().map(|claimed| fixture.database.load_delivery(claimed.id)).collect();
         let replay = |provider| {
-            fixture.store.transaction(|tx| tx.replay_events(provider, EventState::Pending, at)).unwrap()
+            let query =
+                ReplayQuery { provider, state: EventState::Pending, since: None, after: None, limit: 9 };
+            fixture.store.transaction(|tx| tx.replay_page(&query, at)).unwrap().replayed
         };
         assert_eq!(replay(ProviderId::from_uuid(Uuid::nil())), 0, "events of another provider");
         assert_eq!(replay(fixture.provider), 2);
@@ -300,7 +303,8 @@ fn events_of_another_provider_are_not_replayed() {
         let claimed = claim_events(fixture, at, 1, 1);
         settle_events(fixture, &[new_settlement(fixture, &claimed[0], 1, DeliveryOutcome::Delivered, at)]);
         let replay = |provider, since| {
-            fixture.store.transaction(|tx| tx.replay_events_since(provider, since, None, at)).unwrap()
+            let query = ReplayQuery { provider, state: EventState::Delivered, since, after: None, limit: 9 };
+            fixture.store.transaction(|tx| tx.replay_page(&query, at)).unwrap().replayed
         };
         for since in [None, Some(Timestamp::UNIX_EPOCH)] {
             assert_eq!(replay(ProviderId::from_uuid(Uuid::nil()), since), 0);

@@ -27,6 +27,7 @@ mod plans;
 mod poolers;
 mod races;
 mod redemptions;
+mod replays;
 mod retention;
 mod schedules;
 mod schemas;

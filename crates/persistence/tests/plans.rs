@@ -13,8 +13,8 @@ use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NotificationClaim, Role,
-    StoreError, StoreExt as _, Timestamp, Tx, UserQuery,
+    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NotificationClaim, ReplayQuery,
+    Role, StoreError, StoreExt as _, Timestamp, Tx, UserQuery,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
@@ -208,6 +208,11 @@ fn run_changes(fixture: &LedgerFixture, ann: UserId) {
         saml::update(tx, fixture.provider, fixture.company, &settings, &context)?;
         users::update(tx, fixture.provider, ann, &manager, &context)?;
         occasions::delete(tx, fixture.provider, fixture.occasion, &context)?;
+        for &state in EventState::ALL {
+            for since in [None, Some(Timestamp::UNIX_EPOCH)] {
+                tx.replay_page(&ReplayQuery { provider, state, since, after: None, limit: 100 }, now)?;
+            }
+        }
         tx.providers_with_due_events(now)?;
         tx.next_event_due()?;
         tx.claim_events(&claim)?;

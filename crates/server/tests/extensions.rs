@@ -337,3 +337,54 @@ fn providers_can_replay_their_own_events() {
         assert_eq!(replayed(replay("/v1/events/replay", &later)), Some(0));
     });
 }
+
+#[test]
+fn the_body_of_a_request_without_fields_is_checked() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 2);
+        sample.fund_peer_wallets(service, 100);
+        let sent = sample.send_recognition(service, &sample.users[0], &[&sample.users[1]], 1).json();
+        let event = sent["recognitions"][0]["id"].as_str().unwrap();
+        let path = format!("/v1/events/{event}/replay");
+        let authorization = basic_authorization(&sample.provider);
+        let post = |header: Option<(&str, &str)>, body: Option<&str>| {
+            let mut headers = vec![("Authorization", authorization.as_str())];
+            if body.is_some() && header.is_none_or(|(name, _)| name != "Content-Type") {
+                headers.push(("Content-Type", "application/json"));
+            }
+            headers.extend(header);
+            service.running.send_request("POST", &path, &headers, body)
+        };
+        for body in ["{", "[]", "{\"a\":1,\"a\":1}"] {
+            post(None, Some(body)).expect_error(400);
+        }
+        post(Some(("Content-Type", "text/plain")), Some("{}")).expect_error(400);
+        post(Some(("Content-Encoding", "gzip")), Some("{}")).expect_error(400);
+        assert_eq!(post(None, None).status, 200);
+        assert_eq!(post(None, Some("{\"a\":1}")).header("x-ignored-fields"), Some("a"));
+        let once = Some(("Idempotency-Key", "once"));
+        assert_eq!(post(once, None).status, 200);
+        assert_eq!(post(once, None).header("idempotency-replayed"), Some("true"));
+        post(once, Some("{}")).expect_error(400);
+    });
+}
+
+/// The replay takes two transactions.
+#[test]
+fn a_replay_of_many_events_is_complete_and_stored_under_its_key() {
+    for_each_database(|service| {
+        let sample = SampleCompany::create(service, 41);
+        sample.deposit_points(service, 2_050);
+        let receivers: Vec<&str> = sample.users.iter().map(String::as_str).collect();
+        for _ in 0..50 {
+            assert_eq!(sample.send_recognition(service, &sample.company, &receivers, 1).status, 201);
+        }
+        let body = json!({"state": "unaddressed"});
+        let replay = || {
+            post_with_header(service, &sample, "/v1/events/replay", &body, ("Idempotency-Key", "replay-all"))
+        };
+        let first = replay();
+        assert_eq!((first.status, first.json()), (200, json!({"replayed": 2_050})));
+        assert_eq!(replay().body, first.body);
+    });
+}

@@ -20,7 +20,7 @@ pub struct Event {
     pub next_attempt_at: Option<String>,
     /// The body of the webhook request, byte for byte.
     pub body: Box<RawValue>,
-    /// The attempts, oldest first. Empty unless the event was fetched by its id.
+    /// The newest 100 attempts, oldest first. Empty unless the event was fetched by its id.
     #[serde(default)]
     pub attempts_log: Vec<Attempt>,
 }

@@ -78,6 +78,6 @@ pub struct Event {
     pub next_attempt_at: Option<OffsetDateTime>,
     /// The JSON that is sent. The page shows numbers, ids and times from it, and hides names, addresses and messages.
     pub body: String,
-    /// The attempts, oldest first.
+    /// The newest 100 attempts, oldest first.
     pub attempts: Vec<Attempt>,
 }

@@ -2,7 +2,7 @@
 
 mod replay;
 
-pub use replay::{ReplayError, ReplaySelection, replay_all, replay_by_ids, replay_own};
+pub use replay::{BulkReplay, ReplayError, ReplayStep, replay_all, replay_by_ids};
 
 pub use crate::model::EventFacts;
 pub use crate::model::event::*;

@@ -1,7 +1,7 @@
 //! Replays events.
 
 use crate::model::EventState;
-use crate::ports::{Context, ReadProviders, Replays, StoreError, Timestamp};
+use crate::ports::{Context, ReadProviders, ReplayCursor, ReplayQuery, Replays, StoreError, Timestamp};
 use crate::values::{EventId, ProviderId};
 
 /// Why nothing was replayed.
@@ -33,16 +33,42 @@ pub fn replay_by_ids<T: Replays + ?Sized>(
     Ok(replayed)
 }
 
-/// A selection of a provider's own events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReplaySelection {
+/// The maximum number of events that one step of a [`BulkReplay`] examines.
+const STEP_EVENTS_MAX: usize = 2_000;
+
+/// The order in which the states are replayed. Replayed events become pending and may be delivered before the replay
+/// ends. With this order they are not replayed again as delivered events.
+const STATE_ORDER: [EventState; 4] =
+    [EventState::Delivered, EventState::Pending, EventState::Exhausted, EventState::Unaddressed];
+
+/// A replay of many events of a provider. It is executed in steps, each in its own transaction, so that no transaction
+/// reads or changes many rows.
+///
+/// If a step fails, the events of the earlier steps remain replayed. Another replay with the same filters continues
+/// with the rest, because replayed events are due already. But it may replay events again that were delivered or failed
+/// since, and it starts from the first delivered event if it includes delivered events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BulkReplay {
     /// Only events that were created at this time or later; `None` for any time.
     since: Option<Timestamp>,
-    /// Only events in this state; `None` for any state.
-    state: Option<EventState>,
+    /// The states whose events are not replayed yet. The first one is in progress.
+    states: Vec<EventState>,
+    /// The last event of the state in progress that was examined.
+    after: Option<ReplayCursor>,
+    /// The number of events that were replayed so far.
+    replayed: usize,
 }
 
-impl ReplaySelection {
+/// The result of a step of a [`BulkReplay`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReplayStep {
+    /// The rest of the replay, for the next step.
+    Continue(BulkReplay),
+    /// The replay is complete: the number of events that all steps replayed.
+    Done(usize),
+}
+
+impl BulkReplay {
     /// Selects events by a time, by a state, or by both.
     ///
     /// # Errors
@@ -53,28 +79,135 @@ impl ReplaySelection {
         match (since, state) {
             (None, None) => Err("since or state is required"),
             (None, Some(EventState::Delivered)) => Err("state must not be delivered without since"),
-            (since, state) => Ok(Self { since, state }),
+            (since, Some(state)) => Ok(Self::new(since, &[state])),
+            (since, None) => Ok(Self::new(since, &STATE_ORDER)),
         }
+    }
+
+    /// Selects all pending, all exhausted or all unaddressed events, or those of several of these states. Delivered
+    /// events are never selected.
+    pub fn of_states(states: &[EventState]) -> Self {
+        let states: Vec<EventState> =
+            states.iter().copied().filter(|state| *state != EventState::Delivered).collect();
+        Self::new(None, &states)
+    }
+
+    fn new(since: Option<Timestamp>, states: &[EventState]) -> Self {
+        let states = STATE_ORDER.into_iter().filter(|state| states.contains(state)).collect();
+        Self { since, states, after: None, replayed: 0 }
+    }
+
+    /// Replays the next of the provider's own events. Changes nothing but the database, so a transaction can run it
+    /// again.
+    pub fn run_step<T: Replays + ?Sized>(
+        &self,
+        tx: &mut T,
+        provider: ProviderId,
+        context: &Context<'_>,
+    ) -> Result<ReplayStep, StoreError> {
+        let now = context.clock.now();
+        let mut rest = self.clone();
+        let mut limit = STEP_EVENTS_MAX;
+        while let Some(state) = rest.states.first().copied() {
+            let query = ReplayQuery { provider, state, since: rest.since, after: rest.after, limit };
+            let page = tx.replay_page(&query, now)?;
+            rest.replayed += page.replayed;
+            rest.after = page.last;
+            if page.examined >= limit {
+                return Ok(ReplayStep::Continue(rest));
+            }
+            limit -= page.examined;
+            rest.states.remove(0);
+            rest.after = None;
+        }
+        Ok(ReplayStep::Done(rest.replayed))
     }
 }
 
-/// Replays a selection of a provider's own events.
-pub fn replay_own<T: Replays + ?Sized>(
-    tx: &mut T,
-    provider: ProviderId,
-    selection: ReplaySelection,
-    context: &Context<'_>,
-) -> Result<usize, StoreError> {
-    tx.replay_events_since(provider, selection.since, selection.state, context.clock.now())
-}
-
-/// Replays all pending, all exhausted or all unaddressed events of a provider.
+/// Runs a step of a replay that the operator requested. Fails if the provider does not exist.
 pub fn replay_all<T: ReadProviders + Replays + ?Sized>(
     tx: &mut T,
     provider: ProviderId,
-    state: EventState,
+    replay: &BulkReplay,
     context: &Context<'_>,
-) -> Result<usize, ReplayError> {
+) -> Result<ReplayStep, ReplayError> {
     tx.find_provider(provider)?.ok_or(ReplayError::NoSuchProvider)?;
-    Ok(tx.replay_events(provider, state, context.clock.now())?)
+    Ok(replay.run_step(tx, provider, context)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::memory::{FixedClock, PlainBodies, SequentialIds};
+    use crate::model::{Actor, Origin};
+    use crate::ports::ReplayedPage;
+
+    /// The events of a provider: the number of events in each state, and the queries that were sent.
+    struct CountedEvents {
+        numbers: BTreeMap<i16, usize>,
+        queries: Vec<(EventState, usize)>,
+    }
+
+    impl Replays for CountedEvents {
+        fn replay_event(&mut self, _id: EventId, _now: Timestamp) -> Result<Option<bool>, StoreError> {
+            Ok(None)
+        }
+
+        /// The key of a cursor is the number of events up to it.
+        fn replay_page(&mut self, query: &ReplayQuery, _now: Timestamp) -> Result<ReplayedPage, StoreError> {
+            self.queries.push((query.state, query.limit));
+            let number = self.numbers.get(&query.state.code()).copied().unwrap_or_default();
+            let passed = query.after.map_or(0, |after| usize::try_from(after.key).unwrap());
+            let examined = query.limit.min(number - passed);
+            let key = i64::try_from(passed + examined).unwrap();
+            let last = (examined > 0).then(|| ReplayCursor { key, id: EventId::from_uuid(Uuid::nil()) });
+            Ok(ReplayedPage { examined, replayed: examined, last })
+        }
+    }
+
+    /// Runs all steps. Returns the number of replayed events, and the queries of each step.
+    fn run_steps(
+        mut replay: BulkReplay,
+        numbers: &[(EventState, usize)],
+    ) -> (usize, Vec<Vec<(EventState, usize)>>) {
+        let numbers = numbers.iter().map(|(state, number)| (state.code(), *number)).collect();
+        let mut events = CountedEvents { numbers, queries: Vec::new() };
+        let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
+        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
+        let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
+        let mut steps = Vec::new();
+        loop {
+            let step = replay.run_step(&mut events, ProviderId::from_uuid(Uuid::nil()), &context).unwrap();
+            steps.push(std::mem::take(&mut events.queries));
+            match step {
+                ReplayStep::Continue(rest) => replay = rest,
+                ReplayStep::Done(replayed) => return (replayed, steps),
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_examines_a_bounded_number_of_events_of_all_states() {
+        use EventState::{Delivered, Exhausted, Pending, Unaddressed};
+        const MAX: usize = STEP_EVENTS_MAX;
+        let since = BulkReplay::from_filters(Some(Timestamp::UNIX_EPOCH), None).unwrap();
+        let few = [(Delivered, 3), (Pending, 2), (Exhausted, 1)];
+        let one_step =
+            vec![(Delivered, MAX), (Pending, MAX - 3), (Exhausted, MAX - 5), (Unaddressed, MAX - 6)];
+        assert_eq!(run_steps(since.clone(), &few), (6, vec![one_step]));
+        let many = [(Delivered, MAX + 1), (Pending, MAX - 1)];
+        let steps = vec![
+            vec![(Delivered, MAX)],
+            vec![(Delivered, MAX), (Pending, MAX - 1)],
+            vec![(Pending, MAX), (Exhausted, MAX), (Unaddressed, MAX)],
+        ];
+        assert_eq!(run_steps(since, &many), (2 * MAX, steps));
+        let exhausted = BulkReplay::of_states(&[Exhausted, Delivered]);
+        let steps = vec![vec![(Exhausted, MAX)], vec![(Exhausted, MAX)]];
+        assert_eq!(run_steps(exhausted, &[(Delivered, 9), (Exhausted, MAX)]), (MAX, steps));
+    }
 }

@@ -103,6 +103,43 @@ pub struct RecordedAttempt {
     pub response_headers: Option<String>,
 }
 
+/// The maximum number of attempts that are shown of an event: the newest. The retry schedule has eleven attempts, so
+/// only events that were replayed many times have more.
+pub const SHOWN_ATTEMPTS_MAX: i64 = 100;
+
+/// Events of a provider that are replayed in one transaction.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplayQuery {
+    pub provider: ProviderId,
+    pub state: EventState,
+    /// Only events that were created at this time or later; `None` for any time.
+    pub since: Option<Timestamp>,
+    /// Only events after this one in the order of the state; `None` starts with the first one.
+    pub after: Option<ReplayCursor>,
+    /// The maximum number of events to examine, at least 1.
+    pub limit: usize,
+}
+
+/// The place of an event in the order in which the events of a state are replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplayCursor {
+    /// The time of the next attempt in microseconds since 1970 for a pending event, the feed position for a delivered
+    /// event, and otherwise 0.
+    pub key: i64,
+    pub id: EventId,
+}
+
+/// The result of replaying the events of a [`ReplayQuery`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplayedPage {
+    /// The number of events that were examined. If it is less than the limit, no more events follow.
+    pub examined: usize,
+    /// The number of events that were replayed.
+    pub replayed: usize,
+    /// The last event that was examined.
+    pub last: Option<ReplayCursor>,
+}
+
 /// Statistics of the outbox and of the event feed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OutboxStatistics {
@@ -151,8 +188,16 @@ pub trait ReadOutbox {
     /// Looks up an event of any provider. For the operator.
     fn find_event_any_provider(&mut self, id: EventId) -> Result<Option<EventWithBody>, StoreError>;
 
-    /// The attempts at an event, oldest first.
-    fn list_attempts(&mut self, id: EventId) -> Result<Vec<RecordedAttempt>, StoreError>;
+    /// The newest attempts at an event, at most `limit`, oldest first.
+    fn list_attempts(&mut self, id: EventId, limit: i64) -> Result<Vec<RecordedAttempt>, StoreError>;
+
+    /// The newest attempts at an event, at most `limit`, oldest first. Their responses are not loaded: the bodies are
+    /// empty, and the headers are `None`.
+    fn list_attempts_without_responses(
+        &mut self,
+        id: EventId,
+        limit: i64,
+    ) -> Result<Vec<RecordedAttempt>, StoreError>;
 
     /// Statistics of the outbox and of the event feed.
     fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError>;
@@ -170,22 +215,8 @@ pub trait Replays {
     /// keeps its schedule. Returns `None` if the event does not exist, and `false` if it is already due or in flight.
     fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError>;
 
-    /// Replays all events of a provider, optionally only those in one state or created since a time. Stops at the
-    /// time limit of a request. Returns the number of replayed events.
-    fn replay_events_since(
-        &mut self,
-        provider: ProviderId,
-        since: Option<Timestamp>,
-        state: Option<EventState>,
-        now: Timestamp,
-    ) -> Result<usize, StoreError>;
-
-    /// Replays all pending, all exhausted or all unaddressed events of a provider, without a time limit. Delivered
-    /// events are never replayed. Returns the number of replayed events.
-    fn replay_events(
-        &mut self,
-        provider: ProviderId,
-        state: EventState,
-        now: Timestamp,
-    ) -> Result<usize, StoreError>;
+    /// Replays the next events of a provider in a state. Reads and changes at most `query.limit` deliveries, which it
+    /// finds by an index over the provider's own events. Events that are due, in flight or of a company that was
+    /// handed over do not change.
+    fn replay_page(&mut self, query: &ReplayQuery, now: Timestamp) -> Result<ReplayedPage, StoreError>;
 }

@@ -64,7 +64,8 @@ pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{
     EventBodies, EventQuery, EventWithBody, FeedPage, FeedPosition, FeedQuery, Outbox, OutboxStatistics,
-    QueuedEvent, ReadOutbox, RecordedAttempt, RenderError, Replays,
+    QueuedEvent, ReadOutbox, RecordedAttempt, RenderError, ReplayCursor, ReplayQuery, ReplayedPage, Replays,
+    SHOWN_ATTEMPTS_MAX,
 };
 pub use failed_requests::{
     FAILED_REQUESTS_MAX, FAILED_REQUESTS_PER_PROVIDER_MAX, FailedRequest, FailedRequestQuery, FailedRequests,

@@ -65,7 +65,7 @@ pub(super) fn describe_operation(route: &Route, spec: OperationSpec, schemas: &S
 fn describe_responses(route: &Route, spec: &OperationSpec, components: &Map<String, Value>) -> Value {
     let errors = list_operation_errors(route, spec);
     let mut responses = Map::new();
-    responses.insert(spec.success_status.to_string(), success_response(spec, components));
+    responses.insert(spec.success_status.to_string(), success_response(route, spec, components));
     for status in ERROR_STATUSES {
         let own_errors: Vec<_> =
             errors.iter().filter(|error| error.status_and_message().0 == status.code).cloned().collect();
@@ -89,12 +89,13 @@ fn description_text(route: &Route, text: &str) -> String {
     }
 }
 
-fn success_response(spec: &OperationSpec, components: &Map<String, Value>) -> Value {
+fn success_response(route: &Route, spec: &OperationSpec, components: &Map<String, Value>) -> Value {
     let mut own_headers = Vec::new();
     if spec.query_parameters.iter().any(|parameter| parameter.name == "page") {
         own_headers.push("Link");
     }
-    if spec.body.is_some() {
+    // A POST without fields may have a body, too.
+    if spec.body.is_some() || route.method == "POST" {
         own_headers.push("X-Ignored-Fields");
     }
     if spec.accepts_idempotency_key {

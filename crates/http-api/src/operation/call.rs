@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use guerdon_domain::ports::{ReadTx, StoreError};
-use guerdon_domain::values::ProviderId;
+use guerdon_domain::values::{ProviderId, Timestamp};
 
 use crate::api::Api;
 use crate::operation::error::ApiError;
@@ -27,8 +27,8 @@ pub(crate) struct Call {
     pub(crate) service_url: Arc<str>,
     /// How long a response is stored under its idempotency key.
     pub(crate) response_retention: Duration,
-    /// Whether the provider was designated when it was last read, up to half a second ago.
-    pub(crate) is_designated: bool,
+    /// The provider as it was admitted.
+    pub(crate) caller: Caller,
     id: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Call {
             query_string: request.query_string().to_owned(),
             service_url: Arc::clone(&api.service_url),
             response_retention: api.response_retention,
-            is_designated: caller.is_designated,
+            caller: caller.clone(),
             id: request.match_info().get("id").map(str::to_owned),
         }
     }
@@ -64,13 +64,30 @@ impl Call {
         Query::parse_with(&self.query_string, read)
     }
 
-    /// Fails for a provider that is not designated (behaviour 9.3). A designation takes effect at once.
+    /// Fails for a provider that is not designated (behaviour 9.3). A designation takes effect at once, and its end
+    /// within a second.
     pub(crate) fn require_designation(&self, reads: &mut dyn ReadTx) -> Result<(), ApiError> {
-        if self.is_designated || is_designated_now(reads, self.scope)? {
+        if self.caller.is_designated && self.caller.is_current() || is_designated_now(reads, self.scope)? {
             return Ok(());
         }
         Err(ApiError::not_designated())
     }
+}
+
+/// Fails with 401 if, after the request was admitted, the provider was suspended or the secret of the request was
+/// withdrawn. Must be called when the work of a request begins, because the request may have waited for its body, a
+/// permit or an event. Reads the provider only if the last reading is too old to rely on.
+pub(crate) fn confirm_caller(
+    caller: &Caller,
+    reads: &mut dyn ReadTx,
+    now: Timestamp,
+) -> Result<(), ApiError> {
+    if caller.is_current()
+        || reads.find_provider(caller.id)?.is_some_and(|provider| caller.is_accepted_by(&provider, now))
+    {
+        return Ok(());
+    }
+    Err(ApiError::unauthorized())
 }
 
 fn is_designated_now(reads: &mut dyn ReadTx, id: ProviderId) -> Result<bool, StoreError> {

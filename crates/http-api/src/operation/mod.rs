@@ -35,7 +35,7 @@ mod write;
 #[cfg(feature = "testing")]
 pub(crate) use idempotency::read_key_header;
 pub(crate) use operation_docs::OperationDocs;
-pub(crate) use read::{ReadOperation, read_blocking, run_read};
+pub(crate) use read::{ReadOperation, read_blocking, read_unconfirmed, run_read};
 pub(crate) use read_with_body::{ReadWithBody, run_read_with_body};
 pub(crate) use submit::RenderResponse;
-pub(crate) use write::{ToCommand, Work, WriteOperation, run_write};
+pub(crate) use write::{StepResult, ToCommand, Work, WriteOperation, run_write};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use guerdon_domain::ports::{Consistency, ReadTx, StoreExt as _};
 use guerdon_domain::values::{Page, ProviderId};
 
-use crate::operation::call::Call;
+use crate::operation::call::{Call, confirm_caller};
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
 use crate::operation::list;
@@ -14,6 +14,7 @@ use crate::operation::operation_docs::OperationDocs;
 use crate::operation::query::Query;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
+use crate::request_info::Caller;
 
 /// An operation without a body that changes nothing. It looks up the object in the path before it reads the query.
 pub(crate) trait ReadOperation: OperationDocs + 'static {
@@ -51,22 +52,39 @@ pub(crate) async fn run_read<R: ReadOperation>(
         consistency => consistency,
     };
     let memory = state.work_memory.acquire_bytes(call.scope, R::estimate_memory(&call)).await?;
-    let response =
-        read_blocking(&state, call.scope, consistency, move |reads| R::execute_read(reads, &call)).await?;
+    let caller = call.caller.clone();
+    let read = move |reads: &mut dyn ReadTx| R::execute_read(reads, &call);
+    let response = read_blocking(&state, caller, consistency, read).await?;
     Ok(response.with_memory(memory))
 }
 
-/// Reads on the blocking pool, after the fair queue has granted a permit.
+/// Reads on the blocking pool, after the fair queue has granted a permit. Fails with 401 if the caller lost access
+/// while the request waited.
 pub(crate) async fn read_blocking<T: Send + 'static>(
+    state: &Arc<ApiState>,
+    caller: Caller,
+    consistency: Consistency,
+    mut read: impl FnMut(&mut dyn ReadTx) -> Result<T, ApiError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let scope = caller.id;
+    read_unconfirmed(state, scope, consistency, move |state, reads| {
+        confirm_caller(&caller, reads, state.api.context_sources.clock.now())?;
+        read(reads)
+    })
+    .await
+}
+
+/// Like [`read_blocking`], for a read that calls [`confirm_caller`] itself before it returns data of the provider.
+pub(crate) async fn read_unconfirmed<T: Send + 'static>(
     state: &Arc<ApiState>,
     scope: ProviderId,
     consistency: Consistency,
-    mut read: impl FnMut(&mut dyn ReadTx) -> Result<T, ApiError> + Send + 'static,
+    mut read: impl FnMut(&ApiState, &mut dyn ReadTx) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
     let permit = state.read_queue.acquire_permit(scope).await?;
     let work = move |state: &ApiState, _: &CommitDecision| {
         let _permit = permit;
-        state.api.store.read_with(consistency, |reads| read(reads))
+        state.api.store.read_with(consistency, |reads| read(state, reads))
     };
     state.run_blocking(work).await
 }
@@ -78,7 +96,11 @@ fn read_in_place<R: ReadOperation>(
     call: &Call,
 ) -> Option<Result<RenderedResponse, ApiError>> {
     let mut response = None;
-    let mut work = |reads: &mut dyn ReadTx| response = Some(R::execute_read(reads, call));
+    let now = state.api.context_sources.clock.now();
+    let mut work = |reads: &mut dyn ReadTx| {
+        let confirmed = confirm_caller(&call.caller, reads, now);
+        response = Some(confirmed.and_then(|()| R::execute_read(reads, call)));
+    };
     let store = &state.api.store;
     let done = catch_unwind(AssertUnwindSafe(|| store.run_read(Consistency::PerStatementNoWait, &mut work)));
     response.filter(|_| matches!(done, Ok(Ok(()))))

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderMap;
 use actix_web::web::Payload;
-use guerdon_domain::ports::{ReadTx, StoreExt as _};
+use guerdon_domain::ports::{Consistency, ReadTx};
 
 use crate::operation::body::{self, parse_input};
 use crate::operation::call::Call;
-use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
 use crate::operation::operation_docs::OperationDocs;
+use crate::operation::read::read_blocking;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
 use guerdon_api_types::body::Fields;
@@ -46,14 +46,11 @@ pub(crate) async fn run_read_with_body<Q: ReadWithBody>(
         received.and_then(|body| parse_input(headers, Some(body.bytes.as_slice()), Q::parse_input))
     };
     let parsed = state.body_parser.run_parser(request.headers(), length, parse).await?;
-    let permit = state.read_queue.acquire_permit(call.scope).await?;
-    let work = move |state: &ApiState, _: &CommitDecision| {
-        let _permit = permit;
-        state.api.store.read_snapshot(|reads: &mut dyn ReadTx| {
-            let input = parsed.as_ref().map(|parsed| &parsed.input).map_err(ApiError::clone);
-            let response = Q::execute_read(reads, &call, input)?;
-            parsed.as_ref().map(|parsed| parsed.add_ignored_fields(response)).map_err(ApiError::clone)
-        })
+    let caller = call.caller.clone();
+    let read = move |reads: &mut dyn ReadTx| {
+        let input = parsed.as_ref().map(|parsed| &parsed.input).map_err(ApiError::clone);
+        let response = Q::execute_read(reads, &call, input)?;
+        parsed.as_ref().map(|parsed| parsed.add_ignored_fields(response)).map_err(ApiError::clone)
     };
-    state.run_blocking(work).await
+    read_blocking(&state, caller, Consistency::Snapshot, read).await
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
 use guerdon_domain::idempotency::IdempotentRequest;
 use guerdon_domain::journal::{Actor, Requester};
-use guerdon_domain::ports::StoreError;
+use guerdon_domain::ports::{Consistency, StoreError};
 use tokio::sync::oneshot::{self, Sender};
 
 use super::idempotency;
+use super::read::read_blocking;
 use crate::operation::call::Call;
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
@@ -56,8 +57,9 @@ impl<H: Send> OutcomeReceiver for PendingResponse<H> {
 }
 
 impl ApiState {
-    /// Submits a command and waits for its outcome. Returns the response with `resources`, or `None` if another request
-    /// holds the idempotency key. If the client disconnects, `resources` are dropped when the command has ended.
+    /// Submits a command and waits for its outcome. Fails with 401 if the caller lost access while the request waited.
+    /// Returns the response with `resources`, or `None` if another request holds the idempotency key. If the client
+    /// disconnects, `resources` are dropped when the command has ended.
     pub(crate) async fn submit_command<H: Send + 'static>(
         self: &Arc<Self>,
         call: &Call,
@@ -66,6 +68,10 @@ impl ApiState {
         render: RenderResponse,
         resources: H,
     ) -> Result<Option<(RenderedResponse, H)>, ApiError> {
+        if !call.caller.is_current() {
+            // The queue knows nothing about credentials, so they are confirmed in a read of their own.
+            read_blocking(self, call.caller.clone(), Consistency::PerStatement, |_reads| Ok(())).await?;
+        }
         self.require_database()?;
         let decision = Arc::<CommitDecision>::default();
         let (sender, receiver) = oneshot::channel();

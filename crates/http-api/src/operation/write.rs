@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 use super::idempotency;
 use super::key_locks::KeyLock;
 use crate::operation::body::{self, ParsedInput, ReceivedBody};
-use crate::operation::call::Call;
+use crate::operation::call::{Call, confirm_caller};
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
 use crate::operation::memory_budget::MemoryPermit;
@@ -34,6 +34,14 @@ pub(crate) struct Work<'a> {
     pub(crate) context: &'a Context<'a>,
 }
 
+/// The result of one transaction of an operation.
+pub(crate) enum StepResult<I> {
+    /// The operation is complete.
+    Response(RenderedResponse),
+    /// The operation continues in another transaction, with this input.
+    Continue(I),
+}
+
 /// An operation in one transaction. `require_object`, `parse_input` and `execute_write` are called in this order
 /// (behaviour 4.1).
 pub(crate) trait WriteOperation: OperationDocs + 'static {
@@ -45,7 +53,8 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// Whether the transaction is always rolled back, because the operation only shows what would happen. Such an
     /// operation ignores idempotency keys.
     const IS_DRY_RUN: bool = false;
-    /// Whether the operation reads a body.
+    /// Whether the operation has input. Without input, the body of a POST may be empty; otherwise it is checked like
+    /// any other body, and its fields count as unknown. The body of a DELETE is not read.
     const HAS_BODY: bool = true;
     /// The content of the body.
     type Input: Send + Sync + 'static;
@@ -67,6 +76,13 @@ pub(crate) trait WriteOperation: OperationDocs + 'static {
     /// outside the transaction.
     fn execute_write(_work: Work<'_>, _input: &Self::Input) -> Result<RenderedResponse, ApiError> {
         Err(ApiError::internal("the operation submits a command"))
+    }
+
+    /// Executes one transaction of the operation. An operation that may change many rows uses several transactions.
+    /// Each but the last is committed without a response, and the next one continues with the input that it returned.
+    /// If the request fails or its time limit is reached, the changes of the committed transactions remain.
+    fn execute_step(work: Work<'_>, input: &Self::Input) -> Result<StepResult<Self::Input>, ApiError> {
+        Self::execute_write(work, input).map(StepResult::Response)
     }
 }
 
@@ -91,7 +107,7 @@ pub(crate) async fn run_write<W: WriteOperation>(
 ) -> Result<RenderedResponse, ApiError> {
     state.write_queue.require_room(call.scope)?; // before the body is read
     let memory = state.body_memory.empty_permit(call.scope);
-    let received = if W::HAS_BODY {
+    let received = if W::HAS_BODY || call.method == "POST" {
         body::read_body(&request, payload, memory).await
     } else {
         Ok(ReceivedBody::default())
@@ -138,7 +154,7 @@ fn prepare_request<W: WriteOperation>(
     });
     match received {
         Ok((ReceivedBody { bytes, memory }, key)) => {
-            let body = W::HAS_BODY.then_some(bytes.as_slice());
+            let body = (W::HAS_BODY || !bytes.is_empty()).then_some(bytes.as_slice());
             let parsed = body::parse_input(headers, body, W::parse_input);
             PreparedRequest { call, key, parsed, _body_memory: memory }
         }
@@ -181,36 +197,52 @@ async fn execute_once<W: WriteOperation>(
         .await
 }
 
-/// Whether a fault of the body is reported before any check that needs the database.
+/// Whether a fault of the body is reported before any check that needs the database. If the request waited long, its
+/// credentials are checked again first.
 fn rejects_before_lookup<W: WriteOperation>(prepared: &PreparedRequest<W>) -> bool {
-    let passes_designation = !W::NEEDS_DESIGNATION || prepared.call.is_designated;
-    passes_designation && prepared.key.is_none() && prepared.call.id().is_none()
+    let passes_designation = !W::NEEDS_DESIGNATION || prepared.call.caller.is_designated;
+    let is_admitted = passes_designation && prepared.call.caller.is_current();
+    is_admitted && prepared.key.is_none() && prepared.call.id().is_none()
 }
 
-/// Commits the transaction of a request only if it has a response and is not a dry run.
+/// Runs the transactions of a request, usually one. Commits a transaction only if it has a result and is not a dry run.
 fn run_transaction<W: WriteOperation>(
     state: &ApiState,
     prepared: &PreparedRequest<W>,
     decision: &CommitDecision,
 ) -> Result<Option<RenderedResponse>, ApiError> {
-    let mut outcome = Err(ApiError::internal("a unit of work was not executed"));
-    state.api.store.run_transaction(&mut |tx| {
-        outcome = run_in_transaction(state, prepared, decision, tx);
-        let commits = !W::IS_DRY_RUN && matches!(outcome, Ok(Some(_)));
-        if commits { Verdict::Commit } else { Verdict::Rollback }
-    })?;
-    outcome
+    let deadline = Instant::now() + Deadlines::REQUEST.commit;
+    let mut next_input = None;
+    loop {
+        let mut outcome = Err(ApiError::internal("a unit of work was not executed"));
+        state.api.store.run_transaction(&mut |tx| {
+            outcome = run_in_transaction(state, prepared, next_input.as_ref(), decision, tx);
+            let commits = !W::IS_DRY_RUN && matches!(outcome, Ok(Some(_)));
+            if commits { Verdict::Commit } else { Verdict::Rollback }
+        })?;
+        match outcome? {
+            None => return Ok(None),
+            Some(StepResult::Response(response)) => return Ok(Some(response)),
+            Some(StepResult::Continue(input)) => next_input = Some(input),
+        }
+        if Instant::now() > deadline {
+            return Err(ApiError::busy());
+        }
+    }
 }
 
-/// Runs the request in its transaction. Returns `None` if another request with this idempotency key is in progress.
+/// Runs one transaction of a request; `next_input` is the result of the previous one. Returns `None` if another request
+/// with this idempotency key is in progress.
 fn run_in_transaction<W: WriteOperation>(
     state: &ApiState,
     prepared: &PreparedRequest<W>,
+    next_input: Option<&W::Input>,
     decision: &CommitDecision,
     tx: &mut dyn Tx,
-) -> Result<Option<RenderedResponse>, ApiError> {
+) -> Result<Option<StepResult<W::Input>>, ApiError> {
     let PreparedRequest { call, key, parsed, .. } = prepared;
     let context = state.use_case_context(call, key.as_ref());
+    confirm_caller(&call.caller, tx, context.clock.now())?;
     W::require_object(tx, call)?;
     if W::NEEDS_DESIGNATION {
         call.require_designation(tx)?;
@@ -218,19 +250,28 @@ fn run_in_transaction<W: WriteOperation>(
     if let Some(key) = key {
         match key.claim_key(tx, context.clock.now())? {
             KeyState::Unused => {}
-            KeyState::Completed(record) => return Ok(Some(idempotency::replay_response(record)?)),
+            KeyState::Completed(record) => {
+                return Ok(Some(StepResult::Response(idempotency::replay_response(record)?)));
+            }
             KeyState::InFlight => return Ok(None),
             KeyState::Misused => return Err(ApiError::key_reused()),
         }
     }
-    let input = parsed.as_ref().map(|parsed| &parsed.input).map_err(ApiError::clone)?;
-    let response = W::execute_write(Work { tx: &mut *tx, call, context: &context }, input)?;
+    let input = match next_input {
+        Some(input) => input,
+        None => parsed.as_ref().map(|parsed| &parsed.input).map_err(ApiError::clone)?,
+    };
+    let work = Work { tx: &mut *tx, call, context: &context };
+    let response = match W::execute_step(work, input)? {
+        StepResult::Response(response) => response,
+        StepResult::Continue(input) => return Ok(Some(StepResult::Continue(input))),
+    };
     if let Some(key) = key {
         let body = idempotency::pack_body(&response)?;
         let stored = (response.status.as_u16(), body);
         key.store_response(tx, response.company_id, stored, context.clock.now())?;
     }
-    if decision.decide_commit() { Ok(Some(response)) } else { Err(too_late_error()) }
+    if decision.decide_commit() { Ok(Some(StepResult::Response(response))) } else { Err(too_late_error()) }
 }
 
 impl<W: WriteOperation> PreparedRequest<W> {

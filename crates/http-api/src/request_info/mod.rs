@@ -8,7 +8,8 @@ mod headers;
 
 use std::net::IpAddr;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use actix_web::dev::ServiceRequest;
 use actix_web::http::header::{HeaderMap, HeaderName};
@@ -20,13 +21,17 @@ pub(crate) use client::{is_trusted_proxy, limit_address};
 pub(crate) use client_end::ClientEnd;
 use guerdon_domain::ports::IdGenerator;
 use guerdon_domain::providers::Provider;
-use guerdon_domain::values::ProviderId;
+use guerdon_domain::values::{ProviderId, Timestamp};
 pub(crate) use headers::{RepeatedHeader, single_header};
 
 use crate::api::Transport;
 
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_LENGTH_MAX: usize = 128;
+
+/// How long a provider counts as unchanged after it was read. So a withdrawn secret or right stops working within a
+/// second.
+pub(crate) const PROVIDER_TTL: Duration = Duration::from_millis(500);
 
 /// Facts about a request before authentication.
 #[derive(Clone)]
@@ -69,14 +74,35 @@ pub(crate) struct TimeWaited(pub(crate) Duration);
 #[derive(Clone)]
 pub(crate) struct Caller {
     pub(crate) id: ProviderId,
-    /// Whether the provider may create and update companies and corporations and create users, as read at most half a
-    /// second ago.
+    /// Whether the provider may create and update companies and corporations and create users. Valid only while
+    /// [`Caller::is_current`].
     pub(crate) is_designated: bool,
+    /// A time before the provider was read.
+    read_at: Instant,
+    /// The hash that the secret of the request matched.
+    secret_hash: Arc<[u8]>,
 }
 
 impl Caller {
-    pub(crate) fn new(provider: &Provider) -> Self {
-        Self { id: provider.id, is_designated: provider.manages_all_domain_resources }
+    /// The caller whose secret matches `secret_hash`, one of the hashes of `provider`. `read_at` is a time before the
+    /// provider was read.
+    pub(crate) fn new(provider: &Provider, secret_hash: &[u8], read_at: Instant) -> Self {
+        Self {
+            id: provider.id,
+            is_designated: provider.manages_all_domain_resources,
+            read_at,
+            secret_hash: secret_hash.into(),
+        }
+    }
+
+    /// Whether the provider counts as unchanged since it was read.
+    pub(crate) fn is_current(&self) -> bool {
+        self.read_at.elapsed() < PROVIDER_TTL
+    }
+
+    /// Whether a later state of the provider still accepts the secret of the request at `now`.
+    pub(crate) fn is_accepted_by(&self, provider: &Provider, now: Timestamp) -> bool {
+        !provider.suspended && provider.api_secret_hashes(now).any(|hash| *hash == *self.secret_hash)
     }
 }
 
@@ -106,6 +132,31 @@ mod tests {
         fn next_id(&self) -> Uuid {
             Uuid::nil()
         }
+    }
+
+    #[test]
+    fn a_caller_is_accepted_while_its_provider_has_its_secret_and_is_not_suspended() {
+        let (now, read_at) = (Timestamp::UNIX_EPOCH, Instant::now());
+        let provider = Provider {
+            id: ProviderId::from_uuid(Uuid::nil()),
+            name: String::new(),
+            api_key: "key".to_owned(),
+            api_secret_hash: vec![1],
+            encrypted_shared_secret: Vec::new(),
+            former_api_secret: None,
+            former_shared_secret: None,
+            callback_url: None,
+            manages_all_domain_resources: false,
+            suspended: false,
+            created_at: now,
+        };
+        let caller = Caller::new(&provider, &[1], read_at);
+        assert!(caller.is_accepted_by(&provider, now));
+        let renewed = Provider { api_secret_hash: vec![2], ..provider.clone() };
+        assert!(!caller.is_accepted_by(&renewed, now));
+        assert!(!caller.is_accepted_by(&Provider { suspended: true, ..provider.clone() }, now));
+        let earlier = read_at.checked_sub(PROVIDER_TTL).unwrap();
+        assert!(!Caller::new(&provider, &[1], earlier).is_current());
     }
 
     #[test]

@@ -9,17 +9,19 @@ use guerdon_domain::events::{EventKind, EventState};
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::ports::{
     EventQuery, EventWithBody, FeedPage, FeedQuery, Lookup, NewEvent, Outbox, OutboxStatistics, QueuedEvent,
-    ReadOutbox, RecordedAttempt, Replays, StoreError, Timestamp,
+    ReadOutbox, RecordedAttempt, StoreError, Timestamp,
 };
 use guerdon_domain::values::{EventId, ProviderId};
 use uuid::Uuid;
 
-use super::super::{BOUND_VALUES_MAX, Db, OLDEST_EVENT_ID, feed_delay_micros};
+use super::super::{BOUND_VALUES_MAX, OLDEST_EVENT_ID, feed_delay_micros};
 use super::Unit;
 use crate::rows::conditions::{GIVEN_UP, IS_NOT_RECEIVED_EVENT, PENDING};
 use crate::rows::schema::{attempts, deliveries, events};
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp, first_id_of_millisecond};
-use crate::rows::{DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow, RecordedAttemptRow};
+use crate::rows::{
+    AttemptSummaryRow, DeliveryRow, DeliveryStateRow, EventRow, QueuedEventRow, RecordedAttemptRow,
+};
 use crate::statement_chunks::split_into_statements;
 
 impl ReadOutbox for Unit<'_> {
@@ -102,15 +104,32 @@ impl ReadOutbox for Unit<'_> {
         Ok(self.load_events(&[id])?.remove(&id))
     }
 
-    fn list_attempts(&mut self, id: EventId) -> Result<Vec<RecordedAttempt>, StoreError> {
+    fn list_attempts(&mut self, id: EventId, limit: i64) -> Result<Vec<RecordedAttempt>, StoreError> {
         let rows: Vec<RecordedAttemptRow> = self.query(|conn| {
             attempts::table
                 .filter(attempts::event_id.eq(Id(id)))
-                .order((attempts::number, attempts::id))
+                .order(attempts::id.desc()) // ids increase with time
+                .limit(limit)
                 .select(RecordedAttemptRow::as_select())
                 .get_results(conn)
         })?;
-        self.record_failure(rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt).collect())
+        self.read_attempts(rows)
+    }
+
+    fn list_attempts_without_responses(
+        &mut self,
+        id: EventId,
+        limit: i64,
+    ) -> Result<Vec<RecordedAttempt>, StoreError> {
+        let rows: Vec<AttemptSummaryRow> = self.query(|conn| {
+            attempts::table
+                .filter(attempts::event_id.eq(Id(id)))
+                .order(attempts::id.desc())
+                .limit(limit)
+                .select(AttemptSummaryRow::as_select())
+                .get_results(conn)
+        })?;
+        self.read_attempts(rows.into_iter().map(AttemptSummaryRow::without_response).collect())
     }
 
     fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError> {
@@ -159,116 +178,18 @@ impl Outbox for Unit<'_> {
     }
 }
 
-impl Replays for Unit<'_> {
-    fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
-        let id = Id(id);
-        let closed = sql::<Bool>(IN_HANDED_OVER_COMPANY);
-        let existing: Option<bool> = self.query(|conn| {
-            deliveries::table.filter(deliveries::event_id.eq(id)).select(closed).get_result(conn).optional()
-        })?;
-        match existing {
-            None => return Ok(None),
-            Some(true) => return self.record_failure(Err(StoreError::CompanyHandedOver)),
-            Some(false) => {}
-        }
-        let ended = deliveries::event_id.eq(id).and(deliveries::state.ne(EventState::Pending.code()));
-        let waits = deliveries::event_id.eq(id).and(sql::<Bool>(PENDING));
-        let replayed = self.replay_ended(Box::new(ended), now)? + self.make_due_now(Box::new(waits), now)?;
-        Ok(Some(replayed > 0))
-    }
-
-    fn replay_events_since(
-        &mut self,
-        provider: ProviderId,
-        since: Option<Timestamp>,
-        state: Option<EventState>,
-        now: Timestamp,
-    ) -> Result<usize, StoreError> {
-        let mut replayed = 0;
-        for state in state.map_or(EventState::ALL.to_vec(), |state| vec![state]) {
-            let which = match since {
-                Some(since) => events_since(provider, since, state),
-                None => events_in_state(provider, state),
-            };
-            replayed += match state {
-                EventState::Pending => self.make_due_now(which, now)?,
-                _ => self.replay_ended(which, now)?,
-            };
-        }
-        Ok(replayed)
-    }
-
-    fn replay_events(
-        &mut self,
-        provider: ProviderId,
-        state: EventState,
-        now: Timestamp,
-    ) -> Result<usize, StoreError> {
-        self.query(super::disable_statement_timeout)?; // after a long outage, there are many such deliveries
-        match state {
-            EventState::Delivered => Ok(0),
-            state => self.replay_events_since(provider, None, Some(state), now),
-        }
-    }
-}
-
-/// The condition that the company of a delivery was handed over.
-const IN_HANDED_OVER_COMPANY: &str = "EXISTS (SELECT 1 FROM companies WHERE companies.id = deliveries.company_id \
-    AND companies.handed_over_at IS NOT NULL)";
-
-/// A filter of deliveries.
-type DeliveryFilter = Box<dyn BoxableExpression<deliveries::table, Db, SqlType = Bool>>;
-
 impl Unit<'_> {
-    /// Makes ended events due now, with a new schedule, except those of companies that were handed over.
-    fn replay_ended(&mut self, which: DeliveryFilter, now: Timestamp) -> Result<usize, StoreError> {
-        let changed = self.query(|conn| {
-            diesel::update(deliveries::table.filter(which))
-                .filter(sql::<Bool>(&format!("NOT {IN_HANDED_OVER_COMPANY}")))
-                .set((
-                    deliveries::state.eq(EventState::Pending.code()),
-                    deliveries::attempts_before_replay.eq(deliveries::attempts),
-                    deliveries::next_attempt_at.eq(Some(DbTimestamp(now))),
-                ))
-                .execute(conn)
-        })?;
-        self.queued.events |= changed > 0;
-        Ok(changed)
+    /// Converts the attempts at an event from newest first to oldest first.
+    fn read_attempts(
+        &mut self,
+        mut rows: Vec<RecordedAttemptRow>,
+    ) -> Result<Vec<RecordedAttempt>, StoreError> {
+        rows.reverse();
+        let attempts = rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt).collect();
+        let mut attempts: Vec<RecordedAttempt> = self.record_failure(attempts)?;
+        attempts.sort_by_key(|attempt| attempt.number);
+        Ok(attempts)
     }
-
-    /// Makes pending events due now that wait for a later time, except those with an attempt in progress.
-    fn make_due_now(&mut self, which: DeliveryFilter, now: Timestamp) -> Result<usize, StoreError> {
-        let now = DbTimestamp(now);
-        let changed = self.query(|conn| {
-            diesel::update(deliveries::table.filter(which))
-                .filter(deliveries::lease_id.is_null().and(deliveries::next_attempt_at.gt(Some(now))))
-                .set(deliveries::next_attempt_at.eq(Some(now)))
-                .execute(conn)
-        })?;
-        self.queued.events |= changed > 0;
-        Ok(changed)
-    }
-}
-
-/// A provider's events in a state. The state's number is part of the SQL, so that the partial index of the state can be
-/// used.
-fn events_in_state(provider: ProviderId, state: EventState) -> DeliveryFilter {
-    let in_state = sql::<Bool>(&format!("state = {}", state.code()));
-    Box::new(deliveries::provider_id.eq(Id(provider)).and(in_state))
-}
-
-/// A provider's events in a state that were created at a time or later. Ids increase with time, so events
-/// that are much older are not read.
-fn events_since(provider: ProviderId, since: Timestamp, state: EventState) -> DeliveryFilter {
-    Box::new(
-        sql::<Bool>("provider_id = ")
-            .bind::<Identifier, _>(Id(provider))
-            .sql(&format!(" AND state = {} AND event_id >= ", state.code()))
-            .bind::<Identifier, _>(Id(first_id_since(since)))
-            .sql(" AND EXISTS (SELECT 1 FROM events WHERE id = event_id AND created_at >= ")
-            .bind::<SqlTimestamp, _>(DbTimestamp(since))
-            .sql(")"),
-    )
 }
 
 /// An id below every id that was created at a time or later, provided that the clock was not set back by more

@@ -23,13 +23,14 @@ const SCANNED_EVENTS_MAX: i64 = 1_000;
 impl Unit<'_> {
     pub(super) fn find_page(&mut self, wanted: &FeedQuery) -> Result<FeedPage, StoreError> {
         let after = match (wanted.after, wanted.since) {
-            (None, Some(since)) => self.position_before(wanted.provider, since)?,
+            (None, Some(since)) => self.position_before(wanted.provider, since, TRANSACTION_MICROS_MAX)?,
             (after, _) => after,
         };
         let wanted = &FeedQuery { after, ..*wanted };
         let is_filtered = wanted.kind.is_some() || wanted.state.is_some();
-        let positions =
-            self.load_positions(wanted, if is_filtered { SCANNED_EVENTS_MAX } else { wanted.limit })?;
+        let before = self.query(feed_before)?;
+        let limit = if is_filtered { SCANNED_EVENTS_MAX } else { wanted.limit };
+        let positions = self.load_positions(wanted.provider, after, before, limit)?;
         let mut ids: Vec<EventId> = positions.iter().map(|position| position.id).collect();
         let mut next = positions.last().copied();
         if is_filtered {
@@ -44,15 +45,15 @@ impl Unit<'_> {
     }
 
     /// A position before the first event that was created at a time or later. Positions increase with time,
-    /// except between transactions that overlapped. A binary search therefore looks for a slightly earlier
-    /// time.
-    fn position_before(
+    /// except between transactions that overlapped or after the clock was set back. A binary search therefore looks for
+    /// a time that is earlier by `margin_micros`.
+    pub(super) fn position_before(
         &mut self,
         provider: ProviderId,
         since: Timestamp,
+        margin_micros: i64,
     ) -> Result<Option<FeedPosition>, StoreError> {
-        let since =
-            Timestamp::from_unix_micros(since.unix_micros() - TRANSACTION_MICROS_MAX).unwrap_or(since);
+        let since = Timestamp::from_unix_micros(since.unix_micros() - margin_micros).unwrap_or(since);
         let (mut low, mut high) = (-1, self.query(feed_before)?);
         // The first event at or after `low` was created before the time; the one at `high`, if any, was not.
         while low + 1 < high {
@@ -84,13 +85,18 @@ impl Unit<'_> {
         Ok(found.map(|(position, created_at)| (position, created_at.0)))
     }
 
-    fn load_positions(&mut self, wanted: &FeedQuery, limit: i64) -> Result<Vec<FeedPosition>, StoreError> {
-        let before = self.query(feed_before)?;
-        let after = wanted
-            .after
-            .unwrap_or(FeedPosition { position: i64::MIN, id: EventId::from_uuid(uuid::Uuid::nil()) });
+    /// A provider's events after a position and before another, in their order; `None` starts with the first one.
+    pub(super) fn load_positions(
+        &mut self,
+        provider: ProviderId,
+        after: Option<FeedPosition>,
+        before: i64,
+        limit: i64,
+    ) -> Result<Vec<FeedPosition>, StoreError> {
+        let after =
+            after.unwrap_or(FeedPosition { position: i64::MIN, id: EventId::from_uuid(uuid::Uuid::nil()) });
         let query = sql::<(BigInt, Identifier)>("SELECT position, id FROM events WHERE provider_id = ")
-            .bind::<Identifier, _>(Id(wanted.provider))
+            .bind::<Identifier, _>(Id(provider))
             .sql(" AND (position, id) > (")
             .bind::<BigInt, _>(after.position)
             .sql(", ")

@@ -26,6 +26,7 @@ mod notifications;
 mod occasions;
 mod providers;
 mod recognitions;
+mod replays;
 mod retention;
 mod saml;
 mod schedules;

@@ -177,7 +177,7 @@ impl ReadStatistics for Unit<'_> {
         })?);
         let mut last: Option<(EventId, RecordedAttempt)> = None;
         for Id(event) in found {
-            let failed = self.list_attempts(event)?.pop().filter(|attempt| attempt.error.is_some());
+            let failed = self.list_attempts(event, 1)?.pop().filter(|attempt| attempt.error.is_some());
             let is_later = |attempt: &RecordedAttempt| {
                 last.as_ref().is_none_or(|(_, last)| attempt.started_at > last.started_at)
             };

@@ -139,6 +139,35 @@ pub(crate) struct RecordedAttemptRow {
     response: Vec<u8>,
 }
 
+/// A recorded attempt without its response.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = attempts)]
+pub(crate) struct AttemptSummaryRow {
+    event_id: Id<EventId>,
+    number: i32,
+    started_at: DbTimestamp,
+    duration_micros: i64,
+    status: Option<i16>,
+    failure: Option<String>,
+}
+
+impl AttemptSummaryRow {
+    /// The attempt with an empty response.
+    pub(crate) fn without_response(self) -> RecordedAttemptRow {
+        let Self { event_id, number, started_at, duration_micros, status, failure } = self;
+        RecordedAttemptRow {
+            event_id,
+            number,
+            started_at,
+            duration_micros,
+            status,
+            failure,
+            response_headers: None,
+            response: Vec::new(),
+        }
+    }
+}
+
 impl RecordedAttemptRow {
     pub(crate) fn into_recorded_attempt(self) -> Result<RecordedAttempt, StoreError> {
         let reader = RowReader { table: "attempts", id: &self.event_id.0 };

@@ -47,7 +47,8 @@ pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use company_moves::CompanyMoveRow;
 pub(crate) use corporations::CorporationRow;
 pub(crate) use deliveries::{
-    AttemptRow, ClaimedEventRow, DeliveryRow, DeliveryStateRow, RecordedAttemptRow, SettlementRow,
+    AttemptRow, AttemptSummaryRow, ClaimedEventRow, DeliveryRow, DeliveryStateRow, RecordedAttemptRow,
+    SettlementRow,
 };
 pub(crate) use distribution_steps::DistributionStepRow;
 pub(crate) use events::{EventRow, QueuedEventRow, StoredEventRow};

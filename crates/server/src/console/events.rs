@@ -4,7 +4,9 @@ use guerdon_console::LogPosition;
 use guerdon_console::model::{Event, EventRow, EventState as ConsoleState, Events, LogPage, ObjectReference};
 use guerdon_console::pages::events::EventFilter;
 use guerdon_domain::events::{EventKind, EventState};
-use guerdon_domain::ports::{EventQuery, QueuedEvent, RecordedAttempt, StoreError, Timestamp};
+use guerdon_domain::ports::{
+    EventQuery, QueuedEvent, RecordedAttempt, SHOWN_ATTEMPTS_MAX, StoreError, Timestamp,
+};
 use guerdon_domain::values::{EventId, ProviderId};
 
 use super::attempts::{to_attempt, to_result};
@@ -72,7 +74,7 @@ pub(super) fn load_event(mut context: PageContext<'_>, id: &str) -> Result<Optio
     let Ok(id) = id.parse::<EventId>() else { return Ok(None) };
     let Some(found) = context.reads.find_event_any_provider(id)? else { return Ok(None) };
     let Some(provider) = context.reads.find_provider(found.event.provider_id)? else { return Ok(None) };
-    let recorded = context.reads.list_attempts(id)?;
+    let recorded = context.reads.list_attempts(id, SHOWN_ATTEMPTS_MAX)?;
     let company = context.reads.company_of_event(id)?;
     let company = match company {
         Some(company) => context.company_name(company)?,

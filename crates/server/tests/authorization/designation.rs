@@ -245,3 +245,50 @@ fn a_transferred_company_is_foreign_immediately() {
         service.get(&heir, &companies).expect_error(403);
     });
 }
+
+#[test]
+fn rights_withdrawn_after_the_head_of_a_request_do_not_work() {
+    for_each_database(|service| {
+        let fixture = ProviderFixture::create(service, "zebra");
+        let (provider, sample) = (fixture.provider(), &fixture.sample);
+        let send_after = |withdraw: &dyn Fn(), path: &str, body: &str, status: u16| {
+            let mut connection = service.running.https().connect().unwrap();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nExpect: 100-continue\r\n\
+                 Content-Length: {}\r\n\r\n",
+                basic_authorization(provider),
+                body.len()
+            );
+            connection.send_bytes(head.as_bytes()).unwrap();
+            let mut buffer = [0; 256];
+            let interim = connection.receive_bytes(&mut buffer).unwrap();
+            assert!(interim.starts_with(b"HTTP/1.1 100"), "the request is admitted");
+            let admitted_at = Instant::now();
+            withdraw();
+            while admitted_at.elapsed() < Duration::from_millis(550) {
+                service.running.health_status("/healthz");
+            }
+            connection.expect_status(status, body.as_bytes()).unwrap();
+        };
+        let count_rows = || ["corporations", "recognitions"].map(|table| service.database.count_rows(table));
+        let before = count_rows();
+        let corporation = json!({"name": "Late"}).to_string();
+        let recognition =
+            sample.recognition_body("company", &sample.company, &[&sample.users[1]], 1).to_string();
+        let suspend = |yes: &str| {
+            service.run_json_command(&["provider", "set", &provider.id, "--suspended", yes]);
+        };
+        let admit_again = || {
+            suspend("false");
+            wait_at_most_a_second(|| service.get(provider, "/v1/companies").status == 200);
+        };
+        send_after(&|| suspend("true"), "/v1/corporations", &corporation, 401);
+        admit_again();
+        send_after(&|| suspend("true"), "/v1/corporations", "{", 401);
+        admit_again();
+        send_after(&|| suspend("true"), "/v1/recognitions", &recognition, 401);
+        admit_again();
+        send_after(&|| set_designated(service, provider, false), "/v1/corporations", &corporation, 403);
+        assert_eq!(count_rows(), before);
+    });
+}

@@ -191,3 +191,23 @@ fn a_disconnected_client_no_longer_waits() {
         assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
     });
 }
+
+#[test]
+fn a_provider_that_is_suspended_while_it_waits_gets_no_later_event() {
+    for_each_database(|service| {
+        let sample = create_sample(service);
+        sample.deposit_points(service, 10);
+        let words = ["--wallet", "user_wallet", "--points", "9"];
+        service.run_json_command(&[&["wallet", "override", &sample.users[0]], words.as_slice()].concat());
+        let request = feed_request(&sample, "wait=20&type=redemption.created");
+        let started = Instant::now();
+        let mut waiting = start_waiting(&service.running, &[request]);
+        service.run_json_command(&["provider", "set", &sample.provider.id, "--suspended", "true"]);
+        while started.elapsed() < Duration::from_millis(550) {
+            service.running.health_status("/healthz");
+        }
+        service.run_json_command(&["redemption", "create", &sample.users[0], "--points", "1"]);
+        waiting[0].expect_status(401, b"").unwrap();
+        assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+    });
+}

@@ -1,6 +1,6 @@
 //! `GET /v1/events/{id}`: one event, with the attempts to deliver it.
 
-use guerdon_domain::ports::ReadTx;
+use guerdon_domain::ports::{ReadTx, SHOWN_ATTEMPTS_MAX};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ impl ReadOperation for Get {
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let event_with_body =
             require_in_path(reads.find_event(call.scope, call.path_id("event")?)?, "event")?;
-        let attempts = reads.list_attempts(event_with_body.event.id)?;
+        let attempts = reads.list_attempts_without_responses(event_with_body.event.id, SHOWN_ATTEMPTS_MAX)?;
         RenderedResponse::ok(&View {
             event: event_view(&event_with_body)?,
             attempts_log: attempts.iter().map(AttemptView::from_attempt).collect(),
@@ -38,6 +38,6 @@ impl ReadOperation for Get {
 pub(crate) struct View<'a> {
     #[serde(flatten)]
     event: EventView<'a>,
-    /// The attempts, oldest first.
+    /// The newest 100 attempts, oldest first.
     attempts_log: Vec<AttemptView<'a>>,
 }

@@ -13,11 +13,12 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::feed::{EVENT_BYTES_MAX, read_page, read_query, render_page};
 use crate::feed_signal::FeedSubscription;
-use crate::operation::call::Call;
+use crate::operation::call::{Call, confirm_caller};
 use crate::operation::error::ApiError;
-use crate::operation::read_blocking;
+use crate::operation::error_code::ErrorCode;
 use crate::operation::response::RenderedResponse;
 use crate::operation::state::ApiState;
+use crate::operation::{read_blocking, read_unconfirmed};
 use crate::request_info::{ClientEnd, TimeWaited};
 
 /// The shortest time between two polls. On PostgreSQL, committed events become visible only when no older transaction
@@ -58,12 +59,13 @@ pub(crate) async fn run_long_poll(
     let bytes = page.ids.len().saturating_mul(EVENT_BYTES_MAX);
     let memory = state.work_memory.acquire_bytes(call.scope, bytes).await?;
     let read = move |reads: &mut dyn ReadTx| read_page(reads, &page);
-    let response = read_blocking(&state, call.scope, Consistency::Snapshot, read).await?;
+    let response = read_blocking(&state, call.caller.clone(), Consistency::Snapshot, read).await?;
     Ok(response.with_memory(memory))
 }
 
 /// Waits until there are events, the time has passed, the client disconnects, or draining or maintenance mode begins.
-/// Returns the last poll. Fails if the first poll fails; a later poll that fails is ignored.
+/// Returns the last poll. Fails if the first poll fails, or if the caller lost access; a later poll that fails for
+/// another reason is ignored.
 async fn wait_for_events(
     state: &Arc<ApiState>,
     call: &Call,
@@ -97,7 +99,10 @@ async fn wait_for_events(
         request.extensions_mut().insert(TimeWaited(waited));
         let Some(next) = next else { return Ok(result) };
         interval = next;
-        result = poll_feed(state, call, query).await.unwrap_or(PollResult::End);
+        result = match poll_feed(state, call, query).await {
+            Err(refusal) if refusal.details().code == ErrorCode::Unauthorized => return Err(refusal),
+            polled => polled.unwrap_or(PollResult::End),
+        };
     }
 }
 
@@ -112,16 +117,20 @@ async fn wait_for_next_poll(subscription: &mut FeedSubscription, interval: Durat
 }
 
 /// Looks for events once, and moves the query past events that do not match. Reads a single event at once, because it
-/// needs little memory.
+/// needs little memory. Only a poll that found events confirms the caller, so that waiting requests cost no more
+/// reads.
 async fn poll_feed(
     state: &Arc<ApiState>,
     call: &Call,
     query: &mut FeedQuery,
 ) -> Result<PollResult, ApiError> {
     let memory = state.work_memory.acquire_bytes(call.scope, EVENT_BYTES_MAX).await?;
-    let start = *query;
-    let poll = move |reads: &mut dyn ReadTx| {
+    let (start, caller) = (*query, call.caller.clone());
+    let poll = move |state: &ApiState, reads: &mut dyn ReadTx| {
         let page = reads.find_feed_page(&start)?;
+        if !page.ids.is_empty() {
+            confirm_caller(&caller, reads, state.api.context_sources.clock.now())?;
+        }
         let next = page.next;
         let result = match page.ids.len() {
             0 if next == start.after => PollResult::End,
@@ -131,7 +140,7 @@ async fn poll_feed(
         };
         Ok((result, next))
     };
-    let (result, next) = read_blocking(state, call.scope, Consistency::Snapshot, poll).await?;
+    let (result, next) = read_unconfirmed(state, call.scope, Consistency::Snapshot, poll).await?;
     query.after = next;
     Ok(match result {
         PollResult::Response(response) => PollResult::Response(response.with_memory(memory)),

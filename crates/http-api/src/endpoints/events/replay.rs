@@ -1,6 +1,6 @@
 //! `POST /v1/events/{id}/replay` and `POST /v1/events/replay`: send events again.
 
-use guerdon_domain::events::{ReplayError, ReplaySelection, replay_by_ids, replay_own};
+use guerdon_domain::events::{BulkReplay, ReplayError, ReplayStep, replay_by_ids};
 use guerdon_domain::ports::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::operation::call::Call;
 use crate::operation::error::{ApiError, require_in_path};
 use crate::operation::response::RenderedResponse;
-use crate::operation::{OperationDocs, Work, WriteOperation};
+use crate::operation::{OperationDocs, StepResult, Work, WriteOperation};
 use guerdon_api_types::body::Fields;
 use guerdon_api_types::docs::FieldDocs;
 use guerdon_api_types::field_docs;
@@ -45,7 +45,9 @@ impl WriteOperation for Replay {
     }
 }
 
-/// Replays all events that match a filter.
+/// Replays all events that match a filter, in several transactions if there are many. The response is stored under the
+/// idempotency key with the last of them. If the process or the request ends earlier, a retry may replay some events of
+/// the committed transactions again.
 pub(crate) struct ReplayMany;
 
 impl OperationDocs for ReplayMany {
@@ -68,17 +70,20 @@ impl OperationDocs for ReplayMany {
 }
 
 impl WriteOperation for ReplayMany {
-    type Input = ReplaySelection;
+    type Input = BulkReplay;
 
-    fn parse_input(fields: &mut Fields) -> Option<ReplaySelection> {
+    fn parse_input(fields: &mut Fields) -> Option<BulkReplay> {
         let since = fields.read_optional("since");
         let state = fields.read_optional("state");
-        ReplaySelection::from_filters(since, state)
+        BulkReplay::from_filters(since, state)
             .map_or_else(|fault| fields.report_fault(REPLAY_FILTERS, fault), Some)
     }
 
-    fn execute_write(work: Work<'_>, filter: &ReplaySelection) -> Result<RenderedResponse, ApiError> {
-        RenderedResponse::ok(&View { replayed: replay_own(work.tx, work.call.scope, *filter, work.context)? })
+    fn execute_step(work: Work<'_>, replay: &BulkReplay) -> Result<StepResult<BulkReplay>, ApiError> {
+        Ok(match replay.run_step(work.tx, work.call.scope, work.context)? {
+            ReplayStep::Continue(rest) => StepResult::Continue(rest),
+            ReplayStep::Done(replayed) => StepResult::Response(RenderedResponse::ok(&View { replayed })?),
+        })
     }
 }
 

@@ -43,12 +43,12 @@ pub(super) async fn authenticate_caller(
             return Err(lockout_error(admission, address, key, wait_seconds));
         }
     }
-    let provider = match &credentials {
+    let caller = match &credentials {
         Some(credentials) => verify_credentials(admission, credentials, is_known).await?,
         None => None,
     };
-    if let Some(provider) = provider {
-        return Ok(Caller::new(&provider));
+    if let Some(caller) = caller {
+        return Ok(caller);
     }
     log::info!(
         request_id:% = id, address:% = address, api_key = loggable_key(key);
@@ -91,8 +91,8 @@ fn loggable_key(key: &str) -> &str {
     if is_ours { key } else { "not a valid key" }
 }
 
-/// The provider with these credentials, unless it is suspended. A cached provider is used only if it accepts the
-/// secret, so that a new secret and the end of a suspension take effect at once.
+/// The caller with these credentials, unless its provider is suspended. A cached provider is used only if it accepts
+/// the secret, so that a new secret and the end of a suspension take effect at once.
 ///
 /// Unverified credentials, which are neither recent nor known to be valid, are looked up two at a time. They do not
 /// delay the lookups of other credentials.
@@ -100,19 +100,19 @@ async fn verify_credentials(
     admission: &Admission,
     credentials: &Credentials,
     is_known: bool,
-) -> Result<Option<Arc<Provider>>, ApiError> {
+) -> Result<Option<Caller>, ApiError> {
     let state = &admission.state;
     let now_utc = state.api.context_sources.clock.now();
-    let matches = |provider: &Provider| {
-        provider
-            .api_secret_hashes(now_utc)
-            .any(|hash| state.api.secret_verifier.verify_secret(&credentials.secret, hash))
+    let find_caller = |provider: &Provider, read_at: Instant| {
+        let mut hashes = provider.api_secret_hashes(now_utc);
+        let hash = hashes.find(|hash| state.api.secret_verifier.verify_secret(&credentials.secret, hash))?;
+        Some(Caller::new(provider, hash, read_at))
     };
     let now = Instant::now();
-    if let Some(provider) = admission.providers.get(&credentials.key, now)
-        && matches(&provider)
+    if let Some((read_at, provider)) = admission.providers.get(&credentials.key, now)
+        && let Some(caller) = find_caller(&provider, read_at)
     {
-        return Ok(Some(provider));
+        return Ok(Some(caller));
     }
     let is_unverified = !is_known && !admission.recent_credentials.contains(credentials);
     let _permit = if is_unverified { Some(admission.acquire_unverified_lookup().await?) } else { None };
@@ -122,16 +122,18 @@ async fn verify_credentials(
             Ok(state.api.store.read_snapshot(|reads| reads.find_provider_by_api_key(&key))?)
         })
         .await?;
-    let is_match = match &found {
-        Some(provider) => matches(provider),
-        None => state.api.secret_verifier.verify_secret(&credentials.secret, &NO_HASH),
+    let caller = match &found {
+        Some(provider) => find_caller(provider, now),
+        None => {
+            let _is_match = state.api.secret_verifier.verify_secret(&credentials.secret, &NO_HASH);
+            None
+        }
     };
-    let Some(provider) = found.filter(|provider| is_match && !provider.suspended) else {
+    let (Some(provider), Some(caller)) = (found.filter(|provider| !provider.suspended), caller) else {
         admission.recent_credentials.remove(credentials);
         return Ok(None);
     };
     admission.recent_credentials.insert(credentials);
-    let provider = Arc::new(provider);
-    admission.providers.insert(Arc::clone(&provider), now);
-    Ok(Some(provider))
+    admission.providers.insert(Arc::new(provider), now);
+    Ok(Some(caller))
 }

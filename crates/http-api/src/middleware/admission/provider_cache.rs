@@ -1,14 +1,13 @@
 //! Caches providers for half a second, so that a busy provider is not read for each of its requests.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use guerdon_domain::providers::Provider;
 use moka::sync::Cache;
 
-/// How long a provider counts as unchanged after it was read. So a revoked secret or permission stops working within a
-/// second.
-const PROVIDER_TTL: Duration = Duration::from_millis(500);
+use crate::request_info::PROVIDER_TTL;
+
 const PROVIDERS_MAX: u64 = 4_096;
 
 /// Providers by API key. Unknown keys are not cached, so that a new provider can log in at once.
@@ -21,11 +20,12 @@ impl Default for ProviderCache {
 }
 
 impl ProviderCache {
-    /// The provider with an API key, if it was read less than half a second before `now`.
-    pub(super) fn get(&self, api_key: &str, now: Instant) -> Option<Arc<Provider>> {
+    /// The provider with an API key, if it was read less than half a second before `now`, and a time before it was
+    /// read.
+    pub(super) fn get(&self, api_key: &str, now: Instant) -> Option<(Instant, Arc<Provider>)> {
         let (read_at, provider) = self.0.get(api_key)?;
         // The cache's own expiry starts at the insertion, which a slow database delays.
-        (now.saturating_duration_since(read_at) < PROVIDER_TTL).then_some(provider)
+        (now.saturating_duration_since(read_at) < PROVIDER_TTL).then_some((read_at, provider))
     }
 
     /// Stores a provider; `read_at` is a time before it was read.
@@ -36,6 +36,8 @@ impl ProviderCache {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use guerdon_domain::ports::Timestamp;
     use guerdon_domain::values::ProviderId;
     use uuid::Uuid;

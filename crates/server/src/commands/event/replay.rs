@@ -1,10 +1,9 @@
 //! `guerdon event replay`.
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::events::ReplayError;
-use guerdon_domain::events::{replay_all, replay_by_ids};
-use guerdon_domain::ports::StoreExt;
-use guerdon_domain::values::EventId;
+use guerdon_domain::events::{BulkReplay, EventState, ReplayError, ReplayStep, replay_all, replay_by_ids};
+use guerdon_domain::ports::{Context, StoreExt};
+use guerdon_domain::values::{EventId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -54,35 +53,57 @@ impl CommandView for ReplayView {
 }
 
 impl Replay {
-    /// Returns the selected states without repetitions. Pending comes first, because replayed events of the other
-    /// states become pending and must not be counted twice.
-    fn states_in_order(&self) -> impl Iterator<Item = StateName> {
-        let order = [StateName::Pending, StateName::Exhausted, StateName::Unaddressed];
-        order.into_iter().filter(|state| self.states.contains(state))
+    /// Replays the events with the given ids in one transaction.
+    fn replay_ids(
+        &self,
+        environment: &CommandEnvironment,
+        context: &Context<'_>,
+    ) -> Result<usize, CommandError> {
+        let ids: Vec<EventId> = self.ids.iter().map(|id| EventId::from_uuid(*id)).collect();
+        environment.store.transaction(|tx| -> Result<_, CommandError> {
+            let replayed = replay_by_ids(tx, &ids, context)?;
+            let entry = context.new_audit_entry(Action::EventsReplayed);
+            let entry = if let [one] = ids.as_slice() { entry.with_object(one.as_uuid()) } else { entry };
+            tx.record_audit_entry(&entry.with_detail(format_count(replayed, "event", "events")))?;
+            Ok(replayed)
+        })
+    }
+
+    /// Replays the provider's events in the selected states, in several transactions if there are many. The last one
+    /// records the entry of the audit log. If the command fails earlier, the events of the committed transactions
+    /// remain replayed.
+    fn replay_states(
+        &self,
+        environment: &CommandEnvironment,
+        provider: ProviderId,
+        context: &Context<'_>,
+    ) -> Result<usize, CommandError> {
+        let states: Vec<EventState> = self.states.iter().map(|state| (*state).into()).collect();
+        let mut replay = BulkReplay::of_states(&states);
+        loop {
+            let step = environment.store.transaction(|tx| -> Result<_, CommandError> {
+                let step = replay_all(tx, provider, &replay, context)?;
+                if let ReplayStep::Done(replayed) = step {
+                    let entry = context.new_audit_entry(Action::EventsReplayed).with_provider(provider);
+                    tx.record_audit_entry(&entry.with_detail(format_count(replayed, "event", "events")))?;
+                }
+                Ok(step)
+            })?;
+            match step {
+                ReplayStep::Continue(rest) => replay = rest,
+                ReplayStep::Done(replayed) => return Ok(replayed),
+            }
+        }
     }
 }
 
 impl RunnableCommand for Replay {
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let context = environment.context();
-        let ids: Vec<EventId> = self.ids.iter().map(|id| EventId::from_uuid(*id)).collect();
-        let provider = self.provider.as_ref().map(|provider| provider.find_id(environment)).transpose()?;
-        let replayed = environment.store.transaction(|tx| -> Result<_, CommandError> {
-            let entry = context.new_audit_entry(Action::EventsReplayed);
-            let (entry, replayed) = match provider {
-                Some(provider) => {
-                    let mut replayed = 0;
-                    for state in self.states_in_order() {
-                        replayed += replay_all(tx, provider, state.into(), &context)?;
-                    }
-                    (entry.with_provider(provider), replayed)
-                }
-                None => (entry, replay_by_ids(tx, &ids, &context)?),
-            };
-            let entry = if let [one] = ids.as_slice() { entry.with_object(one.as_uuid()) } else { entry };
-            tx.record_audit_entry(&entry.with_detail(format_count(replayed, "event", "events")))?;
-            Ok(replayed)
-        })?;
+        let replayed = match &self.provider {
+            Some(provider) => self.replay_states(environment, provider.find_id(environment)?, &context)?,
+            None => self.replay_ids(environment, &context)?,
+        };
         ReplayView { replayed }.to_output()
     }
 }

@@ -1,6 +1,6 @@
 //! `guerdon event show`.
 
-use guerdon_domain::ports::{EventWithBody, RecordedAttempt, StoreError, StoreExt};
+use guerdon_domain::ports::{EventWithBody, RecordedAttempt, SHOWN_ATTEMPTS_MAX, StoreError, StoreExt};
 use guerdon_domain::values::EventId;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 /// How many characters of a response the table shows. The latest response follows in full.
 const RESPONSE_CHARACTERS_MAX: usize = 80;
 
-/// Show an event with its body, its delivery attempts, and the receiver's responses.
+/// Show an event with its body, its newest 100 delivery attempts, and the receiver's responses.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon event show EVENT_ID
@@ -33,6 +33,7 @@ struct EventView {
     created_at: String,
     next_attempt_at: Option<String>,
     body: Box<RawValue>,
+    /// The newest 100 attempts, oldest first.
     attempts: Vec<AttemptView>,
 }
 
@@ -137,7 +138,7 @@ impl RunnableCommand for Show {
         let id = EventId::from_uuid(self.id);
         let found = environment.store.read_snapshot(|reads| -> Result<_, StoreError> {
             let Some(event) = reads.find_event_any_provider(id)? else { return Ok(None) };
-            Ok(Some((event, reads.list_attempts(id)?)))
+            Ok(Some((event, reads.list_attempts(id, SHOWN_ATTEMPTS_MAX)?)))
         })?;
         let (event, attempts) =
             found.ok_or_else(|| CommandError::refused(format!("no event has the id {id}")))?;

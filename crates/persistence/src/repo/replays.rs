@@ -1,0 +1,174 @@
+//! Replays events.
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool};
+use guerdon_domain::events::EventState;
+use guerdon_domain::ports::{
+    FeedPosition, ReplayCursor, ReplayQuery, ReplayedPage, Replays, StoreError, Timestamp,
+};
+use guerdon_domain::values::{EventId, checked_cast};
+use uuid::Uuid;
+
+use super::super::Db;
+use super::Unit;
+use super::events::first_id_since;
+use crate::rows::conditions::PENDING;
+use crate::rows::schema::deliveries;
+use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
+
+/// The condition that the company of a delivery was handed over.
+const IN_HANDED_OVER_COMPANY: &str = "EXISTS (SELECT 1 FROM companies WHERE companies.id = deliveries.company_id \
+    AND companies.handed_over_at IS NOT NULL)";
+
+/// By how much the clock may have been set back without a replay missing events, as in [`first_id_since`].
+const CLOCK_SET_BACK_MICROS_MAX: i64 = 3_600_000_000;
+
+/// A filter of deliveries.
+type DeliveryFilter = Box<dyn BoxableExpression<deliveries::table, Db, SqlType = Bool>>;
+
+impl Replays for Unit<'_> {
+    fn replay_event(&mut self, id: EventId, now: Timestamp) -> Result<Option<bool>, StoreError> {
+        let id = Id(id);
+        let closed = sql::<Bool>(IN_HANDED_OVER_COMPANY);
+        let existing: Option<bool> = self.query(|conn| {
+            deliveries::table.filter(deliveries::event_id.eq(id)).select(closed).get_result(conn).optional()
+        })?;
+        match existing {
+            None => return Ok(None),
+            Some(true) => return self.record_failure(Err(StoreError::CompanyHandedOver)),
+            Some(false) => {}
+        }
+        let ended = Box::new(deliveries::state.ne(EventState::Pending.code()));
+        let waits = Box::new(sql::<Bool>(PENDING));
+        let replayed = self.replay_ended(&[id], ended, now)? + self.make_due_now(&[id], waits, now)?;
+        Ok(Some(replayed > 0))
+    }
+
+    fn replay_page(&mut self, query: &ReplayQuery, now: Timestamp) -> Result<ReplayedPage, StoreError> {
+        let page = match query.state {
+            EventState::Pending => self.find_waiting_events(query, now)?,
+            EventState::Delivered => self.find_events_in_feed(query)?,
+            EventState::Exhausted | EventState::Unaddressed => self.find_undelivered_events(query)?,
+        };
+        let ids: Vec<Id<EventId>> = page.iter().map(|cursor| Id(cursor.id)).collect();
+        let which = in_state_since(query.state, query.since);
+        let replayed = match query.state {
+            _ if ids.is_empty() => 0,
+            EventState::Pending => self.make_due_now(&ids, which, now)?,
+            _ => self.replay_ended(&ids, which, now)?,
+        };
+        Ok(ReplayedPage { examined: page.len(), replayed, last: page.last().copied() })
+    }
+}
+
+impl Unit<'_> {
+    /// Pending events that are due later, and those in flight, by the index `deliveries_due`.
+    fn find_waiting_events(
+        &mut self,
+        query: &ReplayQuery,
+        now: Timestamp,
+    ) -> Result<Vec<ReplayCursor>, StoreError> {
+        let after = query.after.and_then(|after| Some((Timestamp::from_unix_micros(after.key)?, after.id)));
+        let (due, id) = after.unwrap_or((now, EventId::from_uuid(Uuid::max())));
+        let page = sql::<(SqlTimestamp, Identifier)>(
+            "SELECT next_attempt_at, event_id FROM deliveries WHERE provider_id = ",
+        )
+        .bind::<Identifier, _>(Id(query.provider))
+        .sql(&format!(" AND {PENDING} AND (next_attempt_at, event_id) > ("))
+        .bind::<SqlTimestamp, _>(DbTimestamp(due))
+        .sql(", ")
+        .bind::<Identifier, _>(Id(id))
+        .sql(") ORDER BY next_attempt_at, event_id LIMIT ")
+        .bind::<BigInt, _>(checked_cast::<i64, _>(query.limit));
+        let found: Vec<(DbTimestamp, Id<EventId>)> = self.query(|conn| page.get_results(conn))?;
+        let to_cursor =
+            |(due, id): (DbTimestamp, Id<EventId>)| ReplayCursor { key: due.0.unix_micros(), id: id.0 };
+        Ok(found.into_iter().map(to_cursor).collect())
+    }
+
+    /// Events of any state in the order of the feed, by the index `events_feed`. No index finds delivered events, but
+    /// most events are delivered, so few are skipped.
+    fn find_events_in_feed(&mut self, query: &ReplayQuery) -> Result<Vec<ReplayCursor>, StoreError> {
+        let after = match (query.after, query.since) {
+            (Some(after), _) => Some(FeedPosition { position: after.key, id: after.id }),
+            (None, Some(since)) => self.position_before(query.provider, since, CLOCK_SET_BACK_MICROS_MAX)?,
+            (None, None) => None,
+        };
+        let found = self.load_positions(query.provider, after, i64::MAX, checked_cast(query.limit))?;
+        Ok(found.into_iter().map(|found| ReplayCursor { key: found.position, id: found.id }).collect())
+    }
+
+    /// Exhausted or unaddressed events in the order of their ids, by the partial index of the provider and the state.
+    /// Ids increase with time, so events that are much older than `since` are not read.
+    fn find_undelivered_events(&mut self, query: &ReplayQuery) -> Result<Vec<ReplayCursor>, StoreError> {
+        let first = query.since.map_or_else(Uuid::nil, first_id_since);
+        let after = query.after.map_or(first, |after| after.id.as_uuid());
+        let page = sql::<Identifier>("SELECT event_id FROM deliveries WHERE provider_id = ")
+            .bind::<Identifier, _>(Id(query.provider))
+            .sql(&format!(" AND state = {} AND event_id > ", query.state.code()))
+            .bind::<Identifier, _>(Id(after))
+            .sql(" ORDER BY event_id LIMIT ")
+            .bind::<BigInt, _>(checked_cast::<i64, _>(query.limit));
+        let found: Vec<Id<EventId>> = self.query(|conn| page.get_results(conn))?;
+        Ok(found.into_iter().map(|id| ReplayCursor { key: 0, id: id.0 }).collect())
+    }
+
+    /// Makes those of the events that match the filter due now, with a new schedule, except those of companies that
+    /// were handed over. The filter must not match pending events.
+    fn replay_ended(
+        &mut self,
+        ids: &[Id<EventId>],
+        which: DeliveryFilter,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let changed = self.query(|conn| {
+            diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(ids)))
+                .filter(which)
+                .filter(sql::<Bool>(&format!("NOT {IN_HANDED_OVER_COMPANY}")))
+                .set((
+                    deliveries::state.eq(EventState::Pending.code()),
+                    deliveries::attempts_before_replay.eq(deliveries::attempts),
+                    deliveries::next_attempt_at.eq(Some(DbTimestamp(now))),
+                ))
+                .execute(conn)
+        })?;
+        self.queued.events |= changed > 0;
+        Ok(changed)
+    }
+
+    /// Makes those of the events that match the filter and wait for a later time due now, except those with an attempt
+    /// in progress. The filter must match only pending events.
+    fn make_due_now(
+        &mut self,
+        ids: &[Id<EventId>],
+        which: DeliveryFilter,
+        now: Timestamp,
+    ) -> Result<usize, StoreError> {
+        let now = DbTimestamp(now);
+        let changed = self.query(|conn| {
+            diesel::update(deliveries::table.filter(deliveries::event_id.eq_any(ids)))
+                .filter(which)
+                .filter(deliveries::lease_id.is_null().and(deliveries::next_attempt_at.gt(Some(now))))
+                .set(deliveries::next_attempt_at.eq(Some(now)))
+                .execute(conn)
+        })?;
+        self.queued.events |= changed > 0;
+        Ok(changed)
+    }
+}
+
+/// Events in a state, optionally only those that were created at a time or later.
+fn in_state_since(state: EventState, since: Option<Timestamp>) -> DeliveryFilter {
+    let in_state = format!("state = {}", state.code());
+    match since {
+        None => Box::new(sql::<Bool>(&in_state)),
+        Some(since) => Box::new(
+            sql::<Bool>(&format!(
+                "{in_state} AND EXISTS (SELECT 1 FROM events WHERE id = event_id AND created_at >= "
+            ))
+            .bind::<SqlTimestamp, _>(DbTimestamp(since))
+            .sql(")"),
+        ),
+    }
+}
