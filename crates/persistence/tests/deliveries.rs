@@ -276,8 +276,14 @@ fn all_waiting_events_of_a_provider_become_due_at_once() {
         let before: Vec<_> =
             claimed.iter().map(|claimed| fixture.database.load_delivery(claimed.id)).collect();
         let replay = |provider| {
-            let query =
-                ReplayQuery { provider, state: EventState::Pending, since: None, after: None, limit: 9 };
+            let query = ReplayQuery {
+                provider,
+                state: EventState::Pending,
+                since: None,
+                not_attempted_since: None,
+                after: None,
+                limit: 9,
+            };
             fixture.store.transaction(|tx| tx.replay_page(&query, at)).unwrap().replayed
         };
         assert_eq!(replay(ProviderId::from_uuid(Uuid::nil())), 0, "events of another provider");
@@ -303,7 +309,14 @@ fn events_of_another_provider_are_not_replayed() {
         let claimed = claim_events(fixture, at, 1, 1);
         settle_events(fixture, &[new_settlement(fixture, &claimed[0], 1, DeliveryOutcome::Delivered, at)]);
         let replay = |provider, since| {
-            let query = ReplayQuery { provider, state: EventState::Delivered, since, after: None, limit: 9 };
+            let query = ReplayQuery {
+                provider,
+                state: EventState::Delivered,
+                since,
+                not_attempted_since: None,
+                after: None,
+                limit: 9,
+            };
             fixture.store.transaction(|tx| tx.replay_page(&query, at)).unwrap().replayed
         };
         for since in [None, Some(Timestamp::UNIX_EPOCH)] {

@@ -210,7 +210,17 @@ fn run_changes(fixture: &LedgerFixture, ann: UserId) {
         occasions::delete(tx, fixture.provider, fixture.occasion, &context)?;
         for &state in EventState::ALL {
             for since in [None, Some(Timestamp::UNIX_EPOCH)] {
-                tx.replay_page(&ReplayQuery { provider, state, since, after: None, limit: 100 }, now)?;
+                tx.replay_page(
+                    &ReplayQuery {
+                        provider,
+                        state,
+                        since,
+                        not_attempted_since: since,
+                        after: None,
+                        limit: 100,
+                    },
+                    now,
+                )?;
             }
         }
         tx.providers_with_due_events(now)?;

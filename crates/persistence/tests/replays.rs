@@ -36,7 +36,8 @@ fn a_replay_continues_after_the_events_that_it_examined() {
                 assert_eq!(settle_all(fixture, at, number, outcome).len(), 5, "all were due again");
                 let (provider, mut after, mut pages) = (fixture.provider, None, Vec::new());
                 while pages.len() < 3 {
-                    let query = ReplayQuery { provider, state, since, after, limit: 2 };
+                    let query =
+                        ReplayQuery { provider, state, since, not_attempted_since: None, after, limit: 2 };
                     let page = fixture.store.transaction(|tx| tx.replay_page(&query, at)).unwrap();
                     pages.push((page.examined, page.replayed));
                     after = page.last;
@@ -48,7 +49,7 @@ fn a_replay_continues_after_the_events_that_it_examined() {
 }
 
 #[test]
-fn events_that_were_created_earlier_are_not_replayed() {
+fn events_that_were_created_earlier_or_attempted_since_are_not_replayed() {
     on_each_database(|fixture| {
         cause_events(fixture, 2);
         let at = current_time(fixture);
@@ -59,12 +60,16 @@ fn events_that_were_created_earlier_are_not_replayed() {
             (3, DeliveryOutcome::Delivered, EventState::Delivered),
         ] {
             settle_all(fixture, at, number, outcome);
-            let replay = |since| {
-                let query = ReplayQuery { provider, state, since, after: None, limit: 9 };
+            let replay = |since, not_attempted_since| {
+                let since = Some(since);
+                let query =
+                    ReplayQuery { provider, state, since, not_attempted_since, after: None, limit: 9 };
                 fixture.store.transaction(|tx| tx.replay_page(&query, at)).unwrap().replayed
             };
-            assert_eq!(replay(Some(at + Duration::from_secs(60))), 0, "{state:?}");
-            assert_eq!(replay(Some(Timestamp::UNIX_EPOCH)), 2, "{state:?}");
+            let later = at + Duration::from_secs(60);
+            assert_eq!(replay(later, None), 0, "{state:?}");
+            assert_eq!(replay(Timestamp::UNIX_EPOCH, Some(at)), 0, "{state:?}");
+            assert_eq!(replay(Timestamp::UNIX_EPOCH, Some(later)), 2, "{state:?}");
         }
     });
 }

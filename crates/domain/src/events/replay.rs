@@ -36,10 +36,10 @@ pub fn replay_by_ids<T: Replays + ?Sized>(
 /// The maximum number of events that one step of a [`BulkReplay`] examines.
 const STEP_EVENTS_MAX: usize = 2_000;
 
-/// The order in which the states are replayed. Replayed events become pending and may be delivered before the replay
-/// ends. With this order they are not replayed again as delivered events.
+/// The order in which the states are replayed. Without a callback URL, replayed events become unaddressed before the
+/// replay ends. With this order they are not replayed again as unaddressed events.
 const STATE_ORDER: [EventState; 4] =
-    [EventState::Delivered, EventState::Pending, EventState::Exhausted, EventState::Unaddressed];
+    [EventState::Unaddressed, EventState::Delivered, EventState::Pending, EventState::Exhausted];
 
 /// A replay of many events of a provider. It is executed in steps, each in its own transaction, so that no transaction
 /// reads or changes many rows.
@@ -51,6 +51,9 @@ const STATE_ORDER: [EventState; 4] =
 pub struct BulkReplay {
     /// Only events that were created at this time or later; `None` for any time.
     since: Option<Timestamp>,
+    /// The time of the first step. Later steps leave out events with an attempt since then, which may be attempts of
+    /// this replay.
+    started_at: Option<Timestamp>,
     /// The states whose events are not replayed yet. The first one is in progress.
     states: Vec<EventState>,
     /// The last event of the state in progress that was examined.
@@ -94,7 +97,7 @@ impl BulkReplay {
 
     fn new(since: Option<Timestamp>, states: &[EventState]) -> Self {
         let states = STATE_ORDER.into_iter().filter(|state| states.contains(state)).collect();
-        Self { since, states, after: None, replayed: 0 }
+        Self { since, started_at: None, states, after: None, replayed: 0 }
     }
 
     /// Replays the next of the provider's own events. Changes nothing but the database, so a transaction can run it
@@ -107,9 +110,11 @@ impl BulkReplay {
     ) -> Result<ReplayStep, StoreError> {
         let now = context.clock.now();
         let mut rest = self.clone();
+        rest.started_at.get_or_insert(now);
         let mut limit = STEP_EVENTS_MAX;
         while let Some(state) = rest.states.first().copied() {
-            let query = ReplayQuery { provider, state, since: rest.since, after: rest.after, limit };
+            let (since, not_attempted_since, after) = (self.since, self.started_at, rest.after);
+            let query = ReplayQuery { provider, state, since, not_attempted_since, after, limit };
             let page = tx.replay_page(&query, now)?;
             rest.replayed += page.replayed;
             rest.after = page.last;
@@ -196,14 +201,13 @@ mod tests {
         const MAX: usize = STEP_EVENTS_MAX;
         let since = BulkReplay::from_filters(Some(Timestamp::UNIX_EPOCH), None).unwrap();
         let few = [(Delivered, 3), (Pending, 2), (Exhausted, 1)];
-        let one_step =
-            vec![(Delivered, MAX), (Pending, MAX - 3), (Exhausted, MAX - 5), (Unaddressed, MAX - 6)];
+        let one_step = vec![(Unaddressed, MAX), (Delivered, MAX), (Pending, MAX - 3), (Exhausted, MAX - 5)];
         assert_eq!(run_steps(since.clone(), &few), (6, vec![one_step]));
         let many = [(Delivered, MAX + 1), (Pending, MAX - 1)];
         let steps = vec![
-            vec![(Delivered, MAX)],
+            vec![(Unaddressed, MAX), (Delivered, MAX)],
             vec![(Delivered, MAX), (Pending, MAX - 1)],
-            vec![(Pending, MAX), (Exhausted, MAX), (Unaddressed, MAX)],
+            vec![(Pending, MAX), (Exhausted, MAX)],
         ];
         assert_eq!(run_steps(since, &many), (2 * MAX, steps));
         let exhausted = BulkReplay::of_states(&[Exhausted, Delivered]);

@@ -114,6 +114,8 @@ pub struct ReplayQuery {
     pub state: EventState,
     /// Only events that were created at this time or later; `None` for any time.
     pub since: Option<Timestamp>,
+    /// Only events without an attempt at this time or later; `None` for all events.
+    pub not_attempted_since: Option<Timestamp>,
     /// Only events after this one in the order of the state; `None` starts with the first one.
     pub after: Option<ReplayCursor>,
     /// The maximum number of events to examine, at least 1.

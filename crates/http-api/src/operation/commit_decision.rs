@@ -14,6 +14,11 @@ impl CommitDecision {
         *self.0.get_or_init(|| true)
     }
 
+    /// Whether the client got a 503.
+    pub(crate) fn is_timeout(&self) -> bool {
+        self.0.get() == Some(&false)
+    }
+
     /// Must be called before a 503 is sent. If it returns false, the work is about to be committed.
     pub(crate) fn decide_timeout(&self) -> bool {
         !*self.0.get_or_init(|| false)
@@ -28,9 +33,9 @@ mod tests {
     fn only_the_first_decision_counts() {
         let decision = CommitDecision::default();
         assert!(decision.decide_commit() && decision.decide_commit()); // a transaction that failed because of a conflict runs again
-        assert!(!decision.decide_timeout());
+        assert!(!decision.decide_timeout() && !decision.is_timeout());
         let decision = CommitDecision::default();
         assert!(decision.decide_timeout() && decision.decide_timeout());
-        assert!(!decision.decide_commit());
+        assert!(!decision.decide_commit() && decision.is_timeout());
     }
 }

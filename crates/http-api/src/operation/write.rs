@@ -221,11 +221,13 @@ fn run_transaction<W: WriteOperation>(
             if commits { Verdict::Commit } else { Verdict::Rollback }
         })?;
         match outcome? {
+            // Another process claimed the key between two steps, and will store the response.
+            None if next_input.is_some() => return Err(ApiError::busy()),
             None => return Ok(None),
             Some(StepResult::Response(response)) => return Ok(Some(response)),
             Some(StepResult::Continue(input)) => next_input = Some(input),
         }
-        if Instant::now() > deadline {
+        if decision.is_timeout() || Instant::now() > deadline {
             return Err(ApiError::busy());
         }
     }

@@ -10,7 +10,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EventId, checked_cast};
 use uuid::Uuid;
 
-use super::super::Db;
+use super::super::{Db, timestamp_literal};
 use super::Unit;
 use super::events::first_id_since;
 use crate::rows::conditions::PENDING;
@@ -52,7 +52,7 @@ impl Replays for Unit<'_> {
             EventState::Exhausted | EventState::Unaddressed => self.find_undelivered_events(query)?,
         };
         let ids: Vec<Id<EventId>> = page.iter().map(|cursor| Id(cursor.id)).collect();
-        let which = in_state_since(query.state, query.since);
+        let which = selected_deliveries(query);
         let replayed = match query.state {
             _ if ids.is_empty() => 0,
             EventState::Pending => self.make_due_now(&ids, which, now)?,
@@ -158,10 +158,17 @@ impl Unit<'_> {
     }
 }
 
-/// Events in a state, optionally only those that were created at a time or later.
-fn in_state_since(state: EventState, since: Option<Timestamp>) -> DeliveryFilter {
-    let in_state = format!("state = {}", state.code());
-    match since {
+/// The events of a query that have its state and meet its conditions on times.
+fn selected_deliveries(query: &ReplayQuery) -> DeliveryFilter {
+    let mut in_state = format!("state = {}", query.state.code());
+    if let Some(since) = query.not_attempted_since {
+        in_state.push_str(&format!(
+            " AND NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.event_id = deliveries.event_id \
+             AND attempts.started_at >= {})",
+            timestamp_literal(DbTimestamp(since))
+        ));
+    }
+    match query.since {
         None => Box::new(sql::<Bool>(&in_state)),
         Some(since) => Box::new(
             sql::<Bool>(&format!(
