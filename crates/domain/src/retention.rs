@@ -53,9 +53,9 @@ pub fn prune_expired(
     let now = context.clock.now();
     let idempotency_records = prune_expired_records(store, now, pacer)?;
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
-    if let Some(period) = periods.events {
-        let before = now - period;
-        store.transaction(|tx| record_events_pruned_before(tx, before, now))?;
+    let events_before = periods.events.map(|period| now - period);
+    store.transaction(|tx| record_events_pruned_before(tx, events_before, now))?;
+    if let Some(before) = events_before {
         pruned.event_partitions = drop_expired_event_partitions(store, before, pacer)?;
         pruned.events = prune_events(store, before, pacer)?;
     }
@@ -120,19 +120,21 @@ fn prune_all(
 }
 
 /// Stores the time before which events may be missing, unless a later time is stored, so that verification does not
-/// report them. Must be called before events are deleted. A time after `now` was stored while the clock was ahead, and is
-/// replaced by `now`: all events that were deleted then are older.
+/// report them. Must be called before events are deleted. A stored time after `now` was stored while the clock was ahead,
+/// and is replaced by `now`.
 pub(crate) fn record_events_pruned_before<T: Settings + ?Sized>(
     tx: &mut T,
-    before: Timestamp,
+    before: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let stored = tx.get_setting(Setting::EventsPrunedBefore)?.and_then(|value| value.parse::<i64>().ok());
-    let latest = stored.unwrap_or(i64::MIN).max(before.unix_micros()).min(now.unix_micros());
-    if stored != Some(latest) {
-        tx.set_setting(Setting::EventsPrunedBefore, &latest.to_string())?;
+    let latest = stored.max(before.map(Timestamp::unix_micros)).map(|latest| latest.min(now.unix_micros()));
+    match latest {
+        Some(latest) if stored != Some(latest) => {
+            tx.set_setting(Setting::EventsPrunedBefore, &latest.to_string())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn drop_expired_event_partitions(

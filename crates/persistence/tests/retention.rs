@@ -100,8 +100,11 @@ fn a_time_of_pruning_that_was_stored_while_the_clock_was_ahead_is_corrected() {
         };
         let first = pruned_before(&|stored| stored < correct_time.unix_micros());
         fixture.clock.set_time(correct_time + 60 * period);
+        create_settled_events(fixture, &[DeliveryOutcome::Delivered, DeliveryOutcome::Delivered]);
+        fixture.clock.set_time(correct_time + 62 * period);
         pruned_before(&|stored| stored > correct_time.unix_micros());
         fixture.clock.set_time(correct_time + HOUR);
+        assert!(stored_events(fixture).len() < 2, "SQLite keeps the last event");
         let corrected = pruned_before(&|stored| stored > first);
         let now = current_time(fixture).unix_micros();
         assert!(corrected <= now, "{corrected} is after {now}");

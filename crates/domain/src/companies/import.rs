@@ -149,9 +149,7 @@ where
         let text = format!("{}: {}", violation.invariant, violation.detail);
         return Err(ImportCompanyError::Inconsistent(text));
     }
-    if let Some(pruned_before) = incoming.events_pruned_before {
-        record_events_pruned_before(tx, pruned_before, now)?;
-    }
+    record_events_pruned_before(tx, incoming.events_pruned_before, now)?;
     let entry = context.new_audit_entry(Action::CompanyImported).with_company(incoming.company_id);
     tx.record_audit_entry(&entry.with_provider(incoming.provider_id).with_object(incoming.token))?;
     tx.insert_company_move(&completed_move(incoming, MoveDirection::Incoming, now))?;

@@ -16,6 +16,14 @@ use super::id_range::IdRange;
 use crate::rows::kind;
 use crate::rows::types::DbTimestamp;
 
+/// The period whose events have not been deleted. An event with a time after `until`, which is now, was created while the
+/// clock was ahead, and may have been deleted then.
+#[derive(Clone, Copy)]
+pub(super) struct RetainedPeriod {
+    since: DbTimestamp,
+    until: DbTimestamp,
+}
+
 /// Rows that must have an event, and the condition under which the event does not match.
 struct EventCoverage {
     /// Joins the journal entries `c`, the subject with the id `id`, and its event `e`.
@@ -32,8 +40,8 @@ impl Unit<'_> {
         now: Timestamp,
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
-        let retained_since = self.events_retained_since()?;
-        findings.require(retained_since.is_none_or(|since| since.0 <= now), "pruning", || {
+        let retained = self.retained_period(now)?;
+        findings.require(retained.is_none_or(|retained| retained.since.0 <= retained.until.0), "pruning", || {
             "the recorded time of the latest pruning is in the future: the clock was ahead, or events may have been \
              deleted by hand; `guerdon prune` corrects the time"
                 .to_owned()
@@ -41,23 +49,23 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// The time before which events may have been deleted; `None` if none were.
-    pub(super) fn events_retained_since(&mut self) -> Result<Option<DbTimestamp>, StoreError> {
+    /// The period whose events have not been deleted; `None` if no events were deleted.
+    pub(super) fn retained_period(&mut self, now: Timestamp) -> Result<Option<RetainedPeriod>, StoreError> {
         let pruned = self.get_setting(Setting::EventsPrunedBefore)?;
-        let micros = pruned.and_then(|value| value.parse().ok());
-        Ok(micros.and_then(Timestamp::from_unix_micros).map(DbTimestamp))
+        let since = pruned.and_then(|value| Timestamp::from_unix_micros(value.parse().ok()?));
+        Ok(since.map(|since| RetainedPeriod { since: DbTimestamp(since), until: DbTimestamp(now) }))
     }
 
     /// Checks the rows with the ids of a range. Returns how many events in the range have no journal entry.
     pub(super) fn audit_event_coverage(
         &mut self,
         range: &IdRange,
-        retained_since: Option<DbTimestamp>,
+        retained: Option<RetainedPeriod>,
         findings: &mut Findings,
     ) -> Result<i64, StoreError> {
         let mut expected_count = 0;
         for EventCoverage { from, what, id, mismatch } in
-            [recognition_coverage(range, retained_since), entry_coverage(range, retained_since)]
+            [recognition_coverage(range, retained), entry_coverage(range, retained)]
         {
             let counts = format!("SELECT COUNT(e.id), COUNT(CASE WHEN {mismatch} THEN 1 END) FROM {from}");
             let (event_count, mismatch_count): (i64, i64) =
@@ -93,7 +101,7 @@ pub(super) fn erasure_check(range: &IdRange) -> Check {
 }
 
 /// Received recognitions.
-fn recognition_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) -> EventCoverage {
+fn recognition_coverage(range: &IdRange, retained: Option<RetainedPeriod>) -> EventCoverage {
     let kind = EventKind::RecognitionReceived.code();
     EventCoverage {
         // CROSS makes SQLite start with the recognitions of the range.
@@ -105,12 +113,12 @@ fn recognition_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) ->
         ),
         what: "recognition",
         id: "r.id",
-        mismatch: mismatch_condition(retained_since, &kind.to_string()),
+        mismatch: mismatch_condition(retained, &kind.to_string()),
     }
 }
 
 /// Journal entries that have one event each.
-fn entry_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) -> EventCoverage {
+fn entry_coverage(range: &IdRange, retained: Option<RetainedPeriod>) -> EventCoverage {
     let (mut kinds, mut cases) = (Vec::new(), String::new());
     for event_kind in EventKind::ALL {
         let Some(entry_kind) = kind::reported_by(*event_kind) else { continue };
@@ -125,15 +133,20 @@ fn entry_coverage(range: &IdRange, retained_since: Option<DbTimestamp>) -> Event
         ),
         what: "journal entry",
         id: "c.id",
-        mismatch: mismatch_condition(retained_since, &format!("CASE c.kind{cases} END")),
+        mismatch: mismatch_condition(retained, &format!("CASE c.kind{cases} END")),
     }
 }
 
-fn mismatch_condition(retained_since: Option<DbTimestamp>, kind: &str) -> String {
-    let retained_since = retained_since
-        .map_or_else(String::new, |since| format!(" AND c.created_at >= {}", timestamp_literal(since)));
+fn mismatch_condition(retained: Option<RetainedPeriod>, kind: &str) -> String {
+    let is_retained = retained.map_or_else(String::new, |RetainedPeriod { since, until }| {
+        format!(
+            " AND c.created_at >= {} AND c.created_at <= {}",
+            timestamp_literal(since),
+            timestamp_literal(until)
+        )
+    });
     format!(
-        "(e.id IS NULL{retained_since}) OR e.kind <> {kind} OR e.journal_entry_id <> c.id OR e.company_id <> c.company_id \
+        "(e.id IS NULL{is_retained}) OR e.kind <> {kind} OR e.journal_entry_id <> c.id OR e.company_id <> c.company_id \
          OR e.provider_id <> c.provider_id OR e.created_at <> c.created_at"
     )
 }

@@ -31,14 +31,14 @@ impl Unit<'_> {
         findings: &mut Findings,
     ) -> Result<(), StoreError> {
         self.query(look_up_rows_by_index)?;
-        let retained_since = self.events_retained_since()?;
+        let retained = self.retained_period(options.now)?;
         loop {
             self.record_failure(options.pacer.ensure_running())?;
             let range = self.next_id_range(progress.checked_to)?;
             for (invariant, query) in range_checks(&range, options) {
                 self.audit_table(invariant, &query, findings)?;
             }
-            progress.orphaned_events += self.audit_event_coverage(&range, retained_since, findings)?;
+            progress.orphaned_events += self.audit_event_coverage(&range, retained, findings)?;
             progress.checked_to = range.last;
             if range.last.is_none() {
                 break;
