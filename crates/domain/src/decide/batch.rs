@@ -96,10 +96,11 @@ impl CommandBatch {
     }
 
     /// Accepts the last decision. `record` is the response to store under the command's idempotency key; it gets the
-    /// company of the decision's journal entry.
+    /// company of the decision.
     pub fn accept_decision(&mut self, record: Option<IdempotencyRecord>) {
         if let Some(mut record) = record {
-            record.company_id = self.last_changes.journal_entries.first().map(|entry| entry.company_id);
+            let changed_company = self.last_changes.journal_entries.first().map(|entry| entry.company_id);
+            record.company_id = changed_company.or(self.last_changes.unchanged_company);
             let expired = self.facts.idempotency_records.insert(record.key.clone(), record.clone());
             self.last_changes.expired_keys.extend(expired.map(|record| record.key));
             self.last_changes.idempotency_records.push(record);

@@ -3,7 +3,7 @@
 use crate::model::{
     IdempotencyKey, IdempotencyRecord, JournalEntry, NewEvent, NewNotification, Recognition, Schedule,
 };
-use crate::values::{JournalEntryId, Timestamp, UserId};
+use crate::values::{CompanyId, JournalEntryId, Timestamp, UserId};
 
 /// What a decision writes in addition to the accounts and the transfers, which are in the
 /// [`AccountBook`](super::AccountBook).
@@ -21,6 +21,8 @@ pub struct Changes {
     pub distributions: Vec<DistributionProgress>,
     /// Schedules that were advanced to their next date.
     pub schedules: Vec<Schedule>,
+    /// The company of a decision that has no journal entry, because it changes nothing.
+    pub unchanged_company: Option<CompanyId>,
     /// The responses stored for retries.
     pub idempotency_records: Vec<IdempotencyRecord>,
     /// The keys of `idempotency_records` under which an expired record is still stored. The expired records must

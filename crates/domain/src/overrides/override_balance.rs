@@ -90,6 +90,8 @@ impl Decide for OverrideBalance {
         if paid.transfer_count > 0 {
             alert_if_low(company, paid.crossed_alert, facts, changes, context)?;
             changes.journal_entries.push(entry);
+        } else {
+            changes.unchanged_company = Some(company.id);
         }
         Ok(BalanceChange { rate, points, before, after: points })
     }
