@@ -134,10 +134,11 @@ impl<'a> JournalEntryAudit<'a> {
         self.first_amount.get_or_insert(transfer.amount);
     }
 
-    /// A transfer has the time of its journal entry. Only the later steps of a distribution happen later.
+    /// A transfer has the time of its journal entry. Only the later steps of a distribution, which pay from the account
+    /// in transit, happen later.
     fn time_matches(entry: &JournalEntry, transfer: &StoredTransfer) -> bool {
         let is_step = matches!(entry.kind, EntryKind::Distribution { .. })
-            && StepsAudit::is_step_transfer(entry, transfer);
+            && transfer.debit.is_account(Account::Transit(entry.company_id));
         transfer.created_at == entry.created_at || (is_step && transfer.created_at > entry.created_at)
     }
 
