@@ -76,17 +76,26 @@ pub(crate) fn seal_all(store: &dyn Store, now: Timestamp) -> Result<Option<Seal>
     Err(StoreError::Unavailable(cause))
 }
 
-/// Seals what can be sealed now, and returns the latest seal. The second value names the distribution that is not
-/// finished, if journal entries remain unsealed because of it.
+/// Seals like [`seal_all`], but waits neither for a distribution that is not finished nor longer than ten seconds. If
+/// journal entries remain unsealed, the second value says why.
 pub(crate) fn seal_available(
     store: &dyn Store,
     now: Timestamp,
 ) -> Result<(Option<Seal>, Option<String>), StoreError> {
-    let outcome = seal_committed(store, now, &mut new_pacer())?;
-    store.read_snapshot(|reads| {
-        let unfinished = if outcome == SealOutcome::Partial { describe_unfinished(reads)? } else { None };
-        Ok((reads.last_seal()?, unfinished))
-    })
+    let mut latest = store.read_snapshot(|reads| reads.last_seal())?;
+    for _ in 0..ATTEMPTS_MAX {
+        if let SealOutcome::Complete(seal) = seal_committed(store, now, &mut new_pacer())? {
+            return Ok((seal, None));
+        }
+        let previous = latest;
+        let unfinished = store.read_snapshot(describe_unfinished)?;
+        latest = store.read_snapshot(|reads| reads.last_seal())?;
+        if unfinished.is_some() && latest == previous {
+            return Ok((latest, unfinished));
+        }
+        sleep(RETRY_INTERVAL);
+    }
+    Ok((latest, Some(store.read_snapshot(describe_seal_delay)?)))
 }
 
 /// Describes why journal entries cannot be sealed yet, and what to do.
