@@ -302,9 +302,10 @@ impl TestDatabase {
     }
 }
 
-/// Runs SQL on a database file, which is created if it does not exist.
+/// Runs SQL on a database file, which is created if it does not exist. Waits for the writer of a service.
 pub fn execute_on_file(path: &std::path::Path, sql: &str) {
     let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+    conn.batch_execute("PRAGMA busy_timeout = 5000").expect("a setting of the connection");
     conn.batch_execute(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
 }
 

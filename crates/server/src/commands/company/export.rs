@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over};
-use guerdon_domain::ports::{ArchiveSection, Clock as _, ReadTx, Setting, StoreExt, Timestamp};
+use guerdon_domain::ports::{ArchiveSection, Clock as _, ReadTx, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::sealing::seal_committed;
 use guerdon_domain::values::CompanyId;
 use serde::{Deserialize, Serialize};
@@ -106,9 +106,12 @@ impl RunnableCommand for Export {
             is_complete = true;
             Ok(())
         });
-        let bytes = written.map_err(|cause| match &closed {
-            Some(closed) => closed.explain_failure(environment, cause, is_complete),
-            None => cause,
+        let bytes = written.map_err(|cause| match (&closed, cause) {
+            (Some(closed), cause) => closed.explain_failure(environment, cause, is_complete),
+            (None, CommandError::Store(cause @ StoreError::OutcomeUnknown(_))) if self.hand_over => {
+                CommandError::Failed(format!("{cause}; the company may be closed: repeat the command"))
+            }
+            (None, cause) => cause,
         })?;
         let view = ExportView {
             company_id: company.id.as_uuid(),
