@@ -95,7 +95,7 @@ pub(crate) fn seal_available(
         }
         sleep(RETRY_INTERVAL);
     }
-    Ok((latest, Some(store.read_snapshot(describe_seal_delay)?)))
+    Ok((latest, Some("a transaction that began earlier is still in progress".to_owned())))
 }
 
 /// Describes why journal entries cannot be sealed yet, and what to do.

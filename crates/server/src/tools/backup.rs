@@ -40,8 +40,8 @@ pub(crate) struct Backup {
 struct BackupView {
     file: String,
     bytes: u64,
-    /// The head of the hash chain when the backup began; `None` before the first seal. A note names the distribution
-    /// whose later entries it does not cover.
+    /// The head of the hash chain when the backup began; `None` before the first seal. If later entries
+    /// could not be sealed, a note says so and why.
     head: Option<String>,
 }
 
