@@ -71,6 +71,16 @@ pub enum ReplayStep {
     Done(usize),
 }
 
+impl ReplayStep {
+    /// The number of events that this step and the earlier ones replayed.
+    pub const fn replayed(&self) -> usize {
+        match self {
+            Self::Continue(rest) => rest.replayed,
+            Self::Done(replayed) => *replayed,
+        }
+    }
+}
+
 impl BulkReplay {
     /// Selects events by a time, by a state, or by both.
     ///
@@ -174,11 +184,10 @@ mod tests {
         }
     }
 
-    /// Runs all steps. Returns the number of replayed events, and the queries of each step.
-    fn run_steps(
-        mut replay: BulkReplay,
-        numbers: &[(EventState, usize)],
-    ) -> (usize, Vec<Vec<(EventState, usize)>>) {
+    /// The number of events that were replayed after a step, and the step's queries.
+    type Step = (usize, Vec<(EventState, usize)>);
+
+    fn run_steps(mut replay: BulkReplay, numbers: &[(EventState, usize)]) -> Vec<Step> {
         let numbers = numbers.iter().map(|(state, number)| (state.code(), *number)).collect();
         let mut events = CountedEvents { numbers, queries: Vec::new() };
         let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
@@ -187,10 +196,10 @@ mod tests {
         let mut steps = Vec::new();
         loop {
             let step = replay.run_step(&mut events, ProviderId::from_uuid(Uuid::nil()), &context).unwrap();
-            steps.push(std::mem::take(&mut events.queries));
+            steps.push((step.replayed(), std::mem::take(&mut events.queries)));
             match step {
                 ReplayStep::Continue(rest) => replay = rest,
-                ReplayStep::Done(replayed) => return (replayed, steps),
+                ReplayStep::Done(_) => return steps,
             }
         }
     }
@@ -201,17 +210,17 @@ mod tests {
         const MAX: usize = STEP_EVENTS_MAX;
         let since = BulkReplay::from_filters(Some(Timestamp::UNIX_EPOCH), None).unwrap();
         let few = [(Delivered, 3), (Pending, 2), (Exhausted, 1)];
-        let one_step = vec![(Unaddressed, MAX), (Delivered, MAX), (Pending, MAX - 3), (Exhausted, MAX - 5)];
-        assert_eq!(run_steps(since.clone(), &few), (6, vec![one_step]));
+        let queries = vec![(Unaddressed, MAX), (Delivered, MAX), (Pending, MAX - 3), (Exhausted, MAX - 5)];
+        assert_eq!(run_steps(since.clone(), &few), [(6, queries)]);
         let many = [(Delivered, MAX + 1), (Pending, MAX - 1)];
-        let steps = vec![
-            vec![(Unaddressed, MAX), (Delivered, MAX)],
-            vec![(Delivered, MAX), (Pending, MAX - 1)],
-            vec![(Pending, MAX), (Exhausted, MAX)],
+        let steps = [
+            (MAX, vec![(Unaddressed, MAX), (Delivered, MAX)]),
+            (2 * MAX, vec![(Delivered, MAX), (Pending, MAX - 1)]),
+            (2 * MAX, vec![(Pending, MAX), (Exhausted, MAX)]),
         ];
-        assert_eq!(run_steps(since, &many), (2 * MAX, steps));
+        assert_eq!(run_steps(since, &many), steps);
         let exhausted = BulkReplay::of_states(&[Exhausted, Delivered]);
-        let steps = vec![vec![(Exhausted, MAX)], vec![(Exhausted, MAX)]];
-        assert_eq!(run_steps(exhausted, &[(Delivered, 9), (Exhausted, MAX)]), (MAX, steps));
+        let steps = [(MAX, vec![(Exhausted, MAX)]), (MAX, vec![(Exhausted, MAX)])];
+        assert_eq!(run_steps(exhausted, &[(Delivered, 9), (Exhausted, MAX)]), steps);
     }
 }

@@ -69,9 +69,8 @@ impl Replay {
         })
     }
 
-    /// Replays the provider's events in the selected states, in several transactions if there are many. The last one
-    /// records the entry of the audit log. If the command fails earlier, the events of the committed transactions
-    /// remain replayed.
+    /// Replays the provider's events in the selected states, in several transactions if there are many. Each records
+    /// its events in the audit log. If the command fails, the events of the committed transactions remain replayed.
     fn replay_states(
         &self,
         environment: &CommandEnvironment,
@@ -80,15 +79,18 @@ impl Replay {
     ) -> Result<usize, CommandError> {
         let states: Vec<EventState> = self.states.iter().map(|state| (*state).into()).collect();
         let mut replay = BulkReplay::of_states(&states);
+        let mut replayed_before = 0;
         loop {
             let step = environment.store.transaction(|tx| -> Result<_, CommandError> {
                 let step = replay_all(tx, provider, &replay, context)?;
-                if let ReplayStep::Done(replayed) = step {
+                let replayed = step.replayed() - replayed_before;
+                if replayed > 0 || matches!(step, ReplayStep::Done(_)) {
                     let entry = context.new_audit_entry(Action::EventsReplayed).with_provider(provider);
                     tx.record_audit_entry(&entry.with_detail(format_count(replayed, "event", "events")))?;
                 }
                 Ok(step)
             })?;
+            replayed_before = step.replayed();
             match step {
                 ReplayStep::Continue(rest) => replay = rest,
                 ReplayStep::Done(replayed) => return Ok(replayed),
