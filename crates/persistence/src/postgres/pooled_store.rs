@@ -80,7 +80,7 @@ impl PooledStore {
                 UnitOutcome::Done => return Ok(()),
                 UnitOutcome::Failed(failure) | UnitOutcome::Unknown(failure) => return Err(failure),
                 UnitOutcome::Panicked(panic) => resume_unwind(panic),
-                UnitOutcome::LostRace => {
+                UnitOutcome::Conflicted => {
                     attempts += 1;
                     if attempts == retry_pause::ATTEMPTS_MAX {
                         return Err(StoreError::Busy);
@@ -112,7 +112,7 @@ impl PooledStore {
         rollback_transaction(&mut connection);
         Ok(match (verdict, failure) {
             (Err(panic), _) => UnitOutcome::Panicked(panic),
-            (Ok(_), Some(StoreError::Busy)) => UnitOutcome::LostRace,
+            (Ok(_), Some(StoreError::Busy)) => UnitOutcome::Conflicted,
             (Ok(_), Some(failure)) => UnitOutcome::Failed(failure),
             (Ok(_), None) => UnitOutcome::Done,
         })
@@ -193,7 +193,7 @@ impl Backend for PooledStore {
         // If no transaction can be started, none of the commands is the cause.
         match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
             UnitOutcome::Done => Ok(()),
-            UnitOutcome::LostRace => Err(BatchError::Contended),
+            UnitOutcome::Conflicted => Err(BatchError::Contended),
             UnitOutcome::Failed(StoreError::DeadlineExceeded) => Err(BatchError::Contended),
             UnitOutcome::Failed(cause) => Err(BatchError::Failed(cause)),
             UnitOutcome::Unknown(cause) => Err(BatchError::Unavailable(cause)),

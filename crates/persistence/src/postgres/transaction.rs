@@ -15,7 +15,7 @@ pub(super) type PooledConnection = pool::PoolGuard<PgConnection>;
 /// How a unit of work ended.
 pub(super) enum UnitOutcome {
     Done,
-    LostRace,
+    Conflicted,
     /// The unit was not committed.
     Failed(StoreError),
     /// The unit may have been committed.
@@ -59,7 +59,7 @@ pub(super) fn commit_transaction(connection: &mut PooledConnection, form: WriteF
     {
         rollback_transaction(connection);
         return match classify_error(&cause) {
-            StoreError::Busy => UnitOutcome::LostRace,
+            StoreError::Busy => UnitOutcome::Conflicted,
             failure => UnitOutcome::Failed(failure),
         };
     }
@@ -69,7 +69,7 @@ pub(super) fn commit_transaction(connection: &mut PooledConnection, form: WriteF
         .and_then(|()| failpoint("postgres.committed").map_err(Into::into));
     match committed.map_err(|e| classify_error(&e)) {
         Ok(()) => UnitOutcome::Done,
-        Err(StoreError::Busy) => UnitOutcome::LostRace,
+        Err(StoreError::Busy) => UnitOutcome::Conflicted,
         // The acknowledgement was lost, and the commit may have happened: do not run it again.
         Err(failure) => UnitOutcome::Unknown(StoreError::OutcomeUnknown(failure.to_string())),
     }

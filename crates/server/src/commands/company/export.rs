@@ -28,7 +28,7 @@ use crate::terminal::Progress;
 const ROWS_PER_PAGE: i64 = 1_000;
 /// How often, and how many times, a seal is tried while transactions that began earlier are in progress.
 const SEAL_INTERVAL: Duration = Duration::from_millis(100);
-const SEAL_TRIES_MAX: u32 = 300;
+const SEAL_ATTEMPTS_MAX: u32 = 300;
 
 /// Write a company and everything that belongs to it to a file.
 ///
@@ -173,7 +173,7 @@ fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<Clos
 /// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
 fn seal_company(environment: &CommandEnvironment, id: CompanyId) -> Result<(), CommandError> {
     let store = environment.store.as_ref();
-    for _ in 0..SEAL_TRIES_MAX {
+    for _ in 0..SEAL_ATTEMPTS_MAX {
         seal_committed(store, SystemClock.now(), &mut new_pacer())?;
         if store.read_snapshot(|reads| reads.is_company_sealed(id))? {
             return Ok(());
