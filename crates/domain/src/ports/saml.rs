@@ -11,11 +11,11 @@ pub trait ReadSaml {
 
     /// The companies with active single sign-on and an id greater than the given one, sorted by id; at most
     /// `limit`.
-    fn list_active_saml_settings(
+    fn list_companies_with_single_sign_on(
         &mut self,
         after: Option<CompanyId>,
         limit: i64,
-    ) -> Result<Vec<(CompanyId, SamlSettings)>, StoreError>;
+    ) -> Result<Vec<CompanyId>, StoreError>;
 }
 
 /// Writes SAML settings.

@@ -21,13 +21,13 @@ impl ReadSaml for Unit<'_> {
         self.record_failure(read)
     }
 
-    fn list_active_saml_settings(
+    fn list_companies_with_single_sign_on(
         &mut self,
         after: Option<CompanyId>,
         limit: i64,
-    ) -> Result<Vec<(CompanyId, SamlSettings)>, StoreError> {
+    ) -> Result<Vec<CompanyId>, StoreError> {
         let after = Id(after.unwrap_or_else(|| CompanyId::from_uuid(uuid::Uuid::nil())));
-        let found: Vec<(Id<CompanyId>, SamlRow)> = self.query(|conn| {
+        let found: Vec<Id<CompanyId>> = self.query(|conn| {
             saml_settings::table
                 .filter(saml_settings::active.eq(true).and(saml_settings::company_id.gt(after)))
                 .filter(sql::<Bool>(
@@ -35,10 +35,10 @@ impl ReadSaml for Unit<'_> {
                 ))
                 .order(saml_settings::company_id)
                 .limit(limit)
-                .select((saml_settings::company_id, SamlRow::as_select()))
+                .select(saml_settings::company_id)
                 .get_results(conn)
         })?;
-        self.record_failure(found.into_iter().map(|(id, row)| Ok((id.0, row.into_settings()?))).collect())
+        Ok(found.into_iter().map(|id| id.0).collect())
     }
 }
 

@@ -23,20 +23,37 @@ pub(super) fn check_certificates(store: &dyn Store) {
     }
 }
 
+/// Checks the certificate of each company. A company whose settings are damaged is logged and skipped, so that the others
+/// are checked.
 fn warn_of_expiring(store: &dyn Store) -> Result<u32, StoreError> {
     let origin = Origin { actor: Actor::Operator, reference: Some("single sign-on"), key: None };
     let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
-    let now = context.clock.now();
     let (mut after, mut count): (Option<CompanyId>, u32) = (None, 0);
     loop {
-        let page = store.read_snapshot(|reads| reads.list_active_saml_settings(after, PAGE_SIZE))?;
-        let Some((last, _)) = page.last() else { return Ok(count) };
+        let page = store.read_snapshot(|reads| reads.list_companies_with_single_sign_on(after, PAGE_SIZE))?;
+        let Some(last) = page.last() else { return Ok(count) };
         after = Some(*last);
-        for (company, _) in page.iter().filter(|(_, settings)| expires_soon(settings, now).is_some()) {
-            if let Some(end) = store.transaction(|tx| notify_of_expiry(tx, *company, &context))? {
-                log::warn!(company_id:% = company, expires_at:% = end; "a single sign-on certificate expires soon or has expired");
-                count += 1;
+        for company in page {
+            match warn_of_company(store, company, &context) {
+                Ok(is_expiring) => count += u32::from(is_expiring),
+                Err(cause @ StoreError::Unavailable(_)) => return Err(cause),
+                Err(cause) => {
+                    log::error!(company_id:% = company, cause:%; "cannot check a single sign-on certificate")
+                }
             }
         }
     }
+}
+
+/// Returns whether the certificate expires soon.
+fn warn_of_company(store: &dyn Store, company: CompanyId, context: &Context<'_>) -> Result<bool, StoreError> {
+    let settings = store.read_snapshot(|reads| reads.saml_settings(company))?;
+    if expires_soon(&settings, context.clock.now()).is_none() {
+        return Ok(false);
+    }
+    let end = store.transaction(|tx| notify_of_expiry(tx, company, context))?;
+    if let Some(end) = end {
+        log::warn!(company_id:% = company, expires_at:% = end; "a single sign-on certificate expires soon or has expired");
+    }
+    Ok(end.is_some())
 }
