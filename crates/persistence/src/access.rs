@@ -28,9 +28,10 @@ pub struct OpenDatabase {
     pub requests: Arc<dyn Store>,
     /// For commands that move points, from requests, the operator and schedules.
     pub commands: Arc<dyn CommandQueue>,
-    /// For background jobs: health checks, deliveries, maintenance. A unit of work as a whole has no
-    /// deadline.
+    /// For background jobs: deliveries, maintenance, the console. A unit of work as a whole has no deadline.
     pub background: Arc<dyn Store>,
+    /// For the health check, which must not wait for background jobs: one connection.
+    pub health: Arc<dyn Store>,
 }
 
 /// Why a database was not opened.

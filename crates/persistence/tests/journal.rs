@@ -52,7 +52,7 @@ fn a_database_restored_into_another_cluster_continues_its_positions() {
         let refused = open(&database.database_url(), Access::ServeWithoutDurability).map(drop);
         assert!(matches!(refused, Err(OpenError::Restored)), "{refused:?}");
         assert_eq!(migrate(&database.database_url()).unwrap(), Vec::<String>::new());
-        let OpenDatabase { requests: store, commands, background } = database.open_for_service();
+        let OpenDatabase { requests: store, commands, background, .. } = database.open_for_service();
         let fixture = LedgerFixture {
             database,
             store,

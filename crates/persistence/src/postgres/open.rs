@@ -100,7 +100,8 @@ pub(crate) fn open_with_limits(
         return Ok(OpenDatabase {
             requests: Arc::clone(&store),
             commands: Arc::new(commands),
-            background: store,
+            background: Arc::clone(&store),
+            health: store,
         });
     }
     let (writes, reads) =
@@ -109,12 +110,16 @@ pub(crate) fn open_with_limits(
     let batches = PooledStore::without_time_limit(batches, (notifiers.clone(), write_form));
     let commands =
         Engine::start_workers(batches, FAST_WORKERS, PATIENT_WORKERS).map_err(|e| thread_error(&e))?;
-    let background = connections(limits.background, 1, None)?;
-    let background = PooledStore::without_time_limit(background, (notifiers.clone(), write_form));
+    let without_time_limit = |connections_max| -> Result<_, OpenError> {
+        let pool = connections(connections_max, 1, None)?;
+        Ok(PooledStore::without_time_limit(pool, (notifiers.clone(), write_form)))
+    };
+    let (background, health) = (without_time_limit(limits.background)?, without_time_limit(1)?);
     let requests = PooledStore::for_requests(writes, reads, limits.time_limit, (notifiers, write_form));
     Ok(OpenDatabase {
         requests: Arc::new(requests),
         commands: Arc::new(commands),
         background: Arc::new(background),
+        health: Arc::new(health),
     })
 }

@@ -25,9 +25,8 @@ use crate::write_form::WriteForm;
 pub(crate) struct StoreLimits {
     pub(crate) writes: u32,
     pub(crate) reads: u32,
-    /// The number of connections for background jobs. Each job has its own, so that no job waits for another:
-    /// the health check, claiming events, settling them, sending notifications, two for metrics, pruning, and
-    /// due distributions.
+    /// The number of connections for background jobs, so that no job waits for another: claiming events, settling them,
+    /// sending notifications, two for metrics, pruning, and due distributions. The health check has another one.
     pub(crate) background: u32,
     pub(crate) time_limit: Duration,
     /// `None` selects the form that the server needs.
@@ -36,7 +35,7 @@ pub(crate) struct StoreLimits {
 
 impl Default for StoreLimits {
     fn default() -> Self {
-        Self { writes: 12, reads: 8, background: 8, time_limit: Deadlines::REQUEST.commit, write_form: None }
+        Self { writes: 12, reads: 8, background: 7, time_limit: Deadlines::REQUEST.commit, write_form: None }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use guerdon_domain::ports::{Deadlines, Notifiers};
+use guerdon_domain::ports::{Deadlines, Notifiers, Store};
 
 use super::checkpoint_thread::CheckpointThread;
 use super::group_commit::{GroupCommit, SqliteStore};
@@ -45,7 +45,9 @@ pub(crate) fn open_sqlite(
         let group = Arc::new(GroupCommit::new(writer, lock, notifiers));
         let store = Arc::new(SqliteStore::new(&group, readers, None));
         let commands = Arc::new(Engine::start_workers(group, 1, 0).map_err(|e| thread_error(&e))?);
-        return Ok(OpenDatabase { requests: Arc::<SqliteStore>::clone(&store), commands, background: store });
+        let store: Arc<dyn Store> = store;
+        let [requests, health] = [Arc::clone(&store), Arc::clone(&store)];
+        return Ok(OpenDatabase { requests, commands, background: store, health });
     }
     let mut checkpoint_conn = connect_to_file(path)?;
     prepare_writer(&mut checkpoint_conn, 0).map_err(|e| preparation_error(&e))?;
@@ -55,8 +57,14 @@ pub(crate) fn open_sqlite(
     let group = Arc::new(group.map_err(|e| preparation_error(&e))?);
     let requests = SqliteStore::new(&group, request_readers, Some(Deadlines::REQUEST.commit));
     let background = SqliteStore::new(&group, background_readers, None);
+    let health = SqliteStore::new(&group, readers(1)?, None);
     let commands = Arc::new(Engine::start_workers(group, 1, 0).map_err(|e| thread_error(&e))?);
-    Ok(OpenDatabase { requests: Arc::new(requests), commands, background: Arc::new(background) })
+    Ok(OpenDatabase {
+        requests: Arc::new(requests),
+        commands,
+        background: Arc::new(background),
+        health: Arc::new(health),
+    })
 }
 
 /// If the files next to the database cannot be created, SQLite's error mentions only the disk.

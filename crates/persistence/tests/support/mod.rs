@@ -126,7 +126,7 @@ pub fn with_each_write_form(test: impl Fn(&LedgerFixture)) {
     on_each_database(&test);
     for database in create_databases().into_iter().filter(|database| !database.is_embedded()) {
         let fixture = LedgerFixture::new(database);
-        let OpenDatabase { requests: store, commands, background } =
+        let OpenDatabase { requests: store, commands, background, .. } =
             fixture.database.open_with_statement_per_table();
         test_and_audit(LedgerFixture { store, commands, background, ..fixture }, &test);
     }
@@ -167,7 +167,7 @@ impl LedgerFixture {
     }
 
     pub fn with_rate(database: TestDatabase, rate: i64) -> Self {
-        let OpenDatabase { requests: store, commands, background } = database.open_for_service();
+        let OpenDatabase { requests: store, commands, background, .. } = database.open_for_service();
         let clock = Arc::new(TestClock(AtomicI64::new(CLOCK_START)));
         let ids = Arc::new(TestIds(AtomicU64::new(1)));
         let provider = ProviderId::from_uuid(ids.next_id());
@@ -193,7 +193,7 @@ impl LedgerFixture {
 
     /// Opens a database that another process has filled. Each generation of processes has its own ids and times.
     pub fn reopen(database: TestDatabase, ids: &FixtureIds, generation: u32) -> Self {
-        let OpenDatabase { requests: store, commands, background } = database.open_for_service();
+        let OpenDatabase { requests: store, commands, background, .. } = database.open_for_service();
         let clock = TestClock(AtomicI64::new(CLOCK_START + i64::from(generation) * 1_000_000_000));
         let generated = TestIds(AtomicU64::new(1 + u64::from(generation) * 1_000_000));
         let FixtureIds { provider, company, owner, occasion } = *ids;

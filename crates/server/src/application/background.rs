@@ -12,6 +12,7 @@ use guerdon_domain::ports::{Clock, Setting, Store, StoreError, StoreExt};
 use guerdon_http_api::{DatabaseHealth, ServiceState};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::ObservedState;
 use super::metrics::{
     Metrics, record_maintenance, refresh_certificate_metrics, refresh_ledger_metrics, refresh_outbox_metrics,
     refresh_process_metrics,
@@ -41,22 +42,28 @@ const LEDGER_METRICS_INTERVAL: Duration = Duration::from_secs(60);
 const PAUSE_FACTOR: u32 = 100;
 const SEAL_INTERVAL: Duration = Duration::from_secs(5);
 
+/// Checks whether the database is available, and reads whether maintenance mode is on.
+pub(super) struct HealthCheck {
+    /// A store that nothing else uses.
+    store: Arc<dyn Store>,
+    service_state: Arc<ServiceState>,
+    database_health: Arc<DatabaseHealth>,
+}
+
 /// Starts all background tasks. Aborting the handles ends them.
 pub(super) fn spawn_tasks(
     store: Arc<dyn Store>,
     mut upkeep: Upkeep,
-    service_state: &Arc<ServiceState>,
-    database_health: Arc<DatabaseHealth>,
+    health_check: HealthCheck,
     certificate: Option<Arc<ReloadingCertificate>>,
     metrics: Metrics,
     unbalanced_companies: Arc<AtomicI64>,
 ) -> Vec<JoinHandle<()>> {
-    let service_state = Arc::clone(service_state);
-    let (health_store, checked_health) = (Arc::clone(&store), Arc::clone(&database_health));
+    let database_health = Arc::clone(&health_check.database_health);
     let mut was_available = true;
     let mut tasks = vec![
         rt::spawn(repeat_every("health check", HEALTH_CHECK_INTERVAL, move || {
-            let health = check_database(health_store.as_ref(), &service_state, &checked_health);
+            let health = health_check.check_database();
             match &health {
                 Err(cause) if was_available => log::error!(cause:%; "the database is not available"),
                 Ok(()) if !was_available => log::info!("the database is available again"),
@@ -65,7 +72,7 @@ pub(super) fn spawn_tasks(
             was_available = health.is_ok();
         })),
         rt::spawn(repeat_every("test write", TEST_WRITE_INTERVAL, {
-            let (store, database_health) = (Arc::clone(&store), Arc::clone(&database_health));
+            let store = Arc::clone(&store);
             let mut was_failing = false;
             move || was_failing = test_write(store.as_ref(), &database_health, was_failing)
         })),
@@ -108,31 +115,30 @@ pub(super) fn spawn_tasks(
     tasks
 }
 
-/// Checks the database before the service opens its listeners. Logs if maintenance mode is on.
-pub(super) fn check_at_start(
-    store: &dyn Store,
-    service_state: &ServiceState,
-    database_health: &DatabaseHealth,
-) -> anyhow::Result<()> {
-    check_database(store, service_state, database_health).context("the database is not available")?;
-    if service_state.is_in_maintenance() {
-        log::warn!("maintenance is on: the API responds with 503 until `guerdon maintenance off`");
+impl HealthCheck {
+    pub(super) fn new(store: Arc<dyn Store>, observed: &ObservedState) -> Self {
+        let ObservedState { service_state, database_health, .. } = observed;
+        Self { store, service_state: Arc::clone(service_state), database_health: Arc::clone(database_health) }
     }
-    Ok(())
-}
 
-/// Checks whether the database is available, and reads whether maintenance mode is on.
-fn check_database(
-    store: &dyn Store,
-    service_state: &ServiceState,
-    database_health: &DatabaseHealth,
-) -> Result<(), StoreError> {
-    let maintenance = database_health
-        .run_health_query(|| store.read_snapshot(|reads| reads.get_setting(Setting::Maintenance)))?;
-    let is_on = maintenance.as_deref() == Some(Setting::ON);
-    service_state.set_maintenance(is_on);
-    record_maintenance(is_on);
-    Ok(())
+    /// Checks the database before the service opens its listeners. Logs if maintenance mode is on.
+    pub(super) fn check_at_start(&self) -> anyhow::Result<()> {
+        self.check_database().context("the database is not available")?;
+        if self.service_state.is_in_maintenance() {
+            log::warn!("maintenance is on: the API responds with 503 until `guerdon maintenance off`");
+        }
+        Ok(())
+    }
+
+    fn check_database(&self) -> Result<(), StoreError> {
+        let maintenance = self
+            .database_health
+            .run_health_query(|| self.store.read_snapshot(|reads| reads.get_setting(Setting::Maintenance)))?;
+        let is_on = maintenance.as_deref() == Some(Setting::ON);
+        self.service_state.set_maintenance(is_on);
+        record_maintenance(is_on);
+        Ok(())
+    }
 }
 
 /// Tries a write if requests have failed because of the database, so that readiness reports when the disk becomes full

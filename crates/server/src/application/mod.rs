@@ -47,7 +47,7 @@ use crate::tls::{self, ReloadingCertificate};
 
 pub(crate) use api_pages::describe_api;
 use api_pages::render_api_pages;
-use background::repeat_every;
+use background::{HealthCheck, repeat_every};
 pub(crate) use database::prepare_folders;
 use delivery::RunningDelivery;
 use distributions::DuePayments;
@@ -75,7 +75,7 @@ pub(crate) struct Application {
     /// The database connections of background tasks.
     background: Arc<dyn Store>,
     upkeep: Upkeep,
-    database_health: Arc<DatabaseHealth>,
+    health_check: HealthCheck,
     certificate: Option<Arc<ReloadingCertificate>>,
     metrics: Metrics,
     unbalanced_companies: Arc<AtomicI64>,
@@ -96,12 +96,13 @@ impl Application {
         check_before_start(settings)?;
         let (metrics, notifiers) =
             (Metrics::install_recorder(settings.cell.as_deref())?, Notifiers::default());
-        let OpenDatabase { requests, commands, background } =
+        let OpenDatabase { requests, commands, background, health } =
             database::open_for_service(settings, &notifiers)?;
         let keys = Arc::new(open_or_create_keys(settings, background.as_ref())?);
         resume_distributions(settings, background.as_ref(), &commands);
         let observed = ObservedState::default();
-        background::check_at_start(background.as_ref(), &observed.service_state, &observed.database_health)?;
+        let health_check = HealthCheck::new(health, &observed);
+        health_check.check_at_start()?;
         let due_payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
         let failed_requests = FailedRequestWriter::new(&background, &observed.failed_requests);
         let command_socket = open_command_socket(settings, &background, &commands, &keys, &failed_requests)?;
@@ -129,7 +130,7 @@ impl Application {
             (format!("{scheme}://{}", api.address), format!("http://{}", operator.address));
         let database = settings.masked_database_url();
         log::info!(api_url:%, health_url:%, database:%; "listening");
-        let ObservedState { service_state, database_health, request_statistics: requests, .. } = observed;
+        let ObservedState { service_state, request_statistics: requests, .. } = observed;
         let statistics = StatisticsWriter { store: Arc::clone(&background), requests, deliveries: counters };
         Ok(Self {
             api,
@@ -138,7 +139,7 @@ impl Application {
             drain: settings.http.drain,
             background,
             upkeep,
-            database_health,
+            health_check,
             certificate,
             metrics,
             unbalanced_companies,
@@ -172,8 +173,7 @@ impl Application {
         let mut tasks = background::spawn_tasks(
             self.background,
             self.upkeep,
-            &self.service_state,
-            self.database_health,
+            self.health_check,
             self.certificate,
             self.metrics,
             self.unbalanced_companies,

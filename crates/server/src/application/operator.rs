@@ -2,10 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{Server, ServiceRequest, ServiceResponse};
-use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderValue};
+use actix_web::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{Bytes, Data, PayloadConfig, ServiceConfig, block, get};
@@ -13,6 +14,8 @@ use actix_web::{App, Error, HttpRequest, HttpResponse, HttpServer};
 use guerdon_console::SEARCH_PATH;
 use guerdon_http_api::{DatabaseHealth, ServiceState};
 use serde::Serialize;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::ObservedState;
 use super::metrics::Metrics;
@@ -22,6 +25,12 @@ use crate::platform::build_info::{COMMIT, VERSION};
 
 /// The maximum size of a search in bytes: an email address, percent-encoded.
 const SEARCH_BODY_MAX: usize = 4_096;
+
+/// The maximum number of pages and status queries that read the database at the same time. Slow ones leave connections
+/// for the background jobs.
+const CONCURRENT_READS_MAX: usize = 2;
+/// How long a request waits until it may read.
+const READ_WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// The open listener.
 pub(super) struct OperatorServer {
@@ -58,12 +67,14 @@ pub(super) fn start_listener(
     });
     let service = Data::new(service);
     let shared_service = service.clone();
+    let reads = Data::new(Semaphore::new(CONCURRENT_READS_MAX));
     let app = move || {
         App::new()
             .app_data(health.clone())
             .app_data(service.clone())
+            .app_data(reads.clone())
             .app_data(PayloadConfig::new(SEARCH_BODY_MAX))
-            .wrap(from_fn(reject_foreign_host))
+            .wrap(from_fn(reject_foreign_pages))
             .configure(configure_routes)
             .default_service(get().to(get_console_page))
     };
@@ -81,21 +92,34 @@ fn configure_routes(config: &mut ServiceConfig) {
         .route("/status", get().to(get_status));
 }
 
-/// Rejects requests to a listener on loopback unless their host is an address or `localhost`. This prevents DNS
-/// rebinding, by which a page of another site could read the console in the operator's browser. Health is available
-/// under any host name.
-async fn reject_foreign_host(
+/// Rejects requests that a page of another site causes in the operator's browser: those whose target the page embeds,
+/// so that it cannot start slow reads, and on a listener on loopback those whose host is neither an address nor
+/// `localhost`. This prevents DNS rebinding, by which the page could read the console. Links to the console work. Health
+/// is available to all.
+async fn reject_foreign_pages(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let listen = request.app_data::<Data<StatusSources>>().map(|service| service.operator_listen.ip());
     let host = request.headers().get(HOST).and_then(|value| value.to_str().ok());
     let is_health = matches!(request.path(), "/healthz" | "/readyz");
+    if !is_health && is_embedded(request.headers()) {
+        let explanation = "a page of another site cannot embed this\n";
+        return Ok(request.into_response(HttpResponse::Forbidden().body(explanation)));
+    }
     if is_health || listen.is_none_or(|address| !address.is_loopback()) || host.is_none_or(is_local_host) {
         return Ok(next.call(request).await?.map_into_boxed_body());
     }
     let explanation = "this listener is on loopback: use localhost or an address as the host\n";
     Ok(request.into_response(HttpResponse::MisdirectedRequest().body(explanation)))
+}
+
+/// Whether a page of another origin embeds or fetches the target of a request, rather than linking to it. Browsers send
+/// these headers to HTTPS and to addresses of the same machine.
+fn is_embedded(headers: &HeaderMap) -> bool {
+    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    matches!(value("sec-fetch-site"), Some("cross-site" | "same-site"))
+        && value("sec-fetch-dest") != Some("document")
 }
 
 fn is_local_host(host: &str) -> bool {
@@ -130,17 +154,22 @@ async fn get_metrics(health: Data<HealthSources>) -> HttpResponse {
 }
 
 /// The status of the service.
-async fn get_status(service: Data<StatusSources>) -> HttpResponse {
-    match block(move || service.read_status()).await {
-        Ok(Ok(status)) => json_response(StatusCode::OK, &status),
+async fn get_status(service: Data<StatusSources>, reads: Data<Semaphore>) -> HttpResponse {
+    match run_read(reads, move || service.read_status()).await {
+        Some(Ok(status)) => json_response(StatusCode::OK, &status),
         _ => status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available"),
     }
 }
 
 /// The console, which serves every other path.
-async fn get_console_page(service: Data<StatusSources>, request: HttpRequest, body: Bytes) -> HttpResponse {
+async fn get_console_page(
+    service: Data<StatusSources>,
+    reads: Data<Semaphore>,
+    request: HttpRequest,
+    body: Bytes,
+) -> HttpResponse {
     if request.path() == SEARCH_PATH && *request.method() == Method::POST {
-        return respond_with_page(move || render_search(&service, &body)).await;
+        return respond_with_page(reads, move || render_search(&service, &body)).await;
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let mut refused =
@@ -149,14 +178,32 @@ async fn get_console_page(service: Data<StatusSources>, request: HttpRequest, bo
         return refused;
     }
     let (path, query) = (request.path().to_owned(), request.query_string().to_owned());
-    respond_with_page(move || render_page(&service, &path, &query)).await
+    respond_with_page(reads, move || render_page(&service, &path, &query)).await
 }
 
-async fn respond_with_page(render: impl FnOnce() -> ConsolePage + Send + 'static) -> HttpResponse {
-    block(render).await.map_or_else(
-        |_| status_response(StatusCode::SERVICE_UNAVAILABLE, "try again"),
+async fn respond_with_page(
+    reads: Data<Semaphore>,
+    render: impl FnOnce() -> ConsolePage + Send + 'static,
+) -> HttpResponse {
+    run_read(reads, render).await.map_or_else(
+        || status_response(StatusCode::SERVICE_UNAVAILABLE, "try again"),
         ConsolePage::into_response,
     )
+}
+
+/// Runs a read of the database on a blocking thread. A read continues after its client has disconnected, and counts as
+/// running until it ends. Returns `None` if too many others run.
+async fn run_read<T: Send + 'static>(
+    reads: Data<Semaphore>,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let permit = timeout(READ_WAIT_MAX, reads.into_inner().acquire_owned()).await.ok()?.ok()?;
+    let reading = block(move || {
+        let result = read();
+        drop(permit);
+        result
+    });
+    reading.await.ok()
 }
 
 fn status_response(code: StatusCode, status: &'static str) -> HttpResponse {
@@ -169,7 +216,28 @@ fn json_response(code: StatusCode, body: &impl Serialize) -> HttpResponse {
 
 #[cfg(test)]
 mod tests {
-    use super::is_local_host;
+    use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::{is_embedded, is_local_host};
+
+    #[test]
+    fn a_page_of_another_origin_may_link_to_the_console_but_not_embed_it() {
+        let check = |site: &'static str, destination: &'static str, expected: bool| {
+            let fields = [("sec-fetch-site", site), ("sec-fetch-dest", destination)];
+            let headers: HeaderMap = fields
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+                .into_iter()
+                .collect();
+            assert_eq!(is_embedded(&headers), expected, "{site} {destination}");
+        };
+        check("cross-site", "image", true);
+        check("cross-site", "iframe", true);
+        check("same-site", "empty", true);
+        check("cross-site", "document", false);
+        check("same-origin", "style", false);
+        check("none", "document", false);
+        assert!(!is_embedded(&HeaderMap::new()));
+    }
 
     #[test]
     fn a_local_host_is_an_address_or_localhost() {

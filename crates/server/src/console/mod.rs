@@ -125,13 +125,14 @@ pub(crate) fn render_page(service: &StatusSources, path: &str, query: &str) -> C
         let (status, body) = (StatusCode::OK, STYLE.to_owned());
         return ConsolePage { status, content_type: CSS_TYPE, body, location: None };
     }
+    let path = format!("/{}", path.trim_start_matches('/')); // a path with two slashes is a link to another host
     // An email address in the query must not appear in the link that reloads the page.
     let holds_address =
         path == SEARCH_PATH && Query::parse(query).get("q").is_some_and(|text| text.contains('@'));
     let reload_link =
-        if query.is_empty() || holds_address { path.to_owned() } else { format!("{path}?{query}") };
+        if query.is_empty() || holds_address { path.clone() } else { format!("{path}?{query}") };
     render_with(service, &Query::parse(query), reload_link, |context, frame| {
-        render_route(context, path, frame)
+        render_route(context, &path, frame)
     })
 }
 
