@@ -106,6 +106,24 @@ impl Caller {
     }
 }
 
+/// A provider with the API key `key` and the secret hash 1.
+#[cfg(test)]
+pub(crate) fn example_provider() -> Provider {
+    Provider {
+        id: ProviderId::from_uuid(uuid::Uuid::nil()),
+        name: String::new(),
+        api_key: "key".to_owned(),
+        api_secret_hash: vec![1],
+        encrypted_shared_secret: Vec::new(),
+        former_api_secret: None,
+        former_shared_secret: None,
+        callback_url: None,
+        manages_all_domain_resources: false,
+        suspended: false,
+        created_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
 fn request_id(headers: &HeaderMap, ids: &dyn IdGenerator) -> String {
     let sent = single_header(headers, REQUEST_ID.as_str()).ok().flatten();
     match sent.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|id| is_valid_id(id)) {
@@ -137,19 +155,7 @@ mod tests {
     #[test]
     fn a_caller_is_accepted_while_its_provider_has_its_secret_and_is_not_suspended() {
         let (now, read_at) = (Timestamp::UNIX_EPOCH, Instant::now());
-        let provider = Provider {
-            id: ProviderId::from_uuid(Uuid::nil()),
-            name: String::new(),
-            api_key: "key".to_owned(),
-            api_secret_hash: vec![1],
-            encrypted_shared_secret: Vec::new(),
-            former_api_secret: None,
-            former_shared_secret: None,
-            callback_url: None,
-            manages_all_domain_resources: false,
-            suspended: false,
-            created_at: now,
-        };
+        let provider = example_provider();
         let caller = Caller::new(&provider, &[1], read_at);
         assert!(caller.is_accepted_by(&provider, now));
         let renewed = Provider { api_secret_hash: vec![2], ..provider.clone() };
@@ -157,6 +163,8 @@ mod tests {
         assert!(!caller.is_accepted_by(&Provider { suspended: true, ..provider.clone() }, now));
         let earlier = read_at.checked_sub(PROVIDER_TTL).unwrap();
         assert!(!Caller::new(&provider, &[1], earlier).is_current());
+        let later = read_at + Duration::from_secs(3_600); // so that this test may be slow
+        assert!(Caller::new(&provider, &[1], later).is_current());
     }
 
     #[test]

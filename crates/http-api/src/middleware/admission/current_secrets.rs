@@ -118,6 +118,7 @@ mod tests {
     use zeroize::Zeroizing;
 
     use super::*;
+    use crate::request_info::example_provider;
 
     /// A secret matches the hash of the same bytes.
     struct PlainTextVerifier;
@@ -134,6 +135,15 @@ mod tests {
 
     fn hashes_of_secret(secret: &str) -> Hashes {
         Hashes::from([("key".to_owned(), vec![secret.as_bytes().to_vec()])])
+    }
+
+    #[test]
+    fn the_secrets_of_suspended_providers_are_not_valid() {
+        let now = Timestamp::UNIX_EPOCH;
+        let (active, suspended) = (example_provider(), Provider { suspended: true, ..example_provider() });
+        let expected = Hashes::from([("key".to_owned(), vec![vec![1]])]);
+        assert_eq!(current_hashes(&[active], now), expected);
+        assert_eq!(current_hashes(&[suspended], now), Hashes::default());
     }
 
     #[tokio::test(start_paused = true)]

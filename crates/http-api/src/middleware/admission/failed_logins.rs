@@ -182,4 +182,16 @@ mod tests {
         assert!(failures.len() <= ENTRIES_MAX);
         assert!(failures.contains_key(&usize::MAX));
     }
+
+    #[test]
+    fn a_full_table_makes_room_only_for_a_new_entry() {
+        let (mut failures, now, interval) = (HashMap::new(), Instant::now(), Duration::from_secs(3));
+        for key in (0..ENTRIES_MAX).chain(0..ENTRIES_MAX) {
+            count_failure(&mut failures, key, interval, now);
+        }
+        assert_eq!(failures.len(), ENTRIES_MAX);
+        count_failure(&mut failures, 0, interval, now);
+        count_failure(&mut failures, ENTRIES_MAX, interval, now);
+        assert_eq!(failures.len(), 2, "the entry with three failures and the new one");
+    }
 }

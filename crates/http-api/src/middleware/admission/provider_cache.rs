@@ -38,29 +38,13 @@ impl ProviderCache {
 mod tests {
     use std::time::Duration;
 
-    use guerdon_domain::ports::Timestamp;
-    use guerdon_domain::values::ProviderId;
-    use uuid::Uuid;
-
     use super::*;
+    use crate::request_info::example_provider;
 
     #[test]
     fn a_provider_counts_as_unchanged_for_half_a_second() {
         let (cache, read_at) = (ProviderCache::default(), Instant::now());
-        let provider = Provider {
-            id: ProviderId::from_uuid(Uuid::nil()),
-            name: String::new(),
-            api_key: "key".to_owned(),
-            api_secret_hash: Vec::new(),
-            encrypted_shared_secret: Vec::new(),
-            former_api_secret: None,
-            former_shared_secret: None,
-            callback_url: None,
-            manages_all_domain_resources: false,
-            suspended: false,
-            created_at: Timestamp::UNIX_EPOCH,
-        };
-        cache.insert(Arc::new(provider), read_at);
+        cache.insert(Arc::new(example_provider()), read_at);
         assert!(cache.get("key", read_at).is_some());
         assert!(cache.get("key", read_at + Duration::from_millis(499)).is_some());
         assert!(cache.get("key", read_at + PROVIDER_TTL).is_none());

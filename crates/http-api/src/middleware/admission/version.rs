@@ -68,6 +68,13 @@ mod tests {
     }
 
     #[test]
+    fn only_the_first_segment_is_the_version() {
+        let has_version = super::has_current_version;
+        assert!(has_version("/v1") && has_version("/v1/companies"));
+        assert!(!has_version("/v11/companies") && !has_version("/docs/v1") && !has_version(""));
+    }
+
+    #[test]
     fn only_a_path_that_looks_like_a_version_names_an_unknown_version() {
         let check = |path: &str, expected: &str| {
             let error =

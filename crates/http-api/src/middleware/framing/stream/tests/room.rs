@@ -92,6 +92,7 @@ fn valid_credentials_make_room_for_the_body_of_their_own_request() {
         let (body, ()) = futures_util::future::join(read_next(&mut stream), admit).await;
         assert_eq!(body, (b"012345678".to_vec(), 0));
         assert_eq!(stream.body_failure().reason(), None);
+        assert!(!stream.body_failure().is_temporary());
     });
 }
 
