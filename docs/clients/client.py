@@ -57,7 +57,7 @@ class Client:
 
     def post(self, path, body, key=None):
         """All attempts share one key, so an attempt whose response was lost is not executed twice."""
-        return self.call("POST", path, body, {"Idempotency-Key": key or str(uuid.uuid4())})
+        return self.call("POST", path, body, {"Idempotency-Key": str(uuid.uuid4()) if key is None else key})
 
     def put(self, path, body):
         return self.call("PUT", path, body)

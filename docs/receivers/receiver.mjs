@@ -17,7 +17,7 @@ const url = process.env.CALLBACK_URL;
 const windowMs = 5 * 60 * 1000;
 const bodyMax = 1 << 20;
 
-const seenNonces = new Map(); // nonce -> time of its signature; store both in your database
+const seenNonces = new Map(); // nonce -> time of its arrival, oldest first; store both in your database
 const seenEvents = new Set();
 
 /** Returns why a request is not genuine, or null. */
@@ -34,9 +34,12 @@ function refusal(headers, body) {
   const signedAt = Date.parse(timestamp);
   if (Number.isNaN(signedAt)) return "the timestamp is malformed";
   if (!(Math.abs(now - signedAt) <= windowMs)) return "the timestamp is too old or too new";
-  for (const [old, at] of seenNonces) if (now - at > 2 * windowMs) seenNonces.delete(old);
+  for (const [old, at] of seenNonces) {
+    if (now - at <= 2 * windowMs) break;
+    seenNonces.delete(old);
+  }
   if (seenNonces.has(nonce)) return "the nonce was used before";
-  seenNonces.set(nonce, signedAt);
+  seenNonces.set(nonce, now);
   return null;
 }
 

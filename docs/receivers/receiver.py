@@ -13,6 +13,7 @@ import os
 import re
 import sys
 import threading
+from collections import OrderedDict
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -25,7 +26,7 @@ WINDOW = timedelta(minutes=5)
 BODY_MAX = 1 << 20
 PATIENCE = 20  # seconds; a connection that sends nothing for this long is closed
 
-seen_nonces = {}  # nonce -> time of its signature; store both in your database
+seen_nonces = OrderedDict()  # nonce -> time of its arrival, oldest first; store both in your database
 seen_events = set()
 one_at_a_time = threading.Lock()  # up to eight deliveries arrive concurrently
 
@@ -46,11 +47,11 @@ def refusal(headers, body):
         return "the timestamp is malformed"
     if abs(now - signed_at) > WINDOW:
         return "the timestamp is too old or too new"
-    for old in [it for it, at in seen_nonces.items() if now - at > 2 * WINDOW]:
-        del seen_nonces[old]
+    while seen_nonces and now - next(iter(seen_nonces.values())) > 2 * WINDOW:
+        seen_nonces.popitem(last=False)
     if nonce in seen_nonces:
         return "the nonce was used before"
-    seen_nonces[nonce] = signed_at
+    seen_nonces[nonce] = now
     return None
 
 

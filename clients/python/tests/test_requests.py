@@ -49,6 +49,8 @@ def test_a_post_is_retried_under_one_key() -> None:
     assert {request.url.path for request in service.requests} == {"/v1/corporations"}
     service.client().create_corporation("Acme", idempotency_key="mine")
     assert "mine" in service.keys()
+    service.client().create_corporation("Acme", idempotency_key="")
+    assert "" in service.keys()
 
 
 def test_refusals_are_not_retried() -> None:
@@ -131,6 +133,23 @@ def test_an_endless_feed_waits_for_events() -> None:
     assert [next(feed).id, next(feed).id] == ["1", "2"] and feed.cursor == "c"
     queries = [dict(request.url.params) for request in service.requests]
     assert queries == [{"after": cursor, "wait": "20"} for cursor in "abbb"]
+    assert len(service.waits) == 2 and all(0.0 < wait <= 1.0 for wait in service.waits)
+
+
+def test_the_timeout_is_longer_than_the_wait() -> None:
+    service = Service(httpx.Response(200, json={"events": [], "next": "b"}))
+    client = service.client()
+    cases: list[tuple[float | None, int | None, float | None]] = [
+        (5.0, None, 5.0),
+        (5.0, 20, 30.0),
+        (60.0, 20, 60.0),
+        (None, 20, None),
+    ]
+    for configured, wait, expected in cases:
+        client._http.timeout = httpx.Timeout(3.0, read=configured)
+        assert list(client.events(after="b", wait=wait)) == []
+        timeout = service.requests[-1].extensions["timeout"]
+        assert timeout == {"connect": 3.0, "read": expected, "write": 3.0, "pool": 3.0}
 
 
 def test_updates_send_only_what_is_given() -> None:

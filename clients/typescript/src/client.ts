@@ -26,6 +26,10 @@ const PER_PAGE = 100;
 const TIMEOUT_MS = 30_000;
 /** How long a request of an endless feed waits for an event. The service waits at most 20 seconds. */
 const WAIT_SECONDS = 20;
+/** How long a response may take in addition to the time for which its request waits for an event. */
+const WAIT_MARGIN_MS = 10_000;
+/** The minimum interval between two requests of an endless feed if no event followed its cursor. */
+const QUIET_INTERVAL_MS = 1_000;
 
 export interface ClientOptions {
   /** The address of the service without `/v1`. */
@@ -34,7 +38,7 @@ export interface ClientOptions {
   apiSecret: string;
   /** Replaces the global `fetch`, for example to trust another certificate. */
   fetch?: typeof fetch;
-  /** The time limit of an attempt; 30 seconds unless set. */
+  /** The time limit of an attempt; 30 seconds unless set. Requests that wait for events extend it if necessary. */
   timeoutMs?: number;
 }
 
@@ -169,13 +173,21 @@ export class EventFeed implements AsyncIterableIterator<Event> {
   async #fetch(): Promise<void> {
     const { since, ...filters } = this.#query;
     const start = this.#next === undefined ? { since } : { after: this.#next };
-    const page = (await this.#transport.request("GET", "/events", { query: { ...filters, ...start } })) as EventPage;
+    const timeoutMs = filters.wait ? 1_000 * filters.wait + WAIT_MARGIN_MS : 0;
+    const options = { query: { ...filters, ...start }, timeoutMs };
+    const startedAt = performance.now();
+    const page = (await this.#transport.request("GET", "/events", options)) as EventPage;
+    const elapsedMs = performance.now() - startedAt;
     if (!Array.isArray(page?.events)) throw new InvalidResponseError("the response has no events");
     // With a filter, a page can be empty before the end: the cursor advances anyway.
     this.#hasEnded = !this.#isEndless && page.events.length === 0 && page.next === this.#next;
     this.#previous = this.#next;
     this.#next = page.next;
     this.#events = page.events;
+    if (this.#isEndless && page.next === this.#previous) {
+      // Without a wait, or when it stops, the service responds at once although there is no event.
+      await this.#transport.sleep(Math.max(0, QUIET_INTERVAL_MS - elapsedMs));
+    }
   }
 }
 
@@ -370,7 +382,7 @@ export class Client {
    * its requests waits up to `wait` seconds for an event, 20 unless given.
    */
   followEvents(query: Omit<EventQuery, "limit"> = {}): EventFeed {
-    return new EventFeed(this.#transport, { wait: WAIT_SECONDS, ...query }, true);
+    return new EventFeed(this.#transport, { ...query, wait: query.wait ?? WAIT_SECONDS }, true);
   }
 
   /** Fetches an event with its attempts. */

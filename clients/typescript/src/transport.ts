@@ -24,6 +24,8 @@ export interface Request {
   query?: Query;
   body?: object;
   idempotencyKey?: string | undefined;
+  /** The time limit of an attempt if it is longer than that of the transport. */
+  timeoutMs?: number;
 }
 
 /** Sends each request up to six times. A POST keeps its idempotency key, so that it takes effect once. */
@@ -37,8 +39,13 @@ export class Transport {
     this.#authorization = `Basic ${btoa(String.fromCharCode(...credentials))}`;
   }
 
+  sleep(milliseconds: number): Promise<void> {
+    return this.#options.sleep(milliseconds);
+  }
+
   /** Returns the decoded body of a successful response; undefined if it has none. */
-  async request(method: string, path: string, { query = {}, body, idempotencyKey }: Request = {}): Promise<unknown> {
+  async request(method: string, path: string, options: Request = {}): Promise<unknown> {
+    const { query = {}, body, idempotencyKey, timeoutMs = 0 } = options;
     const headers: Record<string, string> = { Authorization: this.#authorization, Accept: ACCEPT };
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (method === "POST") headers["Idempotency-Key"] = idempotencyKey ?? crypto.randomUUID();
@@ -53,7 +60,7 @@ export class Transport {
           headers,
           body: body === undefined ? null : JSON.stringify(body),
           redirect: "manual", // the credentials are for this address
-          signal: AbortSignal.timeout(this.#options.timeoutMs),
+          signal: AbortSignal.timeout(Math.max(timeoutMs, this.#options.timeoutMs)),
         });
         const text = await response.text();
         if (response.ok) return decode(response.status, text);
@@ -64,7 +71,7 @@ export class Transport {
         if (isLast || isPermanent(error)) throw new ConnectionError(describe(error), { cause: error });
       }
       // A random part of the wait, so that many clients do not retry at the same time.
-      await this.#options.sleep(Math.max(Math.min(retryAfterMs, RETRY_AFTER_MAX_MS), waitMs * Math.random()));
+      await this.sleep(Math.max(Math.min(retryAfterMs, RETRY_AFTER_MAX_MS), waitMs * Math.random()));
       waitMs *= 2;
     }
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { ApiError, Client, ConnectionError, InvalidResponseError } from "../src/index.js";
+import { ApiError, Client, ConnectionError, EventFeed, InvalidResponseError } from "../src/index.js";
 import { ATTEMPTS_MAX, Transport } from "../src/transport.js";
 
 const ID = "00000000-0000-0000-0000-000000000000";
@@ -150,10 +150,24 @@ test("the feed follows its cursor", async () => {
 test("an endless feed waits for events", async () => {
   const page = (ids: string[], next: string): Reply => ({ status: 200, body: { events: ids.map((id) => ({ id })), next } });
   const service = new Service(page(["1"], "b"), page([], "b"), page([], "b"), page(["2"], "c"));
-  const feed = service.client().followEvents({ after: "a" });
+  const feed = new EventFeed(service.transport(), { after: "a", wait: 20 }, true);
   assert.deepEqual([(await feed.next()).value?.id, (await feed.next()).value?.id, feed.cursor], ["1", "2", "c"]);
   const queries = service.sent.map((sent) => Object.fromEntries(sent.url.searchParams));
   assert.deepEqual(queries, ["a", "b", "b", "b"].map((after) => ({ wait: "20", after })));
+  assert.equal(service.waits.length, 2);
+  assert.ok(service.waits.every((wait) => wait > 0 && wait <= 1_000));
+});
+
+test("the timeout is longer than the wait", async (context) => {
+  const timeout = context.mock.method(AbortSignal, "timeout");
+  const service = new Service({ status: 200, body: { events: [{ id: "1" }], next: "b" } });
+  const options = { baseUrl: "https://guerdon.test", apiKey: "gk", apiSecret: "gs", fetch: service.fetch };
+  const query = { wait: undefined } as unknown as { wait: number }; // as JavaScript can pass it
+  await new Client({ ...options, timeoutMs: 10_000 }).followEvents(query).next();
+  await new Client({ ...options, timeoutMs: 60_000 }).followEvents().next();
+  await new Client({ ...options, timeoutMs: 10_000 }).events().next();
+  assert.deepEqual(timeout.mock.calls.map((call) => call.arguments[0]), [30_000, 60_000, 10_000]);
+  assert.deepEqual(service.sent.map((sent) => sent.url.searchParams.get("wait")), ["20", "20", null]);
 });
 
 /** Calls each operation with each parameter. */

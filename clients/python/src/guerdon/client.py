@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NotRequired, TypedDict, TypeVar, Unpack
@@ -40,6 +41,10 @@ PER_PAGE = 100
 TIMEOUT_SECONDS = 30.0
 #: How long a request of an endless feed waits for an event. The service waits at most 20 seconds.
 WAIT_SECONDS = 20
+#: How long a response may take in addition to the time for which its request waits for an event.
+WAIT_MARGIN_SECONDS = 10.0
+#: The minimum interval between two requests of an endless feed if no event followed its cursor.
+QUIET_INTERVAL_SECONDS = 1.0
 
 
 class CompanyFields(TypedDict, total=False):
@@ -155,11 +160,19 @@ class EventFeed(Iterator[Event]):
 
     def _fetch(self) -> None:
         query = self._query if self._next is None else {**self._query, "since": None, "after": self._next}
-        page = from_json(EventPage, self._transport.request("GET", "/events", query=query))
+        wait = self._query.get("wait")
+        read_seconds_min = wait + WAIT_MARGIN_SECONDS if wait else 0.0
+        started_at = time.monotonic()
+        response = self._transport.request("GET", "/events", query=query, read_seconds_min=read_seconds_min)
+        elapsed = time.monotonic() - started_at
+        page = from_json(EventPage, response)
         # With a filter, a page can be empty before the end: the cursor advances anyway.
         self._has_ended = not self._is_endless and not page.events and page.next == self._next
         self._previous, self._next = self._next, page.next
         self._events = page.events
+        if self._is_endless and page.next == self._previous:
+            # Without a wait, or when it stops, the service responds at once although there is no event.
+            self._transport.sleep(max(0.0, QUIET_INTERVAL_SECONDS - elapsed))
 
 
 class Client:
@@ -182,7 +195,7 @@ class Client:
     ) -> None:
         """``base_url`` is the address of the service without ``/v1``. ``verify`` takes an SSL context that trusts the
         certificate of the service, if no public authority issued it. ``http`` replaces the HTTP client; its base URL
-        and credentials are set."""
+        and credentials are set, and requests that wait for events extend its read timeout if necessary."""
         self._http = http or httpx.Client(verify=verify, timeout=TIMEOUT_SECONDS)
         self._http.base_url = httpx.URL(base_url.rstrip("/"))
         self._http.auth = httpx.BasicAuth(api_key, api_secret)

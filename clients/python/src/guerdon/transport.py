@@ -27,7 +27,7 @@ class Transport:
 
     def __init__(self, http: httpx.Client, sleep: Callable[[float], None] = time.sleep) -> None:
         self._http = http
-        self._sleep = sleep
+        self.sleep = sleep
 
     def close(self) -> None:
         self._http.close()
@@ -40,18 +40,24 @@ class Transport:
         query: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
+        read_seconds_min: float = 0.0,
     ) -> Any:
-        """Returns the decoded body of a successful response; None if it has none."""
+        """Returns the decoded body of a successful response; None if it has none. The read timeout is at least
+        ``read_seconds_min``, even if that of the HTTP client is shorter."""
         headers = {"Accept": ACCEPT}
         if method == "POST":
-            headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+            # The service refuses an empty key.
+            headers["Idempotency-Key"] = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
         params = {name: value for name, value in (query or {}).items() if value is not None}
+        timeout = self._timeout(read_seconds_min)
         wait = FIRST_WAIT_SECONDS
         for attempt in range(1, ATTEMPTS_MAX + 1):
             is_last = attempt == ATTEMPTS_MAX
             retry_after = 0.0
             try:
-                response = self._http.request(method, f"/v1{path}", params=params, json=body, headers=headers)
+                response = self._http.request(
+                    method, f"/v1{path}", params=params, json=body, headers=headers, timeout=timeout
+                )
             except httpx.TransportError as error:
                 if is_last or _is_permanent(error):
                     raise ConnectionFailed(str(error) or type(error).__name__) from error
@@ -62,9 +68,14 @@ class Transport:
                     raise _refusal(response)
                 retry_after = _retry_after(response)
             # A random part of the wait, so that many clients do not retry at the same time.
-            self._sleep(max(min(retry_after, RETRY_AFTER_MAX_SECONDS), wait * random.random()))
+            self.sleep(max(min(retry_after, RETRY_AFTER_MAX_SECONDS), wait * random.random()))
             wait *= 2
         raise AssertionError("the last attempt returns or raises")
+
+    def _timeout(self, read_seconds_min: float) -> httpx.Timeout:
+        configured = self._http.timeout
+        read = None if configured.read is None else max(configured.read, read_seconds_min)
+        return httpx.Timeout(connect=configured.connect, read=read, write=configured.write, pool=configured.pool)
 
 
 def _is_permanent(error: httpx.TransportError) -> bool:
