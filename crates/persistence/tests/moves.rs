@@ -3,8 +3,10 @@
 use std::sync::mpsc::channel;
 
 use guerdon_domain::audit_log::Action;
-use guerdon_domain::companies::{TransferCompanyError, transfer_to_provider};
-use guerdon_domain::ports::{StoreError, StoreExt as _};
+use guerdon_domain::companies::{
+    CompanyMove, HandOverError, TransferCompanyError, hand_over, record_archive, reopen, transfer_to_provider,
+};
+use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
 use guerdon_domain::providers::{self, Provider, ProviderChange};
 use guerdon_domain::recognitions::{SendError, Sender};
 use guerdon_domain::values::ProviderId;
@@ -72,5 +74,37 @@ fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afte
             .store
             .transaction(|tx| providers::change_provider(tx, other, &change, &fixture.context()))
             .unwrap();
+    });
+}
+
+#[test]
+fn a_hand_over_without_an_archive_is_replaced_and_an_open_one_is_found_after_the_clock_was_set_back() {
+    on_each_database(|fixture| {
+        let context = fixture.context();
+        let start = context.clock.now();
+        let begin = |code: &str| -> CompanyMove {
+            let token = context.ids.next_id();
+            let begin = |tx: &mut dyn Tx| hand_over(tx, fixture.company, (token, code), &context);
+            fixture.store.transaction(begin).unwrap()
+        };
+        let archive = |outgoing: &CompanyMove| -> Result<(), HandOverError> {
+            fixture.store.transaction(|tx| record_archive(tx, outgoing, &context))
+        };
+        let open_with = |code: &str| -> Result<(), HandOverError> {
+            fixture.store.transaction(|tx| reopen(tx, fixture.company, code, &context))
+        };
+        let (first, second) = (begin("rel_1"), begin("rel_2"));
+        assert!(matches!(archive(&first), Err(HandOverError::Superseded)));
+        assert!(matches!(open_with("rel_1"), Err(HandOverError::WrongCode)));
+        archive(&second).unwrap();
+        assert_eq!(begin("rel_3").token, second.token, "an archive of it exists");
+        open_with("rel_2").unwrap();
+        open_with("rel_2").unwrap();
+        assert!(matches!(archive(&second), Err(HandOverError::Superseded)));
+        fixture.clock.set_time(start);
+        let again = begin("rel_4");
+        assert!(again.created_at < second.created_at);
+        assert!(matches!(open_with("rel_2"), Err(HandOverError::WrongCode)));
+        open_with("rel_4").unwrap();
     });
 }

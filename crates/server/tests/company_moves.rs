@@ -390,14 +390,26 @@ fn an_export_that_fails_after_closing_the_company_says_how_to_continue() {
         "{first}"
     );
     assert_eq!(send(), 503);
-    let code = first.split_once("--code ").and_then(|(_, code)| code.split('`').next()).unwrap();
     let (status, second) = export(&path);
     assert!(status == 1 && second.contains("repeat the command"), "{second}");
-    assert!(!second.contains("--code"), "an earlier archive may exist: {second}");
-    cells.source.run_json_command(&["company", "reopen", cells.company(), "--code", code]);
+    let reopen = |error: &str| {
+        let code = error.split_once("--code ").and_then(|(_, code)| code.split('`').next()).unwrap();
+        cells.source.run_command(&["company", "reopen", cells.company(), "--code", code])
+    };
+    let replaced = reopen(&first);
+    assert!(replaced.status == 1 && replaced.stderr.contains("--refuse"), "{}", replaced.stderr);
+    assert_eq!(reopen(&second).status, 0);
     assert_eq!(send(), 201);
     database.execute_sql("DROP TRIGGER no_seals", "ALTER TABLE seals DROP CONSTRAINT no_seals");
-    cells.import(&cells.hand_over("again.jsonl"));
+    let archive = cells.hand_over("again.jsonl");
+    database.execute_sql(
+        "CREATE TRIGGER no_archive BEFORE UPDATE ON company_moves BEGIN SELECT RAISE(ABORT, 'no'); END",
+        "ALTER TABLE company_moves ADD CONSTRAINT no_archive CHECK (archived_at IS NULL) NOT VALID",
+    );
+    let (status, third) = export(&path);
+    assert!(status == 1 && third.contains("--refuse") && !third.contains("--code"), "{third}");
+    database.execute_sql("DROP TRIGGER no_archive", "ALTER TABLE company_moves DROP CONSTRAINT no_archive");
+    cells.import(&archive);
     cells.verify();
 }
 

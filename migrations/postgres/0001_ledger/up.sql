@@ -177,13 +177,15 @@ CREATE TABLE skipped_dates (
 );
 
 -- Moves of companies between cells. direction: 1 the company was handed over by this cell, 2 it was imported, 3 this cell
--- refuses to import it. completed_at: when it was imported, or reopened in the cell that had handed it over.
+-- refuses to import it. archived_at: when a file of this hand-over was last complete; no file exists before.
+-- completed_at: when it was imported, or reopened in the cell that had handed it over.
 CREATE TABLE company_moves (
   token uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL,
   direction smallint NOT NULL CONSTRAINT known_direction CHECK (direction BETWEEN 1 AND 3),
   release_code text CHECK (length(release_code) BETWEEN 1 AND 255),
   created_at timestamptz NOT NULL,
+  archived_at timestamptz,
   completed_at timestamptz,
   CONSTRAINT only_outgoing_has_code CHECK ((direction = 1) = (release_code IS NOT NULL)),
   CONSTRAINT incoming_is_complete CHECK (direction = 1 OR completed_at IS NOT NULL)

@@ -170,13 +170,15 @@ CREATE TABLE skipped_dates (
 ) STRICT, WITHOUT ROWID;
 
 -- Moves of companies between cells. direction: 1 the company was handed over by this cell, 2 it was imported, 3 this cell
--- refuses to import it. completed_at: when it was imported, or reopened in the cell that had handed it over.
+-- refuses to import it. archived_at: when a file of this hand-over was last complete; no file exists before.
+-- completed_at: when it was imported, or reopened in the cell that had handed it over.
 CREATE TABLE company_moves (
   token BLOB NOT NULL PRIMARY KEY CHECK (length(token) = 16),
   company_id BLOB NOT NULL CHECK (length(company_id) = 16),
   direction INTEGER NOT NULL CONSTRAINT known_direction CHECK (direction BETWEEN 1 AND 3),
   release_code TEXT CHECK (length(release_code) BETWEEN 1 AND 255),
   created_at INTEGER NOT NULL,
+  archived_at INTEGER,
   completed_at INTEGER,
   CONSTRAINT only_outgoing_has_code CHECK ((direction = 1) = (release_code IS NOT NULL)),
   CONSTRAINT incoming_is_complete CHECK (direction = 1 OR completed_at IS NOT NULL)

@@ -23,12 +23,18 @@ pub enum HandOverError {
          cell; it prints the code and ensures that the company never opens there"
     )]
     WrongCode,
+    #[error(
+        "another export has continued this hand-over, or the company was reopened: the file was not written"
+    )]
+    Superseded,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 /// Waits for requests in progress, closes a company and records a hand-over with this token and release code. If the
-/// company is already closed, returns the existing hand-over, so that a repeated call continues the same move.
+/// company is already closed, continues its hand-over: if it has an archive, returns it as it is; otherwise, replaces
+/// its token and release code, so that earlier callers can no longer complete an archive, and no archive will contain a
+/// release code that one of them has shown.
 pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx: &mut T,
     id: CompanyId,
@@ -37,7 +43,7 @@ pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
 ) -> Result<CompanyMove, HandOverError> {
     tx.lock_provider_exclusive(id)?;
     if let Some(existing) = tx.find_latest_hand_over(id)?.filter(|latest| latest.completed_at.is_none()) {
-        return Ok(existing);
+        return continue_hand_over(tx, existing, (token, release_code), context);
     }
     tx.lock_row(LockableRow::Company(id))?;
     let mut company = any_provider::find_company(tx, id)?.ok_or(HandOverError::NoSuchCompany)?;
@@ -57,14 +63,49 @@ pub fn hand_over<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
         direction: MoveDirection::Outgoing,
         release_code: Some(release_code.to_owned()),
         created_at: now,
+        archived_at: None,
         completed_at: None,
     };
     tx.insert_company_move(&outgoing)?;
     Ok(outgoing)
 }
 
+fn continue_hand_over<T: AuditLog + Companies + CompanyMoves + ?Sized>(
+    tx: &mut T,
+    existing: CompanyMove,
+    (token, release_code): (Uuid, &str),
+    context: &Context<'_>,
+) -> Result<CompanyMove, HandOverError> {
+    if existing.archived_at.is_some() {
+        return Ok(existing);
+    }
+    let company = any_provider::find_company(tx, existing.company_id)?.ok_or(HandOverError::NoSuchCompany)?;
+    if !tx.replace_move_token(existing.token, token, release_code)? {
+        return Err(HandOverError::Superseded);
+    }
+    let entry = context.new_audit_entry(Action::CompanyHandedOver);
+    let entry = entry.with_company(company.id).with_provider(company.provider_id).with_object(token);
+    tx.record_audit_entry(&entry)?;
+    Ok(CompanyMove { token, release_code: Some(release_code.to_owned()), ..existing })
+}
+
+/// Records that an archive of a hand-over is complete. Call it before the archive gets its name, and delete the archive
+/// if this fails: the archive would open the company in another cell although this cell may reopen it.
+pub fn record_archive<T: CompanyMoves + Locks + ?Sized>(
+    tx: &mut T,
+    outgoing: &CompanyMove,
+    context: &Context<'_>,
+) -> Result<(), HandOverError> {
+    tx.lock_provider_exclusive(outgoing.company_id)?;
+    if tx.record_move_archived(outgoing.token, context.clock.now())? {
+        Ok(())
+    } else {
+        Err(HandOverError::Superseded)
+    }
+}
+
 /// Reopens a company that was handed over, with the release code of its hand-over. A second call with the same code
-/// changes nothing.
+/// changes nothing, and fails if the company has been handed over again.
 pub fn reopen<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
     tx: &mut T,
     id: CompanyId,
@@ -78,7 +119,7 @@ pub fn reopen<T: AuditLog + Companies + CompanyMoves + Locks + ?Sized>(
         return Err(HandOverError::WrongCode);
     }
     if outgoing.completed_at.is_some() {
-        return Ok(());
+        return if company.handed_over_at.is_none() { Ok(()) } else { Err(HandOverError::WrongCode) };
     }
     let now = context.clock.now();
     let entry = context.new_audit_entry(Action::CompanyReopened);

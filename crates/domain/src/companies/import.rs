@@ -180,6 +180,7 @@ fn completed_move(incoming: &IncomingCompany, direction: MoveDirection, at: Time
         direction,
         release_code: None,
         created_at: at,
+        archived_at: None,
         completed_at: Some(at),
     }
 }

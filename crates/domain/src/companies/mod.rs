@@ -13,7 +13,7 @@ mod update;
 
 pub use change::{UpdateCompany, UpdateCompanyError};
 pub use create::{CreateCompany, CreateCompanyError, create};
-pub use hand_over::{HandOverError, hand_over, reopen};
+pub use hand_over::{HandOverError, hand_over, record_archive, reopen};
 pub use import::{
     HANDED_OVER_DELIVERY, ImportCompanyError, IncomingCompany, check_import, finish_import, insert_rows,
     refuse_import,

@@ -9,7 +9,7 @@ use crate::values::{CompanyId, ProviderId};
 pub trait ReadCompanyMoves {
     fn find_company_move(&mut self, token: Uuid) -> Result<Option<CompanyMove>, StoreError>;
 
-    /// The latest outgoing move of a company, which is complete if the company was reopened.
+    /// The open outgoing move of a company. If the company has none, because it was reopened, the latest one.
     fn find_latest_hand_over(&mut self, company: CompanyId) -> Result<Option<CompanyMove>, StoreError>;
 
     /// Whether a distribution of the company is paid in steps and not finished.
@@ -25,6 +25,18 @@ pub trait CompanyMoves: ReadCompanyMoves {
 
     /// Records when a move was completed.
     fn complete_company_move(&mut self, token: Uuid, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Replaces the token and the release code of an open outgoing move that has no archive. Returns whether there is
+    /// such a move.
+    fn replace_move_token(
+        &mut self,
+        token: Uuid,
+        new_token: Uuid,
+        release_code: &str,
+    ) -> Result<bool, StoreError>;
+
+    /// Records when an archive of an open move was complete. Returns whether there is an open move with this token.
+    fn record_move_archived(&mut self, token: Uuid, at: Timestamp) -> Result<bool, StoreError>;
 
     /// Takes the pending events of a company and its provider away from the dispatchers. An attempt in flight loses its
     /// lease, so its result is ignored.

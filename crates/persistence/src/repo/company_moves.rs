@@ -29,7 +29,12 @@ impl ReadCompanyMoves for Unit<'_> {
             company_moves::table
                 .filter(company_moves::company_id.eq(Id(company)))
                 .filter(company_moves::direction.eq(MoveDirection::Outgoing.code()))
-                .order((company_moves::created_at.desc(), company_moves::token.desc()))
+                .order((
+                    // The open move may have an earlier time than a completed one, if the clock was set back.
+                    company_moves::completed_at.is_null().desc(),
+                    company_moves::created_at.desc(),
+                    company_moves::token.desc(),
+                ))
                 .select(CompanyMoveRow::as_select())
                 .first(conn)
                 .optional()
@@ -48,6 +53,7 @@ impl ReadCompanyMoves for Unit<'_> {
     }
 
     fn is_company_sealed(&mut self, company: CompanyId) -> Result<bool, StoreError> {
+        self.query(super::disable_statement_timeout)?; // many entries may have been written since the last seal
         let is_sealed = sql::<Bool>(
             "NOT EXISTS (SELECT 1 FROM journal_entries WHERE position >= \
              COALESCE((SELECT max(journal_before) FROM seals), 0) AND company_id = ",
@@ -70,6 +76,34 @@ impl CompanyMoves for Unit<'_> {
                 .set(company_moves::completed_at.eq(Some(DbTimestamp(at))))
                 .execute(conn)
         })
+    }
+
+    fn replace_move_token(
+        &mut self,
+        token: Uuid,
+        new_token: Uuid,
+        release_code: &str,
+    ) -> Result<bool, StoreError> {
+        let changed = self.query(|conn| {
+            diesel::update(company_moves::table.find(Id(token)))
+                .filter(company_moves::completed_at.is_null().and(company_moves::archived_at.is_null()))
+                .set((
+                    company_moves::token.eq(Id(new_token)),
+                    company_moves::release_code.eq(Some(release_code)),
+                ))
+                .execute(conn)
+        })?;
+        Ok(changed == 1)
+    }
+
+    fn record_move_archived(&mut self, token: Uuid, at: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.query(|conn| {
+            diesel::update(company_moves::table.find(Id(token)))
+                .filter(company_moves::completed_at.is_null())
+                .set(company_moves::archived_at.eq(Some(DbTimestamp(at))))
+                .execute(conn)
+        })?;
+        Ok(changed == 1)
     }
 
     fn hand_over_deliveries(&mut self, company: CompanyId, provider: ProviderId) -> Result<(), StoreError> {

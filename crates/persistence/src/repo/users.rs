@@ -239,6 +239,7 @@ impl Users for Unit<'_> {
     }
 
     fn clear_corporation_admins(&mut self, company: CompanyId, at: Timestamp) -> Result<(), StoreError> {
+        self.query(super::disable_statement_timeout)?; // a company may have many users
         self.execute(|conn| {
             diesel::update(users::table)
                 .filter(users::company_id.eq(Id(company)).and(users::corporation_admin.eq(true)))

@@ -17,6 +17,7 @@ pub(crate) struct CompanyMoveRow {
     direction: i16,
     release_code: Option<String>,
     created_at: DbTimestamp,
+    archived_at: Option<DbTimestamp>,
     completed_at: Option<DbTimestamp>,
 }
 
@@ -28,6 +29,7 @@ impl CompanyMoveRow {
             direction: company_move.direction.code(),
             release_code: company_move.release_code.clone(),
             created_at: DbTimestamp(company_move.created_at),
+            archived_at: company_move.archived_at.map(DbTimestamp),
             completed_at: company_move.completed_at.map(DbTimestamp),
         }
     }
@@ -40,6 +42,7 @@ impl CompanyMoveRow {
             direction: reader.require_valid("direction", MoveDirection::from_code(self.direction))?,
             release_code: self.release_code,
             created_at: self.created_at.0,
+            archived_at: self.archived_at.map(|archived_at| archived_at.0),
             completed_at: self.completed_at.map(|completed_at| completed_at.0),
         })
     }

@@ -142,6 +142,7 @@ tables! {
         direction -> SmallInt,
         release_code -> Nullable<Text>,
         created_at -> SqlTimestamp,
+        archived_at -> Nullable<SqlTimestamp>,
         completed_at -> Nullable<SqlTimestamp>,
     }
     distributions_under_way (id) {

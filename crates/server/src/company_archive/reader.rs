@@ -19,6 +19,8 @@ use crate::platform::build_info::VERSION;
 const LINE_BYTES_MAX: u64 = 64 << 20;
 /// The number of rows that are passed on together.
 const ROWS_PER_BATCH: usize = 500;
+/// A batch ends when its lines have this size, because a row may have more than a megabyte.
+const BYTES_PER_BATCH: usize = 4 << 20;
 
 /// Why an archive cannot be used, and what to do.
 #[derive(Debug)]
@@ -119,7 +121,7 @@ impl ArchiveReader {
             bytes += self.line.len();
             let row = parse_json_line(columns, &self.line).map_err(|why| self.unreadable(&why))?;
             batch.push(row);
-            if batch.len() >= ROWS_PER_BATCH {
+            if batch.len() >= ROWS_PER_BATCH || bytes >= BYTES_PER_BATCH {
                 take(section, std::mem::take(&mut batch), std::mem::take(&mut bytes))?;
             }
         }

@@ -8,7 +8,7 @@ use std::thread::sleep; // tidy: waits for transactions of other processes
 use std::time::Duration;
 
 use data_encoding::HEXLOWER;
-use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over};
+use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over, record_archive};
 use guerdon_domain::ports::{ArchiveSection, Clock as _, ReadTx, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::sealing::seal_committed;
 use guerdon_domain::values::CompanyId;
@@ -24,11 +24,12 @@ use crate::platform::build_info::VERSION;
 use crate::platform::{SystemClock, files, random};
 use crate::terminal::Progress;
 
-/// The number of rows that are read together.
-const ROWS_PER_PAGE: i64 = 1_000;
 /// How often, and how many times, a seal is tried while transactions that began earlier are in progress.
 const SEAL_INTERVAL: Duration = Duration::from_millis(100);
 const SEAL_ATTEMPTS_MAX: u32 = 300;
+/// How to reopen a company whose archive exists and may be imported.
+const REOPEN_WITH_ARCHIVE: &str = "; or keep it in this cell: an archive of this hand-over exists, and `guerdon company \
+    import FILE --refuse` in the target cell prints the release code";
 
 /// Write a company and everything that belongs to it to a file.
 ///
@@ -45,8 +46,8 @@ pub(crate) struct Export {
     /// The file to create, with mode 0600. A running service that holds the embedded database writes it itself
     #[arg(long, value_name = "FILE", value_parser = absolute_path)]
     to: PathBuf,
-    /// Close the company here, so that another cell can import the file. Repeating the command writes a file with the
-    /// same hand-over token
+    /// Close the company here, so that another cell can import the file. Repeating the command after it succeeded writes
+    /// a file with the same hand-over token
     #[arg(long)]
     hand_over: bool,
     /// Replace an existing file
@@ -96,18 +97,19 @@ impl RunnableCommand for Export {
         if !self.force && self.to.symlink_metadata().is_ok() {
             return Err(CommandError::Refused(format!("{} already exists", self.to.display())));
         }
-        let (mut closed, mut is_complete) = (None, false);
+        let mut closed = None;
         let written = write_file((&self.to, self.force), |file| {
             // The company is closed only when the file exists.
             closed = self.hand_over.then(|| close_company(environment, company.id)).transpose()?;
-            let outgoing = closed.as_ref().map(|closed| &closed.outgoing);
             seal_company(environment, company.id)?;
-            write_archive(environment, company.id, outgoing, file)?;
-            is_complete = true;
+            write_archive(environment, company.id, closed.as_ref(), file)?;
+            if let Some(outgoing) = &closed {
+                environment.store.transaction(|tx| record_archive(tx, outgoing, &environment.context()))?;
+            }
             Ok(())
         });
         let bytes = written.map_err(|cause| match (&closed, cause) {
-            (Some(closed), cause) => closed.explain_failure(environment, cause, is_complete),
+            (Some(outgoing), cause) => explain_failure(environment, outgoing, cause),
             (None, CommandError::Store(cause @ StoreError::OutcomeUnknown(_))) if self.hand_over => {
                 CommandError::Failed(format!("{cause}; the company may be closed: repeat the command"))
             }
@@ -117,57 +119,43 @@ impl RunnableCommand for Export {
             company_id: company.id.as_uuid(),
             file: self.to.display().to_string(),
             bytes,
-            token: closed.map(|closed| closed.outgoing.token),
+            token: closed.map(|outgoing| outgoing.token),
             domain: company.domain.as_str().to_owned(),
         };
         view.to_output()
     }
 }
 
-/// A hand-over that this command began or continues.
-struct ClosedCompany {
-    outgoing: CompanyMove,
-    /// Whether this command closed the company. Otherwise an earlier command may have written an archive.
-    is_new: bool,
-}
-
-impl ClosedCompany {
-    /// Adds to an error what to do with the closed company. The release code is shown only while no archive of the
-    /// hand-over exists, because another cell could import an archive.
-    fn explain_failure(
-        &self,
-        environment: &CommandEnvironment,
-        cause: CommandError,
-        is_archive_complete: bool,
-    ) -> CommandError {
-        let CompanyMove { token, company_id, release_code, .. } = &self.outgoing;
-        let latest = environment.store.read_snapshot(|reads| reads.find_latest_hand_over(*company_id)).ok();
-        let is_this = |latest: CompanyMove| latest.token == *token && latest.completed_at.is_none();
-        let is_closed = latest.is_none_or(|latest| latest.is_some_and(is_this));
-        if !is_closed {
-            return cause; // another command has reopened the company
+/// Adds to an error what to do with the closed company. The release code is shown only while no archive of the
+/// hand-over exists, because another cell could import an archive. The next export replaces the code.
+fn explain_failure(
+    environment: &CommandEnvironment,
+    outgoing: &CompanyMove,
+    cause: CommandError,
+) -> CommandError {
+    let id = outgoing.company_id;
+    let latest = environment.store.read_snapshot(|reads| reads.find_latest_hand_over(id));
+    let latest = latest.ok().map(|latest| latest.filter(|latest| latest.completed_at.is_none()));
+    let reopening = match (latest, &outgoing.release_code) {
+        (Some(None), _) => return cause, // another command has reopened the company
+        (Some(Some(open)), _) if open.archived_at.is_some() => REOPEN_WITH_ARCHIVE.to_owned(),
+        (Some(Some(open)), Some(code)) if open.token == outgoing.token => {
+            format!("; or reopen it with `guerdon company reopen {id} --code {code}`")
         }
-        let reopening = match release_code {
-            Some(code) if self.is_new && !is_archive_complete => {
-                format!("; or reopen it with `guerdon company reopen {company_id} --code {code}`")
-            }
-            _ => String::new(),
-        };
-        CommandError::Failed(format!(
-            "{cause}; the company is closed in this cell: repeat the command{reopening}"
-        ))
-    }
+        _ => String::new(),
+    };
+    CommandError::Failed(format!(
+        "{cause}; the company is closed in this cell: repeat the command{reopening}"
+    ))
 }
 
-fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<ClosedCompany, CommandError> {
+fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<CompanyMove, CommandError> {
     let context = environment.context();
     let token = context.ids.next_id();
     let release_code = random::generate_name("rel_")?;
-    let outgoing = environment.store.transaction(|tx| -> Result<CompanyMove, CommandError> {
+    environment.store.transaction(|tx| -> Result<CompanyMove, CommandError> {
         Ok(hand_over(tx, id, (token, &release_code), &context)?)
-    })?;
-    let is_new = outgoing.token == token;
-    Ok(ClosedCompany { outgoing, is_new })
+    })
 }
 
 /// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
@@ -230,7 +218,8 @@ fn write_archive(
             let columns = reads.archived_columns(*section);
             let mut after = None;
             loop {
-                let page = reads.read_archive_page(id, *section, after.as_ref(), ROWS_PER_PAGE, now)?;
+                let rows_max = rows_per_page(*section);
+                let page = reads.read_archive_page(id, *section, after.as_ref(), rows_max, now)?;
                 writer.write_rows(&columns, &page.rows).map_err(failed)?;
                 advance_progress(&environment.progress, *section, page.rows.len());
                 match page.next {
@@ -242,6 +231,15 @@ fn write_archive(
         }
         writer.finish().map_err(failed)
     })
+}
+
+/// The number of rows that are read together. Events and stored responses may have a megabyte each.
+const fn rows_per_page(section: ArchiveSection) -> i64 {
+    match section {
+        ArchiveSection::IdempotencyRecords => 16,
+        ArchiveSection::Events => 64,
+        _ => 1_000,
+    }
 }
 
 /// Counts the rows that the estimate covers.
