@@ -37,7 +37,7 @@ pub fn run_child(test: &str, task: &[(&str, &str)]) -> Output {
     Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(TASK, text)
-        .env("RUST_BACKTRACE", "0") // the backtraces of hundreds of injected panics would hide the one that fails
+        .env("RUST_BACKTRACE", "0") // hundreds of injected panics
         .output()
         .unwrap()
 }

@@ -118,7 +118,7 @@ impl<'f> Run<'f> {
                     acknowledge(&command.key, &String::from_utf8(record.body).unwrap());
                 }
                 Outcome::Refused(refusal) => assert_refusal(command, refusal),
-                // A session whose connection was lost holds the key until the server notices.
+                // A session whose connection was lost holds the key until the server ends the session.
                 Outcome::KeyInUse => {}
                 Outcome::KeyMisused => panic!("{}: {outcome:?}", command.key),
             }
