@@ -190,6 +190,7 @@ mod tests {
             count_failure(&mut failures, key, interval, now);
         }
         assert_eq!(failures.len(), ENTRIES_MAX);
+        assert!(failures.values().all(|rate| rate.backlog(now) == 2 * interval));
         count_failure(&mut failures, 0, interval, now);
         count_failure(&mut failures, ENTRIES_MAX, interval, now);
         assert_eq!(failures.len(), 2, "the entry with three failures and the new one");
