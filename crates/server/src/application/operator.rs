@@ -199,9 +199,8 @@ async fn run_read<T: Send + 'static>(
 ) -> Option<T> {
     let permit = timeout(READ_WAIT_MAX, reads.into_inner().acquire_owned()).await.ok()?.ok()?;
     let reading = block(move || {
-        let result = read();
-        drop(permit);
-        result
+        let _permit = permit; // until the read has ended
+        read()
     });
     reading.await.ok()
 }
