@@ -2,17 +2,18 @@
 //
 //     SHARED_SECRET=gw_... CALLBACK_URL=https://your.host/hook PORT=8080 node receiver.mjs
 //
-// CALLBACK_URL is the URL exactly as it was registered: it is part of the signed message.
+// CALLBACK_URL is the URL exactly as it was registered: it is part of the signed message. While the secret is rotated,
+// SHARED_SECRET has the old one and the new one, separated by a space.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
-const missing = ["SHARED_SECRET", "CALLBACK_URL"].filter((it) => !process.env[it]);
+const missing = ["SHARED_SECRET", "CALLBACK_URL"].filter((name) => !process.env[name]);
 if (missing.length > 0) {
   console.error(`set ${missing.join(" and ")}: they are what your operator gave you; see the first lines of this file`);
   process.exit(1);
 }
-const secret = process.env.SHARED_SECRET;
+const secrets = process.env.SHARED_SECRET.split(" ");
 const url = process.env.CALLBACK_URL;
 const windowMs = 5 * 60 * 1000;
 const bodyMax = 1 << 20;
@@ -21,15 +22,16 @@ const seenNonces = new Map(); // nonce -> time of its arrival, oldest first; sto
 const seenEvents = new Set();
 
 /** Returns why a request is not genuine, or null. */
-function refusal(headers, body) {
+function rejection(headers, body) {
   const timestamp = headers["x-service-timestamp"] ?? "";
   const nonce = headers["x-service-nonce"] ?? "";
   const signature = Buffer.from(headers["x-service-signature"] ?? "");
-  const hmac = createHmac("sha256", secret).update(`${url}\n${timestamp}\n${nonce}\n`).update(body);
-  const expected = Buffer.from(hmac.digest("hex"));
-  if (expected.length !== signature.length || !timingSafeEqual(expected, signature)) {
-    return "the signature does not match";
-  }
+  const matches = (secret) => {
+    const hmac = createHmac("sha256", secret).update(`${url}\n${timestamp}\n${nonce}\n`).update(body);
+    const expected = Buffer.from(hmac.digest("hex"));
+    return expected.length === signature.length && timingSafeEqual(expected, signature);
+  };
+  if (!secrets.some(matches)) return "the signature does not match";
   const now = Date.now();
   const signedAt = Date.parse(timestamp);
   if (Number.isNaN(signedAt)) return "the timestamp is malformed";
@@ -43,7 +45,7 @@ function refusal(headers, body) {
   return null;
 }
 
-function take(eventId, body) {
+function store(eventId, body) {
   if (seenEvents.has(eventId)) return; // an event can arrive twice
   const { type, data } = JSON.parse(body);
   console.log(JSON.stringify({ event_id: eventId, type, data })); // store it, respond, and process it afterwards
@@ -62,15 +64,15 @@ const server = createServer((request, response) => {
   });
   request.on("end", () => {
     const body = Buffer.concat(chunks); // the raw bytes: parsed and serialised again, they have another signature
-    const why = refusal(request.headers, body);
-    if (why) {
-      console.error(`refused: ${why}`);
-      return respond(401, why);
+    const reason = rejection(request.headers, body);
+    if (reason) {
+      console.error(`rejected: ${reason}`);
+      return respond(401, reason);
     }
     try {
-      take(request.headers["x-service-event-id"], body);
+      store(request.headers["x-service-event-id"], body);
     } catch (error) { // Guerdon retries the event
-      console.error(`not taken: ${error.message}`);
+      console.error(`not stored: ${error.message}`);
       return respond(500, "the event could not be stored");
     }
     respond(200); // only 200 confirms

@@ -3,7 +3,8 @@
 
     SHARED_SECRET=gw_... CALLBACK_URL=https://your.host/hook PORT=8080 python3 receiver.py
 
-CALLBACK_URL is the URL as it was registered, to the letter: it is part of what is signed.
+CALLBACK_URL is the URL exactly as it was registered: it is part of the signed message. While the secret is rotated,
+SHARED_SECRET has the old one and the new one, separated by a space.
 """
 
 import hashlib
@@ -17,28 +18,28 @@ from collections import OrderedDict
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-missing = [it for it in ("SHARED_SECRET", "CALLBACK_URL") if not os.environ.get(it)]
+missing = [name for name in ("SHARED_SECRET", "CALLBACK_URL") if not os.environ.get(name)]
 if missing:
     sys.exit(f"set {' and '.join(missing)}: they are what your operator gave you; see the first lines of this file")
-SECRET = os.environ["SHARED_SECRET"].encode()
+SECRETS = os.environ["SHARED_SECRET"].encode().split()
 URL = os.environ["CALLBACK_URL"]
 WINDOW = timedelta(minutes=5)
 BODY_MAX = 1 << 20
-PATIENCE = 20  # seconds; a connection that sends nothing for this long is closed
+TIMEOUT = 20  # seconds; a connection that sends nothing for this long is closed
 
 seen_nonces = OrderedDict()  # nonce -> time of its arrival, oldest first; store both in your database
 seen_events = set()
 one_at_a_time = threading.Lock()  # up to eight deliveries arrive concurrently
 
 
-def refusal(headers, body):
+def rejection(headers, body):
     """Returns why a request is not genuine, or None."""
     timestamp = headers.get("X-Service-Timestamp", "")
     nonce = headers.get("X-Service-Nonce", "")
     signature = headers.get("X-Service-Signature", "")
     base = "\n".join([URL, timestamp, nonce, ""]).encode() + body
-    expected = hmac.new(SECRET, base, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(expected.encode(), signature.encode()):
+    expected = [hmac.new(secret, base, hashlib.sha256).hexdigest() for secret in SECRETS]
+    if not any(hmac.compare_digest(it.encode(), signature.encode()) for it in expected):
         return "the signature does not match"
     now = datetime.now(timezone.utc)
     try:
@@ -57,7 +58,7 @@ def refusal(headers, body):
 
 class Receiver(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    timeout = PATIENCE
+    timeout = TIMEOUT
 
     def do_POST(self):
         length = self.headers.get("Content-Length", "")
@@ -69,22 +70,22 @@ class Receiver(BaseHTTPRequestHandler):
             return self.respond(413, "the body is too large")
         body = self.rfile.read(int(length))  # the raw bytes: parsed and serialised again, they have another signature
         with one_at_a_time:
-            status, reason = self.judge(body)
+            status, reason = self.process(body)
         self.respond(status, reason)
 
-    def judge(self, body):
-        why = refusal(self.headers, body)
-        if why:
-            print(f"refused: {why}", file=sys.stderr, flush=True)
-            return 401, why
+    def process(self, body):
+        reason = rejection(self.headers, body)
+        if reason:
+            print(f"rejected: {reason}", file=sys.stderr, flush=True)
+            return 401, reason
         try:
-            self.take(body)
+            self.store(body)
         except Exception as error:  # Guerdon retries the event
-            print(f"not taken: {error}", file=sys.stderr, flush=True)
+            print(f"not stored: {error}", file=sys.stderr, flush=True)
             return 500, "the event could not be stored"
         return 200, ""  # only 200 confirms
 
-    def take(self, body):
+    def store(self, body):
         event_id = self.headers["X-Service-Event-Id"]
         if event_id in seen_events:  # an event can arrive twice
             return

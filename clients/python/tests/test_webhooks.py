@@ -66,6 +66,18 @@ def test_each_fault_has_its_reason() -> None:
     assert receiver.receive(headers(), BODY, now=NOW).event_id == EVENT_ID, "a refusal records no nonce"
 
 
+def test_during_a_rotation_both_secrets_are_accepted() -> None:
+    for secrets in (("gw_new", SECRET), (SECRET, "gw_new")):
+        receiver = Receiver(URL, *secrets)
+        assert receiver.receive(headers(), BODY, now=NOW).event_id == EVENT_ID
+        signature = sign("gw_new", URL, TIMESTAMP, "n2", BODY)
+        sent = headers("n2", **{"X-Service-Signature": signature})
+        assert receiver.receive(sent, BODY, now=NOW).event_id == EVENT_ID
+        assert refusal(receiver, headers()) == "replayed"
+        signature = sign("gw_older", URL, TIMESTAMP, "n3", BODY)
+        assert refusal(receiver, headers("n3", **{"X-Service-Signature": signature})) == "bad_signature"
+
+
 def test_nonces_are_forgotten_when_they_cannot_be_replayed() -> None:
     receiver = Receiver(URL, SECRET)
     receiver.receive(headers(), BODY, now=NOW)

@@ -40,16 +40,17 @@ export type HeaderSource = Headers | Record<string, string | string[] | undefine
 /**
  * Verifies deliveries to one callback URL, and rejects replays within this process.
  *
- * `callbackUrl` is the URL exactly as the operator registered it.
+ * `callbackUrl` is the URL exactly as the operator registered it. While the shared secret is rotated, pass the old one
+ * and the new one: a delivery that is signed with either is accepted.
  */
 export class Receiver {
   readonly #callbackUrl: string;
-  readonly #key: Promise<CryptoKey>;
+  readonly #keys: Promise<CryptoKey[]>;
   readonly #nonces = new Map<string, number>();
 
-  constructor(callbackUrl: string, sharedSecret: string) {
+  constructor(callbackUrl: string, sharedSecret: string, ...otherSecrets: string[]) {
     this.#callbackUrl = callbackUrl;
-    this.#key = importKey(sharedSecret);
+    this.#keys = Promise.all([sharedSecret, ...otherSecrets].map(importKey));
   }
 
   /**
@@ -72,7 +73,8 @@ export class Receiver {
     if (nonce === "" || nonce.includes("\n")) throw new WebhookError("malformed", "the nonce is malformed");
     if (!/^[0-9a-f]{64}$/.test(signature)) throw new WebhookError("malformed", "the signature is malformed");
     const signed = message(this.#callbackUrl, timestamp, nonce, body);
-    if (!(await crypto.subtle.verify("HMAC", await this.#key, fromHex(signature), signed))) {
+    const matches = (key: CryptoKey) => crypto.subtle.verify("HMAC", key, fromHex(signature), signed);
+    if (!(await Promise.all((await this.#keys).map(matches))).includes(true)) {
       throw new WebhookError("bad_signature", "the signature does not match");
     }
     if (Math.abs(now.getTime() - sentAt) > REPLAY_WINDOW_MS) {

@@ -62,6 +62,18 @@ test("each fault has its reason", async () => {
   assert.equal(await reason(receiver, await headers()), "accepted", "a refusal records no nonce");
 });
 
+test("during a rotation both secrets are accepted", async () => {
+  for (const [first, second] of [["gw_new", SECRET], [SECRET, "gw_new"]] as const) {
+    const receiver = new Receiver(URL, first, second);
+    const signedWith = async (secret: string, nonce: string): Promise<Record<string, string>> =>
+      headers(nonce, { "X-Service-Signature": await sign(secret, URL, TIMESTAMP, nonce, BODY) });
+    assert.equal(await reason(receiver, await headers()), "accepted");
+    assert.equal(await reason(receiver, await signedWith("gw_new", "n2")), "accepted");
+    assert.equal(await reason(receiver, await headers()), "replayed");
+    assert.equal(await reason(receiver, await signedWith("gw_older", "n3")), "bad_signature");
+  }
+});
+
 test("the signature is that of the other clients", async () => {
   const expected = "35f9a8a3f7de0704f440643b0e4084535570506676cdf76cb523e32a4dd1df37";
   assert.equal(await sign("secret", URL, TIMESTAMP, "nonce", "{}"), expected);

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{AccountBook, AccountState, Changes, CompanyFacts, Facts, LedgerError};
 use crate::memory::{FixedClock, PlainBodies, SequentialIds};
-use crate::model::{Actor, Company, Occasion, OccasionText, Origin, Person};
+use crate::model::{Company, Occasion, OccasionText, Requester, UserSummary};
 use crate::money::{Amount, Points, PointsPerDollar};
 use crate::ports::Context;
 use crate::values::{
@@ -102,7 +102,7 @@ impl Fixture {
     /// a manager wallet is a manager.
     pub(crate) fn add_user(&mut self, number: u128, wallets: &[i64]) -> UserId {
         let id = user_id(number);
-        let person = Person {
+        let user = UserSummary {
             id,
             company_id: COMPANY,
             first_name: SingleLine::parse("Ann").unwrap(),
@@ -111,7 +111,7 @@ impl Fixture {
             manager: wallets.len() == 3,
             active: true,
         };
-        self.facts.people.insert(id, Some(person));
+        self.facts.users.insert(id, Some(user));
         let rate = self.company_mut().rate;
         for (wallet, shown) in WalletType::ALL.iter().zip(wallets) {
             self.load_account(Account::Wallet(*wallet, id), rate.to_amount(points(*shown)).unwrap());
@@ -120,8 +120,8 @@ impl Fixture {
     }
 
     /// Returns a user for modification.
-    pub(crate) fn person_mut(&mut self, id: UserId) -> &mut Person {
-        self.facts.people.get_mut(&id).unwrap().as_mut().unwrap()
+    pub(crate) fn user_mut(&mut self, id: UserId) -> &mut UserSummary {
+        self.facts.users.get_mut(&id).unwrap().as_mut().unwrap()
     }
 
     /// Loads an account with a balance.
@@ -155,8 +155,8 @@ impl Fixture {
         scope: ProviderId,
         command: &C,
     ) -> Result<C::Done, DecideError<C::Refusal>> {
-        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-        let context = Context { clock: &self.clock, ids: &self.ids, bodies: &PlainBodies, origin };
+        let requester = &Requester::OPERATOR;
+        let context = Context { clock: &self.clock, ids: &self.ids, bodies: &PlainBodies, requester };
         let mut changes = Changes::default();
         self.book.set_savepoint();
         let (facts, book) = (&self.facts, &mut self.book);

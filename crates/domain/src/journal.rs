@@ -2,4 +2,4 @@
 //! amends a recognition. Each records who requested the operation. Every transfer belongs to a journal entry, so that
 //! `guerdon verify` can recompute the whole ledger from them.
 
-pub use crate::model::{Actor, EntryKind, JournalEntry, Origin, Requester, ScheduledDate, SentRecognition};
+pub use crate::model::{Actor, EntryKind, JournalEntry, Requester, ScheduledDate, SentRecognition};

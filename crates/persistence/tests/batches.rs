@@ -13,7 +13,7 @@ use guerdon_domain::recognitions::{SendError, SendFault, Sender};
 use guerdon_domain::values::UserId;
 use guerdon_domain::wallets::WalletType;
 
-use crate::support::{LedgerFixture, ORIGIN, on_each_database, run_concurrently, with_each_write_form};
+use crate::support::{LedgerFixture, REQUESTER, on_each_database, run_concurrently, with_each_write_form};
 
 /// More commands than fit into one batch.
 const CLIENTS: usize = 48;
@@ -186,13 +186,8 @@ fn a_command_that_panics_affects_no_other() {
             let command =
                 Command::SendRecognition(fixture.send_command(Sender::Company(fixture.company), &[other], 1));
             let render = Box::new(|_: &Done| panic!("in its turn"));
-            let refused = fixture.command_queue().submit_and_wait(
-                fixture.provider,
-                ORIGIN.into(),
-                command,
-                None,
-                render,
-            );
+            let refused =
+                fixture.command_queue().submit_and_wait(fixture.provider, REQUESTER, command, None, render);
             let message = "a command panicked: in its turn";
             let Outcome::Refused(Refusal::Store(StoreError::Broken(cause))) = refused else {
                 panic!("{refused:?}")
@@ -254,7 +249,7 @@ fn submit_keyed(
     fixture.commands.submit_command(Submission {
         command: Command::SendRecognition(recognition),
         provider: fixture.provider,
-        requester: ORIGIN.into(),
+        requester: REQUESTER,
         context_sources: fixture.context_sources(),
         idempotent_request: key.map(|key| IdempotentRequest {
             key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_string() },

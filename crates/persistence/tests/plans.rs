@@ -172,8 +172,8 @@ fn request_like(fixture: &LedgerFixture, ann: UserId, corporation: CorporationId
         reads.list_occasions(company, page)?;
         reads.count_occasions(company)?;
         reads.find_user(scope, ann)?;
-        reads.find_people(scope, &[ann])?;
-        reads.find_people(scope, &[ann, fixture.owner])?;
+        reads.find_user_summaries(scope, &[ann])?;
+        reads.find_user_summaries(scope, &[ann, fixture.owner])?;
         reads.list_wallets(ann)?;
         reads.list_wallets_of_users(&[ann, fixture.owner])?;
         reads.account_balance(Account::Reserve(company))?;

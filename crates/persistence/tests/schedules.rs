@@ -87,7 +87,7 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
         let mut dates: Vec<String> = paid.iter().map(|ran| ran.due_on.to_string()).collect();
         dates.sort();
         assert_eq!(dates, ["2026-12-31", "2027-01-31", "2027-02-28"]);
-        assert!(paid.iter().all(|ran| ran.outcome == DateOutcome::Paid { users: 10 }), "{paid:?}");
+        assert!(paid.iter().all(|ran| ran.outcome == DateOutcome::Distributed { users: 10 }), "{paid:?}");
         assert_eq!(
             fixture
                 .database
@@ -165,7 +165,7 @@ fn an_unpayable_date_alerts_once_and_is_skipped_after_a_day_of_retries() {
         assert_eq!(fixture.database.count_rows("notifications"), 4, "another date");
         fixture.deposit_points(10);
         fixture.clock.set_time(start_of_date("2026-11-27") + time::Duration::hours(2));
-        assert_eq!(process_due_date(fixture).unwrap().outcome, DateOutcome::Paid { users: 2 });
+        assert_eq!(process_due_date(fixture).unwrap().outcome, DateOutcome::Distributed { users: 2 });
         assert_eq!(load_schedule(fixture, id).failed_attempts, None);
         assert_eq!(fixture.reserve_points(), 0);
     });
@@ -179,7 +179,7 @@ fn a_refused_schedule_does_not_block_others() {
         let cheap = create_peer_schedule(fixture, Period::Month, "2026-11-02", 3).id;
         let ran: Vec<ProcessedDate> = std::iter::from_fn(|| process_due_date(fixture)).collect();
         assert_eq!(ran.iter().map(|ran| ran.schedule).collect::<Vec<_>>(), [dear, cheap]);
-        assert_eq!(ran[1].outcome, DateOutcome::Paid { users: 1 });
+        assert_eq!(ran[1].outcome, DateOutcome::Distributed { users: 1 });
     });
 }
 
@@ -201,7 +201,7 @@ fn a_damaged_schedule_does_not_block_others() {
         let mut skipped = SkippedSchedules::default();
         let mut process = || try_process_due_date(fixture, &mut skipped);
         let pass_skip_time = || fixture.clock.set_time(fixture.clock.now() + time::Duration::minutes(2));
-        let paid = DateOutcome::Paid { users: 1 };
+        let paid = DateOutcome::Distributed { users: 1 };
 
         let set_date = |date: &str| {
             let sql = format!("UPDATE schedules SET next_on = '{date}' WHERE start_on = '2026-11-01'");
@@ -263,7 +263,7 @@ fn a_schedule_that_was_skipped_while_the_clock_was_ahead_is_run_after_the_correc
         let ahead = fixture.clock.now() + time::Duration::hours(12);
         let mut skipped = SkippedSchedules::from([(id, ahead)]);
         let ran = try_process_due_date(fixture, &mut skipped).unwrap();
-        assert_eq!(ran, Some((id, DateOutcome::Paid { users: 1 })));
+        assert_eq!(ran, Some((id, DateOutcome::Distributed { users: 1 })));
         assert_eq!(skipped, SkippedSchedules::default());
     });
 }
@@ -281,7 +281,7 @@ fn a_schedule_without_receivers_is_refused_and_deleted_users_receive_nothing() {
             matches!(&ended[0], DateOutcome::Refused { reason, .. } if reason.contains("no active user")),
             "{ended:?}"
         );
-        assert_eq!(ended[1], DateOutcome::Paid { users: 1 });
+        assert_eq!(ended[1], DateOutcome::Distributed { users: 1 });
         assert_eq!(fixture.wallet_points(WalletType::Peer, gone), Some((0, 0)));
     });
 }

@@ -14,6 +14,7 @@ use crate::signature::{Delivery, VerifyError, verify};
 pub struct Receiver {
     callback_url: String,
     shared_secret: String,
+    additional_secrets: Vec<String>,
     seen_nonces: Mutex<SeenNonces>,
 }
 
@@ -47,8 +48,20 @@ pub enum ReceiveError {
 impl Receiver {
     /// `callback_url` is the URL exactly as the operator registered it. `shared_secret` begins with `gw_`.
     pub fn new(callback_url: impl Into<String>, shared_secret: impl Into<String>) -> Self {
-        let (callback_url, shared_secret) = (callback_url.into(), shared_secret.into());
-        Self { callback_url, shared_secret, seen_nonces: Mutex::default() }
+        Self {
+            callback_url: callback_url.into(),
+            shared_secret: shared_secret.into(),
+            additional_secrets: Vec::new(),
+            seen_nonces: Mutex::default(),
+        }
+    }
+
+    /// Also accepts deliveries that are signed with `shared_secret`. While a secret is rotated, the receiver needs the
+    /// old one and the new one: it cannot know which delivery is the last to be signed with the old one.
+    #[must_use]
+    pub fn with_additional_secret(mut self, shared_secret: impl Into<String>) -> Self {
+        self.additional_secrets.push(shared_secret.into());
+        self
     }
 
     /// Verifies a request at the current time of the system clock. `header` returns the value of a header by its name,
@@ -87,10 +100,21 @@ impl Receiver {
             body,
         };
         let event_id = header("x-service-event-id")?;
-        verify(&self.shared_secret, &delivery, now)?;
+        self.verify(&delivery, now)?;
         self.seen_nonces.lock().unwrap_or_else(PoisonError::into_inner).remember(&delivery, now)?;
         let event_id = Uuid::try_parse(event_id).map_err(|_parse| ReceiveError::MalformedEventId)?;
         Ok(Received { event_id, event: Event::parse(body)? })
+    }
+
+    fn verify(&self, delivery: &Delivery<'_>, now: SystemTime) -> Result<(), VerifyError> {
+        let mut result = verify(&self.shared_secret, delivery, now);
+        for secret in &self.additional_secrets {
+            if result != Err(VerifyError::BadSignature) {
+                break;
+            }
+            result = verify(secret, delivery, now);
+        }
+        result
     }
 }
 
@@ -149,5 +173,32 @@ mod tests {
         let expected = ("01a1fdd4-8a51-741c-a29d-73192bacd34c".to_owned(), "user.created".to_owned());
         assert_eq!(receive("", BODY).unwrap(), expected);
         unverified(receive("", BODY), VerifyError::Replayed);
+    }
+
+    #[test]
+    fn during_a_rotation_both_secrets_are_accepted() {
+        let now = SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_204_862_345);
+        let timestamp = "2026-11-20T20:01:02.345Z";
+        let receiver = Receiver::new(URL, "gw_new").with_additional_secret("gw_old");
+        assert!(!format!("{receiver:?}").contains("gw_old"));
+        let receive = |secret, nonce: &str, now| {
+            let signature = sign(secret, URL, timestamp, nonce, BODY);
+            let find = |name: &str| match name {
+                "x-service-timestamp" => Some(timestamp),
+                "x-service-nonce" => Some(nonce),
+                "x-service-signature" => Some(signature.as_str()),
+                _ => Some("01a1fdd4-8a51-741c-a29d-73192bacd34c"),
+            };
+            match receiver.receive_at(find, BODY, now) {
+                Ok(_) => Ok(()),
+                Err(ReceiveError::Unverified(cause)) => Err(cause),
+                Err(other) => panic!("{other}"),
+            }
+        };
+        assert_eq!(receive("gw_new", "01", now), Ok(()));
+        assert_eq!(receive("gw_old", "02", now), Ok(()));
+        assert_eq!(receive("gw_old", "01", now), Err(VerifyError::Replayed));
+        assert_eq!(receive("gw_older", "03", now), Err(VerifyError::BadSignature));
+        assert_eq!(receive("gw_old", "04", now + Duration::from_secs(301)), Err(VerifyError::Stale));
     }
 }

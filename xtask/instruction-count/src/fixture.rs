@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use guerdon_domain::commands::ContextSources;
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::decide::execute_command;
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::memory::{FixedClock, PlainBodies, SequentialIds};
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
@@ -94,6 +94,5 @@ impl Fixture {
 }
 
 fn command_context<'a>(clock: &'a FixedClock, ids: &'a SequentialIds) -> Context<'a> {
-    let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-    Context { clock, ids, bodies: &PlainBodies, origin }
+    Context { clock, ids, bodies: &PlainBodies, requester: &Requester::OPERATOR }
 }

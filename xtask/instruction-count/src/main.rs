@@ -138,7 +138,7 @@ fn send_recognition(opened: &OpenDatabase, fixture: &Arc<Fixture>) -> Result<()>
         queue: Arc::clone(&opened.commands),
         context_sources: fixture.context_sources(),
     };
-    let by = fixture.context().origin.into();
+    let by = fixture.context().requester.clone();
     commands.execute_command(fixture.provider, &by, Command::SendRecognition(fixture.recognition_to(1)?))?;
     Ok(())
 }

@@ -133,12 +133,13 @@ def sign(secret: str, url: str, timestamp: str, nonce: str, body: bytes) -> str:
 class Receiver:
     """Verifies deliveries to one callback URL, and rejects replays within this process. Threads can share it.
 
-    ``callback_url`` is the URL exactly as the operator registered it.
+    ``callback_url`` is the URL exactly as the operator registered it. While the shared secret is rotated, pass the old
+    one and the new one: a delivery that is signed with either is accepted.
     """
 
-    def __init__(self, callback_url: str, shared_secret: str) -> None:
+    def __init__(self, callback_url: str, shared_secret: str, *other_secrets: str) -> None:
         self._callback_url = callback_url
-        self._shared_secret = shared_secret
+        self._shared_secrets = (shared_secret, *other_secrets)
         self._nonces: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -161,8 +162,8 @@ class Receiver:
             raise WebhookError("malformed", "the nonce is malformed")
         if not _SIGNATURE.fullmatch(signature):
             raise WebhookError("malformed", "the signature is malformed")
-        expected = sign(self._shared_secret, self._callback_url, timestamp, nonce, body)
-        if not hmac.compare_digest(expected, signature):
+        expected = (sign(secret, self._callback_url, timestamp, nonce, body) for secret in self._shared_secrets)
+        if not any(hmac.compare_digest(it, signature) for it in expected):
             raise WebhookError("bad_signature", "the signature does not match")
         time = (now or datetime.now(timezone.utc)).timestamp()
         if abs(time - sent_at.timestamp()) > REPLAY_WINDOW_SECONDS:

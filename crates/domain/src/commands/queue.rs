@@ -71,6 +71,6 @@ pub trait CommandQueue: Send + Sync {
 impl ContextSources {
     /// The context for a command from this requester.
     pub fn context_for<'a>(&'a self, requester: &'a Requester) -> Context<'a> {
-        Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, origin: requester.as_origin() }
+        Context { clock: &*self.clock, ids: &*self.ids, bodies: &*self.bodies, requester }
     }
 }

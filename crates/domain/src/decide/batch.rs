@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::fixture::{COMPANY, Fixture, PROVIDER, points};
     use crate::memory::{FixedClock, PlainBodies, SequentialIds};
-    use crate::model::{Actor, IdempotencyKey, Origin};
+    use crate::model::{IdempotencyKey, Requester};
     use crate::money::Sum;
     use crate::redemptions::Redeem;
     use crate::values::Timestamp;
@@ -182,9 +182,9 @@ mod tests {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10]);
         let redeem = Redeem { user_id: ann, sum: Sum::Points(points(6)) };
-        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
+        let requester = &Requester::OPERATOR;
         let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
-        let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
+        let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, requester };
         let mut batch = CommandBatch { facts: fixture.facts, book: fixture.book, ..CommandBatch::default() };
 
         assert!(batch.decide_loaded(PROVIDER, &redeem, &context).is_ok());

@@ -6,7 +6,7 @@ use super::DistributeError;
 use super::steps::{self, RECEIVERS_PER_STEP};
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{AccountBook, Changes, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome};
-use crate::model::{EntryKind, Person, Schedule, ScheduledDate};
+use crate::model::{EntryKind, Schedule, ScheduledDate, UserSummary};
 use crate::money::{BalanceChange, Points, Sum};
 use crate::ports::{Context, ReadUsers, StoreError};
 use crate::reserve;
@@ -201,8 +201,8 @@ impl RunDistribution {
         let refused = |error| Err(DecideError::Refused(error));
         let managers_only = self.wallet == WalletType::Manager;
         let has_wallet = |id| book.is_open(Account::Wallet(self.wallet, id));
-        let active = |id: UserId| -> Result<Option<&Person>, LedgerError> {
-            Ok(facts.find_person(id)?.filter(|person| person.active && person.company_id == self.company_id))
+        let active = |id: UserId| -> Result<Option<&UserSummary>, LedgerError> {
+            Ok(facts.find_user(id)?.filter(|user| user.active && user.company_id == self.company_id))
         };
         let ids = match &self.recipients {
             Recipients::Named(ids) => ids,
@@ -210,7 +210,7 @@ impl RunDistribution {
             Recipients::All(ids) => {
                 let mut receivers = Vec::with_capacity(ids.len());
                 for id in ids {
-                    let receives = active(*id)?.is_some_and(|person| person.manager || !managers_only);
+                    let receives = active(*id)?.is_some_and(|user| user.manager || !managers_only);
                     receivers.extend((receives && has_wallet(*id)?).then_some(*id));
                 }
                 return Ok(receivers);
@@ -223,7 +223,7 @@ impl RunDistribution {
         for id in ids {
             match active(*id)? {
                 None => return refused(DistributeError::NoSuchUser(*id)),
-                Some(person) if managers_only && !person.manager => {
+                Some(user) if managers_only && !user.manager => {
                     return refused(DistributeError::NotAManager(*id));
                 }
                 Some(_) if self.is_in_steps() || has_wallet(*id)? => {}

@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
     use crate::memory::{FixedClock, PlainBodies, SequentialIds};
-    use crate::model::{Actor, Origin};
+    use crate::model::Requester;
     use crate::ports::ReplayedPage;
 
     /// The events of a provider: the number of events in each state, and the queries that were sent.
@@ -191,8 +191,8 @@ mod tests {
         let numbers = numbers.iter().map(|(state, number)| (state.code(), *number)).collect();
         let mut events = CountedEvents { numbers, queries: Vec::new() };
         let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
-        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-        let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
+        let requester = &Requester::OPERATOR;
+        let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, requester };
         let mut steps = Vec::new();
         loop {
             let step = replay.run_step(&mut events, ProviderId::from_uuid(Uuid::nil()), &context).unwrap();

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Changes, LedgerError};
 use crate::model::{
-    Company, EntryKind, IdempotencyKey, IdempotencyRecord, JournalEntry, Lookup, Occasion, Person,
-    Redemption, Schedule,
+    Company, EntryKind, IdempotencyKey, IdempotencyRecord, JournalEntry, Lookup, Occasion, Redemption,
+    Schedule, UserSummary,
 };
 use crate::values::{
     CompanyId, EmailAddress, JournalEntryId, OccasionId, ProviderId, RedemptionId, ScheduleId, UserId,
@@ -50,7 +50,7 @@ pub enum DistributionStep {
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
     /// Users, including deleted ones.
-    pub people: HashMap<UserId, Option<Person>>,
+    pub users: HashMap<UserId, Option<UserSummary>>,
     pub companies: HashMap<CompanyId, Option<CompanyFacts>>,
     /// Occasions that are not deleted, each with the provider of its company; a global occasion has none.
     pub occasions: HashMap<OccasionId, Option<(Option<ProviderId>, Occasion)>>,
@@ -70,10 +70,10 @@ impl Facts {
     /// Applies the changes of a decision to the facts, for the decisions that follow.
     pub fn apply_changes(&mut self, changes: &Changes) {
         for (user, _) in &changes.deleted_users {
-            if let Some(Some(person)) = self.people.get_mut(user) {
-                person.active = false;
-                if let Some(addresses) = self.administrators.get_mut(&person.company_id) {
-                    addresses.retain(|address| *address != person.email);
+            if let Some(Some(user)) = self.users.get_mut(user) {
+                user.active = false;
+                if let Some(addresses) = self.administrators.get_mut(&user.company_id) {
+                    addresses.retain(|address| *address != user.email);
                 }
             }
         }
@@ -93,14 +93,14 @@ impl Facts {
     }
 
     /// Finds a user of any provider, including deleted users.
-    pub fn find_person(&self, id: UserId) -> Result<Option<&Person>, LedgerError> {
-        self.people.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("user"))
+    pub fn find_user(&self, id: UserId) -> Result<Option<&UserSummary>, LedgerError> {
+        self.users.get(&id).map(Option::as_ref).ok_or(LedgerError::FactNotLoaded("user"))
     }
 
     /// Finds a user within the scope of a provider.
-    pub fn find_own_person(&self, scope: ProviderId, id: UserId) -> Result<Lookup<&Person>, LedgerError> {
-        let Some(person) = self.find_person(id)? else { return Ok(Lookup::Absent) };
-        Ok(self.find_own_company(scope, person.company_id)?.map(|_| person))
+    pub fn find_own_user(&self, scope: ProviderId, id: UserId) -> Result<Lookup<&UserSummary>, LedgerError> {
+        let Some(user) = self.find_user(id)? else { return Ok(Lookup::Absent) };
+        Ok(self.find_own_company(scope, user.company_id)?.map(|_| user))
     }
 
     /// Finds a company of any provider. Fails with [`LedgerError::CompanyHandedOver`] if the company is closed here:
@@ -183,9 +183,9 @@ mod tests {
         }
         let deleted_users = vec![(ann, Timestamp::UNIX_EPOCH), (user_id(3), Timestamp::UNIX_EPOCH)];
         fixture.facts.apply_changes(&Changes { deleted_users, ..Changes::default() });
-        assert!(!fixture.person_mut(ann).active);
-        assert!(fixture.person_mut(bob).active);
-        let remaining = [fixture.person_mut(bob).email.clone()];
+        assert!(!fixture.user_mut(ann).active);
+        assert!(fixture.user_mut(bob).active);
+        let remaining = [fixture.user_mut(bob).email.clone()];
         assert_eq!(fixture.facts.administrators[&COMPANY], remaining);
     }
 

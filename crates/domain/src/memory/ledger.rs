@@ -2,7 +2,7 @@
 
 use super::MemoryTx;
 use super::data::StoreData;
-use super::users::to_person;
+use super::users::to_summary;
 use crate::ledger::{
     AccountBook, Changes, CompanyFacts, DistributionProgress, DistributionStep, Facts, Needs,
 };
@@ -36,7 +36,7 @@ impl LedgerAccess for MemoryTx {
             for id in &needs.users {
                 let user = data.users.get(id);
                 companies.extend(user.map(|user| user.company_id));
-                facts.people.insert(*id, user.map(to_person));
+                facts.users.insert(*id, user.map(to_summary));
             }
             for id in companies {
                 let company = data.companies.get(&id).map(|company| {

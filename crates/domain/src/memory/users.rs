@@ -3,7 +3,7 @@
 use super::MemoryTx;
 use super::data::{StoreData, count_items, page_of};
 use crate::ledger::require_rule;
-use crate::model::{Person, User};
+use crate::model::{User, UserSummary};
 use crate::ports::{Lookup, ReadUsers, StoreError, Timestamp, UserQuery, Users};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
@@ -41,8 +41,8 @@ impl StoreData {
     }
 }
 
-pub(super) fn to_person(user: &User) -> Person {
-    Person {
+pub(super) fn to_summary(user: &User) -> UserSummary {
+    UserSummary {
         id: user.id,
         company_id: user.company_id,
         first_name: user.profile.first_name.clone(),
@@ -62,10 +62,14 @@ impl ReadUsers for MemoryTx {
         self.query(|data| data.find_with_provider(id).map(|(provider, _)| provider))
     }
 
-    fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
+    fn find_user_summaries(
+        &mut self,
+        scope: ProviderId,
+        ids: &[UserId],
+    ) -> Result<Vec<Lookup<UserSummary>>, StoreError> {
         self.query(|data| {
             ids.iter()
-                .map(|id| Lookup::in_scope(scope, data.find_with_provider(*id)).map(to_person))
+                .map(|id| Lookup::in_scope(scope, data.find_with_provider(*id)).map(to_summary))
                 .collect()
         })
     }

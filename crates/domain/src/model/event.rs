@@ -1,6 +1,6 @@
 //! Events: their kinds, contents and states.
 
-use super::{EventFacts, Person, Recognition};
+use super::{EventFacts, Recognition, UserSummary};
 use crate::money::Points;
 use crate::values::{CompanyId, EventId, JournalEntryId, ProviderId, Timestamp, stored_enum};
 
@@ -102,14 +102,14 @@ pub struct SenderName<'a> {
 pub struct RecognitionEvent<'a> {
     pub recognition: &'a Recognition,
     pub sender: &'a SenderName<'a>,
-    pub receiver: &'a Person,
+    pub receiver: &'a UserSummary,
     pub occasion_name: &'a str,
 }
 
 /// A redemption with the values that its event contains.
 #[derive(Debug, Clone)]
 pub struct RedemptionEvent<'a> {
-    pub user: &'a Person,
+    pub user: &'a UserSummary,
     /// The points of this redemption.
     pub points: Points,
     /// The total points that the user has redeemed, at the current rate.

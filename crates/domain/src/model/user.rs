@@ -69,7 +69,7 @@ impl User {
 
 /// The fields of a user that are needed to send recognitions and to show a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Person {
+pub struct UserSummary {
     pub id: UserId,
     pub company_id: CompanyId,
     pub first_name: SingleLine,
@@ -80,7 +80,7 @@ pub struct Person {
     pub active: bool,
 }
 
-impl Person {
+impl UserSummary {
     /// First and last name.
     pub fn full_name(&self) -> String {
         full_name(&self.first_name, self.last_name.as_ref())

@@ -55,7 +55,7 @@ impl Decide for OverrideBalance {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.find_person(self.user_id)?.map(|person| person.company_id);
+        let company = facts.find_user(self.user_id)?.map(|user| user.company_id);
         let accounts = company.map(|company| [Account::Reserve(company), Account::Rounding(company)]);
         Ok(Needs {
             accounts: accounts.into_iter().flatten().collect(),
@@ -68,7 +68,7 @@ impl Decide for OverrideBalance {
         let DecisionState { facts, book, changes, context, .. } = state;
         let (user, wallet) = (self.user_id, self.wallet);
         let no_user = || DecideError::Refused(OverrideError::NoSuchUser);
-        let found = facts.find_person(user)?.filter(|person| person.active).ok_or_else(no_user)?;
+        let found = facts.find_user(user)?.filter(|user| user.active).ok_or_else(no_user)?;
         let company = &facts.find_company(found.company_id)?.ok_or_else(no_user)?.company;
         let rate = company.rate;
         let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
@@ -149,9 +149,9 @@ mod tests {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10, 0]);
         let deleted = fixture.add_user(2, &[10, 0]);
-        fixture.person_mut(deleted).active = false;
+        fixture.user_mut(deleted).active = false;
         fixture.book.insert_loaded(Account::Wallet(WalletType::Manager, ann), None);
-        fixture.facts.people.insert(user_id(3), None);
+        fixture.facts.users.insert(user_id(3), None);
         fixture.load_account(Account::Rounding(COMPANY), Amount::ZERO);
         let check = |fixture: &mut Fixture, id: UserId, wallet: WalletType, count: i64| {
             expect_refusal(override_balance(fixture, id, wallet, count))

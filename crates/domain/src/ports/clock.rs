@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use super::{EventBodies, RenderError};
-use crate::model::{Action, AuditEntry, Company, EntryKind, Event, JournalEntry, NewEvent, Origin};
+use crate::model::{Action, AuditEntry, Company, EntryKind, Event, JournalEntry, NewEvent, Requester};
 use crate::values::JournalEntryId;
 
 pub use crate::values::Timestamp;
@@ -27,8 +27,7 @@ pub struct Context<'a> {
     pub ids: &'a dyn IdGenerator,
     /// Renders events to the bytes that are sent.
     pub bodies: &'a dyn EventBodies,
-    /// Who requested it.
-    pub origin: Origin<'a>,
+    pub requester: &'a Requester,
 }
 
 impl Context<'_> {
@@ -39,7 +38,7 @@ impl Context<'_> {
             company_id: company.id,
             provider_id: company.provider_id,
             kind,
-            requester: self.origin.into(),
+            requester: self.requester.clone(),
             rate: company.rate,
             created_at: self.clock.now(),
         }
@@ -69,7 +68,7 @@ impl Context<'_> {
         AuditEntry {
             id: self.ids.next_id(),
             at: self.clock.now(),
-            requester: self.origin.into(),
+            requester: self.requester.clone(),
             action,
             company_id: None,
             provider_id: None,

@@ -1,7 +1,7 @@
 //! Users.
 
 use super::{Lookup, StoreError, Timestamp};
-use crate::model::{Person, User};
+use crate::model::{User, UserSummary};
 use crate::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
 /// A query of a company's users. All conditions must hold.
@@ -24,7 +24,11 @@ pub trait ReadUsers {
     fn provider_of_user(&mut self, id: UserId) -> Result<Option<ProviderId>, StoreError>;
 
     /// Looks up any number of users, in the order of `ids`.
-    fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError>;
+    fn find_user_summaries(
+        &mut self,
+        scope: ProviderId,
+        ids: &[UserId],
+    ) -> Result<Vec<Lookup<UserSummary>>, StoreError>;
 
     /// The ids of a company's active users, or of its active managers, sorted by id.
     fn list_active_user_ids(

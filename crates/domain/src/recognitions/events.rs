@@ -1,7 +1,7 @@
 //! The events about recognitions (behaviour 23.3).
 
 use crate::model::{
-    Company, Event, JournalEntry, NewEvent, Person, Recognition, RecognitionEvent, SenderName,
+    Company, Event, JournalEntry, NewEvent, Recognition, RecognitionEvent, SenderName, UserSummary,
 };
 use crate::ports::{Context, RenderError};
 
@@ -14,7 +14,7 @@ pub(super) struct EventContext<'a> {
     /// Whether that provider has a callback URL.
     pub(super) has_callback: bool,
     /// The sending user; `None` if the company sent.
-    pub(super) sender: Option<&'a Person>,
+    pub(super) sender: Option<&'a UserSummary>,
     pub(super) occasion_name: &'a str,
 }
 
@@ -22,10 +22,10 @@ pub(super) struct EventContext<'a> {
 pub(super) fn build_events<'a>(
     event: for<'e> fn(RecognitionEvent<'e>) -> Event<'e>,
     event_context: &EventContext<'_>,
-    recognitions: impl Iterator<Item = (&'a Recognition, &'a Person)>,
+    recognitions: impl Iterator<Item = (&'a Recognition, &'a UserSummary)>,
     context: &Context<'_>,
 ) -> Result<Vec<NewEvent>, RenderError> {
-    let sender_name = event_context.sender.map(Person::full_name);
+    let sender_name = event_context.sender.map(UserSummary::full_name);
     let sender = SenderName {
         name: sender_name.as_deref().unwrap_or(event_context.company.name.as_str()),
         email: event_context.sender.map(|sender| sender.email.as_str()),

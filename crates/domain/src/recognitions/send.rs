@@ -13,7 +13,8 @@ use crate::ledger::{
     AccountBook, CompanyFacts, CrossedAlert, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
 };
 use crate::model::{
-    EntryKind, Event, JournalEntry, Occasion, Person, Recognition, RecognitionEvent, Sender, SentRecognition,
+    EntryKind, Event, JournalEntry, Occasion, Recognition, RecognitionEvent, Sender, SentRecognition,
+    UserSummary,
 };
 use crate::money::{Points, PointsRange, points_range};
 use crate::ports::{Context, Denied, StoreError};
@@ -89,8 +90,8 @@ struct Parties<'a> {
     company: &'a CompanyFacts,
     occasion: &'a Occasion,
     /// The sending user; `None` if the company sends.
-    sender: Option<&'a Person>,
-    receivers: Vec<&'a Person>,
+    sender: Option<&'a UserSummary>,
+    receivers: Vec<&'a UserSummary>,
 }
 
 impl SendRecognition {
@@ -131,7 +132,7 @@ impl Decide for SendRecognition {
         let company = match self.sender {
             Sender::Company(id) => Some(id),
             Sender::User(id) => {
-                let sender = facts.find_person(id)?;
+                let sender = facts.find_user(id)?;
                 if sender.is_some_and(|sender| sender.manager) {
                     needs.accounts.insert(Account::Wallet(WalletType::Manager, id));
                 }
@@ -191,14 +192,14 @@ fn find_parties<'a>(
     let (sender, company_id) = match command.sender {
         Sender::Company(id) => (None, id),
         Sender::User(id) => {
-            let sender = facts.find_own_person(scope, id)?.or_denied("sender_id").map_err(denied)?;
+            let sender = facts.find_own_user(scope, id)?.or_denied("sender_id").map_err(denied)?;
             (Some(sender), sender.company_id)
         }
     };
     let company = facts.find_own_company(scope, company_id)?.or_denied("sender_id").map_err(denied)?;
     let mut receivers = Vec::with_capacity(command.receivers.ids().len());
     for id in command.receivers.ids() {
-        let receiver = facts.find_own_person(scope, *id)?.or_denied("receiver_ids");
+        let receiver = facts.find_own_user(scope, *id)?.or_denied("receiver_ids");
         receivers.push(receiver.map_err(|error| DecideError::Refused(SendError::Receiver(*id, error)))?);
     }
     Ok(Parties { company, occasion, sender, receivers })
@@ -213,7 +214,7 @@ fn check_rules(parties: &Parties<'_>, command: &SendRecognition) -> (Option<Poin
     let points = Points::new(command.points_per_receiver).filter(|points| range.contains(*points));
     let receivers = &parties.receivers;
     let fault_if = |is_broken: bool, fault: SendFault| is_broken.then_some(fault);
-    let first_receiver = |is_match: &dyn Fn(&Person) -> bool| {
+    let first_receiver = |is_match: &dyn Fn(&UserSummary) -> bool| {
         receivers.iter().find(|receiver| is_match(receiver)).map(|receiver| receiver.id)
     };
     let faults = [
@@ -264,7 +265,7 @@ fn new_recognitions(
     context: &Context<'_>,
 ) -> Vec<Recognition> {
     let message = message_or_default(parties, command);
-    let new_recognition = |receiver: &&Person| Recognition {
+    let new_recognition = |receiver: &&UserSummary| Recognition {
         id: RecognitionId::from_uuid(context.ids.next_id()),
         receiver_id: receiver.id,
         sender: command.sender,

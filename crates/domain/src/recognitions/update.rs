@@ -2,7 +2,9 @@
 
 use super::events::{EventContext, build_events};
 use crate::any_provider;
-use crate::model::{Company, EntryKind, Event, JournalEntry, Person, Recognition, RecognitionEvent, Sender};
+use crate::model::{
+    Company, EntryKind, Event, JournalEntry, Recognition, RecognitionEvent, Sender, UserSummary,
+};
 use crate::ports::{
     Context, JournalEntries, LockableRow, Locks, Lookup, Outbox, ReadCompanies, ReadOccasions, ReadProviders,
     ReadUsers, Recognitions, StoreError,
@@ -79,10 +81,10 @@ where
 {
     let missing = |what: &str| StoreError::Broken(format!("recognition {} has no {what}", recognition.id));
     let provider = company.provider_id;
-    let receiver = find_person(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
+    let receiver = find_user(tx, provider, recognition.receiver_id)?.ok_or_else(|| missing("receiver"))?;
     let sender = match recognition.sender {
         Sender::Company(_) => None,
-        Sender::User(id) => Some(find_person(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
+        Sender::User(id) => Some(find_user(tx, provider, id)?.ok_or_else(|| missing("sender"))?),
     };
     let occasion_name = tx.find_occasion_name(recognition.occasion_id)?.ok_or_else(|| missing("occasion"))?;
     let has_callback = tx.find_provider(provider)?.is_some_and(|provider| provider.callback_url.is_some());
@@ -92,12 +94,12 @@ where
     tx.queue_events(&build_events(updated_event, &event_context, amended, context)?)
 }
 
-fn find_person<T: ReadUsers + ?Sized>(
+fn find_user<T: ReadUsers + ?Sized>(
     tx: &mut T,
     scope: ProviderId,
     id: UserId,
-) -> Result<Option<Person>, StoreError> {
-    Ok(tx.find_people(scope, &[id])?.pop().and_then(Lookup::own))
+) -> Result<Option<UserSummary>, StoreError> {
+    Ok(tx.find_user_summaries(scope, &[id])?.pop().and_then(Lookup::own))
 }
 
 fn updated_event(event: RecognitionEvent<'_>) -> Event<'_> {

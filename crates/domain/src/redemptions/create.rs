@@ -48,7 +48,7 @@ impl Decide for Redeem {
     }
 
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.find_person(self.user_id)?.map(|person| person.company_id);
+        let company = facts.find_user(self.user_id)?.map(|user| user.company_id);
         let accounts = company.map(|company| [Account::Redeemed(company), Account::Rounding(company)]);
         Ok(Needs { accounts: accounts.into_iter().flatten().collect(), ..Needs::default() })
     }
@@ -56,7 +56,7 @@ impl Decide for Redeem {
     fn decide(&self, state: &mut DecisionState<'_>) -> Result<Self::Done, DecideError<RedeemError>> {
         let DecisionState { facts, book, changes, context, .. } = state;
         let no_user = || DecideError::Refused(RedeemError::NoSuchUser);
-        let user = facts.find_person(self.user_id)?.filter(|person| person.active).ok_or_else(no_user)?;
+        let user = facts.find_user(self.user_id)?.filter(|user| user.active).ok_or_else(no_user)?;
         let found = facts.find_company(user.company_id)?.ok_or_else(no_user)?;
         let (company, rate) = (&found.company, found.company.rate);
         let points = self.sum.to_points(rate).map_err(|error| DecideError::Refused(error.into()))?;
@@ -127,8 +127,8 @@ mod tests {
         let mut fixture = Fixture::new(50);
         let ann = fixture.add_user(1, &[10]);
         let deleted = fixture.add_user(2, &[10]);
-        fixture.person_mut(deleted).active = false;
-        fixture.facts.people.insert(user_id(3), None);
+        fixture.user_mut(deleted).active = false;
+        fixture.facts.users.insert(user_id(3), None);
         assert!(matches!(expect_refusal(redeem_points(&mut fixture, ann, 0)), RedeemError::OutOfRange));
         assert!(matches!(
             expect_refusal(redeem_points(&mut fixture, ann, i64::MAX)),

@@ -55,7 +55,7 @@ impl Decide for Refund {
         if redemption.is_refunded {
             return Err(DecideError::Refused(RefundError::AlreadyRefunded));
         }
-        let user = facts.find_person(redemption.user_id)?.filter(|person| person.active);
+        let user = facts.find_user(redemption.user_id)?.filter(|user| user.active);
         let user = user.ok_or(DecideError::Refused(RefundError::UserDeleted))?;
         let company = &facts.find_company(redemption.company_id)?.ok_or_else(no_redemption)?.company;
         let (rate, wallet) = (company.rate, Account::Wallet(WalletType::User, user.id));
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn invalid_refunds_are_refused() {
         let (mut fixture, ann) = fixture_with_redemption();
-        fixture.person_mut(ann).active = false;
+        fixture.user_mut(ann).active = false;
         assert!(matches!(expect_refusal(refund_redemption(&mut fixture)), RefundError::UserDeleted));
         fixture.facts.redemptions.get_mut(&ID).unwrap().as_mut().unwrap().is_refunded = true;
         assert!(matches!(expect_refusal(refund_redemption(&mut fixture)), RefundError::AlreadyRefunded));

@@ -48,7 +48,7 @@ pub struct ProcessedDate {
 /// The outcome for a due date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DateOutcome {
-    Paid {
+    Distributed {
         users: usize,
     },
     /// The distribution was refused and will be retried.
@@ -136,7 +136,7 @@ fn run_due_date(
     });
     let processed = |outcome| ProcessedDate { schedule: schedule.id, due_on: schedule.next_on, outcome };
     match commands.execute_command(company.provider_id, &requester, command) {
-        Ok(Done::Distributed(done)) => Ok(processed(DateOutcome::Paid { users: done.users })),
+        Ok(Done::Distributed(done)) => Ok(processed(DateOutcome::Distributed { users: done.users })),
         Ok(_) => Err(StoreError::Broken("the command was not a distribution".into())),
         Err(Refusal::Distribute(DistributeError::ScheduleChanged)) => {
             Ok(processed(DateOutcome::ScheduleChanged))

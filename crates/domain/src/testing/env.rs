@@ -9,7 +9,7 @@ use super::StoreUnderTest;
 use crate::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use crate::decide::{Decide, execute_command};
 use crate::events::{Event, EventFacts};
-use crate::journal::{Actor, Origin};
+use crate::journal::Requester;
 use crate::money::{Points, PointsPerDollar, Sum};
 use crate::occasions::{self, Occasion, OccasionText};
 use crate::overrides::{OverrideBalance, OverrideError};
@@ -120,8 +120,7 @@ impl<'a> TestEnv<'a> {
 
     pub(super) fn context(&self) -> Context<'_> {
         let sources = &self.sources;
-        let origin = Origin { actor: Actor::Operator, reference: Some("tester"), key: None };
-        Context { clock: sources, ids: sources, bodies: sources, origin }
+        Context { clock: sources, ids: sources, bodies: sources, requester: &Requester::OPERATOR }
     }
 
     pub(super) fn new_uuid(&self) -> Uuid {

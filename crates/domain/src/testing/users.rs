@@ -146,10 +146,10 @@ pub(super) fn users_are_found_and_listed_in_order(env: &TestEnv<'_>) {
     assert_eq!(admins, [email("owner@example.com"), email("boss@example.com")]);
     let absent = UserId::from_uuid(env.new_uuid());
     let ids = [deleted, foreign.company.owner_id, absent, ann];
-    let people = env.with_tx(|tx| tx.find_people(env.provider, &ids));
-    assert!(matches!(&people[0], Lookup::Own(user) if !user.active && user.id == deleted));
-    assert_eq!((&people[1], &people[2]), (&Lookup::Foreign, &Lookup::Absent));
-    assert!(matches!(&people[3], Lookup::Own(user) if user.active && user.full_name() == "ann Doe"));
+    let users = env.with_tx(|tx| tx.find_user_summaries(env.provider, &ids));
+    assert!(matches!(&users[0], Lookup::Own(user) if !user.active && user.id == deleted));
+    assert_eq!((&users[1], &users[2]), (&Lookup::Foreign, &Lookup::Absent));
+    assert!(matches!(&users[3], Lookup::Own(user) if user.active && user.full_name() == "ann Doe"));
 }
 
 pub(super) fn many_users_are_found_by_their_keys(env: &TestEnv<'_>) {

@@ -43,7 +43,7 @@ impl Decide for DeleteUser {
 
     /// The reserve of the user's company, which receives the balances.
     fn further_needs(&self, facts: &Facts) -> Result<Needs, LedgerError> {
-        let company = facts.find_person(self.0)?.map(|person| person.company_id);
+        let company = facts.find_user(self.0)?.map(|user| user.company_id);
         Ok(Needs { accounts: company.map(Account::Reserve).into_iter().collect(), ..Needs::default() })
     }
 
@@ -52,7 +52,7 @@ impl Decide for DeleteUser {
         let DecisionState { facts, book, changes, context, .. } = state;
         let id = self.0;
         let user = facts
-            .find_own_person(scope, id)?
+            .find_own_user(scope, id)?
             .or_denied("id")
             .map_err(|error| DecideError::Refused(error.into()))?;
         if !user.active {
@@ -99,7 +99,7 @@ mod tests {
             EntryKind::UserDeletion { wallets: 2, .. }
         ));
         assert_eq!(fixture.changes.deleted_users[0].0, ann);
-        fixture.person_mut(ann).active = false;
+        fixture.user_mut(ann).active = false;
         delete_user(&mut fixture, ann).unwrap();
         assert_eq!(fixture.changes.journal_entries.len(), 1, "deleting again changes nothing");
     }
@@ -115,7 +115,7 @@ mod tests {
     fn the_owner_and_unknown_users_are_refused() {
         let mut fixture = Fixture::new(50);
         let owner = fixture.add_user(0, &[10, 0]);
-        fixture.facts.people.insert(user_id(3), None);
+        fixture.facts.users.insert(user_id(3), None);
         assert!(matches!(expect_refusal(delete_user(&mut fixture, owner)), DeleteUserError::IsOwner));
         let absent = expect_refusal(delete_user(&mut fixture, user_id(3)));
         assert!(matches!(absent, DeleteUserError::Denied(Denied::Absent("id"))));

@@ -17,4 +17,4 @@ pub use import::{ImportOutcome, ImportRecord, ImportStage, import_users, record_
 pub(crate) use open_wallets::open_wallets;
 pub use update::{UpdateUser, UpdateUserError, update, would_change};
 
-pub use crate::model::{Details, Person, Profile, UpdateDetails, User, full_name};
+pub use crate::model::{Details, Profile, UpdateDetails, User, UserSummary, full_name};

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpRequest;
+use guerdon_domain::idempotency::IdempotentRequest;
+use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::ports::{ReadTx, StoreError};
 use guerdon_domain::values::{ProviderId, Timestamp};
 
@@ -44,6 +46,15 @@ impl Call {
             response_retention: api.response_retention,
             caller: caller.clone(),
             id: request.match_info().get("id").map(str::to_owned),
+        }
+    }
+
+    /// Who requests the operation, as it is recorded.
+    pub(crate) fn requester(&self, key: Option<&IdempotentRequest>) -> Requester {
+        Requester {
+            actor: Actor::Provider,
+            reference: Some(self.request_id.clone()),
+            key: key.map(|request| request.key.key.clone()),
         }
     }
 

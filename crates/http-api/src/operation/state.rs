@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::web;
-use guerdon_domain::idempotency::IdempotentRequest;
-use guerdon_domain::journal::{Actor, Origin};
-use guerdon_domain::ports::{Context, Deadlines};
+use guerdon_domain::ports::Deadlines;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 
@@ -16,7 +14,6 @@ use super::key_locks::KeyLocks;
 use crate::api::Api;
 use crate::log_throttle::LogThrottle;
 use crate::operation::body_parser::BodyParser;
-use crate::operation::call::Call;
 use crate::operation::commit_decision::CommitDecision;
 use crate::operation::error::ApiError;
 use crate::operation::fair_queue::FairQueue;
@@ -82,25 +79,6 @@ impl ApiState {
             store_calls: Arc::new(Semaphore::new(STORE_CALLS_MAX)),
             api,
         })
-    }
-
-    /// The context that a call's use case needs in addition to the transaction.
-    pub(crate) fn use_case_context<'a>(
-        &'a self,
-        call: &'a Call,
-        key: Option<&'a IdempotentRequest>,
-    ) -> Context<'a> {
-        let sources = &self.api.context_sources;
-        Context {
-            clock: &*sources.clock,
-            ids: &*sources.ids,
-            bodies: &*sources.bodies,
-            origin: Origin {
-                actor: Actor::Provider,
-                reference: Some(&call.request_id),
-                key: key.map(|request| request.key.key.as_str()),
-            },
-        }
     }
 
     /// Runs `work` on the blocking pool, to its end even if the client disconnects. Fails with 503 if there are too

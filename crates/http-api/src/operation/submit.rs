@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use guerdon_domain::commands::{Command, Done, Outcome, OutcomeReceiver, Refusal, Submission};
 use guerdon_domain::idempotency::IdempotentRequest;
-use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::ports::{Consistency, StoreError};
 use tokio::sync::oneshot::{self, Sender};
 
@@ -86,11 +85,7 @@ impl ApiState {
         self.api.command_queue.submit_command(Submission {
             command,
             provider: call.scope,
-            requester: Requester {
-                actor: Actor::Provider,
-                reference: Some(call.request_id.to_string()),
-                key: idempotent_request.as_ref().map(|request| request.key.key.clone()),
-            },
+            requester: call.requester(idempotent_request.as_ref()),
             context_sources: self.api.context_sources.clone(),
             idempotent_request,
             outcome_receiver: Box::new(response),

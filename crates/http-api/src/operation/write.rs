@@ -243,7 +243,8 @@ fn run_in_transaction<W: WriteOperation>(
     tx: &mut dyn Tx,
 ) -> Result<Option<StepResult<W::Input>>, ApiError> {
     let PreparedRequest { call, key, parsed, .. } = prepared;
-    let context = state.use_case_context(call, key.as_ref());
+    let requester = call.requester(key.as_ref());
+    let context = state.api.context_sources.context_for(&requester);
     confirm_caller(&call.caller, tx, context.clock.now())?;
     W::require_object(tx, call)?;
     if W::NEEDS_DESIGNATION {

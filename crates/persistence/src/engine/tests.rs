@@ -15,7 +15,7 @@ use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::decide::execute_command;
 use guerdon_domain::distributions::{Recipients, RunDistribution};
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotentRequest};
-use guerdon_domain::journal::{Actor, Origin, Requester};
+use guerdon_domain::journal::{Actor, Requester};
 use guerdon_domain::memory::{FixedClock, MemoryStore, PlainBodies, SequentialIds};
 use guerdon_domain::money::{Amount, Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
@@ -112,8 +112,8 @@ impl EngineFixture {
     fn new(random: &mut Random) -> Self {
         let (store, ids) = (Arc::<MemoryStore>::default(), Arc::<SequentialIds>::default());
         let clock = FixedClock(Timestamp::UNIX_EPOCH);
-        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-        let context = Context { clock: &clock, ids: &*ids, bodies: &PlainBodies, origin };
+        let requester = &Requester::OPERATOR;
+        let context = Context { clock: &clock, ids: &*ids, bodies: &PlainBodies, requester };
         let provider = ProviderId::from_uuid(ids.next_id());
         let name = SingleLine::parse("Acme").unwrap();
         let rate = PointsPerDollar::new(random.one_of(&[1, 6, 7, 50, 333, 10_000])).unwrap();

@@ -105,15 +105,9 @@ impl ReadOutbox for Unit<'_> {
     }
 
     fn list_attempts(&mut self, id: EventId, limit: i64) -> Result<Vec<RecordedAttempt>, StoreError> {
-        let rows: Vec<RecordedAttemptRow> = self.query(|conn| {
-            attempts::table
-                .filter(attempts::event_id.eq(Id(id)))
-                .order(attempts::id.desc()) // ids increase with time
-                .limit(limit)
-                .select(RecordedAttemptRow::as_select())
-                .get_results(conn)
-        })?;
-        self.read_attempts(rows)
+        let query = latest_attempts(id, limit).select(RecordedAttemptRow::as_select());
+        let rows: Vec<RecordedAttemptRow> = self.query(|conn| query.get_results(conn))?;
+        self.sort_attempts(rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt))
     }
 
     fn list_attempts_without_responses(
@@ -121,15 +115,9 @@ impl ReadOutbox for Unit<'_> {
         id: EventId,
         limit: i64,
     ) -> Result<Vec<RecordedAttempt>, StoreError> {
-        let rows: Vec<AttemptSummaryRow> = self.query(|conn| {
-            attempts::table
-                .filter(attempts::event_id.eq(Id(id)))
-                .order(attempts::id.desc())
-                .limit(limit)
-                .select(AttemptSummaryRow::as_select())
-                .get_results(conn)
-        })?;
-        self.read_attempts(rows.into_iter().map(AttemptSummaryRow::without_response).collect())
+        let query = latest_attempts(id, limit).select(AttemptSummaryRow::as_select());
+        let rows: Vec<AttemptSummaryRow> = self.query(|conn| query.get_results(conn))?;
+        self.sort_attempts(rows.into_iter().map(AttemptSummaryRow::into_recorded_attempt))
     }
 
     fn outbox_statistics(&mut self) -> Result<OutboxStatistics, StoreError> {
@@ -179,17 +167,22 @@ impl Outbox for Unit<'_> {
 }
 
 impl Unit<'_> {
-    /// Converts the attempts at an event from newest first to oldest first.
-    fn read_attempts(
+    /// Sorts attempts, which were read newest first, oldest first.
+    fn sort_attempts(
         &mut self,
-        mut rows: Vec<RecordedAttemptRow>,
+        newest_first: impl DoubleEndedIterator<Item = Result<RecordedAttempt, StoreError>>,
     ) -> Result<Vec<RecordedAttempt>, StoreError> {
-        rows.reverse();
-        let attempts = rows.into_iter().map(RecordedAttemptRow::into_recorded_attempt).collect();
-        let mut attempts: Vec<RecordedAttempt> = self.record_failure(attempts)?;
+        let mut attempts: Vec<RecordedAttempt> = self.record_failure(newest_first.rev().collect())?;
         attempts.sort_by_key(|attempt| attempt.number);
         Ok(attempts)
     }
+}
+
+/// The latest attempts at an event, newest first: their ids increase with time.
+#[diesel::dsl::auto_type]
+fn latest_attempts(id: EventId, limit: i64) -> _ {
+    let event: Id<EventId> = Id(id);
+    attempts::table.filter(attempts::event_id.eq(event)).order(attempts::id.desc()).limit(limit)
 }
 
 /// An id below every id that was created at a time or later, provided that the clock was not set back by more

@@ -19,7 +19,7 @@ use super::Unit;
 use crate::failpoint::alter_changes;
 use crate::rows::schema::{companies, occasions, providers, users};
 use crate::rows::types::Id;
-use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, PersonRow};
+use crate::rows::{CompanyRow, IdempotencyRow, OccasionRow, UserSummaryRow};
 
 /// The maximum number of ids of one query.
 const IDS_MAX: usize = 2_000;
@@ -59,7 +59,7 @@ impl LedgerAccess for Unit<'_> {
         self.load_people(&needs.users, facts)?;
         let locking = self.limits.locking_mode();
         let of_people =
-            needs.users.iter().filter_map(|user| Some(facts.people.get(user)?.as_ref()?.company_id));
+            needs.users.iter().filter_map(|user| Some(facts.users.get(user)?.as_ref()?.company_id));
         let companies: BTreeSet<CompanyId> = needs.companies.iter().copied().chain(of_people).collect();
         let new: Vec<CompanyId> =
             companies.into_iter().filter(|company| !facts.companies.contains_key(company)).collect();
@@ -105,12 +105,12 @@ impl LedgerAccess for Unit<'_> {
 
 impl Unit<'_> {
     fn load_people(&mut self, ids: &BTreeSet<UserId>, facts: &mut Facts) -> Result<(), StoreError> {
-        let rows: Vec<PersonRow> =
-            rows_of!(self, ids, users::id, users::table.select(PersonRow::as_select()));
-        facts.people.extend(ids.iter().map(|id| (*id, None)));
+        let rows: Vec<UserSummaryRow> =
+            rows_of!(self, ids, users::id, users::table.select(UserSummaryRow::as_select()));
+        facts.users.extend(ids.iter().map(|id| (*id, None)));
         for row in rows {
-            let person = self.record_failure(row.into_person())?;
-            facts.people.insert(person.id, Some(person));
+            let user = self.record_failure(row.into_summary())?;
+            facts.users.insert(user.id, Some(user));
         }
         Ok(())
     }

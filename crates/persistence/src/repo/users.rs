@@ -6,23 +6,26 @@ use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
 use guerdon_domain::ports::{Lookup, ReadCompanies as _, ReadUsers, StoreError, Timestamp, UserQuery, Users};
-use guerdon_domain::users::{Person, User};
+use guerdon_domain::users::{User, UserSummary};
 use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLine, UserId};
 
 use super::super::Db;
 use super::Unit;
 use crate::rows::schema::{companies, users};
 use crate::rows::types::{DbTimestamp, Id};
-use crate::rows::{PersonRow, RowReader, UserRow};
+use crate::rows::{RowReader, UserRow, UserSummaryRow};
 
 /// The maximum number of ids of one query. Its result is in memory twice for a short time.
 const IDS_PER_QUERY: usize = 2_000;
 
 impl Unit<'_> {
     /// The rows of up to `IDS_PER_QUERY` ids with the provider of each. A single id uses the cached statement.
-    fn people_slice(&mut self, ids: &[UserId]) -> Result<Vec<(Id<ProviderId>, PersonRow)>, StoreError> {
+    fn load_summaries(
+        &mut self,
+        ids: &[UserId],
+    ) -> Result<Vec<(Id<ProviderId>, UserSummaryRow)>, StoreError> {
         let found = users::table.inner_join(companies::table);
-        let columns = (companies::provider_id, PersonRow::as_select());
+        let columns = (companies::provider_id, UserSummaryRow::as_select());
         match ids {
             [one] => self.query(|conn| found.filter(users::id.eq(Id(one))).select(columns).get_results(conn)),
             many => {
@@ -77,13 +80,18 @@ impl ReadUsers for Unit<'_> {
         Ok(found.map(|found| found.0))
     }
 
-    fn find_people(&mut self, scope: ProviderId, ids: &[UserId]) -> Result<Vec<Lookup<Person>>, StoreError> {
+    fn find_user_summaries(
+        &mut self,
+        scope: ProviderId,
+        ids: &[UserId],
+    ) -> Result<Vec<Lookup<UserSummary>>, StoreError> {
         let mut found = HashMap::with_capacity(ids.len());
         for slice in ids.chunks(IDS_PER_QUERY) {
-            for (owner, row) in self.people_slice(slice)? {
+            for (owner, row) in self.load_summaries(slice)? {
                 let id = row.id.0;
-                let person = Lookup::in_scope(scope, Some((owner.0, row))).try_map(PersonRow::into_person);
-                found.insert(id, self.record_failure(person)?);
+                let user =
+                    Lookup::in_scope(scope, Some((owner.0, row))).try_map(UserSummaryRow::into_summary);
+                found.insert(id, self.record_failure(user)?);
             }
         }
         Ok(ids.iter().map(|id| found.remove(id).unwrap_or(Lookup::Absent)).collect())

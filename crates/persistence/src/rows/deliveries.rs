@@ -129,12 +129,8 @@ impl<'a> AttemptRow<'a> {
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = attempts)]
 pub(crate) struct RecordedAttemptRow {
-    event_id: Id<EventId>,
-    number: i32,
-    started_at: DbTimestamp,
-    duration_micros: i64,
-    status: Option<i16>,
-    failure: Option<String>,
+    #[diesel(embed)]
+    summary: AttemptSummaryRow,
     response_headers: Option<String>,
     response: Vec<u8>,
 }
@@ -151,24 +147,19 @@ pub(crate) struct AttemptSummaryRow {
     failure: Option<String>,
 }
 
-impl AttemptSummaryRow {
-    /// The attempt with an empty response.
-    pub(crate) fn without_response(self) -> RecordedAttemptRow {
-        let Self { event_id, number, started_at, duration_micros, status, failure } = self;
-        RecordedAttemptRow {
-            event_id,
-            number,
-            started_at,
-            duration_micros,
-            status,
-            failure,
-            response_headers: None,
-            response: Vec::new(),
-        }
+impl RecordedAttemptRow {
+    pub(crate) fn into_recorded_attempt(self) -> Result<RecordedAttempt, StoreError> {
+        let attempt = self.summary.into_recorded_attempt()?;
+        Ok(RecordedAttempt {
+            response_headers: self.response_headers,
+            response_body: self.response,
+            ..attempt
+        })
     }
 }
 
-impl RecordedAttemptRow {
+impl AttemptSummaryRow {
+    /// The attempt with an empty response.
     pub(crate) fn into_recorded_attempt(self) -> Result<RecordedAttempt, StoreError> {
         let reader = RowReader { table: "attempts", id: &self.event_id.0 };
         let micros = reader.require_valid("duration_micros", u64::try_from(self.duration_micros).ok())?;
@@ -178,8 +169,8 @@ impl RecordedAttemptRow {
             duration: Duration::from_micros(micros),
             status: self.status.and_then(|status| u16::try_from(status).ok()),
             error: self.failure,
-            response_headers: self.response_headers,
-            response_body: self.response,
+            response_headers: None,
+            response_body: Vec::new(),
         })
     }
 }

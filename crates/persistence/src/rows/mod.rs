@@ -64,7 +64,7 @@ pub(crate) use schedules::{ScheduleRow, SkippedDateRow};
 pub(crate) use statistics::{
     CompanyDayRow, CompanySummaryRow, OccasionUsageRow, ProviderAttemptsRow, ProviderHourRow, ServiceHourRow,
 };
-pub(crate) use users::{PersonRow, UserRow};
+pub(crate) use users::{UserRow, UserSummaryRow};
 
 use guerdon_domain::ports::StoreError;
 

@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 use guerdon_domain::person_details;
 use guerdon_domain::ports::StoreError;
-use guerdon_domain::users::{Details, Person, Profile, User};
+use guerdon_domain::users::{Details, Profile, User, UserSummary};
 use guerdon_domain::values::{CompanyId, EmailAddress, Groups, SingleLine, UserId};
 
 use super::RowReader;
@@ -127,10 +127,10 @@ impl UserRow {
     }
 }
 
-/// The columns of a `Person`.
+/// The columns of a `UserSummary`.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = users)]
-pub(crate) struct PersonRow {
+pub(crate) struct UserSummaryRow {
     pub(crate) id: Id<UserId>,
     company_id: Id<CompanyId>,
     email: String,
@@ -140,10 +140,10 @@ pub(crate) struct PersonRow {
     deleted_at: Option<DbTimestamp>,
 }
 
-impl PersonRow {
-    pub(crate) fn into_person(self) -> Result<Person, StoreError> {
+impl UserSummaryRow {
+    pub(crate) fn into_summary(self) -> Result<UserSummary, StoreError> {
         let reader = RowReader { table: "users", id: &self.id.0 };
-        Ok(Person {
+        Ok(UserSummary {
             id: self.id.0,
             company_id: self.company_id.0,
             first_name: reader.parse_column("first_name", &self.first_name, SingleLine::parse)?,

@@ -21,7 +21,7 @@ use guerdon_persistence::OpenDatabase;
 use uuid::Uuid;
 
 use super::record::{AccountIndex, Answer, End, History, Moment, Operation, Request};
-use crate::support::{LedgerFixture, ORIGIN};
+use crate::support::{LedgerFixture, REQUESTER};
 
 /// The processes. Two of them read snapshots, two claim events, and the others move points and read balances.
 const PROCESSES: usize = 16;
@@ -222,7 +222,7 @@ impl<'d> Process<'d> {
             }
             Ok((201, format!("{done:?}").into_bytes()))
         });
-        match self.queue.submit_and_wait(fixture.provider, ORIGIN.into(), command, request, render) {
+        match self.queue.submit_and_wait(fixture.provider, REQUESTER, command, request, render) {
             Outcome::Done(done) => End::Ok(Answer::Moved(format!("{done:?}"))),
             Outcome::AlreadyExecuted(record) => {
                 End::Ok(Answer::Moved(String::from_utf8(record.body).unwrap()))

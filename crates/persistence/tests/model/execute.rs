@@ -13,7 +13,7 @@ use guerdon_domain::wallets::WalletType;
 
 use super::reference::{PEER, Payer, Transition, USER, Verdict};
 use super::{Subject, verdict_of};
-use crate::support::ORIGIN;
+use crate::support::REQUESTER;
 
 fn wallet_type(wallet: usize) -> WalletType {
     match wallet {
@@ -107,7 +107,7 @@ impl Subject {
             fixture.commands.submit_command(Submission {
                 command: Command::SendRecognition(fixture.send_command(company, &[*receiver], points)),
                 provider: fixture.provider,
-                requester: ORIGIN.into(),
+                requester: REQUESTER,
                 context_sources: fixture.context_sources(),
                 idempotent_request: None,
                 outcome_receiver: Box::new(SuccessSender(sender.clone())),

@@ -15,7 +15,7 @@ use guerdon_domain::commands::{BlockingCommandQueue, Command, CommandQueue, Cont
 use guerdon_domain::companies::{self, CompanyWithOwner, CreateCompany, UpdateCompany, UpdateCompanyError};
 use guerdon_domain::distributions::{Distribution, Recipients, RunDistribution};
 use guerdon_domain::events::{Event, EventFacts};
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::money::{Points, PointsPerDollar, Sum};
 use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::overrides::OverrideBalance;
@@ -65,8 +65,8 @@ impl IdGenerator for TestIds {
     }
 }
 
-/// The origin of every request in these tests.
-pub const ORIGIN: Origin<'_> = Origin { actor: Actor::Operator, reference: Some("tester"), key: None };
+/// The requester in these tests.
+pub const REQUESTER: Requester = Requester::OPERATOR;
 
 pub struct TestBodies;
 
@@ -171,7 +171,7 @@ impl LedgerFixture {
         let clock = Arc::new(TestClock(AtomicI64::new(CLOCK_START)));
         let ids = Arc::new(TestIds(AtomicU64::new(1)));
         let provider = ProviderId::from_uuid(ids.next_id());
-        let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, origin: ORIGIN };
+        let context = Context { clock: &*clock, ids: &*ids, bodies: &TestBodies, requester: &REQUESTER };
         let (company, owner, occasion) = store
             .transaction(|tx| -> Result<_, Box<dyn std::error::Error + Send + Sync>> {
                 tx.insert_provider(&sample_provider(provider, clock.now()))?;
@@ -207,7 +207,7 @@ impl LedgerFixture {
     }
 
     pub fn context(&self) -> Context<'_> {
-        Context { clock: &*self.clock, ids: &*self.ids, bodies: &TestBodies, origin: ORIGIN }
+        Context { clock: &*self.clock, ids: &*self.ids, bodies: &TestBodies, requester: &REQUESTER }
     }
 
     pub fn create_user(&self, name: &str) -> UserId {
@@ -288,7 +288,7 @@ impl LedgerFixture {
 
     /// Submits a command and waits for its outcome.
     pub fn execute_command(&self, command: Command) -> Result<Done, Refusal> {
-        self.command_queue().execute_command(self.provider, &ORIGIN.into(), command)
+        self.command_queue().execute_command(self.provider, &REQUESTER, command)
     }
 
     /// Finishes the distributions that are executed in several steps.

@@ -25,7 +25,7 @@ const RUN_TIME_MAX: Duration = Duration::from_secs(4);
 const SHARED_RECOVERY_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Pays scheduled distributions when they are due.
-pub(super) struct DuePayments {
+pub(super) struct DueDistributions {
     store: Arc<dyn Store>,
     commands: BlockingCommandQueue,
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
@@ -37,7 +37,7 @@ pub(super) struct DuePayments {
     reported: BTreeSet<JournalEntryId>,
 }
 
-impl DuePayments {
+impl DueDistributions {
     pub(super) fn new(store: Arc<dyn Store>, queue: Arc<dyn CommandQueue>) -> Self {
         let commands = BlockingCommandQueue { queue, context_sources: context_sources() };
         Self {
@@ -51,15 +51,15 @@ impl DuePayments {
     }
 
     /// Pays the dates that are due, one after the other, and logs the outcome of each.
-    pub(super) fn pay_due_dates(&mut self) {
-        if let Some(cause) = self.try_pay_due_dates() {
+    pub(super) fn run_all(&mut self) {
+        if let Some(cause) = self.try_run_all() {
             log::warn!(cause:%; "cannot read the schedules that are due");
         }
     }
 
     /// Returns the failure that ended the run, unless the previous run failed as well, so that an outage is logged
     /// once. The failure of a single schedule is logged once until it works again, and does not end the run.
-    fn try_pay_due_dates(&mut self) -> Option<StoreError> {
+    fn try_run_all(&mut self) -> Option<StoreError> {
         let begun = Instant::now();
         while begun.elapsed() < RUN_TIME_MAX {
             match self.process_next_date() {
@@ -132,7 +132,7 @@ fn warn_of_unfinished(UnfinishedDistribution { entry_id: cause, reason, .. }: &U
 
 fn log_date_outcome(ProcessedDate { schedule, due_on, outcome }: &ProcessedDate) {
     match outcome {
-        DateOutcome::Paid { users } => {
+        DateOutcome::Distributed { users } => {
             log::info!(schedule_id:% = schedule, due_on:%, users:%; "paid a scheduled distribution")
         }
         DateOutcome::Refused { reason, retry_at } => log::info!(
@@ -195,13 +195,13 @@ mod tests {
         let opened = open_with_notifiers(&url, Access::Command, Notifiers::default()).unwrap();
         let database =
             Arc::new(UnreliableStore { store: opened.requests, is_unavailable: AtomicBool::new(true) });
-        let mut payments = DuePayments::new(Arc::<UnreliableStore>::clone(&database), opened.commands);
+        let mut payments = DueDistributions::new(Arc::<UnreliableStore>::clone(&database), opened.commands);
         for _outage in 0..2 {
             database.is_unavailable.store(true, Ordering::Relaxed);
-            let reported: Vec<bool> = (0..3).map(|_| payments.try_pay_due_dates().is_some()).collect();
+            let reported: Vec<bool> = (0..3).map(|_| payments.try_run_all().is_some()).collect();
             assert_eq!(reported, [true, false, false]);
             database.is_unavailable.store(false, Ordering::Relaxed);
-            assert!(payments.try_pay_due_dates().is_none());
+            assert!(payments.try_run_all().is_none());
         }
     }
 }

@@ -50,7 +50,7 @@ use api_pages::render_api_pages;
 use background::{HealthCheck, repeat_every};
 pub(crate) use database::prepare_folders;
 use delivery::RunningDelivery;
-use distributions::DuePayments;
+use distributions::DueDistributions;
 pub(crate) use distributions::resume_distributions;
 use metrics::{DeliveryCounters, Metrics};
 pub(crate) use run_command::run_command;
@@ -81,7 +81,7 @@ pub(crate) struct Application {
     unbalanced_companies: Arc<AtomicI64>,
     statistics: StatisticsWriter,
     failed_requests: Arc<FailedRequestWriter>,
-    due_payments: DuePayments,
+    due_distributions: DueDistributions,
     delivery: RunningDelivery,
     command_socket: Option<(CommandSocket, Arc<CommandHandler>)>,
 }
@@ -103,7 +103,7 @@ impl Application {
         let observed = ObservedState::default();
         let health_check = HealthCheck::new(health, &observed);
         health_check.check_at_start()?;
-        let due_payments = DuePayments::new(Arc::clone(&background), Arc::clone(&commands));
+        let due_distributions = DueDistributions::new(Arc::clone(&background), Arc::clone(&commands));
         let failed_requests = FailedRequestWriter::new(&background, &observed.failed_requests);
         let command_socket = open_command_socket(settings, &background, &commands, &keys, &failed_requests)?;
         let listener_tls = tls::prepare_listener_tls(settings)?;
@@ -145,7 +145,7 @@ impl Application {
             unbalanced_companies,
             statistics,
             failed_requests,
-            due_payments,
+            due_distributions,
             delivery,
             command_socket,
         })
@@ -167,7 +167,7 @@ impl Application {
         let operator = self.operator.server.handle();
         let mut api_task = rt::spawn(self.api.server);
         rt::spawn(self.operator.server);
-        let (statistics, mut due_payments) = (Arc::new(self.statistics), self.due_payments);
+        let (statistics, mut due_distributions) = (Arc::new(self.statistics), self.due_distributions);
         let periodic_statistics = Arc::clone(&statistics);
         let (failed_requests, periodic_writer) = (Arc::clone(&self.failed_requests), self.failed_requests);
         let mut tasks = background::spawn_tasks(
@@ -179,7 +179,7 @@ impl Application {
             self.unbalanced_companies,
         );
         tasks.push(rt::spawn(repeat_every("distributions", distributions::CHECK_INTERVAL, move || {
-            due_payments.pay_due_dates()
+            due_distributions.run_all()
         })));
         tasks.push(rt::spawn(repeat_every("statistics", statistics::STORE_INTERVAL, move || {
             periodic_statistics.store_counts()

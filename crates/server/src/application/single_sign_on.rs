@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::ports::{Context, Store, StoreError, StoreExt};
 use guerdon_domain::saml::{expires_soon, notify_of_expiry};
 use guerdon_domain::values::CompanyId;
@@ -26,8 +26,8 @@ pub(super) fn check_certificates(store: &dyn Store) {
 /// Checks the certificate of each company. A company whose settings are damaged is logged and skipped, so that the others
 /// are checked.
 fn warn_of_expiring(store: &dyn Store) -> Result<u32, StoreError> {
-    let origin = Origin { actor: Actor::Operator, reference: Some("single sign-on"), key: None };
-    let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
+    let requester = &Requester { reference: Some("single sign-on".to_owned()), ..Requester::OPERATOR };
+    let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
     let (mut after, mut count): (Option<CompanyId>, u32) = (None, 0);
     loop {
         let page = store.read_snapshot(|reads| reads.list_companies_with_single_sign_on(after, PAGE_SIZE))?;

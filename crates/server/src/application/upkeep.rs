@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::ports::{Clock as _, Context, Store};
 use guerdon_http_api::ServiceState;
 use guerdon_webhook_dispatcher::Bodies;
@@ -90,8 +90,8 @@ impl Pruning {
             }
             return;
         }
-        let origin = Origin { actor: Actor::Operator, reference: Some("retention"), key: None };
-        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin };
+        let requester = &Requester { reference: Some("retention".to_owned()), ..Requester::OPERATOR };
+        let context = Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester };
         match retention::prune(store, &self.retention, &context) {
             Ok(record) => {
                 self.last_full_prune = Some(Instant::now());

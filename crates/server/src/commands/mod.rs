@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use guerdon_domain::audit_log::{Action, AuditEntry};
 use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::ports::{Context, Store, StoreExt as _};
 use guerdon_webhook_dispatcher::Bodies;
 
@@ -64,8 +64,8 @@ pub(crate) struct CommandEnvironment {
     /// The keys that hash and encrypt secrets.
     pub(crate) keys: Arc<Keys>,
     pub(crate) settings: Arc<Settings>,
-    /// The user who runs the command, as [`current_user`] returns it.
-    pub(crate) user: Option<String>,
+    /// The operator, with the user who runs the command, as [`current_user`] returns it.
+    pub(crate) requester: Requester,
     /// The progress on the terminal.
     pub(crate) progress: Progress,
     /// How many threads a long command may use. A command in a service may use only one, because the service also
@@ -91,7 +91,7 @@ impl CommandEnvironment {
             commands: BlockingCommandQueue { queue, context_sources: context_sources() },
             keys,
             settings: Arc::new(settings.clone()),
-            user: current_user(),
+            requester: Requester { reference: current_user(), ..Requester::OPERATOR },
             progress: Progress::default(),
             threads: NonZero::<usize>::MIN,
             in_service: true,
@@ -101,13 +101,12 @@ impl CommandEnvironment {
 
     /// Returns the environment for a command of another user.
     pub(crate) fn with_user(&self, user: Option<String>) -> Self {
-        Self { user, ..self.clone() }
+        Self { requester: Requester { reference: user, ..Requester::OPERATOR }, ..self.clone() }
     }
 
-    /// The context of use cases: the system clock, new ids, and the operator as the origin.
+    /// The context of use cases: the system clock, new ids, and the operator.
     pub(crate) fn context(&self) -> Context<'_> {
-        let origin = Origin { actor: Actor::Operator, reference: self.user.as_deref(), key: None };
-        Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, origin }
+        Context { clock: &SystemClock, ids: &SystemIds, bodies: &Bodies, requester: &self.requester }
     }
 }
 
@@ -131,8 +130,8 @@ impl Command {
     ) -> Result<CommandOutput, CommandError> {
         let output = self.execute_in(environment)?;
         if self.is_logged() {
-            let (name, user) =
-                (self.command_line_name(), environment.user.as_deref().unwrap_or("unknown user"));
+            let user = environment.requester.reference.as_deref().unwrap_or("unknown user");
+            let name = self.command_line_name();
             log::info!(command = name.as_str(), user; "executed a command");
         }
         Ok(output)

@@ -38,7 +38,8 @@ fn check_genuine_deliveries(program: &str, script: &str) {
     }
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
         let fixture = WebhookFixture::create(service, 2);
-        let sample = ReceiverProcess::start_program(program, script, &fixture.secret, &fixture.url);
+        let secrets = format!("gw_new {}", fixture.secret);
+        let sample = ReceiverProcess::start_program(program, script, &secrets, &fixture.url);
         fixture.receiver.set_default_reply(Reply::Relay(sample.port));
         let recognition = fixture.send_recognition(service);
         let arrival = fixture.next();
@@ -50,17 +51,19 @@ fn check_genuine_deliveries(program: &str, script: &str) {
         assert_eq!(printed["data"], arrival.json()["data"]);
         assert_eq!(printed["data"]["id"], recognition["id"]);
         super::wait_for_state(service, arrival.event_id(), "delivered");
-        sample.assert_refuses(&arrival, "the nonce was used before");
+        sample.assert_rejects(&arrival, "the nonce was used before");
         check_altered_deliveries(&sample, &arrival, &fixture);
         let other =
             ReceiverProcess::start_program(program, script, &fixture.secret, &format!("{}/", fixture.url));
-        other.assert_refuses(&arrival, "the signature does not match");
+        other.assert_rejects(&arrival, "the signature does not match");
         let other =
             ReceiverProcess::start_program(program, script, &format!("{}x", fixture.secret), &fixture.url);
-        other.assert_refuses(&arrival, "the signature does not match");
+        other.assert_rejects(&arrival, "the signature does not match");
         assert_eq!(sample.stdout_lines.try_iter().count(), 0);
         let again = sign_again(&arrival, &fixture, "0123456789abcdef0123456789abcdef");
         assert_eq!(forward_request(sample.port, &again), 200); // a retry is confirmed but not handled again
+        let other_secret = sign_with("gw_new", &arrival, &fixture, "1123456789abcdef0123456789abcdef");
+        assert_eq!(forward_request(sample.port, &other_secret), 200);
         fixture.send_recognition(service);
         let next = fixture.next();
         let printed: Value = serde_json::from_str(&next_line(&sample.stdout_lines)).unwrap();
@@ -91,7 +94,7 @@ fn the_samples_report_missing_settings() {
 fn check_unsupported_requests(sample: &ReceiverProcess, arrival: &ReceivedRequest, fixture: &WebhookFixture) {
     let mut timeless = arrival.clone();
     timeless.set_header("X-Service-Timestamp", "now");
-    sample.assert_refuses(&sign_again(&timeless, fixture, &"1".repeat(32)), "the timestamp is malformed");
+    sample.assert_rejects(&sign_again(&timeless, fixture, &"1".repeat(32)), "the timestamp is malformed");
     let mut endless = arrival.clone();
     endless.set_header("Content-Length", "+7");
     assert_eq!(forward_request(sample.port, &endless), 400);
@@ -100,7 +103,7 @@ fn check_unsupported_requests(sample: &ReceiverProcess, arrival: &ReceivedReques
     let mut broken = first.clone();
     broken.body = vec![b'x'; broken.body.len()];
     assert_eq!(forward_request(sample.port, &sign_again(&broken, fixture, &"2".repeat(32))), 500);
-    assert!(next_line(&sample.stderr_lines).starts_with("not taken: "));
+    assert!(next_line(&sample.stderr_lines).starts_with("not stored: "));
     assert_eq!(forward_request(sample.port, &sign_again(&first, fixture, &"3".repeat(32))), 200);
     let printed: Value = serde_json::from_str(&next_line(&sample.stdout_lines)).unwrap();
     assert_eq!(printed["event_id"], "an-event");
@@ -140,7 +143,7 @@ fn check_altered_deliveries(sample: &ReceiverProcess, arrival: &ReceivedRequest,
     let changed = |change: &dyn Fn(&mut ReceivedRequest)| {
         let mut copy = arrival.clone();
         change(&mut copy);
-        sample.assert_refuses(&copy, "the signature does not match");
+        sample.assert_rejects(&copy, "the signature does not match");
     };
     changed(&|copy| *copy.body.last_mut().unwrap() ^= 1);
     changed(&|copy| copy.set_header("X-Service-Timestamp", "2026-01-01T00:00:00.000Z"));
@@ -152,16 +155,24 @@ fn check_altered_deliveries(sample: &ReceiverProcess, arrival: &ReceivedRequest,
         let mut copy = arrival.clone();
         copy.set_header("X-Service-Timestamp", stale);
         let copy = sign_again(&copy, fixture, "00000000000000000000000000000000");
-        sample.assert_refuses(&copy, "the timestamp is too old or too new");
+        sample.assert_rejects(&copy, "the timestamp is too old or too new");
     }
 }
 
 /// The same request, signed with the right secret and another nonce.
 fn sign_again(arrival: &ReceivedRequest, fixture: &WebhookFixture, nonce: &str) -> ReceivedRequest {
+    sign_with(&fixture.secret, arrival, fixture, nonce)
+}
+
+fn sign_with(
+    secret: &str,
+    arrival: &ReceivedRequest,
+    fixture: &WebhookFixture,
+    nonce: &str,
+) -> ReceivedRequest {
     let mut copy = arrival.clone();
     copy.set_header("X-Service-Nonce", nonce);
-    let signature =
-        sign(&fixture.secret, &fixture.url, copy.header("X-Service-Timestamp"), nonce, &copy.body);
+    let signature = sign(secret, &fixture.url, copy.header("X-Service-Timestamp"), nonce, &copy.body);
     copy.set_header("X-Service-Signature", &signature);
     copy
 }
@@ -179,9 +190,9 @@ impl ReceiverProcess {
         Self { port: port.parse().unwrap(), child, stdout_lines: printed, stderr_lines: complained }
     }
 
-    fn assert_refuses(&self, arrival: &ReceivedRequest, why: &str) {
+    fn assert_rejects(&self, arrival: &ReceivedRequest, reason: &str) {
         assert_eq!(forward_request(self.port, arrival), 401, "{arrival:?}");
-        assert_eq!(next_line(&self.stderr_lines), format!("refused: {why}"));
+        assert_eq!(next_line(&self.stderr_lines), format!("rejected: {reason}"));
     }
 }
 

@@ -138,7 +138,7 @@ mod tests {
     use guerdon_domain::money::Points;
     use guerdon_domain::ports::EventBodies;
     use guerdon_domain::recognitions::{Recognition, Sender};
-    use guerdon_domain::users::Person;
+    use guerdon_domain::users::UserSummary;
     use guerdon_domain::values::{
         CompanyId, EmailAddress, Message, OccasionId, RecognitionId, SingleLine, Timestamp, UserId,
     };
@@ -160,7 +160,7 @@ mod tests {
             company_id,
             created_at: Timestamp::new(datetime!(2026-11-20 20:01:02.345678 UTC)),
         };
-        let receiver = Person {
+        let receiver = UserSummary {
             id: recognition.receiver_id,
             company_id,
             first_name: SingleLine::parse("Ada").unwrap(),

@@ -70,7 +70,7 @@ mod tests {
     use guerdon_domain::events::Event;
     use guerdon_domain::money::Points;
     use guerdon_domain::ports::EventBodies;
-    use guerdon_domain::users::Person;
+    use guerdon_domain::users::UserSummary;
     use guerdon_domain::values::{CompanyId, EmailAddress, SingleLine, UserId};
 
     use super::*;
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_redemption_shows_who_spent_how_many_points() {
-        let user = Person {
+        let user = UserSummary {
             id: UserId::from_uuid(Uuid::from_u128(1)),
             company_id: CompanyId::from_uuid(Uuid::from_u128(2)),
             first_name: SingleLine::parse("Ada").unwrap(),

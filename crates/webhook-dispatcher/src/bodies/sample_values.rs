@@ -2,13 +2,13 @@
 
 use guerdon_domain::money::Points;
 use guerdon_domain::ports::{IdGenerator, RenderError};
-use guerdon_domain::users::Person;
+use guerdon_domain::users::UserSummary;
 use guerdon_domain::values::{CompanyId, EmailAddress, InvalidValue, SingleLine, UserId};
 
 /// A user with new ids.
-pub(super) fn sample_receiver(ids: &dyn IdGenerator) -> Result<Person, RenderError> {
+pub(super) fn sample_receiver(ids: &dyn IdGenerator) -> Result<UserSummary, RenderError> {
     let describe = |error: InvalidValue| RenderError(error.to_string());
-    Ok(Person {
+    Ok(UserSummary {
         id: UserId::from_uuid(ids.next_id()),
         company_id: CompanyId::from_uuid(ids.next_id()),
         first_name: SingleLine::parse("Grace").map_err(describe)?,

@@ -102,8 +102,8 @@ fn every_receiver_gets_the_points_from_the_reserve() {
 fn named_users_must_all_be_active_have_the_wallet_and_be_named_once() {
     let (mut fixture, [ann, boss]) = two_users();
     let deleted = fixture.add_user(3, &[0, 0]);
-    fixture.person_mut(deleted).active = false;
-    fixture.facts.people.insert(user_id(4), None);
+    fixture.user_mut(deleted).active = false;
+    fixture.facts.users.insert(user_id(4), None);
     let closed = fixture.add_user(5, &[0, 0]);
     fixture.book.account_mut(Account::Wallet(WalletType::User, closed)).unwrap().closed_at =
         Some(Timestamp::UNIX_EPOCH);
@@ -144,14 +144,14 @@ fn only_users_who_still_have_the_wallet_receive() {
         1
     );
     let unloaded = Recipients::All(vec![ann, user_id(6)]);
-    fixture.facts.people.insert(user_id(6), Some(fixture.facts.people[&ann].clone().unwrap()));
+    fixture.facts.users.insert(user_id(6), Some(fixture.facts.users[&ann].clone().unwrap()));
     let needed =
         expect_not_loaded(fixture.decide_command(PROVIDER, &new_distribution(WalletType::User, 1, unloaded)));
     assert!(
         matches!(needed, LedgerError::AccountNotLoaded(_)),
         "a receiver whose account is not loaded is not left out"
     );
-    fixture.person_mut(boss).manager = false;
+    fixture.user_mut(boss).manager = false;
     let refused =
         expect_refusal(fixture.decide_command(PROVIDER, &new_distribution(WalletType::Manager, 1, all())));
     assert!(matches!(refused, DistributeError::NoReceivers));

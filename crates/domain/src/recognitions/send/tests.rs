@@ -66,9 +66,9 @@ fn absent_and_foreign_ids_are_denied() {
     let elsewhere = CompanyId::from_uuid(Uuid::from_u128(9));
     fixture.add_company(elsewhere, ProviderId::from_uuid(Uuid::from_u128(8)), 50);
     let foreign = fixture.add_user(3, &[0, 0]);
-    fixture.person_mut(foreign).company_id = elsewhere;
+    fixture.user_mut(foreign).company_id = elsewhere;
     let absent = user_id(99);
-    fixture.facts.people.insert(absent, None);
+    fixture.facts.users.insert(absent, None);
     fixture.facts.occasions.insert(OccasionId::from_uuid(Uuid::from_u128(7)), None);
     let denied = |fixture: &mut Fixture, command: &SendRecognition| match expect_refusal(send_recognition(
         fixture, command,
@@ -99,9 +99,9 @@ fn all_broken_rules_are_reported() {
     let other = CompanyId::from_uuid(Uuid::from_u128(9));
     fixture.add_company(other, PROVIDER, 50);
     let of_other = fixture.add_user(3, &[0, 0]);
-    fixture.person_mut(of_other).company_id = other;
+    fixture.user_mut(of_other).company_id = other;
     let deleted = fixture.add_user(4, &[0, 0]);
-    fixture.person_mut(deleted).active = false;
+    fixture.user_mut(deleted).active = false;
     let range = points_range(PointsPerDollar::DEFAULT, false);
     let check = |fixture: &mut Fixture, from: UserId, to: &[UserId], count, expected: &[SendFault]| {
         assert_eq!(expect_faults(fixture, &send_command(Sender::User(from), to, count)), expected);
@@ -147,7 +147,7 @@ fn the_peer_wallet_pays_alone_or_a_managers_wallet_does() {
         ));
         assert!(matches!(refused, SendError::InsufficientFunds), "{refused:?}");
     }
-    fixture.person_mut(plain).manager = true;
+    fixture.user_mut(plain).manager = true;
     let needed =
         expect_not_loaded(send_recognition(&mut fixture, &send_command(Sender::User(plain), &receivers, 3)));
     assert_eq!(needed, LedgerError::AccountNotLoaded(wallet_of(WalletType::Manager, plain)));

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::companies::{self, CreateCompany};
 use guerdon_domain::memory::{FixedClock, MemoryStore, PlainBodies, SequentialIds};
 use guerdon_domain::decide::execute_command;
@@ -17,8 +17,8 @@ use guerdon_domain::values::{DomainName, EmailAddress, SingleLine, Message, Prov
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (clock, ids) = (FixedClock(Timestamp::UNIX_EPOCH), SequentialIds::default());
-    let origin = Origin { actor: Actor::Operator, reference: Some("outside"), key: None };
-    let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, origin };
+    let requester = &Requester::OPERATOR;
+    let context = Context { clock: &clock, ids: &ids, bodies: &PlainBodies, requester };
     let store = MemoryStore::default();
 
     let recognitions = store.transaction(|tx| -> Result<_, Box<dyn Error>> {

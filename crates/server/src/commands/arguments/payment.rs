@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use guerdon_domain::commands::{Command, Done, Outcome, ResponseRenderer};
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentRequest};
-use guerdon_domain::journal::{Actor, Requester};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::ports::StoreError;
 use guerdon_domain::values::ProviderId;
 use ring::digest::{SHA256, digest};
@@ -66,8 +66,7 @@ pub(crate) fn execute_once(
         request_hash: digest(&SHA256, &request).as_ref().to_vec(),
         retention: environment.settings.retention.idempotency,
     });
-    let requester =
-        Requester { actor: Actor::Operator, reference: environment.user.clone(), key: key.key.clone() };
+    let requester = Requester { key: key.key.clone(), ..environment.requester.clone() };
     let render = Arc::new(render);
     let mut retries_left = RETRIES_MAX;
     loop {

@@ -43,9 +43,12 @@ fn a_retried_distribution_finishes_its_remaining_steps() {
         store.read_snapshot(|reads| Recipients::all_active(reads, id.into(), WalletType::Peer)).unwrap();
     let (wallet, sum) = (WalletType::Peer, Sum::Points(Points::new(1).unwrap()));
     let interrupted = RunDistribution { company_id: id.into(), wallet, sum, recipients, schedule: None };
-    let by = context.origin.into();
     // Simulates a process that ends after it has committed the distribution, but before it has paid all users.
-    setup.environment.commands.execute_command(provider, &by, Command::RunDistribution(interrupted)).unwrap();
+    setup
+        .environment
+        .commands
+        .execute_command(provider, context.requester, Command::RunDistribution(interrupted))
+        .unwrap();
     assert_eq!(store.read_snapshot(|reads| reads.distributions_in_transit()).unwrap().points, 1_501);
     assert_a_backup_is_possible(&setup, &company);
     assert_eq!(setup.run_for_json(&arguments).unwrap(), first);

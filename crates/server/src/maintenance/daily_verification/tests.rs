@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use guerdon_domain::audit::AuditPart;
-use guerdon_domain::journal::{Actor, Origin};
+use guerdon_domain::journal::Requester;
 use guerdon_domain::ports::{Context, Notifiers};
 use guerdon_domain::providers::{CreateProvider, create};
 use guerdon_domain::values::{ProviderId, SingleLine};
@@ -144,8 +144,8 @@ fn violations_are_recorded() {
             encrypted_shared_secret: vec![1; 64],
             ..CreateProvider::without_credentials(id, SingleLine::parse("Forged").unwrap())
         };
-        let origin = Origin { actor: Actor::Operator, reference: None, key: None };
-        let context = Context { clock: setup.clock.as_ref(), ids: &SystemIds, bodies: &Bodies, origin };
+        let requester = &Requester::OPERATOR;
+        let context = Context { clock: setup.clock.as_ref(), ids: &SystemIds, bodies: &Bodies, requester };
         setup.opened.background.transaction(|tx| create(tx, forged(), &context)).unwrap();
         assert!(setup.verifies_at(start() + DAY * 30));
         let record = setup.last_record().unwrap();
