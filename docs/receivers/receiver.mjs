@@ -8,12 +8,12 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
-const missing = ["SHARED_SECRET", "CALLBACK_URL"].filter((name) => !process.env[name]);
+const missing = ["SHARED_SECRET", "CALLBACK_URL"].filter((name) => !process.env[name]?.trim());
 if (missing.length > 0) {
   console.error(`set ${missing.join(" and ")}: they are what your operator gave you; see the first lines of this file`);
   process.exit(1);
 }
-const secrets = process.env.SHARED_SECRET.split(" ");
+const secrets = process.env.SHARED_SECRET.trim().split(/\s+/);
 const url = process.env.CALLBACK_URL;
 const windowMs = 5 * 60 * 1000;
 const bodyMax = 1 << 20;

@@ -18,7 +18,7 @@ from collections import OrderedDict
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-missing = [name for name in ("SHARED_SECRET", "CALLBACK_URL") if not os.environ.get(name)]
+missing = [name for name in ("SHARED_SECRET", "CALLBACK_URL") if not os.environ.get(name, "").strip()]
 if missing:
     sys.exit(f"set {' and '.join(missing)}: they are what your operator gave you; see the first lines of this file")
 SECRETS = os.environ["SHARED_SECRET"].encode().split()
@@ -39,7 +39,7 @@ def rejection(headers, body):
     signature = headers.get("X-Service-Signature", "")
     base = "\n".join([URL, timestamp, nonce, ""]).encode() + body
     expected = [hmac.new(secret, base, hashlib.sha256).hexdigest() for secret in SECRETS]
-    if not any(hmac.compare_digest(it.encode(), signature.encode()) for it in expected):
+    if not any(hmac.compare_digest(value.encode(), signature.encode()) for value in expected):
         return "the signature does not match"
     now = datetime.now(timezone.utc)
     try:

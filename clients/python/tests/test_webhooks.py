@@ -76,6 +76,10 @@ def test_during_a_rotation_both_secrets_are_accepted() -> None:
         assert refusal(receiver, headers()) == "replayed"
         signature = sign("gw_older", URL, TIMESTAMP, "n3", BODY)
         assert refusal(receiver, headers("n3", **{"X-Service-Signature": signature})) == "bad_signature"
+    with pytest.raises(ValueError, match="empty"):
+        Receiver(URL, "")
+    with pytest.raises(ValueError, match="empty"):
+        Receiver(URL, SECRET, "")
 
 
 def test_nonces_are_forgotten_when_they_cannot_be_replayed() -> None:

@@ -50,7 +50,9 @@ export class Receiver {
 
   constructor(callbackUrl: string, sharedSecret: string, ...otherSecrets: string[]) {
     this.#callbackUrl = callbackUrl;
-    this.#keys = Promise.all([sharedSecret, ...otherSecrets].map(importKey));
+    const secrets = [sharedSecret, ...otherSecrets];
+    if (secrets.includes("")) throw new TypeError("a shared secret is empty: anyone could sign with it");
+    this.#keys = Promise.all(secrets.map(importKey));
   }
 
   /**

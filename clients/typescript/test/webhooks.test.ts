@@ -72,6 +72,8 @@ test("during a rotation both secrets are accepted", async () => {
     assert.equal(await reason(receiver, await headers()), "replayed");
     assert.equal(await reason(receiver, await signedWith("gw_older", "n3")), "bad_signature");
   }
+  assert.throws(() => new Receiver(URL, ""), TypeError);
+  assert.throws(() => new Receiver(URL, SECRET, ""), TypeError);
 });
 
 test("the signature is that of the other clients", async () => {

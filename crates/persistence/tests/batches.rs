@@ -186,8 +186,13 @@ fn a_command_that_panics_affects_no_other() {
             let command =
                 Command::SendRecognition(fixture.send_command(Sender::Company(fixture.company), &[other], 1));
             let render = Box::new(|_: &Done| panic!("in its turn"));
-            let refused =
-                fixture.command_queue().submit_and_wait(fixture.provider, REQUESTER, command, None, render);
+            let refused = fixture.command_queue().submit_and_wait(
+                fixture.provider,
+                REQUESTER.clone(),
+                command,
+                None,
+                render,
+            );
             let message = "a command panicked: in its turn";
             let Outcome::Refused(Refusal::Store(StoreError::Broken(cause))) = refused else {
                 panic!("{refused:?}")
@@ -249,7 +254,7 @@ fn submit_keyed(
     fixture.commands.submit_command(Submission {
         command: Command::SendRecognition(recognition),
         provider: fixture.provider,
-        requester: REQUESTER,
+        requester: REQUESTER.clone(),
         context_sources: fixture.context_sources(),
         idempotent_request: key.map(|key| IdempotentRequest {
             key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_string() },

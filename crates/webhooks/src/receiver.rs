@@ -13,8 +13,7 @@ use crate::signature::{Delivery, VerifyError, verify};
 /// Verifies deliveries to one callback URL, rejects replays, and reads events. Threads can share it by reference.
 pub struct Receiver {
     callback_url: String,
-    shared_secret: String,
-    additional_secrets: Vec<String>,
+    shared_secrets: Vec<String>,
     seen_nonces: Mutex<SeenNonces>,
 }
 
@@ -50,8 +49,7 @@ impl Receiver {
     pub fn new(callback_url: impl Into<String>, shared_secret: impl Into<String>) -> Self {
         Self {
             callback_url: callback_url.into(),
-            shared_secret: shared_secret.into(),
-            additional_secrets: Vec::new(),
+            shared_secrets: vec![shared_secret.into()],
             seen_nonces: Mutex::default(),
         }
     }
@@ -60,7 +58,7 @@ impl Receiver {
     /// old one and the new one: it cannot know which delivery is the last to be signed with the old one.
     #[must_use]
     pub fn with_additional_secret(mut self, shared_secret: impl Into<String>) -> Self {
-        self.additional_secrets.push(shared_secret.into());
+        self.shared_secrets.push(shared_secret.into());
         self
     }
 
@@ -107,14 +105,10 @@ impl Receiver {
     }
 
     fn verify(&self, delivery: &Delivery<'_>, now: SystemTime) -> Result<(), VerifyError> {
-        let mut result = verify(&self.shared_secret, delivery, now);
-        for secret in &self.additional_secrets {
-            if result != Err(VerifyError::BadSignature) {
-                break;
-            }
-            result = verify(secret, delivery, now);
-        }
-        result
+        let mut results = self.shared_secrets.iter().map(|secret| verify(secret, delivery, now));
+        results
+            .find(|result| *result != Err(VerifyError::BadSignature))
+            .unwrap_or(Err(VerifyError::BadSignature))
     }
 }
 
@@ -179,7 +173,8 @@ mod tests {
     fn during_a_rotation_both_secrets_are_accepted() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_204_862_345);
         let timestamp = "2026-11-20T20:01:02.345Z";
-        let receiver = Receiver::new(URL, "gw_new").with_additional_secret("gw_old");
+        let receiver =
+            Receiver::new(URL, "gw_new").with_additional_secret("").with_additional_secret("gw_old");
         assert!(!format!("{receiver:?}").contains("gw_old"));
         let receive = |secret, nonce: &str, now| {
             let signature = sign(secret, URL, timestamp, nonce, BODY);
@@ -199,6 +194,7 @@ mod tests {
         assert_eq!(receive("gw_old", "02", now), Ok(()));
         assert_eq!(receive("gw_old", "01", now), Err(VerifyError::Replayed));
         assert_eq!(receive("gw_older", "03", now), Err(VerifyError::BadSignature));
+        assert_eq!(receive("", "03", now), Err(VerifyError::BadSignature), "everyone knows an empty secret");
         assert_eq!(receive("gw_old", "04", now + Duration::from_secs(301)), Err(VerifyError::Stale));
     }
 }

@@ -140,6 +140,8 @@ class Receiver:
     def __init__(self, callback_url: str, shared_secret: str, *other_secrets: str) -> None:
         self._callback_url = callback_url
         self._shared_secrets = (shared_secret, *other_secrets)
+        if "" in self._shared_secrets:
+            raise ValueError("a shared secret is empty: anyone could sign with it")
         self._nonces: OrderedDict[str, float] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -163,7 +165,7 @@ class Receiver:
         if not _SIGNATURE.fullmatch(signature):
             raise WebhookError("malformed", "the signature is malformed")
         expected = (sign(secret, self._callback_url, timestamp, nonce, body) for secret in self._shared_secrets)
-        if not any(hmac.compare_digest(it, signature) for it in expected):
+        if not any(hmac.compare_digest(value, signature) for value in expected):
             raise WebhookError("bad_signature", "the signature does not match")
         time = (now or datetime.now(timezone.utc)).timestamp()
         if abs(time - sent_at.timestamp()) > REPLAY_WINDOW_SECONDS:

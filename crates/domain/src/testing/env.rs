@@ -62,6 +62,7 @@ impl EventBodies for TestSources {
 pub(super) struct TestEnv<'a> {
     pub(super) store: &'a dyn StoreUnderTest,
     sources: TestSources,
+    requester: Requester,
     pub(super) provider: ProviderId,
     pub(super) company: CompanyId,
     pub(super) owner: UserId,
@@ -110,7 +111,8 @@ impl<'a> TestEnv<'a> {
         let provider = ProviderId::from_uuid(Uuid::nil());
         let company_id = CompanyId::from_uuid(Uuid::nil());
         let (owner, occasion) = (UserId::from_uuid(Uuid::nil()), OccasionId::from_uuid(Uuid::nil()));
-        let mut env = Self { store, sources, provider, company: company_id, owner, occasion };
+        let requester = Requester { reference: Some("tester".to_owned()), ..Requester::OPERATOR };
+        let mut env = Self { store, sources, requester, provider, company: company_id, owner, occasion };
         env.provider = env.create_provider();
         let created = env.create_company(env.provider, &company_command("example.com")).company;
         (env.company, env.owner) = (created.id, created.owner_id);
@@ -120,7 +122,7 @@ impl<'a> TestEnv<'a> {
 
     pub(super) fn context(&self) -> Context<'_> {
         let sources = &self.sources;
-        Context { clock: sources, ids: sources, bodies: sources, requester: &Requester::OPERATOR }
+        Context { clock: sources, ids: sources, bodies: sources, requester: &self.requester }
     }
 
     pub(super) fn new_uuid(&self) -> Uuid {

@@ -149,7 +149,7 @@ impl<'f> Run<'f> {
         self.fixture.commands.submit_command(Submission {
             command: command.command.clone(),
             provider: self.fixture.provider,
-            requester: REQUESTER,
+            requester: REQUESTER.clone(),
             context_sources: command.context_sources(self.fixture),
             idempotent_request: Some(command.idempotent_request(self.fixture, retention())),
             outcome_receiver: Box::new(IndexedReceiver { index, outcomes: outcomes.clone() }),
@@ -168,7 +168,7 @@ impl<'f> Run<'f> {
             self.fixture.commands.submit_command(Submission {
                 command: Command::ChangeReserve(ChangeReserve { company_id, change, sum: nothing }),
                 provider: self.fixture.provider,
-                requester: REQUESTER,
+                requester: REQUESTER.clone(),
                 context_sources: self.fixture.context_sources(),
                 idempotent_request: None,
                 outcome_receiver: Box::new(Gate { entered, opened }),
@@ -253,7 +253,7 @@ fn expire_first_key(fixture: &LedgerFixture, commands: &[TestCommand]) {
     let render = Box::new(|_: &Done| Ok((201, b"expired".to_vec())));
     let outcome = fixture.command_queue().submit_and_wait(
         fixture.provider,
-        REQUESTER,
+        REQUESTER.clone(),
         first.command.clone(),
         Some(first.idempotent_request(fixture, Duration::from_secs(1))),
         render,

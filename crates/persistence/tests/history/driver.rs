@@ -222,7 +222,7 @@ impl<'d> Process<'d> {
             }
             Ok((201, format!("{done:?}").into_bytes()))
         });
-        match self.queue.submit_and_wait(fixture.provider, REQUESTER, command, request, render) {
+        match self.queue.submit_and_wait(fixture.provider, REQUESTER.clone(), command, request, render) {
             Outcome::Done(done) => End::Ok(Answer::Moved(format!("{done:?}"))),
             Outcome::AlreadyExecuted(record) => {
                 End::Ok(Answer::Moved(String::from_utf8(record.body).unwrap()))

@@ -107,7 +107,7 @@ impl Subject {
             fixture.commands.submit_command(Submission {
                 command: Command::SendRecognition(fixture.send_command(company, &[*receiver], points)),
                 provider: fixture.provider,
-                requester: REQUESTER,
+                requester: REQUESTER.clone(),
                 context_sources: fixture.context_sources(),
                 idempotent_request: None,
                 outcome_receiver: Box::new(SuccessSender(sender.clone())),

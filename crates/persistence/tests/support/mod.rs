@@ -6,7 +6,7 @@ pub mod recorded_statements;
 use std::num::NonZero;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, LazyLock};
 use std::time::Duration;
 
 use guerdon_domain::audit::{self, AuditOptions, Unpaced, Violation};
@@ -66,7 +66,8 @@ impl IdGenerator for TestIds {
 }
 
 /// The requester in these tests.
-pub const REQUESTER: Requester = Requester::OPERATOR;
+pub static REQUESTER: LazyLock<Requester> =
+    LazyLock::new(|| Requester { reference: Some("tester".to_owned()), ..Requester::OPERATOR });
 
 pub struct TestBodies;
 
