@@ -1,7 +1,10 @@
 //! Samples of what a service uses, and whether it grows.
 
 use std::fmt;
-use std::time::Duration;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
@@ -20,6 +23,9 @@ const LOG_MIB_MAX: f64 = 512.0;
 const P99_GROWTH_MAX: f64 = 1.5;
 /// A p99 below this always passes: threads wait this long for a processor on a busy machine.
 const ACCEPTED_P99_MILLISECONDS: f64 = 5.0;
+/// A commit waits for the disk to write about this much.
+const SYNCED_BYTES: usize = 8 * 1_024;
+const SYNCS_PER_SAMPLE: usize = 20;
 
 /// What a service used at one time, and its latency since the previous sample.
 pub(super) struct Sample {
@@ -31,6 +37,8 @@ pub(super) struct Sample {
     pending_events: f64,
     requests: f64,
     p99_milliseconds: f64,
+    /// The longest of a few writes to the same disk by this process.
+    disk_milliseconds: f64,
 }
 
 /// Samples at regular intervals.
@@ -44,7 +52,7 @@ impl Sample {
         let (service, requests) = (&subject.service, u32::try_from(latencies.len())?);
         let times = Percentiles::from_durations(latencies).context("no request in an interval")?;
         let file = service.installation().database_file();
-        let size_mib = |path: &std::path::Path| path.metadata().map_or(0.0, |file| mebibytes(file.len()));
+        let size_mib = |path: &Path| path.metadata().map_or(0.0, |file| mebibytes(file.len()));
         let database_mib = if sql.is_sqlite() {
             size_mib(&file)
         } else {
@@ -58,9 +66,24 @@ impl Sample {
             database_mib,
             pending_events: service.pending_events()?,
             requests: f64::from(requests),
-            p99_milliseconds: times.p99.as_secs_f64() * 1_000.0,
+            p99_milliseconds: milliseconds(times.p99),
+            disk_milliseconds: milliseconds(measure_disk(&file.with_file_name("disk-measurement"))?),
         })
     }
+}
+
+/// Returns the longest of a few appends to a new file that are written to the disk one by one.
+fn measure_disk(file: &Path) -> Result<Duration> {
+    let mut longest = Duration::ZERO;
+    let mut content = File::create(file)?;
+    for _ in 0..SYNCS_PER_SAMPLE {
+        let start = Instant::now();
+        content.write_all(&[0; SYNCED_BYTES])?;
+        content.sync_data()?;
+        longest = longest.max(start.elapsed());
+    }
+    std::fs::remove_file(file)?;
+    Ok(longest)
 }
 
 impl fmt::Display for Sample {
@@ -68,14 +91,15 @@ impl fmt::Display for Sample {
         write!(
             f,
             "{:.1} MiB of memory, {} descriptors, log {:.1} MiB, database {:.1} MiB, {} events pending, \
-             {} requests, p99 {:.1} ms",
+             {} requests, p99 {:.1} ms, disk {:.1} ms",
             self.memory_mib,
             self.descriptors,
             self.log_mib,
             self.database_mib,
             self.pending_events,
             self.requests,
-            self.p99_milliseconds
+            self.p99_milliseconds,
+            self.disk_milliseconds
         )
     }
 }
@@ -101,6 +125,7 @@ impl Samples {
         let growth_max = (mean(&memory) * MEMORY_GROWTH_SHARE_MAX).max(MEMORY_GROWTH_MIB_MAX);
         let descriptors = self.values(|sample| sample.descriptors);
         let p99 = self.values(|sample| sample.p99_milliseconds);
+        let disk = self.values(|sample| sample.disk_milliseconds);
         let p99_max = (median(first_quarter(&p99)) * P99_GROWTH_MAX).max(ACCEPTED_P99_MILLISECONDS);
         let database = self.values(|sample| sample.database_mib);
         let requests = self.values(|sample| sample.requests).iter().sum::<f64>();
@@ -137,6 +162,10 @@ impl Samples {
             ),
             Measurement::at_most("  in the last quarter", median(last_quarter(&p99)), p99_max.round(), " ms"),
             Measurement::without_bound(
+                "longest of 20 other writes, first and last quarter",
+                format!("{:.1} ms, {:.1} ms", median(first_quarter(&disk)), median(last_quarter(&disk))),
+            ),
+            Measurement::without_bound(
                 "events pending, at most",
                 format!("{}", largest(&self.values(|sample| sample.pending_events))),
             ),
@@ -150,6 +179,10 @@ impl Samples {
     fn duration_seconds(&self) -> f64 {
         self.interval.as_secs_f64() * count(&self.samples)
     }
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
 }
 
 pub(super) fn mebibytes(bytes: u64) -> f64 {
@@ -221,6 +254,7 @@ mod tests {
             pending_events: 3.0,
             requests: 600.0,
             p99_milliseconds: 20.0,
+            disk_milliseconds: 1.0,
         }
     }
 
