@@ -24,6 +24,17 @@ export class Refused extends Error {
   }
 }
 
+/**
+ * A POST may have been executed. Send it again with `key` until it succeeds or is refused with status 400 or 404. The error
+ * of the last attempt is `cause`.
+ */
+export class OutcomeUnknown extends Error {
+  constructor(key, cause) {
+    super(`the outcome is unknown; send the request again with the idempotency key ${key}: ${cause.message}`, { cause });
+    this.key = key;
+  }
+}
+
 export class Client {
   constructor(url, key, secret, certificate) {
     this.url = url.replace(/\/+$/, "");
@@ -37,7 +48,7 @@ export class Client {
 
   /** All attempts share one key, so an attempt whose response was lost is not executed twice. */
   post(path, body, key = randomUUID()) {
-    return this.call("POST", path, body, { "Idempotency-Key": key });
+    return this.call("POST", path, body, key);
   }
 
   put(path, body) {
@@ -59,18 +70,32 @@ export class Client {
     }
   }
 
-  async call(method, path, body, headers = {}) {
+  async call(method, path, body, key) {
+    const headers = key === undefined ? {} : { "Idempotency-Key": key };
+    let mayHaveTakenEffect = false;
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === ATTEMPTS;
-      let response;
+      let response, failure, isTransient;
       try {
         response = await this.once(method, path, body, headers);
       } catch (error) {
-        // A retry would not make the certificate trusted.
-        if (isLast || /CERT|SELF_SIGNED|ALTNAME/.test(error.code ?? "")) throw error;
+        failure = error;
+        // A retry would not make the certificate trusted, or the headers valid.
+        isTransient = !/CERT|SELF_SIGNED|ALTNAME|ERR_INVALID/.test(error.code ?? "");
+        if (isTransient && !/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(error.code ?? "")) mayHaveTakenEffect = true;
       }
       if (response?.status < 300) return response.text ? JSON.parse(response.text) : null;
-      if (response && (isLast || !TRANSIENT.has(response.status))) throw new Refused(response.status, parseError(response.text));
+      if (response) {
+        const { status } = response;
+        failure = new Refused(status, parseError(response.text));
+        if (method === "DELETE" && mayHaveTakenEffect && failure.code === "not_found") return null; // by an earlier attempt
+        // The service checks the key before it refuses a request for its content.
+        if ((status === 400 || status === 404) && failure.code) mayHaveTakenEffect = false;
+        else if (status >= 500 && failure.code !== "maintenance") mayHaveTakenEffect = true;
+        isTransient = TRANSIENT.has(status);
+      }
+      if (attempt === ATTEMPTS || !isTransient) {
+        throw mayHaveTakenEffect && key !== undefined ? new OutcomeUnknown(key, failure) : failure;
+      }
       const wait = Math.max(seconds(response?.headers["retry-after"]), Math.random() * 0.25 * 2 ** attempt);
       await new Promise((resolve) => setTimeout(resolve, wait * 1000));
     }

@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import random
+import socket
 import ssl
 import sys
 import time
@@ -26,6 +27,7 @@ PER_PAGE = 100
 LONGEST_WAIT = 60  # seconds; the longest Retry-After that is honoured
 TRANSIENT = {429, 500, 502, 503, 504}  # other statuses would not change
 BROKEN = (OSError, http.client.HTTPException)  # no complete response: the request may have been executed
+UNSENT = (ConnectionRefusedError, socket.gaierror, ssl.SSLCertVerificationError)  # except for these reasons
 
 
 class Refused(Exception):
@@ -36,6 +38,15 @@ class Refused(Exception):
         self.status = status
         self.code = code
         self.message = message
+
+
+class OutcomeUnknown(Exception):
+    """A POST may have been executed. Send it again with `key` until it succeeds or is refused with status 400 or 404. The
+    error of the last attempt is `__cause__`."""
+
+    def __init__(self, key, last_error):
+        super().__init__(f"the outcome is unknown; send the request again with the idempotency key {key}: {last_error}")
+        self.key = key
 
 
 class NothingFollowed(urllib.request.HTTPRedirectHandler):
@@ -57,7 +68,7 @@ class Client:
 
     def post(self, path, body, key=None):
         """All attempts share one key, so an attempt whose response was lost is not executed twice."""
-        return self.call("POST", path, body, {"Idempotency-Key": str(uuid.uuid4()) if key is None else key})
+        return self.call("POST", path, body, str(uuid.uuid4()) if key is None else key)
 
     def put(self, path, body):
         return self.call("PUT", path, body)
@@ -75,28 +86,41 @@ class Client:
             if len(items) < PER_PAGE:
                 return
 
-    def call(self, method, path, body=None, headers=None):
+    def call(self, method, path, body=None, key=None):
         data = None if body is None else json.dumps(body).encode()
         headers = {
             "Authorization": self.authorization,
             "Content-Type": "application/json",
             "Accept": "application/json, application/problem+json",
-            **(headers or {}),
         }
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        may_have_taken_effect = False
         for attempt in range(1, ATTEMPTS + 1):
             request = urllib.request.Request(self.url + path, data, headers, method=method)
             wait = 0
             try:
                 status, retry_after, text = self.once(request)
             except BROKEN as error:
-                if isinstance(getattr(error, "reason", None), ssl.SSLCertVerificationError) or attempt == ATTEMPTS:
-                    raise
+                failure, cause = error, getattr(error, "reason", None)
+                may_have_taken_effect = may_have_taken_effect or not isinstance(cause, UNSENT)
+                is_transient = not isinstance(cause, ssl.SSLCertVerificationError)
             else:
                 if status < 300:
                     return json.loads(text) if text else None
-                if status not in TRANSIENT or attempt == ATTEMPTS:
-                    raise Refused(status, *reason(text))
+                failure = Refused(status, *reason(text))
+                if method == "DELETE" and may_have_taken_effect and failure.code == "not_found":
+                    return None  # an earlier attempt deleted the object
+                if status in (400, 404) and failure.code:
+                    may_have_taken_effect = False  # the service checks the key before it refuses a request for its content
+                elif status >= 500 and failure.code != "maintenance":
+                    may_have_taken_effect = True
+                is_transient = status in TRANSIENT
                 wait = seconds(retry_after)
+            if attempt == ATTEMPTS or not is_transient:
+                if may_have_taken_effect and key is not None:
+                    raise OutcomeUnknown(key, failure) from failure
+                raise failure
             time.sleep(max(wait, random.uniform(0, 0.25 * 2**attempt)))
 
     def once(self, request):

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from guerdon import ApiError, Client, ConnectionFailed, FieldError, InvalidResponse
+from guerdon import ApiError, Client, ConnectionFailed, FieldError, GuerdonError, InvalidResponse, OutcomeUnknown
 from guerdon.transport import ATTEMPTS_MAX, Transport
 
 CORPORATION = {"id": "1", "name": "Acme", "created_at": "t", "updated_at": "t"}
@@ -35,9 +35,9 @@ class Service:
         return {request.headers.get("idempotency-key", "-") for request in self.requests}
 
 
-def refused(status: int, **headers: str) -> httpx.Response:
+def refused(status: int, code: str = "invalid_request", **headers: str) -> httpx.Response:
     errors = [{"field": "name", "message": "no"}]
-    body = {"detail": "no", "code": "invalid_request", "errors": errors}
+    body = {"detail": "no", "code": code, "errors": errors}
     return httpx.Response(status, headers={"X-Request-Id": "r1", **{k.replace("_", "-"): v for k, v in headers.items()}}, json=body)
 
 
@@ -51,6 +51,67 @@ def test_a_post_is_retried_under_one_key() -> None:
     assert "mine" in service.keys()
     service.client().create_corporation("Acme", idempotency_key="")
     assert "" in service.keys()
+
+
+DROPPED = httpx.ReadError("reset")
+MAINTENANCE = refused(503, "maintenance")
+
+
+@pytest.mark.parametrize(
+    ("responses", "last"),
+    [
+        ([DROPPED, MAINTENANCE], ApiError),
+        ([DROPPED], ConnectionFailed),
+        ([DROPPED, httpx.ConnectError("refused")], ConnectionFailed),
+        ([refused(503, "unavailable")], ApiError),
+        ([refused(500), refused(401)], ApiError),
+        ([DROPPED, httpx.Response(404, text="<html>")], ApiError),
+        ([httpx.Response(201, text="<html>")], InvalidResponse),
+        ([httpx.Response(201, json={"id": "1"})], InvalidResponse),
+    ],
+)
+def test_an_unknown_outcome_has_the_key_that_was_sent(
+    responses: list[httpx.Response | Exception], last: type[GuerdonError]
+) -> None:
+    service = Service(*responses)
+    with pytest.raises(OutcomeUnknown) as caught:
+        service.client().create_corporation("Acme")
+    assert service.keys() == {caught.value.idempotency_key}
+    assert isinstance(caught.value.last_error, last) and caught.value.__cause__ is caught.value.last_error
+
+
+@pytest.mark.parametrize(
+    ("responses", "error"),
+    [
+        ([MAINTENANCE], ApiError),
+        ([refused(429, "rate_limited")], ApiError),
+        ([DROPPED, refused(400)], ApiError),
+        ([DROPPED, refused(404, "not_found")], ApiError),
+        ([httpx.ConnectError("refused")], ConnectionFailed),
+    ],
+)
+def test_a_known_outcome_keeps_its_error(
+    responses: list[httpx.Response | Exception], error: type[GuerdonError]
+) -> None:
+    with pytest.raises(error):
+        Service(*responses).client().create_corporation("Acme")
+
+
+def test_other_methods_have_no_unknown_outcome() -> None:
+    with pytest.raises(ConnectionFailed):
+        Service(DROPPED).client().corporation("1")
+    with pytest.raises(ApiError):
+        Service(DROPPED, MAINTENANCE).client().update_corporation("1", name="Acme")
+
+
+def test_a_delete_succeeds_if_an_earlier_attempt_may_have_deleted_the_object() -> None:
+    missing = refused(404, "not_found")
+    service = Service(DROPPED, missing)
+    service.client().delete_occasion("1")
+    assert len(service.requests) == 2
+    for responses in ([missing], [MAINTENANCE, missing], [DROPPED, httpx.Response(404, text="<html>")]):
+        with pytest.raises(ApiError):
+            Service(*responses).client().delete_occasion("1")
 
 
 def test_refusals_are_not_retried() -> None:

@@ -356,8 +356,8 @@ export class Client {
 
   /** Sends a recognition to each receiver, or to none if one of them is refused. Returns one per receiver, in their order. */
   async sendRecognition(recognition: NewRecognition, options?: RequestOptions): Promise<Recognition[]> {
-    const sent = await this.#post<{ recognitions: Recognition[] }>("/recognitions", joined(recognition), options);
-    return member(sent, "recognitions");
+    const read = (sent: unknown) => member(object<{ recognitions: Recognition[] }>(sent), "recognitions");
+    return this.#transport.post("/recognitions", joined(recognition), read, options?.idempotencyKey);
   }
 
   /** Fetches a recognition. */
@@ -392,12 +392,12 @@ export class Client {
 
   /** Sends an event again. Returns 0 if it is being delivered already. */
   async replayEvent(id: string): Promise<number> {
-    return member(await this.#post<{ replayed: number }>(`/events/${segment(id)}/replay`, {}), "replayed");
+    return this.#transport.post(`/events/${segment(id)}/replay`, {}, replayed);
   }
 
   /** Sends events again. At least one filter is required, and both for delivered events. Returns how many. */
   async replayEvents(filter: { since?: string; state?: EventState }): Promise<number> {
-    return member(await this.#post<{ replayed: number }>("/events/replay", filter), "replayed");
+    return this.#transport.post("/events/replay", filter, replayed);
   }
 
   async #get<T>(path: string): Promise<T> {
@@ -405,7 +405,7 @@ export class Client {
   }
 
   async #post<T>(path: string, body: object, { idempotencyKey }: RequestOptions = {}): Promise<T> {
-    return object(await this.#transport.request("POST", path, { body, idempotencyKey }));
+    return this.#transport.post(path, body, object<T>, idempotencyKey);
   }
 
   async #put<T>(path: string, body: object): Promise<T> {
@@ -439,6 +439,10 @@ function object<T>(body: unknown): T {
     throw new InvalidResponseError("the response is not an object");
   }
   return body as T;
+}
+
+function replayed(body: unknown): number {
+  return member(object<{ replayed: number }>(body), "replayed");
 }
 
 function member<T, K extends keyof T & string>(body: T, name: K): T[K] {

@@ -29,7 +29,7 @@ export class ApiError extends GuerdonError {
   }
 }
 
-/** No attempt got a response. A POST may have taken effect: retry it with the same idempotency key. */
+/** The last attempt got no response. */
 export class ConnectionError extends GuerdonError {
   override name = "ConnectionError";
 }
@@ -37,4 +37,23 @@ export class ConnectionError extends GuerdonError {
 /** The response is not one of this API. */
 export class InvalidResponseError extends GuerdonError {
   override name = "InvalidResponseError";
+}
+
+/**
+ * A POST may have taken effect: an attempt got no valid response or a server error, and no later response settled whether
+ * it was executed. Repeat the call with the same key until it succeeds or is refused with status 400 or 404; no other
+ * refusal settles the outcome.
+ */
+export class OutcomeUnknownError extends GuerdonError {
+  override name = "OutcomeUnknownError";
+
+  constructor(
+    /** The key of all attempts. */
+    readonly idempotencyKey: string,
+    /** The error of the last attempt. */
+    readonly lastError: GuerdonError,
+  ) {
+    const what = `the outcome is unknown; send the request again with the idempotency key ${idempotencyKey}`;
+    super(`${what}: ${lastError.message}`, { cause: lastError });
+  }
 }

@@ -16,5 +16,5 @@ export type {
   UserUpdate,
 } from "./client.js";
 export type { FieldError } from "./errors.js";
-export { ApiError, ConnectionError, GuerdonError, InvalidResponseError } from "./errors.js";
+export { ApiError, ConnectionError, GuerdonError, InvalidResponseError, OutcomeUnknownError } from "./errors.js";
 export type * from "./models.js";

@@ -1,4 +1,11 @@
-import { ApiError, ConnectionError, type FieldError, GuerdonError, InvalidResponseError } from "./errors.js";
+import {
+  ApiError,
+  ConnectionError,
+  type FieldError,
+  GuerdonError,
+  InvalidResponseError,
+  OutcomeUnknownError,
+} from "./errors.js";
 
 /** Errors are problem details (RFC 9457), which have a code. */
 const ACCEPT = "application/json, application/problem+json";
@@ -43,16 +50,34 @@ export class Transport {
     return this.#options.sleep(milliseconds);
   }
 
+  /** Sends a POST and returns what `read` makes of the decoded body of its response. */
+  async post<T>(
+    path: string,
+    body: object,
+    read: (body: unknown) => T,
+    idempotencyKey: string = crypto.randomUUID(),
+  ): Promise<T> {
+    try {
+      return read(await this.request("POST", path, { body, idempotencyKey }));
+    } catch (error) {
+      if (error instanceof InvalidResponseError) throw new OutcomeUnknownError(idempotencyKey, error);
+      throw error;
+    }
+  }
+
   /** Returns the decoded body of a successful response; undefined if it has none. */
   async request(method: string, path: string, options: Request = {}): Promise<unknown> {
     const { query = {}, body, idempotencyKey, timeoutMs = 0 } = options;
     const headers: Record<string, string> = { Authorization: this.#authorization, Accept: ACCEPT };
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    if (method === "POST") headers["Idempotency-Key"] = idempotencyKey ?? crypto.randomUUID();
+    if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
+    new Headers(headers); // throws a TypeError if a header has an invalid character
     const url = `${this.#options.baseUrl}/v1${path}${encode(query)}`;
     let waitMs = FIRST_WAIT_MS;
+    let mayHaveTakenEffect = false;
     for (let attempt = 1; ; attempt += 1) {
-      const isLast = attempt === ATTEMPTS_MAX;
+      let failure: GuerdonError;
+      let isTransient: boolean;
       let retryAfterMs = 0;
       try {
         const response = await this.#options.fetch(url, {
@@ -64,11 +89,28 @@ export class Transport {
         });
         const text = await response.text();
         if (response.ok) return decode(response.status, text);
-        if (isLast || !TRANSIENT_STATUSES.has(response.status)) throw refusal(response, text);
+        const refused = refusal(response, text);
+        const { status, code } = refused;
+        if (method === "DELETE" && mayHaveTakenEffect && code === "not_found") return undefined; // deleted by an earlier attempt
+        if ((status === 400 || status === 404) && code !== "") {
+          // The service checks the key before it refuses a POST for its content: no earlier attempt was executed.
+          // Without a code, a proxy responded.
+          mayHaveTakenEffect = false;
+        } else if (status >= 500 && code !== "maintenance") {
+          mayHaveTakenEffect = true;
+        }
+        failure = refused;
+        isTransient = TRANSIENT_STATUSES.has(status);
         retryAfterMs = 1_000 * (Number(response.headers.get("retry-after")) || 0);
       } catch (error) {
         if (error instanceof GuerdonError) throw error;
-        if (isLast || isPermanent(error)) throw new ConnectionError(describe(error), { cause: error });
+        failure = new ConnectionError(describe(error), { cause: error });
+        isTransient = !isPermanent(error);
+        if (!isUnsent(error)) mayHaveTakenEffect = true;
+      }
+      if (attempt === ATTEMPTS_MAX || !isTransient) {
+        if (mayHaveTakenEffect && idempotencyKey !== undefined) throw new OutcomeUnknownError(idempotencyKey, failure);
+        throw failure;
       }
       // A random part of the wait, so that many clients do not retry at the same time.
       await this.sleep(Math.max(Math.min(retryAfterMs, RETRY_AFTER_MAX_MS), waitMs * Math.random()));
@@ -121,7 +163,15 @@ function describe(error: unknown): string {
   return found instanceof Error ? found.message || String((found as { code?: string }).code ?? found.name) : String(found);
 }
 
+function codeOf(error: unknown): string {
+  return String((innermost(error) as { code?: unknown })?.code ?? "");
+}
+
 function isPermanent(error: unknown): boolean {
-  const code = String((innermost(error) as { code?: unknown })?.code ?? "");
-  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_INVALID_URL|ERR_INVALID_ARG/.test(code);
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_INVALID_URL|ERR_INVALID_ARG/.test(codeOf(error));
+}
+
+/** Whether the error occurred before the request was sent. */
+function isUnsent(error: unknown): boolean {
+  return isPermanent(error) || /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT/.test(codeOf(error));
 }

@@ -2,7 +2,14 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
-import { ApiError, Client, ConnectionError, EventFeed, InvalidResponseError } from "../src/index.js";
+import {
+  ApiError,
+  Client,
+  ConnectionError,
+  EventFeed,
+  InvalidResponseError,
+  OutcomeUnknownError,
+} from "../src/index.js";
 import { ATTEMPTS_MAX, Transport } from "../src/transport.js";
 
 const ID = "00000000-0000-0000-0000-000000000000";
@@ -46,16 +53,77 @@ class Service {
   }
 }
 
-const refused = (status: number, headers = {}): Reply => ({
+const refused = (status: number, headers = {}, code = "invalid_request"): Reply => ({
   status,
-  body: { detail: "no", code: "invalid_request", errors: [{ field: "name", message: "no" }] },
+  body: { detail: "no", code, errors: [{ field: "name", message: "no" }] },
   headers: { "X-Request-Id": "r1", ...headers },
 });
 
+const failed = (code: string) => new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
+const DROPPED = failed("ECONNRESET");
+const MAINTENANCE = refused(503, {}, "maintenance");
+const MISSING = refused(404, {}, "not_found");
+const PROXY_MISSING: Reply = { status: 404, body: "<html>" };
+
+function create(service: Service): Promise<unknown> {
+  return service.transport().post("/corporations", { name: "Acme" }, (body) => body);
+}
+
+test("an unknown outcome has the key that was sent", async () => {
+  const cases: [Reply[], Function][] = [
+    [[DROPPED, MAINTENANCE], ApiError],
+    [[DROPPED], ConnectionError],
+    [[DROPPED, failed("ECONNREFUSED")], ConnectionError],
+    [[refused(503, {}, "unavailable")], ApiError],
+    [[refused(500), refused(401)], ApiError],
+    [[DROPPED, PROXY_MISSING], ApiError],
+    [[{ status: 201, body: "<html>" }], InvalidResponseError],
+  ];
+  for (const [replies, last] of cases) {
+    const service = new Service(...replies);
+    await assert.rejects(create(service), (error) => {
+      assert.ok(error instanceof OutcomeUnknownError);
+      assert.ok(error.lastError instanceof last && error.cause === error.lastError);
+      const keys = new Set(service.sent.map((sent) => sent.headers["Idempotency-Key"]));
+      assert.deepEqual(keys, new Set([error.idempotencyKey]));
+      return true;
+    });
+  }
+  await assert.rejects(new Service({ status: 201, body: [] }).client().createCorporation("Acme"), OutcomeUnknownError);
+});
+
+test("a known outcome keeps its error", async () => {
+  const cases: [Reply[], new (...values: never[]) => Error][] = [
+    [[MAINTENANCE], ApiError],
+    [[refused(429, {}, "rate_limited")], ApiError],
+    [[DROPPED, refused(400)], ApiError],
+    [[DROPPED, MISSING], ApiError],
+    [[failed("ECONNREFUSED")], ConnectionError],
+  ];
+  for (const [replies, kind] of cases) {
+    await assert.rejects(create(new Service(...replies)), (error) => error instanceof kind);
+  }
+  const other = new Service(DROPPED, MAINTENANCE).transport().request("PUT", "/corporations/1", { body: {} });
+  await assert.rejects(other, ApiError);
+});
+
+test("an invalid key is not sent", async () => {
+  const service = new Service(DROPPED);
+  await assert.rejects(service.client().createCorporation("Acme", { idempotencyKey: "line\nbreak" }), TypeError);
+  assert.equal(service.sent.length, 0);
+});
+
+test("a DELETE succeeds if an earlier attempt may have deleted the object", async () => {
+  const remove = (...replies: Reply[]) => new Service(...replies).transport().request("DELETE", "/occasions/1");
+  assert.equal(await remove(DROPPED, MISSING), undefined);
+  for (const replies of [[MISSING], [MAINTENANCE, MISSING], [DROPPED, PROXY_MISSING]]) {
+    await assert.rejects(remove(...replies), ApiError);
+  }
+});
+
 test("a POST is retried under one key", async () => {
-  const reset = new TypeError("fetch failed", { cause: Object.assign(new Error("reset"), { code: "ECONNRESET" }) });
-  const service = new Service(refused(503), reset, refused(429, { "Retry-After": "7" }), { status: 201, body: CORPORATION });
-  const created = await service.transport().request("POST", "/corporations", { body: { name: "Acme" } });
+  const service = new Service(refused(503), DROPPED, refused(429, { "Retry-After": "7" }), { status: 201, body: CORPORATION });
+  const created = await create(service);
   assert.deepEqual(created, CORPORATION);
   assert.equal(service.sent.length, 4);
   assert.equal(new Set(service.sent.map((sent) => sent.headers["Idempotency-Key"])).size, 1);

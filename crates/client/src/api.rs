@@ -22,7 +22,7 @@ impl<C> Api<C> {
     }
 
     /// Sets the maximum size of a response in bytes; the default is 256 MiB. Responses are held in memory. A larger
-    /// response fails with [`Error::TooLarge`].
+    /// response fails with [`Error::TooLarge`], and that of a POST with [`Error::OutcomeUnknown`].
     #[must_use]
     pub fn with_response_max_bytes(mut self, response_max_bytes: u64) -> Self {
         self.service.response_max_bytes = response_max_bytes;

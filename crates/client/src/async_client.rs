@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper_rustls::{ConfigBuilderExt as _, HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client as HttpClient;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{Client as HttpClient, Error as HttpError};
 use hyper_util::rt::TokioExecutor;
 use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
@@ -76,19 +76,20 @@ impl AsyncConnection {
             let (head, body) = self.client.request(head).await?.into_parts();
             let limit = usize::try_from(service.response_max_bytes).unwrap_or(usize::MAX);
             let body = Limited::new(body, limit).collect().await?.to_bytes();
-            let body = String::from_utf8(body.into())?;
-            Ok(Response::new(head.status.as_u16(), &head.headers, body))
+            Ok(Response::new(head.status.as_u16(), &head.headers, body.into()))
         };
         match tokio::time::timeout(ATTEMPT_TIMEOUT, exchange).await {
             Ok(result) => result.map_err(|error: BoxedError| classify_error(service, error.as_ref())),
-            Err(elapsed) => {
-                Err(AttemptFailure { error: Error::Unreachable(elapsed.to_string()), is_permanent: false })
-            }
+            Err(elapsed) => Err(AttemptFailure {
+                error: Error::Unreachable(elapsed.to_string()),
+                is_permanent: false,
+                may_have_been_sent: true,
+            }),
         }
     }
 
     async fn send_with_retries(&self, service: &ServiceEndpoint, request: &Request) -> Result<String, Error> {
-        let mut retries = Retries::new();
+        let mut retries = Retries::new(request);
         loop {
             match retries.evaluate_attempt(self.send_once(service, request).await) {
                 RetryDecision::Return(result) => return result,
@@ -106,7 +107,9 @@ impl<T: DeserializeOwned> Call<'_, AsyncConnection, T> {
     /// See [`Error`].
     pub async fn send(self) -> Result<T, Error> {
         let (connection, service) = (self.connection, self.service);
-        read_body(&connection.send_with_retries(service, &self.into_request()?).await?)
+        let request = self.into_request()?;
+        let body = connection.send_with_retries(service, &request).await?;
+        read_body(&body).map_err(|error| request.with_unknown_outcome(error))
     }
 }
 
@@ -128,13 +131,15 @@ impl<P: Pages> Items<'_, AsyncConnection, P> {
 fn classify_error(service: &ServiceEndpoint, error: &(dyn StdError + 'static)) -> AttemptFailure {
     if error.is::<LengthLimitError>() {
         let error = Error::TooLarge(service.response_max_bytes);
-        return AttemptFailure { error, is_permanent: true };
+        return AttemptFailure { error, is_permanent: true, may_have_been_sent: true };
     }
     let tls = tls_error(error);
-    let is_permanent = tls.is_some() || error.is::<http::Error>();
+    let is_invalid = error.is::<http::Error>();
+    let is_permanent = tls.is_some() || is_invalid;
+    let is_unconnected = error.downcast_ref::<HttpError>().is_some_and(HttpError::is_connect);
     let error =
         tls.and_then(untrusted_certificate).unwrap_or_else(|| Error::Unreachable(root_cause_text(error)));
-    AttemptFailure { error, is_permanent }
+    AttemptFailure { error, is_permanent, may_have_been_sent: !is_invalid && !is_unconnected }
 }
 
 type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;

@@ -1,5 +1,6 @@
 //! The blocking client, over ureq.
 
+use std::io::ErrorKind;
 use std::thread::sleep; // tidy: between two attempts
 
 use serde::de::DeserializeOwned;
@@ -68,14 +69,14 @@ impl BlockingConnection {
                 None => self.agent.run(head.body(())?)?,
             };
             let limit = service.response_max_bytes;
-            let body = response.body_mut().with_config().limit(limit).read_to_string()?;
+            let body = response.body_mut().with_config().limit(limit).read_to_vec()?;
             Ok(Response::new(response.status().as_u16(), response.headers(), body))
         };
         run().map_err(classify_error)
     }
 
     fn send_with_retries(&self, service: &ServiceEndpoint, request: &Request) -> Result<String, Error> {
-        let mut retries = Retries::new();
+        let mut retries = Retries::new(request);
         loop {
             match retries.evaluate_attempt(self.send_once(service, request)) {
                 RetryDecision::Return(result) => return result,
@@ -93,7 +94,9 @@ impl<T: DeserializeOwned> Call<'_, BlockingConnection, T> {
     /// See [`Error`].
     pub fn send(self) -> Result<T, Error> {
         let (connection, service) = (self.connection, self.service);
-        read_body(&connection.send_with_retries(service, &self.into_request()?)?)
+        let request = self.into_request()?;
+        let body = connection.send_with_retries(service, &request)?;
+        read_body(&body).map_err(|error| request.with_unknown_outcome(error))
     }
 }
 
@@ -127,10 +130,17 @@ fn classify_error(error: ureq::Error) -> AttemptFailure {
                 | ureq::Error::Tls(_)
                 | ureq::Error::BodyExceedsLimit(_)
         );
-    let error = match (tls.and_then(untrusted_certificate), error) {
+    let untrusted = tls.and_then(untrusted_certificate);
+    let may_have_been_sent = untrusted.is_none()
+        && match &error {
+            ureq::Error::Io(cause) => cause.kind() != ErrorKind::ConnectionRefused,
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) | ureq::Error::HostNotFound => false,
+            _ => true,
+        };
+    let error = match (untrusted, error) {
         (Some(untrusted), _) => untrusted,
         (None, ureq::Error::BodyExceedsLimit(limit)) => Error::TooLarge(limit),
         (None, error) => Error::Unreachable(error.to_string()),
     };
-    AttemptFailure { error, is_permanent }
+    AttemptFailure { error, is_permanent, may_have_been_sent }
 }

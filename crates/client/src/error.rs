@@ -17,7 +17,19 @@ pub enum Error {
         /// The request's id, with which the service's operator can find the request in the log.
         request_id: String,
     },
-    /// No attempt got a response.
+    /// A POST may have taken effect: an attempt got no readable response or a server error, and no later response settled
+    /// whether it was executed. Send the request again with the same key until it succeeds or is refused with status 400
+    /// or 404; no other refusal settles the outcome.
+    #[error(
+        "the outcome is unknown; send the request again with the idempotency key {idempotency_key}: {last_error}"
+    )]
+    OutcomeUnknown {
+        /// The key of all attempts, for [`Call::with_idempotency_key`](crate::Call::with_idempotency_key).
+        idempotency_key: String,
+        /// The error of the last attempt.
+        last_error: Box<Error>,
+    },
+    /// The last attempt got no response.
     #[error("no response: {0}")]
     Unreachable(String),
     /// The service's certificate is not trusted.

@@ -27,6 +27,17 @@ impl Request {
     pub(crate) fn with_body(self, body: &impl Serialize) -> Result<Self, Error> {
         Ok(Self { body: Some(serde_json::to_string(body)?), ..self })
     }
+
+    /// Returns the error for a request that may have taken effect: [`Error::OutcomeUnknown`] for a POST. Other requests
+    /// can be repeated without a key, so their error is returned unchanged.
+    pub(crate) fn with_unknown_outcome(&self, last_error: Error) -> Error {
+        match &self.idempotency_key {
+            Some(key) if self.method == "POST" => {
+                Error::OutcomeUnknown { idempotency_key: key.clone(), last_error: Box::new(last_error) }
+            }
+            _ => last_error,
+        }
+    }
 }
 
 /// Encodes a value for a segment of a path or for a query.

@@ -20,21 +20,30 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    pub(crate) fn new(status: u16, headers: &HeaderMap, body: String) -> Self {
+    /// Creates a response. Bytes of the body that are not UTF-8, such as those of a proxy's page, are replaced.
+    pub(crate) fn new(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Self {
         let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         Self {
             status,
             retry_after: Duration::from_secs(header("retry-after").parse().unwrap_or_default()),
             request_id: header("x-request-id").to_owned(),
             location: header("location").to_owned(),
-            body,
+            body: String::from_utf8(body)
+                .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         }
+    }
+
+    /// The code of an error of the service (behaviour 5.7); `None` if a proxy responded.
+    pub(crate) fn error_code(&self) -> Option<String> {
+        Some(serde_json::from_str::<Value>(&self.body).ok()?.get("code")?.as_str()?.to_owned())
     }
 
     /// The error for a response whose status is not a success.
     pub(crate) fn into_refusal(self) -> Error {
         let body = serde_json::from_str::<Value>(&self.body).ok();
-        let message = body.as_ref().and_then(|body| body.pointer("/error/message")?.as_str());
+        let message = body
+            .as_ref()
+            .and_then(|body| body.pointer("/detail").or_else(|| body.pointer("/error/message"))?.as_str());
         let message = match message {
             Some(message) => message.to_owned(),
             // Redirects are not followed, because the credentials are only for this address. The service itself sends

@@ -10,6 +10,8 @@ use crate::request::Request;
 const RESPONSE_MAX_BYTES: u64 = 256 << 20;
 /// The version of the API, which is the prefix of each path.
 const VERSION: &str = "/v1";
+/// Errors are problem details (RFC 9457), which have a code.
+const ACCEPT: &str = "application/json, application/problem+json";
 
 /// The API key of a provider.
 #[derive(Clone)]
@@ -45,7 +47,8 @@ impl ServiceEndpoint {
         let mut head = http::Request::builder()
             .method(request.method)
             .uri(format!("{}{VERSION}{}", self.base_url, request.path))
-            .header("Authorization", &self.authorization);
+            .header("Authorization", &self.authorization)
+            .header("Accept", ACCEPT);
         if request.body.is_some() {
             head = head.header("Content-Type", "application/json");
         }

@@ -12,7 +12,9 @@ use guerdon_client::{Client, Credentials, Error};
 use serde_json::{Value, json};
 
 /// Serves one connection for each response; an empty response closes the connection. Returns the requests in lower case.
-fn start_server(responses: &'static [&'static str]) -> (String, JoinHandle<Vec<String>>) {
+fn start_server<R: AsRef<[u8]> + Sync + 'static>(
+    responses: &'static [R],
+) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || {
@@ -23,14 +25,14 @@ fn start_server(responses: &'static [&'static str]) -> (String, JoinHandle<Vec<S
             let is_whole = |it: &[u8]| {
                 let text = String::from_utf8_lossy(it);
                 text.split_once("\r\n\r\n")
-                    .is_some_and(|(head, body)| head.starts_with("GET") || body.ends_with('}'))
+                    .is_some_and(|(head, body)| !head.starts_with("POST") || body.ends_with('}'))
             };
             while !is_whole(&request) {
                 let mut part = [0; 4_096];
                 let length = stream.read(&mut part).unwrap();
                 request.extend_from_slice(&part[..length]);
             }
-            stream.write_all(response.as_bytes()).unwrap();
+            stream.write_all(response.as_ref()).unwrap();
             requests.push(String::from_utf8(request).unwrap().to_lowercase());
         }
         requests
@@ -49,19 +51,104 @@ fn create_client(base: &str) -> Client {
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
 const UNAVAILABLE: &str =
     "HTTP/1.1 503 Service Unavailable\r\nretry-after: 0\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-length: 46\r\nconnection: close\r\n\r\n\
-                       {\"error\":{\"status\":400,\"message\":\"no such a\"}}\n";
+const MAINTENANCE: &str = "HTTP/1.1 503 Service Unavailable\r\nretry-after: 0\r\ncontent-length: 36\r\n\
+                           connection: close\r\n\r\n{\"code\":\"maintenance\",\"detail\":\"no\"}";
+const UNAUTHORIZED: &str = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 37\r\nconnection: close\r\n\r\n\
+                            {\"code\":\"unauthorized\",\"detail\":\"no\"}";
+const NOT_FOUND: &str = "HTTP/1.1 404 Not Found\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\
+                         {\"code\":\"not_found\",\"detail\":\"no\"}";
+const PROXY_NOT_FOUND: &str =
+    "HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>";
+const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-length: 48\r\nconnection: close\r\n\r\n\
+                       {\"code\":\"invalid_request\",\"detail\":\"no such a\"}\n";
+
+/// The idempotency key of a request in lower case.
+fn find_key(request: &str) -> Option<&str> {
+    request.lines().find_map(|line| line.strip_prefix("idempotency-key: "))
+}
+
+#[test]
+fn unknown_outcome_has_the_key_that_was_sent() {
+    let cases: [(&'static [&'static str], bool); 9] = [
+        (&["", MAINTENANCE, MAINTENANCE, MAINTENANCE, MAINTENANCE, MAINTENANCE], true),
+        (&[""; 6], true),
+        (&[UNAVAILABLE; 6], true),
+        (&["", UNAUTHORIZED], true),
+        (&["", PROXY_NOT_FOUND], true),
+        (&["HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>"], true),
+        (&[MAINTENANCE; 6], false),
+        (&["", REFUSED], false),
+        (&["", NOT_FOUND], false),
+    ];
+    std::thread::scope(|scope| {
+        for (responses, is_unknown) in cases {
+            scope.spawn(move || {
+                let (base, served) = start_server(responses);
+                let error = create_client(&base).post::<Value>("/x", &json!({})).send().unwrap_err();
+                let requests = served.join().unwrap();
+                let expected = if is_unknown { find_key(&requests[0]) } else { None };
+                let key = match &error {
+                    Error::OutcomeUnknown { idempotency_key, .. } => Some(idempotency_key.as_str()),
+                    _ => None,
+                };
+                assert_eq!(key, expected, "{responses:?}: {error:?}");
+            });
+        }
+    });
+}
+
+#[test]
+fn errors_of_get_and_of_unsent_requests_have_no_unknown_outcome() {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let (base, served) = start_server(&[""; 6]);
+            let error = create_client(&base).get::<Value>("/x").send().unwrap_err();
+            assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+            served.join().unwrap();
+        });
+        scope.spawn(|| {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+            let base = format!("http://{}", listener.local_addr().unwrap());
+            drop(listener);
+            let error = create_client(&base).post::<Value>("/x", &json!({})).send().unwrap_err();
+            assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+        });
+    });
+    let client = create_client("http://127.0.0.1:1");
+    let call = client.post::<Value>("/x", &json!({})).with_idempotency_key("line\nbreak");
+    let error = call.send().unwrap_err();
+    assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
+}
+
+#[test]
+fn delete_succeeds_if_an_earlier_attempt_may_have_deleted_the_object() {
+    let (base, served) = start_server(&["", NOT_FOUND]);
+    create_client(&base).delete("/x").send().unwrap();
+    assert_eq!(served.join().unwrap().len(), 2);
+    let never_deleted: [&'static [&'static str]; 3] =
+        [&[NOT_FOUND], &[MAINTENANCE, NOT_FOUND], &["", PROXY_NOT_FOUND]];
+    for responses in never_deleted {
+        let (base, _served) = start_server(responses);
+        let error = create_client(&base).delete("/x").send().unwrap_err();
+        assert!(matches!(error, Error::Refused { status: 404, .. }), "{responses:?}: {error:?}");
+    }
+}
+
+#[test]
+fn response_that_is_not_utf_8_is_a_refusal() {
+    let (base, served) =
+        start_server(&[b"HTTP/1.1 403 Forbidden\r\ncontent-length: 4\r\nconnection: close\r\n\r\ncaf\xe9"]);
+    let error = create_client(&base).get::<Value>("/x").send().unwrap_err();
+    assert!(error.to_string().starts_with("403: caf\u{fffd}"), "{error}");
+    assert_eq!(served.join().unwrap().len(), 1);
+}
 
 #[test]
 fn post_is_retried_under_one_key() {
     let (base, served) = start_server(&[UNAVAILABLE, "", OK]);
     assert_eq!(create_client(&base).post::<Value>("/x", &json!({"a": 1})).send().unwrap(), json!({}));
     let requests = served.join().unwrap();
-    let key = |request: &String| {
-        let key = request.lines().find_map(|it| it.strip_prefix("idempotency-key: ")).map(str::to_owned);
-        key.unwrap_or_else(|| panic!("{request}"))
-    };
-    let keys: Vec<String> = requests.iter().map(key).collect();
+    let keys: Vec<&str> = requests.iter().map(|request| find_key(request).unwrap()).collect();
     assert_eq!((keys.len(), &keys[0], &keys[0]), (3, &keys[1], &keys[2]));
     assert_eq!(keys[0].len(), 36);
 }
@@ -174,20 +261,20 @@ fn send_between_threads<T>(future: impl Future<Output = T> + Send) -> impl Futur
 #[cfg(feature = "async")]
 #[tokio::test]
 async fn async_client_retries_in_the_same_way() {
-    let (base, served) = start_server(&[UNAVAILABLE, "", OK, OK, REFUSED]);
+    let (base, served) = start_server(&[UNAVAILABLE, "", OK, OK, REFUSED, "", UNAUTHORIZED]);
     let client = AsyncClient::new(&base, &test_credentials()).unwrap();
     let post = || async { client.post::<Value>("/x", &json!({"a": 1})).send().await };
     assert_eq!(send_between_threads(post()).await.unwrap(), json!({}));
     assert_eq!(client.get::<Value>("/x").send().await.unwrap(), json!({}));
     let refused = client.get::<Value>("/x").send().await;
     assert!(matches!(refused, Err(Error::Refused { status: 400, .. })), "{refused:?}");
+    let unknown = post().await.unwrap_err();
     let requests = served.join().unwrap();
-    let key = |request: &String| {
-        request.lines().find_map(|line| line.strip_prefix("idempotency-key: ")).map(str::to_owned)
-    };
-    let keys: Vec<_> = requests.iter().map(key).collect();
+    let keys: Vec<_> = requests.iter().map(|request| find_key(request)).collect();
     assert!(keys[0].is_some() && keys[0] == keys[1] && keys[0] == keys[2], "{keys:?}");
     assert_eq!(keys[3], None);
+    let Error::OutcomeUnknown { idempotency_key, .. } = &unknown else { panic!("{unknown:?}") };
+    assert!(keys[5] == Some(idempotency_key.as_str()) && keys[6] == keys[5], "{keys:?}");
 }
 
 #[cfg(feature = "async")]
@@ -200,6 +287,13 @@ async fn async_errors_are_those_of_the_blocking_client() {
     let error = client.get::<Value>("/x").send().await.unwrap_err();
     assert!(matches!(error, Error::Unreachable(_)), "{error:?}");
     served.join().unwrap().unwrap();
+
+    let (base, served) =
+        start_server(&[b"HTTP/1.1 403 Forbidden\r\ncontent-length: 4\r\nconnection: close\r\n\r\ncaf\xe9"]);
+    let client = AsyncClient::new(&base, &test_credentials()).unwrap();
+    let error = client.get::<Value>("/x").send().await.unwrap_err();
+    assert!(error.to_string().starts_with("403: caf\u{fffd}"), "{error}");
+    served.join().unwrap();
 
     let (base, _served) = start_server(&[OK]);
     let client = AsyncClient::new(&base, &test_credentials()).unwrap().with_response_max_bytes(1);

@@ -1,7 +1,7 @@
 """Client of the Guerdon API. Start with :class:`Client`; to receive webhooks, use :mod:`guerdon.webhooks`."""
 
 from .client import Client, EventFeed
-from .errors import ApiError, ConnectionFailed, FieldError, GuerdonError, InvalidResponse
+from .errors import ApiError, ConnectionFailed, FieldError, GuerdonError, InvalidResponse, OutcomeUnknown
 from .models import (
     Attempt,
     Balances,
@@ -41,6 +41,7 @@ __all__ = [
     "InvalidResponse",
     "ListedCompany",
     "Occasion",
+    "OutcomeUnknown",
     "RateChange",
     "RatePreview",
     "Recognition",

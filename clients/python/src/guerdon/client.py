@@ -417,9 +417,11 @@ class Client:
     ) -> list[Recognition]:
         """Sends a recognition to each receiver, or to none if one of them is refused. Returns one recognition per
         receiver, in their order."""
-        body = _recognition_body(recognition)
-        sent = self._transport.request("POST", "/recognitions", body=body, idempotency_key=idempotency_key)
-        return [from_json(Recognition, entry) for entry in _member(sent, "recognitions")]
+
+        def read(sent: Any) -> list[Recognition]:
+            return [from_json(Recognition, entry) for entry in _member(sent, "recognitions")]
+
+        return self._transport.post("/recognitions", _recognition_body(recognition), read, idempotency_key)
 
     def dry_run_recognition(self, **recognition: Unpack[NewRecognition]) -> DryRun:
         """Checks whether a recognition could be sent, and computes its cost. Nothing changes."""
@@ -467,8 +469,7 @@ class Client:
 
     def replay_event(self, id: str) -> int:
         """Sends an event again. Returns 0 if it is being delivered already."""
-        replayed = self._transport.request("POST", f"/events/{_segment(id)}/replay", body={})
-        return int(_member(replayed, "replayed"))
+        return self._transport.post(f"/events/{_segment(id)}/replay", {}, _replayed)
 
     def replay_events(
         self,
@@ -479,7 +480,7 @@ class Client:
         """Sends events again. At least one filter is required, and both for delivered events. Returns how many, without
         those that are being delivered already."""
         body = {name: value for name, value in (("since", since), ("state", state)) if value is not None}
-        return int(_member(self._transport.request("POST", "/events/replay", body=body), "replayed"))
+        return self._transport.post("/events/replay", body, _replayed)
 
     # Requests
 
@@ -489,7 +490,7 @@ class Client:
     def _post(
         self, model: type[T], path: str, body: Mapping[str, Any], idempotency_key: str | None = None
     ) -> T:
-        return from_json(model, self._transport.request("POST", path, body=body, idempotency_key=idempotency_key))
+        return self._transport.post(path, body, lambda created: from_json(model, created), idempotency_key)
 
     def _put(self, model: type[T], path: str, body: Mapping[str, Any]) -> T:
         return from_json(model, self._transport.request("PUT", path, body=body))
@@ -517,6 +518,10 @@ def _member(body: Any, name: str) -> Any:
         return body[name]
     except (KeyError, TypeError) as error:
         raise InvalidResponse(f"the response has no {name}") from error
+
+
+def _replayed(body: Any) -> int:
+    return int(_member(body, "replayed"))
 
 
 def _recognition_body(recognition: NewRecognition) -> dict[str, Any]:

@@ -38,8 +38,23 @@ class ApiError(GuerdonError):
 
 
 class ConnectionFailed(GuerdonError):
-    """No attempt got a response. A POST may have taken effect: retry it with the same idempotency key."""
+    """The last attempt got no response."""
 
 
 class InvalidResponse(GuerdonError):
     """The response is not one of this API."""
+
+
+class OutcomeUnknown(GuerdonError):
+    """A POST may have taken effect: an attempt got no valid response or a server error, and no later response settled
+    whether it was executed. Repeat the call with the same key until it succeeds or is refused with status 400 or 404;
+    no other refusal settles the outcome."""
+
+    def __init__(self, idempotency_key: str, last_error: GuerdonError) -> None:
+        super().__init__(
+            f"the outcome is unknown; send the request again with the idempotency key {idempotency_key}: {last_error}"
+        )
+        #: The key of all attempts.
+        self.idempotency_key = idempotency_key
+        #: The error of the last attempt.
+        self.last_error = last_error
