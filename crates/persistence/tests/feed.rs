@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use diesel::connection::SimpleConnection as _;
 use diesel::{Connection as _, PgConnection};
+use guerdon_domain::companies::{CompanyMove, MoveDirection};
 use guerdon_domain::decide::execute_command;
 use guerdon_domain::events::EventState;
+use guerdon_domain::memory::FixedClock;
 use guerdon_domain::money::{Points, Sum};
-use guerdon_domain::ports::{FeedPosition, FeedQuery, StoreExt as _};
+use guerdon_domain::ports::{Context, FeedPosition, FeedQuery, StoreExt as _};
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::redemptions::{Redeem, RedeemError};
 use guerdon_domain::values::{EventId, Timestamp};
@@ -97,6 +99,44 @@ fn a_reader_may_start_at_a_timestamp() {
         assert_eq!(none, []);
         let then = send_events(fixture, 3);
         assert_eq!(read_whole_feed(fixture, place, None).0, then, "no event after that position is missed");
+    });
+}
+
+#[test]
+fn events_of_an_imported_company_arrive_when_it_is_imported() {
+    on_each_database(|fixture| {
+        const DAY: Duration = Duration::from_secs(86_400);
+        fixture.deposit_points(100);
+        fixture.override_balance(fixture.owner, WalletType::User, 10).unwrap();
+        let context = fixture.context();
+        let now = context.clock.now();
+        let an_hour_ago = now - Duration::from_secs(3_600);
+        let old_clock = FixedClock(now - DAY);
+        let created = fixture.store.transaction(|tx| -> Result<_, RedeemError> {
+            let command = Redeem { user_id: fixture.owner, sum: Sum::Points(Points::new(1).unwrap()) };
+            let context = Context { clock: &old_clock, ..fixture.context() };
+            Ok(execute_command(tx, fixture.provider, &command, &context)?.0)
+        });
+        let event = EventId::from_uuid(created.unwrap().id.as_uuid());
+        let read_since = |since| {
+            let (provider, since) = (fixture.provider, Some(since));
+            let wanted = FeedQuery { provider, after: None, since, kind: None, state: None, limit: 100 };
+            let read = |_| fixture.read_snapshot(|reads| reads.find_feed_page(&wanted)).ids;
+            (0..END_READS).map(read).max_by_key(Vec::len).unwrap()
+        };
+        assert_eq!(read_since(an_hour_ago), []);
+        let import = CompanyMove {
+            token: context.ids.next_id(),
+            company_id: fixture.company,
+            direction: MoveDirection::Incoming,
+            release_code: None,
+            created_at: now,
+            archived_at: None,
+            completed_at: Some(now),
+        };
+        fixture.store.transaction(|tx| tx.insert_company_move(&import)).unwrap();
+        assert_eq!(read_since(an_hour_ago), [event]);
+        assert_eq!(read_since(now + DAY), []);
     });
 }
 

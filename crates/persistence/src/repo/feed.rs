@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
+use diesel::sql_types::{BigInt, Nullable};
+use guerdon_domain::companies::MoveDirection;
 use guerdon_domain::ports::{EventWithBody, FeedPage, FeedPosition, FeedQuery, StoreError};
 use guerdon_domain::values::{EventId, ProviderId, Timestamp, checked_cast};
 
@@ -44,9 +45,10 @@ impl Unit<'_> {
         Ok(FeedPage { ids, next: next.or(wanted.after) })
     }
 
-    /// A position before the first event that was created at a time or later. Positions increase with time,
-    /// except between transactions that overlapped or after the clock was set back. A binary search therefore looks for
-    /// a time that is earlier by `margin_micros`.
+    /// A position before the first event that arrived at a time or later. An event arrived when it was created or, if
+    /// that was in another cell, when its company was imported. Positions increase with the time of arrival, except
+    /// between transactions that overlapped or after the clock was set back. A binary search therefore looks for a time
+    /// that is earlier by `margin_micros`.
     pub(super) fn position_before(
         &mut self,
         provider: ProviderId,
@@ -55,34 +57,41 @@ impl Unit<'_> {
     ) -> Result<Option<FeedPosition>, StoreError> {
         let since = Timestamp::from_unix_micros(since.unix_micros() - margin_micros).unwrap_or(since);
         let (mut low, mut high) = (-1, self.query(feed_before)?);
-        // The first event at or after `low` was created before the time; the one at `high`, if any, was not.
+        // The first event at or after `low` arrived before the time; the one at `high`, if any, did not.
         while low + 1 < high {
             let middle = low.midpoint(high);
             match self.first_event_from(provider, middle, high)? {
-                Some((position, created_at)) if created_at < since => low = position,
+                Some((position, arrived_at)) if arrived_at < since => low = position,
                 _ => high = middle,
             }
         }
         Ok((low >= 0).then_some(FeedPosition { position: low, id: EventId::from_uuid(uuid::Uuid::max()) }))
     }
 
-    /// The first event at or after one position and before another.
+    /// The position of the first event at or after one position and before another, and when it arrived.
     fn first_event_from(
         &mut self,
         provider: ProviderId,
         position: i64,
         before: i64,
     ) -> Result<Option<(i64, Timestamp)>, StoreError> {
-        let query =
-            sql::<(BigInt, SqlTimestamp)>("SELECT position, created_at FROM events WHERE provider_id = ")
-                .bind::<Identifier, _>(Id(provider))
-                .sql(" AND position >= ")
-                .bind::<BigInt, _>(position)
-                .sql(" AND position < ")
-                .bind::<BigInt, _>(before)
-                .sql(" ORDER BY position, id LIMIT 1");
-        let found: Option<(i64, DbTimestamp)> = self.query(|conn| query.get_result(conn).optional())?;
-        Ok(found.map(|(position, created_at)| (position, created_at.0)))
+        let query = sql::<(BigInt, SqlTimestamp, Nullable<SqlTimestamp>)>(&format!(
+            "SELECT position, created_at, (SELECT max(completed_at) FROM company_moves \
+             WHERE company_moves.company_id = events.company_id AND direction = {}) \
+             FROM events WHERE provider_id = ",
+            MoveDirection::Incoming.code()
+        ))
+        .bind::<Identifier, _>(Id(provider))
+        .sql(" AND position >= ")
+        .bind::<BigInt, _>(position)
+        .sql(" AND position < ")
+        .bind::<BigInt, _>(before)
+        .sql(" ORDER BY position, id LIMIT 1");
+        type Found = (i64, DbTimestamp, Option<DbTimestamp>);
+        let found: Option<Found> = self.query(|conn| query.get_result(conn).optional())?;
+        Ok(found.map(|(position, created_at, imported_at)| {
+            (position, imported_at.map_or(created_at.0, |imported_at| imported_at.0.max(created_at.0)))
+        }))
     }
 
     /// A provider's events after a position and before another, in their order; `None` starts with the first one.
