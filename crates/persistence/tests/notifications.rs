@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use guerdon_domain::notifications::{Channel, Recipient};
-use guerdon_domain::ports::{NewNotification, NotificationOutcome, StoreExt as _, Timestamp};
+use guerdon_domain::ports::{
+    NewNotification, NotificationOutcome, NotificationQuery, NotificationState, StoreExt as _, Timestamp,
+};
 use guerdon_domain::values::EmailAddress;
 use uuid::Uuid;
 
@@ -58,6 +60,23 @@ fn a_release_does_not_count_as_an_attempt() {
         settle_mail(fixture, 1, 11, NotificationOutcome::Released(later));
         assert_eq!(claim_mails(fixture, at, 12, 1), []);
         assert_eq!(claim_mails(fixture, later, 13, 1), [(lease_id(1), 1)]);
+    });
+}
+
+#[test]
+fn a_mail_that_cannot_be_read_is_given_up_and_does_not_block_the_others() {
+    on_each_database(|fixture| {
+        let at = current_time(fixture);
+        queue_mails(fixture, 2, at);
+        let damage = |id: &str| format!("UPDATE notifications SET notification = '{{}}' WHERE id = {id}");
+        let id = lease_id(1).simple();
+        fixture.database.execute_sql(&damage(&format!("x'{id}'")), &damage(&format!("'{id}'")));
+        assert_eq!(claim_mails(fixture, at, 10, 9), [(lease_id(2), 0)]);
+        let query = NotificationQuery { channel: Channel::Mail, state: None, since: None, limit: 9 };
+        let mut listed = fixture.read_snapshot(|reads| reads.list_notifications(&query));
+        listed.sort_by_key(|mail| mail.id);
+        let states: Vec<_> = listed.iter().map(|mail| (mail.state, mail.notification.is_some())).collect();
+        assert_eq!(states, [(NotificationState::GivenUp, false), (NotificationState::Waiting, true)]);
     });
 }
 

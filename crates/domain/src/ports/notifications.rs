@@ -27,7 +27,8 @@ pub struct StoredNotification {
     pub id: Uuid,
     /// The address in the format of the channel.
     pub recipient: String,
-    pub notification: Notification,
+    /// `None` if the stored notification cannot be read.
+    pub notification: Option<Notification>,
     pub state: NotificationState,
     /// The number of attempts.
     pub attempts: u16,
@@ -112,7 +113,8 @@ pub enum NotificationOutcome {
 
 /// Claims and settles notifications.
 pub trait NotificationDeliveries {
-    /// Claims due notifications of a channel. Skips those that another process is claiming.
+    /// Claims due notifications of a channel. Skips those that another process is claiming. A notification that cannot
+    /// be read is given up, so that it does not block the others.
     fn claim_notifications(
         &mut self,
         claim: &NotificationClaim,

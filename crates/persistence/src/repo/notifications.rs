@@ -109,7 +109,18 @@ impl NotificationDeliveries for Unit<'_> {
                     .execute(conn)
             })?;
         }
-        self.record_failure(rows.into_iter().map(ClaimedNotificationRow::into_claimed_notification).collect())
+        let mut claimed = Vec::with_capacity(rows.len());
+        for row in rows {
+            let id = row.id.0;
+            match row.into_claimed_notification() {
+                Ok(notification) => claimed.push(notification),
+                Err(cause) => {
+                    log::error!(notification_id:% = id, cause:%; "a notification cannot be read: giving it up");
+                    self.settle_notification(id, claim.lease, NotificationOutcome::GivenUp)?;
+                }
+            }
+        }
+        Ok(claimed)
     }
 
     fn settle_notification(

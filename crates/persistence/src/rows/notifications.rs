@@ -86,11 +86,10 @@ pub(crate) struct StoredNotificationRow {
 impl StoredNotificationRow {
     pub(crate) fn into_stored_notification(self) -> Result<StoredNotification, StoreError> {
         let reader = RowReader { table: "notifications", id: &self.id.0 };
-        let notification = from_json(self.company_id.0, &self.notification);
         Ok(StoredNotification {
             id: self.id.0,
             recipient: self.recipient,
-            notification: reader.require_valid("notification", notification)?,
+            notification: from_json(self.company_id.0, &self.notification),
             state: reader.require_valid("state", NotificationState::from_code(self.state))?,
             attempts: reader.require_valid("attempts", u16::try_from(self.attempts).ok())?,
             created_at: self.created_at.0,

@@ -14,6 +14,8 @@ use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandVi
 
 /// The default number of mails.
 const DEFAULT_LIMIT: u32 = 1_000;
+/// The subject that is shown for a mail that cannot be read.
+const UNREADABLE_SUBJECT: &str = "(unreadable)";
 
 /// List mails, newest first.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -44,11 +46,13 @@ struct ListedMailView {
 
 impl From<StoredNotification> for ListedMailView {
     fn from(mail: StoredNotification) -> Self {
-        let MailText { subject, .. } = MailText::from_notification(&mail.notification);
-        let to = mail.recipient;
+        let subject = mail.notification.as_ref().map_or_else(
+            || UNREADABLE_SUBJECT.to_owned(),
+            |notification| MailText::from_notification(notification).subject,
+        );
         Self {
             id: mail.id,
-            to,
+            to: mail.recipient,
             subject,
             state: mail.state.name(),
             attempts: mail.attempts,
