@@ -112,6 +112,17 @@ fn money_commands_can_be_retried_with_a_key() {
         assert_eq!(ran, json!({"company_id": sample.company, "users": 4, "points": 10}));
         assert_eq!(service.run_json_command(&run), ran);
         assert_eq!(service.run_json_command(&["reserve", "show", &sample.company])["points"], 60);
+        let points_every_week = |points| {
+            let (wallet, start) = (["--wallet", "peer_wallet"], ["--every", "week", "--start", "2100-01-01"]);
+            let words = ["distribution", "schedule", &sample.company, "--points", points, "--key", "s1"];
+            [&words[..], &wallet, &start].concat()
+        };
+        let scheduled = service.run_json_command(&points_every_week("1"));
+        assert_eq!(service.run_json_command(&points_every_week("1")), scheduled);
+        let other = service.run_command(&points_every_week("2"));
+        assert!(other.status == 1 && other.stderr.contains("different command"), "{}", other.stderr);
+        let schedules = service.run_json_command(&["distribution", "list", &sample.company]);
+        assert_eq!(schedules.as_array().unwrap().len(), 1);
         let too_much = service.run_command(&[
             "distribution",
             "run",

@@ -1,14 +1,14 @@
-//! The parts that all commands that move points have in common: the number of points, `--key`, and execution at most
+//! The parts that commands that move points have in common: the number of points, `--key`, and execution at most
 //! once per key. Keys are stored in the same idempotency records as those of POST requests.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use guerdon_domain::commands::{Command, Done, Outcome, ResponseRenderer};
-use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentRequest};
+use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentRequest, KeyState};
 use guerdon_domain::journal::Requester;
-use guerdon_domain::ports::StoreError;
-use guerdon_domain::values::ProviderId;
+use guerdon_domain::ports::{StoreError, StoreExt as _, Tx};
+use guerdon_domain::values::{CompanyId, ProviderId};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -50,9 +50,30 @@ fn parse_key(text: &str) -> Result<String, String> {
     }
 }
 
-/// Executes a command that moves points, at most once per key. All commands of the operator share one key scope. A retry
-/// returns the first output with a note in its text. `request` identifies the command, so that its key is refused for
-/// another command. `render` creates the output.
+impl IdempotencyKeyArgument {
+    /// Returns the request with this key; `None` without a key. All commands of the operator share one key scope.
+    /// `request` identifies the command, so that its key is refused for another command.
+    fn to_request(
+        &self,
+        environment: &CommandEnvironment,
+        request: &impl Serialize,
+    ) -> Result<Option<IdempotentRequest>, CommandError> {
+        let request = serde_json::to_vec(request)?;
+        Ok(self.key.as_ref().map(|key| IdempotentRequest {
+            key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
+            request_hash: digest(&SHA256, &request).as_ref().to_vec(),
+            retention: environment.settings.retention.idempotency,
+        }))
+    }
+
+    fn misuse_error(&self) -> CommandError {
+        let key = self.key.as_deref().unwrap_or_default();
+        CommandError::Refused(format!("the key {key} was used for a different command: choose a new key"))
+    }
+}
+
+/// Executes a command that moves points, at most once per key. A retry returns the first output with a note in its text.
+/// `request` identifies the command. `render` creates the output.
 pub(crate) fn execute_once(
     environment: &CommandEnvironment,
     (provider, command): (ProviderId, Command),
@@ -60,46 +81,71 @@ pub(crate) fn execute_once(
     request: &impl Serialize,
     render: impl Fn(Done) -> Result<CommandOutput, CommandError> + Send + Sync + 'static,
 ) -> Result<CommandOutput, CommandError> {
-    let request = serde_json::to_vec(request)?;
-    let idempotent_request = key.key.as_ref().map(|key| IdempotentRequest {
-        key: IdempotencyKey { scope: Uuid::nil(), key: key.clone() },
-        request_hash: digest(&SHA256, &request).as_ref().to_vec(),
-        retention: environment.settings.retention.idempotency,
-    });
+    let idempotent_request = key.to_request(environment, request)?;
     let requester = Requester { key: key.key.clone(), ..environment.requester.clone() };
     let render = Arc::new(render);
-    let mut retries_left = RETRIES_MAX;
-    loop {
+    retry_while_busy(|| {
         let shared_render = Arc::clone(&render);
         let render_body: Box<ResponseRenderer> = Box::new(move |done| {
             let output = shared_render(done.clone()).and_then(|output| Ok(serde_json::to_vec(&output)?));
             output.map(|body| (STATUS_DONE, body)).map_err(|cause| StoreError::Broken(cause.to_string()))
         });
-        let idempotent_request = idempotent_request.clone();
         let outcome = environment.commands.submit_and_wait(
             provider,
             requester.clone(),
             command.clone(),
-            idempotent_request,
+            idempotent_request.clone(),
             render_body,
         );
-        let cause = match outcome {
-            Outcome::Done(done) => return render(done),
-            Outcome::AlreadyExecuted(record) => return render_stored_output(&record),
-            Outcome::KeyMisused => {
-                let key = key.key.as_deref().unwrap_or_default();
-                let why = format!("the key {key} was used for a different command: choose a new key");
-                return Err(CommandError::Refused(why));
+        match outcome {
+            Outcome::Done(done) => render(done),
+            Outcome::AlreadyExecuted(record) => render_stored_output(&record),
+            Outcome::KeyMisused => Err(key.misuse_error()),
+            Outcome::KeyInUse => Err(CommandError::KeyInUse),
+            Outcome::Refused(refusal) => Err(refusal.into()),
+        }
+    })
+}
+
+/// Executes a command in one transaction, at most once per key, like [`execute_once`]. The stored output belongs to
+/// `company`.
+pub(crate) fn execute_once_in_transaction(
+    environment: &CommandEnvironment,
+    company: CompanyId,
+    key: &IdempotencyKeyArgument,
+    request: &impl Serialize,
+    work: impl Fn(&mut dyn Tx) -> Result<CommandOutput, CommandError>,
+) -> Result<CommandOutput, CommandError> {
+    let request = key.to_request(environment, request)?;
+    retry_while_busy(|| {
+        environment.store.transaction(|tx| {
+            let Some(request) = &request else { return work(tx) };
+            let now = environment.context().clock.now();
+            match request.claim_key(tx, now)? {
+                KeyState::Unused => {}
+                KeyState::Completed(record) => return render_stored_output(&record),
+                KeyState::InFlight => return Err(CommandError::KeyInUse),
+                KeyState::Misused => return Err(key.misuse_error()),
             }
-            Outcome::KeyInUse => CommandError::KeyInUse,
-            Outcome::Refused(refusal) => refusal.into(),
-        };
-        match cause {
-            CommandError::KeyInUse | CommandError::Store(StoreError::Busy) if retries_left > 0 => {
+            let output = work(tx)?;
+            request.store_response(tx, Some(company), (STATUS_DONE, serde_json::to_vec(&output)?), now)?;
+            Ok(output)
+        })
+    })
+}
+
+/// Retries a command while another process holds its key or the store is busy.
+fn retry_while_busy(
+    mut execute: impl FnMut() -> Result<CommandOutput, CommandError>,
+) -> Result<CommandOutput, CommandError> {
+    let mut retries_left = RETRIES_MAX;
+    loop {
+        match execute() {
+            Err(CommandError::KeyInUse | CommandError::Store(StoreError::Busy)) if retries_left > 0 => {
                 retries_left -= 1;
                 std::thread::sleep(RETRY_INTERVAL); // tidy: another process may hold the key
             }
-            cause => return Err(cause),
+            result => return result,
         }
     }
 }

@@ -1,13 +1,13 @@
 //! `guerdon distribution schedule`.
 
 use guerdon_domain::distributions::{CreateSchedule, Period, Schedule as Repeating, create_schedule};
-use guerdon_domain::ports::StoreExt;
 use guerdon_domain::values::IsoDate;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::commands::arguments::WalletName;
 use crate::commands::arguments::identifiers::CompanyArgument;
+use crate::commands::arguments::payment::{IdempotencyKeyArgument, execute_once_in_transaction};
 use crate::commands::arguments::points_argument::{PointsArgument, format_points};
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput, CommandView, RunnableCommand};
 
@@ -36,7 +36,7 @@ impl From<IntervalName> for Period {
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon distribution schedule acme.example --wallet peer_wallet --points 50 \
-    --every month --start 2100-01-31
+    --every month --start 2100-01-31 --key monthly-bonus
   guerdon distribution schedule acme.example --wallet user_wallet --points 10 \
     --every week --start 2100-02-01")]
 pub(crate) struct Schedule {
@@ -55,6 +55,9 @@ pub(crate) struct Schedule {
     /// The first date. If it is in the past, it and all dates since then are paid.
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = check_date)]
     start: String,
+    #[command(flatten)]
+    #[serde(flatten)]
+    key: IdempotencyKeyArgument,
 }
 
 fn check_date(text: &str) -> Result<String, String> {
@@ -103,8 +106,11 @@ impl RunnableCommand for Schedule {
         let start_on = IsoDate::parse(&self.start).map_err(CommandError::refused)?;
         let (wallet, every, sum) = (self.wallet.into(), self.every.into(), self.sum.to_sum()?);
         let command = CreateSchedule { company_id: company.id, wallet, sum, period: every, start_on };
-        let created =
-            environment.store.transaction(|tx| create_schedule(tx, &command, &environment.context()))?;
-        ScheduleView::from_schedule(&created).to_output()
+        let request =
+            ("distribution schedule", company.id.as_uuid(), self.wallet, &self.sum, self.every, &self.start);
+        execute_once_in_transaction(environment, company.id, &self.key, &request, |tx| {
+            let created = create_schedule(tx, &command, &environment.context())?;
+            ScheduleView::from_schedule(&created).to_output()
+        })
     }
 }
