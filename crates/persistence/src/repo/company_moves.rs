@@ -108,17 +108,24 @@ impl CompanyMoves for Unit<'_> {
 
     fn hand_over_deliveries(&mut self, company: CompanyId, provider: ProviderId) -> Result<(), StoreError> {
         self.query(super::disable_statement_timeout)?; // after a long outage, many deliveries are pending
-        self.execute(|conn| {
-            diesel::update(deliveries::table)
-                .filter(deliveries::provider_id.eq(Id(provider)).and(deliveries::company_id.eq(Id(company))))
-                .filter(sql::<Bool>(PENDING))
-                .set((
-                    deliveries::state.eq(HANDED_OVER_DELIVERY),
-                    deliveries::next_attempt_at.eq(None::<DbTimestamp>),
-                    deliveries::lease_id.eq(None::<Id>),
-                ))
-                .execute(conn)
-        })
+        // Deliveries in flight come last, because the dispatcher writes their results together with those of other
+        // companies, and must not wait until all rows have been updated.
+        for condition in [" AND lease_id IS NULL", ""] {
+            self.execute(|conn| {
+                diesel::update(deliveries::table)
+                    .filter(
+                        deliveries::provider_id.eq(Id(provider)).and(deliveries::company_id.eq(Id(company))),
+                    )
+                    .filter(sql::<Bool>(&format!("{PENDING}{condition}")))
+                    .set((
+                        deliveries::state.eq(HANDED_OVER_DELIVERY),
+                        deliveries::next_attempt_at.eq(None::<DbTimestamp>),
+                        deliveries::lease_id.eq(None::<Id>),
+                    ))
+                    .execute(conn)
+            })?;
+        }
+        Ok(())
     }
 
     fn take_back_deliveries(&mut self, company: CompanyId, now: Timestamp) -> Result<(), StoreError> {

@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over, record_archive};
 use guerdon_domain::ports::{ArchiveSection, Clock as _, ReadTx, Setting, StoreError, StoreExt, Timestamp};
 use guerdon_domain::sealing::seal_committed;
-use guerdon_domain::values::CompanyId;
+use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -99,7 +99,10 @@ impl RunnableCommand for Export {
         }
         let mut closed = None;
         let written = write_file((&self.to, self.force), |file| {
-            // The company is closed only when the file exists.
+            // The company is closed only when the file exists and nothing will delay the seal for long.
+            if self.hand_over {
+                wait_for_distributions_of_others(environment, company.id)?;
+            }
             closed = self.hand_over.then(|| close_company(environment, company.id)).transpose()?;
             seal_company(environment, company.id)?;
             write_archive(environment, company.id, closed.as_ref(), file)?;
@@ -156,6 +159,24 @@ fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<Comp
     environment.store.transaction(|tx| -> Result<CompanyMove, CommandError> {
         Ok(hand_over(tx, id, (token, &release_code), &context)?)
     })
+}
+
+/// Waits until no distribution of another company is unfinished, because no later journal entry can be sealed.
+fn wait_for_distributions_of_others(
+    environment: &CommandEnvironment,
+    id: CompanyId,
+) -> Result<(), CommandError> {
+    let store = environment.store.as_ref();
+    let is_of_another =
+        |owner: &Option<(CompanyId, ProviderId)>| owner.is_none_or(|(company, _provider)| company != id);
+    for _ in 0..SEAL_ATTEMPTS_MAX {
+        let in_transit = store.read_snapshot(|reads| reads.distributions_in_transit())?;
+        if !in_transit.distributions.iter().any(|(_id, owner)| is_of_another(owner)) {
+            return Ok(());
+        }
+        sleep(SEAL_INTERVAL);
+    }
+    Err(CommandError::Failed(store.read_snapshot(describe_seal_delay)?))
 }
 
 /// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
