@@ -1,15 +1,16 @@
 //! Responses stored for retries.
 
 use diesel::prelude::*;
+use diesel::sql_types::BigInt;
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use guerdon_domain::ports::{Idempotency, StoreError, Timestamp};
 
-use super::super::lock_companies_and_claim_keys;
+use super::super::{lock_companies_and_claim_keys, placeholder};
 use super::Unit;
 use crate::engine::Locking;
 use crate::rows::IdempotencyRow;
 use crate::rows::schema::idempotency_records;
-use crate::rows::types::{DbTimestamp, Id};
+use crate::rows::types::{DbTimestamp, Id, SqlTimestamp};
 
 impl Idempotency for Unit<'_> {
     fn claim_idempotency_key(&mut self, key: &IdempotencyKey) -> Result<bool, StoreError> {
@@ -56,20 +57,17 @@ impl Idempotency for Unit<'_> {
     }
 
     fn prune_idempotency_records(&mut self, now: Timestamp, limit: i64) -> Result<usize, StoreError> {
-        let expired: Vec<(Id, String)> = self.query(|conn| {
-            idempotency_records::table
-                .filter(idempotency_records::expires_at.le(DbTimestamp(now)))
-                .limit(limit)
-                .select((idempotency_records::scope, idempotency_records::idempotency_key))
-                .get_results(conn)
-        })?;
-        let mut pruned = 0;
-        for (scope, key) in &expired {
-            let row = idempotency_records::table
-                .find((*scope, key))
-                .filter(idempotency_records::expires_at.le(DbTimestamp(now)));
-            pruned += self.query(|conn| diesel::delete(row).execute(conn))?;
-        }
-        Ok(pruned)
+        let (now, [first, second, third]) = (DbTimestamp(now), [1, 2, 3].map(placeholder));
+        let prune = format!(
+            "DELETE FROM idempotency_records WHERE expires_at <= {first} AND (scope, idempotency_key) IN \
+             (SELECT scope, idempotency_key FROM idempotency_records WHERE expires_at <= {second} LIMIT {third})"
+        );
+        self.query(|conn| {
+            diesel::sql_query(&prune)
+                .bind::<SqlTimestamp, _>(now)
+                .bind::<SqlTimestamp, _>(now)
+                .bind::<BigInt, _>(limit)
+                .execute(conn)
+        })
     }
 }
