@@ -67,10 +67,14 @@ struct LookupState {
     /// The cached addresses of each name, with the time at which they expire.
     cached: HashMap<String, (Instant, Arc<[IpAddr]>)>,
     in_progress: HashMap<String, Arc<PendingLookup>>,
-    waiting: VecDeque<(String, Arc<PendingLookup>)>,
+    /// Lookups for which no thread was free.
+    waiting: VecDeque<QueuedLookup>,
     /// The number of threads. Each ends when no lookup is waiting.
     threads: usize,
 }
+
+/// A host name, and its lookup.
+type QueuedLookup = (String, Arc<PendingLookup>);
 
 #[derive(Default)]
 struct PendingLookup {
@@ -115,9 +119,10 @@ impl DnsCache {
         }
         let lookup = Arc::<PendingLookup>::default();
         state.in_progress.insert(name.to_owned(), Arc::clone(&lookup));
-        state.waiting.push_back((name.to_owned(), Arc::clone(&lookup)));
+        let queued = (name.to_owned(), Arc::clone(&lookup));
         if state.threads >= THREADS_MAX {
-            return lookup; // the next thread that is free performs it
+            state.waiting.push_back(queued); // the next thread that is free performs it
+            return lookup;
         }
         state.threads += 1;
         drop(state);
@@ -125,11 +130,12 @@ impl DnsCache {
         let started = thread::Builder::new()
             .name("webhook-names".to_owned())
             .stack_size(pool.stack_bytes)
-            .spawn(move || pool.run_worker());
+            .spawn(move || pool.run_worker(queued));
         if let Err(cause) = started {
             log::warn!(cause:%; "cannot start a thread to resolve names");
             let mut state = lock_mutex(&self.pool.state);
             state.threads -= 1;
+            complete_lookup(&mut state, name, &lookup, Err(ResolveError::TimedOut));
             // Without threads, no lookup would ever complete. The waiting lookups fail, so that the names can be
             // requested again.
             if state.threads == 0 {
@@ -161,9 +167,10 @@ impl LookupState {
 }
 
 impl LookupPool {
-    /// Performs lookups until none is waiting.
-    fn run_worker(&self) {
-        while let Some((name, lookup)) = self.next_lookup() {
+    /// Performs a lookup, and then others until none is waiting.
+    fn run_worker(&self, first: QueuedLookup) {
+        let mut next = Some(first);
+        while let Some((name, lookup)) = next {
             let found = catch_unwind(AssertUnwindSafe(|| self.resolver.resolve_host(&name)));
             let result = match found {
                 Ok(Ok(addresses)) if !addresses.is_empty() => Ok(addresses.into()),
@@ -174,17 +181,24 @@ impl LookupPool {
                 state.store_addresses(&name, addresses, self.ttl);
             }
             complete_lookup(&mut state, &name, &lookup, result);
+            drop(state);
+            next = self.next_lookup();
         }
     }
 
-    /// Removes the first waiting lookup. If none is waiting, the calling thread ends.
-    fn next_lookup(&self) -> Option<(String, Arc<PendingLookup>)> {
+    /// Removes the first waiting lookup whose result is awaited, and drops the abandoned lookups before it. Without such
+    /// a lookup, the calling thread ends.
+    fn next_lookup(&self) -> Option<QueuedLookup> {
         let mut state = lock_mutex(&self.state);
-        let next = state.waiting.pop_front();
-        if next.is_none() {
-            state.threads -= 1;
+        while let Some((name, lookup)) = state.waiting.pop_front() {
+            // The map has one reference, `lookup` is another, and each waiting caller has one.
+            if Arc::strong_count(&lookup) > 2 {
+                return Some((name, lookup));
+            }
+            state.in_progress.remove(&name);
         }
-        next
+        state.threads -= 1;
+        None
     }
 }
 

@@ -147,7 +147,7 @@ fn waits_are_limited_and_hanging_names_occupy_one_thread_each() {
 }
 
 #[test]
-fn the_number_of_threads_is_limited() {
+fn the_number_of_threads_is_limited_and_abandoned_lookups_are_skipped() {
     let Harness { cache, started, result_sender, .. } = harness_without_cache();
     for number in 0..THREADS_MAX + 10 {
         let result = cache.resolve_host(&format!("held{number}.example"), Duration::ZERO);
@@ -158,12 +158,18 @@ fn the_number_of_threads_is_limited() {
     }
     assert_eq!(cache.pool.state.lock().unwrap().threads, THREADS_MAX);
     assert_eq!(cache.pool.state.lock().unwrap().waiting.len(), 10);
-    for _ in 0..THREADS_MAX + 10 {
+    let awaited = {
+        let cache = Arc::clone(&cache);
+        thread::spawn(move || cache.resolve_host("held-last.example", TIMEOUT))
+    };
+    while cache.pool.state.lock().unwrap().waiting.len() < 11 {
+        thread::yield_now();
+    }
+    for _ in 0..=THREADS_MAX {
         result_sender.send(Ok(vec![ADDRESS])).unwrap();
     }
-    for _ in 0..10 {
-        started.recv().unwrap();
-    }
+    assert_eq!(started.recv().unwrap(), "held-last.example");
+    assert_eq!(awaited.join().unwrap(), Ok(vec![ADDRESS].into()));
 }
 
 /// A thread with a stack of this size cannot be started.
