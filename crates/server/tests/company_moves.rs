@@ -269,6 +269,10 @@ fn assert_closed(cells: &TwoCells) {
     let user =
         json!({"company_id": company, "email": "new@acme.example.com", "first_name": "N", "last_name": "U"});
     is_refused(source.post(provider, "/v1/users", &user));
+    let stranger = source.create_provider("Stranger", true);
+    for (path, body) in [("/v1/users", &user), ("/v1/occasions", &occasion_body(company))] {
+        source.post(&stranger, path, body).expect_error(403);
+    }
     let (body, response) = &cells.sent;
     let retried = source.post_with_key(provider, "/v1/recognitions", body, "k-1");
     assert_eq!((retried.status, &retried.body), (201, response), "a stored response is only read");

@@ -4,7 +4,7 @@
 use crate::model::{Company, CompanyWithOwner, EntryKind, Profile, User};
 use crate::money::{Points, PointsPerDollar};
 use crate::ports::{
-    Accounts, Companies, Context, Denied, JournalEntries, ReadCorporations, StoreError, Users,
+    Accounts, Companies, Context, DeniedReference, JournalEntries, ReadCorporations, StoreError, Users,
 };
 use crate::reserve;
 use crate::users::open_wallets;
@@ -61,7 +61,7 @@ impl CreateCompany {
 pub enum CreateCompanyError {
     /// The corporation cannot be used.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] DeniedReference),
     /// The domain is already taken, possibly by a company of another provider.
     #[error("domain has already been taken")]
     DomainTaken,
@@ -80,7 +80,7 @@ where
     T: Accounts + JournalEntries + Companies + ReadCorporations + Users + ?Sized,
 {
     if let Some(id) = command.corporation_id {
-        tx.find_corporation(scope, id)?.or_denied("corporation_id")?;
+        tx.find_corporation(scope, id)?.or_denied_reference("corporation_id", id.as_uuid())?;
     }
     let now = context.clock.now();
     let owner_id = UserId::from_uuid(context.ids.next_id());

@@ -1,6 +1,8 @@
 //! The result of a scoped lookup. Only this module distinguishes an id that does not exist from the id of
 //! another provider's object.
 
+use uuid::Uuid;
+
 use crate::values::ProviderId;
 
 /// The result when a provider looks up an id.
@@ -23,6 +25,30 @@ pub enum Denied {
     /// The object belongs to another provider: 403 in the API.
     #[error("{0} belongs to another provider")]
     Foreign(&'static str),
+}
+
+/// Why an object cannot be used that a field of the query or the body identifies, with its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{} {id} {}", .denied.field(), .denied.reason())]
+pub struct DeniedReference {
+    pub id: Uuid,
+    pub denied: Denied,
+}
+
+impl Denied {
+    /// The field that referred to the object.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Absent(field) | Self::Foreign(field) => field,
+        }
+    }
+
+    fn reason(self) -> &'static str {
+        match self {
+            Self::Absent(_) => "does not exist",
+            Self::Foreign(_) => "belongs to another provider",
+        }
+    }
 }
 
 impl<T> Lookup<T> {
@@ -50,6 +76,11 @@ impl<T> Lookup<T> {
             Self::Foreign => Err(Denied::Foreign(field)),
             Self::Own(object) => Ok(object),
         }
+    }
+
+    /// Returns the object, or the refusal with `field` and the id that it contains.
+    pub fn or_denied_reference(self, field: &'static str, id: Uuid) -> Result<T, DeniedReference> {
+        self.or_denied(field).map_err(|denied| DeniedReference { id, denied })
     }
 
     /// Converts the object with a function that can fail.

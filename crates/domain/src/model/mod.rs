@@ -32,7 +32,7 @@ pub use event::*;
 pub use event_facts::EventFacts;
 pub use idempotency::{IdempotencyKey, IdempotencyRecord, RESPONSE_RETENTION_DEFAULT};
 pub use journal_entry::{EntryKind, JournalEntry, ScheduledDate, SentRecognition};
-pub use lookup::{Denied, Lookup};
+pub use lookup::{Denied, DeniedReference, Lookup};
 pub use notification::{Channel, NewNotification, Notification, NotifiedCompany, Recipient};
 pub use occasion::{Occasion, OccasionText};
 pub use provider::{FormerSecret, Provider};

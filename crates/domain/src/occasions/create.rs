@@ -1,7 +1,7 @@
 //! Creating an occasion of a company.
 
 use crate::model::{Occasion, OccasionText};
-use crate::ports::{Context, Denied, Locks, Occasions, ReadCompanies, StoreError};
+use crate::ports::{Context, DeniedReference, Locks, Occasions, ReadCompanies, StoreError};
 use crate::values::{CompanyId, OccasionId, ProviderId};
 
 /// Why an occasion was not created.
@@ -9,7 +9,7 @@ use crate::values::{CompanyId, OccasionId, ProviderId};
 pub enum CreateOccasionError {
     /// The company cannot be used.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] DeniedReference),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -24,8 +24,9 @@ pub fn create<T: Locks + Occasions + ReadCompanies + ?Sized>(
     visible: bool,
     context: &Context<'_>,
 ) -> Result<Occasion, CreateOccasionError> {
+    tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?; // before the lock, which fails for a company that moved away
     tx.lock_provider_shared(company_id)?;
-    tx.find_company(scope, company_id)?.or_denied("company_id")?;
+    tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?;
     Ok(insert_new_occasion(tx, Some(company_id), text, enabled, visible, context)?)
 }
 

@@ -38,7 +38,7 @@ mod statistics;
 mod store;
 mod users;
 
-pub use crate::model::{Denied, Lookup, NewEvent, NewNotification};
+pub use crate::model::{Denied, DeniedReference, Lookup, NewEvent, NewNotification};
 pub use account_entries::{AccountEntry, ReadAccountEntries};
 pub use accounts::{Accounts, BalanceGroup, Balances, ReadAccounts};
 pub use audit::{
@@ -59,7 +59,7 @@ pub use deliveries::{
     Settlement,
 };
 pub use distributions::{DistributionsInTransit, ReadDistributions};
-pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKETS, DurationCounts};
+pub use durations::{DURATION_BOUNDS_MICROS, DURATION_BUCKET_COUNT, DurationCounts};
 pub use erasure::{Erasure, ReadErasure};
 pub use error::StoreError;
 pub use events::{

@@ -10,14 +10,15 @@ use super::Receivers;
 use super::events::{EventContext, build_events};
 use crate::decide::{Decide, DecideError, DecisionState};
 use crate::ledger::{
-    AccountBook, CompanyFacts, CrossedAlert, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
+    AccountBook, CompanyFacts, Facts, LedgerError, Needs, Payment, PaymentKind, PaymentOutcome,
+    ThresholdCrossing,
 };
 use crate::model::{
     EntryKind, Event, JournalEntry, Occasion, Recognition, RecognitionEvent, Sender, SentRecognition,
     UserSummary,
 };
 use crate::money::{Points, PointsRange, points_range};
-use crate::ports::{Context, Denied, StoreError};
+use crate::ports::{Context, Denied, DeniedReference, StoreError};
 use crate::reserve;
 use crate::values::{CompanyId, Message, OccasionId, ProviderId, RecognitionId, UserId, checked_cast};
 use crate::wallets::{Account, WalletType};
@@ -71,7 +72,7 @@ pub enum SendFault {
 pub enum SendError {
     /// A referenced object cannot be used.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] DeniedReference),
     /// The first receiver that cannot be used.
     #[error("{1}: {0}")]
     Receiver(UserId, Denied),
@@ -159,8 +160,8 @@ impl Decide for SendRecognition {
         let company = &parties.company.company;
         let entry = context
             .new_journal_entry(company, EntryKind::Recognition(new_sent_recognition(&parties, self, points)));
-        let crossed_alert = pay_receivers(&parties, &entry, book)?;
-        reserve::alert_if_low(company, crossed_alert, facts, changes, context)?;
+        let threshold_crossing = pay_receivers(&parties, &entry, book)?;
+        reserve::alert_if_low(company, threshold_crossing, facts, changes, context)?;
         let recognitions = new_recognitions(&parties, self, points, &entry, context);
         let event_context = EventContext {
             entry: &entry,
@@ -186,17 +187,26 @@ fn find_parties<'a>(
     command: &SendRecognition,
     facts: &'a Facts,
 ) -> Result<Parties<'a>, DecideError<SendError>> {
-    let denied = |error: Denied| DecideError::Refused(error.into());
-    let occasion =
-        facts.find_own_occasion(scope, command.occasion_id)?.or_denied("occasion_id").map_err(denied)?;
+    let denied = |error: DeniedReference| DecideError::Refused(error.into());
+    let occasion_id = command.occasion_id;
+    let occasion = facts
+        .find_own_occasion(scope, occasion_id)?
+        .or_denied_reference("occasion_id", occasion_id.as_uuid())
+        .map_err(denied)?;
     let (sender, company_id) = match command.sender {
         Sender::Company(id) => (None, id),
         Sender::User(id) => {
-            let sender = facts.find_own_user(scope, id)?.or_denied("sender_id").map_err(denied)?;
+            let sender = facts
+                .find_own_user(scope, id)?
+                .or_denied_reference("sender_id", id.as_uuid())
+                .map_err(denied)?;
             (Some(sender), sender.company_id)
         }
     };
-    let company = facts.find_own_company(scope, company_id)?.or_denied("sender_id").map_err(denied)?;
+    let company = facts
+        .find_own_company(scope, company_id)?
+        .or_denied_reference("sender_id", company_id.as_uuid())
+        .map_err(denied)?;
     let mut receivers = Vec::with_capacity(command.receivers.ids().len());
     for id in command.receivers.ids() {
         let receiver = facts.find_own_user(scope, *id)?.or_denied("receiver_ids");
@@ -284,7 +294,7 @@ fn pay_receivers(
     parties: &Parties<'_>,
     entry: &JournalEntry,
     book: &mut AccountBook,
-) -> Result<Option<CrossedAlert>, DecideError<SendError>> {
+) -> Result<Option<ThresholdCrossing>, DecideError<SendError>> {
     let insufficient = || DecideError::Refused(SendError::InsufficientFunds);
     let price = entry.price_per_receiver(None).ok_or_else(insufficient)?;
     let mut payers = entry.possible_payers();
@@ -296,7 +306,7 @@ fn pay_receivers(
     let points = entry.points_per_receiver();
     let payment_kind = PaymentKind::PricePerReceiver { payers: &payers, credits: &credits, price, points };
     match book.pay(&Payment::for_entry(entry, payment_kind)?)? {
-        PaymentOutcome::Paid(paid) => Ok(paid.crossed_alert),
+        PaymentOutcome::Paid(paid) => Ok(paid.threshold_crossing),
         PaymentOutcome::InsufficientFunds => Err(insufficient()),
         PaymentOutcome::AccountClosed => {
             Err(DecideError::Refused(SendError::Faults(vec![SendFault::ReceiverDeleted(None)])))

@@ -6,7 +6,7 @@ use crate::companies::{
     UpdateCompanyError,
 };
 use crate::corporations::{self, UpdateCorporationError};
-use crate::ports::{Denied, LockableRow, Lookup, StoreError};
+use crate::ports::{Denied, DeniedReference, LockableRow, Lookup, StoreError};
 use crate::recognitions::{SendError, Sender};
 use crate::reserve::ReserveError;
 use crate::users::{self, CreateUserError, DeleteUserError, UpdateUser, UpdateUserError};
@@ -79,9 +79,9 @@ pub(super) fn a_company_joins_only_a_corporation_of_its_provider(env: &TestEnv<'
     let within = |id, domain| CreateCompany { corporation_id: Some(id), ..company_command(domain) };
     let absent = within(CorporationId::from_uuid(env.new_uuid()), "a.example.com");
     let refused = create_company(env, env.provider, &absent);
-    assert!(matches!(refused, Err(CreateCompanyError::Denied(Denied::Absent("corporation_id")))));
+    assert!(matches!(refused, Err(CreateCompanyError::Denied(DeniedReference { denied: Denied::Absent("corporation_id"), .. }))));
     let refused = create_company(env, env.provider, &within(foreign, "a.example.com"));
-    assert!(matches!(refused, Err(CreateCompanyError::Denied(Denied::Foreign("corporation_id")))));
+    assert!(matches!(refused, Err(CreateCompanyError::Denied(DeniedReference { denied: Denied::Foreign("corporation_id"), .. }))));
     let own = create_corporation(env, env.provider);
     let inside = create_company(env, env.provider, &within(own, "a.example.com")).unwrap();
     let listed = env.with_tx(|tx| tx.list_companies(env.provider, Some(own), page(1, 9)));

@@ -2,7 +2,7 @@
 
 use super::env::{TestEnv, line, page, occasion_text};
 use crate::occasions::{self, ChangeOccasionError, CreateOccasionError, Occasion, UpdateOccasion};
-use crate::ports::{Denied, Lookup};
+use crate::ports::{Denied, DeniedReference, Lookup};
 use crate::values::{CompanyId, OccasionId};
 
 fn create_global_occasion(env: &TestEnv<'_>) -> Occasion {
@@ -32,9 +32,9 @@ pub(super) fn an_occasion_is_created_in_a_company_of_the_provider(env: &TestEnv<
     assert!(!created.enabled && created.visible && !created.is_global());
     assert_eq!(env.with_tx(|tx| tx.find_occasion(env.provider, created.id)), Lookup::Own(created));
     let absent = create(CompanyId::from_uuid(env.new_uuid()));
-    assert!(matches!(absent, Err(CreateOccasionError::Denied(Denied::Absent("company_id")))));
+    assert!(matches!(absent, Err(CreateOccasionError::Denied(DeniedReference { denied: Denied::Absent("company_id"), .. }))));
     let denied = create(foreign.company.id);
-    assert!(matches!(denied, Err(CreateOccasionError::Denied(Denied::Foreign("company_id")))));
+    assert!(matches!(denied, Err(CreateOccasionError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))));
 }
 
 pub(super) fn an_occasion_update_writes_only_what_differs(env: &TestEnv<'_>) {

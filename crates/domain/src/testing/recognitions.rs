@@ -4,7 +4,7 @@ use super::env::{TestEnv, page, points, user_profile};
 use crate::companies;
 use crate::events::EventKind;
 use crate::occasions::{self, UpdateOccasion};
-use crate::ports::{Denied, Lookup, Role};
+use crate::ports::{Denied, DeniedReference, Lookup, Role};
 use crate::recognitions::{
     self, DryRun, Recognition, SendError, SendFault, SendRecognition, Sender, UpdateRecognition,
     UpdateRecognitionError,
@@ -60,7 +60,7 @@ pub(super) fn sender_receivers_and_occasion_belong_to_the_provider(env: &TestEnv
     let ann = env.create_user("ann");
     env.deposit(100).unwrap();
     let denied = |command: &SendRecognition| match env.send_recognition(command) {
-        Err(SendError::Denied(denied) | SendError::Receiver(_, denied)) => denied,
+        Err(SendError::Denied(DeniedReference { denied, .. }) | SendError::Receiver(_, denied)) => denied,
         other => panic!("{other:?}"),
     };
     let occasion = |occasion_id| denied(&SendRecognition { occasion_id, ..env.recognition_command(&[ann]) });

@@ -2,7 +2,7 @@
 
 use super::env::{TestEnv, email, line, page, user_profile};
 use crate::distributions::Recipients;
-use crate::ports::{Denied, Lookup};
+use crate::ports::{Denied, DeniedReference, Lookup};
 use crate::users::{
     self, CreateUserError, DeleteUserError, UserMatch, UserKey, UpdateDetails, UpdateUser, UpdateUserError, User,
 };
@@ -28,9 +28,9 @@ pub(super) fn a_new_user_has_its_wallets(env: &TestEnv<'_>) {
         env.transaction(|tx| users::create(tx, env.provider, company, &user_profile("x"), &env.context()))
     };
     let absent = create(CompanyId::from_uuid(env.new_uuid()));
-    assert!(matches!(absent, Err(CreateUserError::Denied(Denied::Absent("company_id")))));
+    assert!(matches!(absent, Err(CreateUserError::Denied(DeniedReference { denied: Denied::Absent("company_id"), .. }))));
     let denied = create(foreign.company.id);
-    assert!(matches!(denied, Err(CreateUserError::Denied(Denied::Foreign("company_id")))));
+    assert!(matches!(denied, Err(CreateUserError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))));
 }
 
 pub(super) fn an_email_address_is_unique_among_active_users_of_a_company(env: &TestEnv<'_>) {
@@ -213,6 +213,6 @@ pub(super) fn many_users_are_created_except_for_taken_addresses(env: &TestEnv<'_
     let (_, foreign, _) = env.create_foreign_company();
     assert!(matches!(
         create(foreign.company.id),
-        Err(CreateUserError::Denied(Denied::Foreign("company_id")))
+        Err(CreateUserError::Denied(DeniedReference { denied: Denied::Foreign("company_id"), .. }))
     ));
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use crate::model::{Company, Profile, User};
 use crate::ports::{
-    Accounts, Context, Denied, INSERTED_USERS_MAX, LockableRow, Locks, ReadCompanies, StoreError, Timestamp,
-    Users,
+    Accounts, Context, DeniedReference, INSERTED_USERS_MAX, LockableRow, Locks, ReadCompanies, StoreError,
+    Timestamp, Users,
 };
 use crate::users::open_wallets::{open_wallets, wallets_of};
 use crate::values::{CompanyId, ProviderId, UserId};
@@ -16,7 +16,7 @@ use crate::wallets::Account;
 pub enum CreateUserError {
     /// The company cannot be used.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] DeniedReference),
     /// An active user of the company has the address.
     #[error("email has already been taken")]
     EmailTaken,
@@ -80,12 +80,13 @@ fn lock_company<T: Locks + ReadCompanies + ?Sized>(
     id: CompanyId,
     with_corporation: bool,
 ) -> Result<Company, CreateUserError> {
+    tx.find_company(scope, id)?.or_denied_reference("company_id", id.as_uuid())?; // before the lock, which fails for a company that moved away
     if with_corporation {
         tx.lock_row(LockableRow::Company(id))?;
     } else {
         tx.lock_provider_shared(id)?;
     }
-    Ok(tx.find_company(scope, id)?.or_denied("company_id")?.company)
+    Ok(tx.find_company(scope, id)?.or_denied_reference("company_id", id.as_uuid())?.company)
 }
 
 fn new_user(company: &Company, mut profile: Profile, id: UserId, now: Timestamp) -> User {

@@ -2,9 +2,10 @@
 
 use guerdon_api_types::parameter::FieldFault;
 use guerdon_domain::money::{PointsPerDollar, points_range};
-use guerdon_domain::ports::Denied;
+use guerdon_domain::ports::{Denied, DeniedReference};
 use guerdon_domain::recognitions::{SendError, SendFault};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
@@ -12,6 +13,8 @@ use crate::operation::problem::Problem;
 
 const SERVICE_URL: &str = "https://localhost:8443";
 const REQUEST_ID: &str = "019a9c3e-5d73-7b1a-8f0e-2d4c6a8b0e12";
+/// The id of the object that cannot be used.
+const DENIED_ID: Uuid = Uuid::from_u128(0x019a_9c3e_5d73_7b1a_8f0e_2d4c_6a8b_0e12);
 /// The OpenAPI extension in which an example also contains its error as problem details.
 const PROBLEM_EXTENSION: &str = "x-problem-details";
 
@@ -44,13 +47,18 @@ pub(super) fn list_problems() -> Vec<Value> {
     ErrorCode::ALL.iter().map(problem).collect()
 }
 
+/// Returns an example of a field that refers to an object that cannot be used.
+pub(super) fn example_reference(denied: Denied) -> DeniedReference {
+    DeniedReference { id: DENIED_ID, denied }
+}
+
 /// Returns an example of an error with this code.
 pub(super) fn example_error(code: ErrorCode) -> ApiError {
     let about_field = |field: &str, message: &'static str| ApiError::about_field(code, field, message);
     match code {
         ErrorCode::HttpsRequired => ApiError::https_required(),
         ErrorCode::Unauthorized => ApiError::unauthorized(),
-        ErrorCode::Forbidden => Denied::Foreign("sender_id").into(),
+        ErrorCode::Forbidden => example_reference(Denied::Foreign("sender_id")).into(),
         ErrorCode::NotFound => ApiError::not_found_in_path("company"),
         ErrorCode::MethodNotAllowed => ApiError::method_not_allowed("GET, HEAD, PUT"),
         ErrorCode::InvalidRequest => ApiError::invalid_fields(vec![

@@ -5,7 +5,7 @@ use guerdon_domain::occasions::ChangeOccasionError;
 use guerdon_domain::ports::Denied;
 use guerdon_domain::users::DeleteUserError;
 
-use super::error_examples::example_error;
+use super::error_examples::{example_error, example_reference};
 use crate::endpoints::{Route, noun_of};
 use crate::operation::error::ApiError;
 use crate::operation::error_code::ErrorCode;
@@ -28,7 +28,9 @@ pub(super) fn list_operation_errors(route: &Route, spec: &OperationSpec) -> Vec<
             errors.push(ApiError::from_denied_path(denied, noun_of(route.pattern)));
         }
     } else if let Some(name) = find_id_parameter(spec) {
-        errors.extend([Denied::Foreign(name), Denied::Absent(name)].map(ApiError::from));
+        errors.extend(
+            [Denied::Foreign(name), Denied::Absent(name)].map(|denied| example_reference(denied).into()),
+        );
     }
     errors
 }

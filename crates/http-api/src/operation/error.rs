@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use guerdon_api_types::body::InvalidBody;
 use guerdon_api_types::parameter::FieldFault;
-use guerdon_domain::ports::{Denied, Lookup, StoreError};
+use guerdon_domain::ports::{Denied, DeniedReference, Lookup, StoreError};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
@@ -296,14 +296,15 @@ impl From<InvalidBody> for ApiError {
     }
 }
 
-/// 404 or 403 for an object that a field of the query or the body identifies (behaviour 5.4). The message names the
-/// field.
-impl From<Denied> for ApiError {
-    fn from(denied: Denied) -> Self {
-        match denied {
-            Denied::Absent(field) => Self::about_field(ErrorCode::NotFound, field, denied.to_string()),
-            Denied::Foreign(field) => Self::about_field(ErrorCode::Forbidden, field, denied.to_string()),
-        }
+/// 404 or 403 for an object that a field of the query or the body identifies (behaviour 5.4). The message has the field
+/// and the id.
+impl From<DeniedReference> for ApiError {
+    fn from(reference: DeniedReference) -> Self {
+        let code = match reference.denied {
+            Denied::Absent(_) => ErrorCode::NotFound,
+            Denied::Foreign(_) => ErrorCode::Forbidden,
+        };
+        Self::about_field(code, reference.denied.field(), reference.to_string())
     }
 }
 

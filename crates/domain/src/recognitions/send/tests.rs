@@ -73,7 +73,7 @@ fn absent_and_foreign_ids_are_denied() {
     let denied = |fixture: &mut Fixture, command: &SendRecognition| match expect_refusal(send_recognition(
         fixture, command,
     )) {
-        SendError::Denied(denied) | SendError::Receiver(_, denied) => denied,
+        SendError::Denied(DeniedReference { denied, .. }) | SendError::Receiver(_, denied) => denied,
         other => panic!("{other:?}"),
     };
     let no_occasion = SendRecognition {

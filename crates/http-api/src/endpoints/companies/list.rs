@@ -36,7 +36,7 @@ impl ReadOperation for List {
     fn execute_read(reads: &mut dyn ReadTx, call: &Call) -> Result<RenderedResponse, ApiError> {
         let (corporation, page) = call.parse_query(read_list_query)?;
         if let Some(id) = corporation {
-            reads.find_corporation(call.scope, id)?.or_denied(CORPORATION_FILTER)?;
+            reads.find_corporation(call.scope, id)?.or_denied_reference(CORPORATION_FILTER, id.as_uuid())?;
         }
         let filters = corporation.map(|id| format!("{CORPORATION_FILTER}={id}&")).unwrap_or_default();
         render_list(reads, call, corporation, page, &Links { filters, ..Links::for_path("/v1/companies") })

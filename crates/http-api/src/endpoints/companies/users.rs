@@ -24,7 +24,7 @@ impl OperationDocs for ListUsers {
     const NAME: &'static str = "listCompanyUsers";
     const SUMMARY: &'static str = "List the users of a company";
     const DESCRIPTION: &'static str = "The active users, oldest first; with `include_deleted`, all users. To keep a copy up to date, pass \
-         the largest `updated_at` that you have as `updated_since`, and `include_deleted=true`.";
+         the largest `updated_at` that you have, less one minute, as `updated_since`, and `include_deleted=true`.";
     const IS_EXTENSION: bool = true;
     const DOCUMENTED_BY: Option<&str> = Some("User");
     const FIELD_DOCS: FieldDocs = field_docs! {

@@ -7,14 +7,15 @@ fn every_error_has_its_code_and_its_fields() {
     let check = |error: ApiError, code: ErrorCode, fields: &[&str]| {
         assert_eq!(error.code_and_fields(), (code, fields.to_vec()), "{error:?}");
     };
+    let reference = |denied| DeniedReference { id: uuid::Uuid::nil(), denied }.into();
     check(ApiError::https_required(), ErrorCode::HttpsRequired, &[]);
     check(ApiError::unauthorized(), ErrorCode::Unauthorized, &[]);
     check(ApiError::forbidden("no"), ErrorCode::Forbidden, &[]);
     check(ApiError::forbidden_in_path("no"), ErrorCode::Forbidden, &["id"]);
-    check(Denied::Foreign("sender_id").into(), ErrorCode::Forbidden, &["sender_id"]);
+    check(reference(Denied::Foreign("sender_id")), ErrorCode::Forbidden, &["sender_id"]);
     check(ApiError::from_denied_path(Denied::Foreign("id"), "user"), ErrorCode::Forbidden, &["id"]);
     check(ApiError::not_found("unknown path"), ErrorCode::NotFound, &[]);
-    check(Denied::Absent("sender_id").into(), ErrorCode::NotFound, &["sender_id"]);
+    check(reference(Denied::Absent("sender_id")), ErrorCode::NotFound, &["sender_id"]);
     check(ApiError::from_denied_path(Denied::Absent("id"), "user"), ErrorCode::NotFound, &["id"]);
     check(ApiError::method_not_allowed("GET"), ErrorCode::MethodNotAllowed, &[]);
     check(ApiError::bad_request("no"), ErrorCode::InvalidRequest, &[]);
