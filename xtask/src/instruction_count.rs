@@ -11,11 +11,12 @@ use anyhow::{Context, Result, bail};
 use crate::workspace::{self, Workspace};
 
 /// The paths, and the number of additional runs of each.
-const PATHS: [(&str, u64); 7] = [
+const PATHS: [(&str, u64); 8] = [
     ("recognition", 100),
     ("recognition-to-ten", 100),
     ("redemption", 100),
     ("sqlite-recognition", 400),
+    ("sqlite-recognition-to-ten", 100),
     ("sqlite-user", 400),
     ("sqlite-balances", 400),
     ("sqlite-transactions", 400),
@@ -62,12 +63,12 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     }
     let mut counts = BTreeMap::new();
     let mut regressions = Vec::new();
-    println!("{:22} {:>12} {:>12} {:>8}", "path", "instructions", "baseline", "change");
+    println!("{:26} {:>12} {:>12} {:>8}", "path", "instructions", "baseline", "change");
     for (path, extra_runs) in PATHS {
         let count = instructions_per_run(&program, path, extra_runs)?;
         counts.insert(path.to_owned(), count);
         let expected = baseline.as_ref().and_then(|baseline| baseline.counts.get(path)).copied();
-        println!("{path:22} {count:>12} {}", format_change(count, expected));
+        println!("{path:26} {count:>12} {}", format_change(count, expected));
         if expected.is_some_and(|expected| count * 100 > expected * (100 + TOLERANCE)) {
             regressions.push(path);
         }

@@ -36,6 +36,8 @@ enum HotPath {
     Redemption,
     /// A recognition on the embedded database, from the request's thread to the commit
     SqliteRecognition,
+    /// A recognition from one user to ten on the embedded database
+    SqliteRecognitionToTen,
     /// Reading a user on the embedded database
     SqliteUser,
     /// Reading a user's balances on the embedded database
@@ -84,7 +86,12 @@ fn run_path(arguments: &Arguments) -> Result<()> {
             )?;
             Ok(())
         }),
-        HotPath::SqliteRecognition => run_on_sqlite(arguments, send_recognition),
+        HotPath::SqliteRecognition => {
+            run_on_sqlite(arguments, |opened, fixture| send_recognition(opened, fixture, 1))
+        }
+        HotPath::SqliteRecognitionToTen => {
+            run_on_sqlite(arguments, |opened, fixture| send_recognition(opened, fixture, 10))
+        }
         HotPath::SqliteUser => run_on_sqlite(arguments, |opened, fixture| {
             read_without_waiting(opened, |reads| reads.find_user(fixture.provider, fixture.sender).map(drop))
         }),
@@ -123,7 +130,7 @@ fn run_on_sqlite(
     let opened = open_with_notifiers(&url, Access::Serve, Notifiers::default())?;
     let fixture = Arc::new(opened.requests.transaction(|tx| Fixture::create(tx))?);
     if matches!(arguments.path, HotPath::SqliteTransactions) {
-        (0..100).try_for_each(|_| send_recognition(&opened, &fixture))?;
+        (0..100).try_for_each(|_| send_recognition(&opened, &fixture, 1))?;
     }
     for _ in 0..WARM_UP {
         work(&opened, &fixture)?;
@@ -133,13 +140,17 @@ fn run_on_sqlite(
 }
 
 /// Sends a recognition as a request does.
-fn send_recognition(opened: &OpenDatabase, fixture: &Arc<Fixture>) -> Result<()> {
+fn send_recognition(opened: &OpenDatabase, fixture: &Arc<Fixture>, receivers: usize) -> Result<()> {
     let commands = BlockingCommandQueue {
         queue: Arc::clone(&opened.commands),
         context_sources: fixture.context_sources(),
     };
     let by = fixture.context().requester.clone();
-    commands.execute_command(fixture.provider, &by, Command::SendRecognition(fixture.recognition_to(1)?))?;
+    commands.execute_command(
+        fixture.provider,
+        &by,
+        Command::SendRecognition(fixture.recognition_to(receivers)?),
+    )?;
     Ok(())
 }
 
