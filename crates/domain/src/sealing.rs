@@ -1,21 +1,22 @@
-//! Sealing: a background job chains committed journal entries by their hashes (an append-only hash chain), so
-//! that requests do not wait for it.
+//! Sealing: a background job chains committed journal entries and audit entries by their hashes (an append-only hash
+//! chain), so that requests do not wait for it.
 
 use crate::ports::{Pacer, Seal, Store, StoreError, StoreExt, Timestamp};
 
 /// The outcome of [`seal_committed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SealOutcome {
-    /// Everything that is committed is sealed. Contains the latest seal, or `None` in a database without
-    /// journal entries.
+    /// Everything that is committed is sealed. Contains the latest seal, or `None` in a database without journal
+    /// entries and audit entries.
     Complete(Option<Seal>),
     /// Only the entries before a transaction or distribution in progress are sealed. Try again when it has
     /// ended.
     Partial,
 }
 
-/// Seals the next committed journal entries, at most `pacer.rows_max()` of them. Returns false if there was
-/// nothing to seal, or if another process wrote the same seal first.
+/// Seals the next committed entries: about `pacer.rows_max()` journal entries and as many audit entries. The entries
+/// of one transaction are never split. Returns false if there was nothing to seal, or if another process wrote the
+/// same seal first.
 ///
 /// # Errors
 ///

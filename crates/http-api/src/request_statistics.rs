@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use guerdon_domain::ports::{DURATION_BUCKETS, DurationCounts};
+use guerdon_domain::ports::{DURATION_BUCKET_COUNT, DurationCounts};
 
 /// Counts responses; see [`RequestCounts`].
 #[derive(Debug, Default)]
@@ -12,7 +12,7 @@ pub struct RequestStatistics {
     client_errors: AtomicI64,
     server_errors: AtomicI64,
     duration_micros: AtomicI64,
-    durations: [AtomicI64; DURATION_BUCKETS],
+    durations: [AtomicI64; DURATION_BUCKET_COUNT],
 }
 
 /// The counts since the last call of [`RequestStatistics::take_counts`].

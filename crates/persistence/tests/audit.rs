@@ -19,7 +19,7 @@ use guerdon_domain::occasions::{self, OccasionText};
 use guerdon_domain::ports::{Store, StoreExt as _, Timestamp};
 use guerdon_domain::recognitions::{self, Sender, UpdateRecognition};
 use guerdon_domain::saml::{self, UpdateSaml};
-use guerdon_domain::scheduler::{SkippedSchedules, run_next_due_date};
+use guerdon_domain::scheduler::{PausedSchedules, run_next_due_date};
 use guerdon_domain::values::{EntityId, IsoDate, Message, SingleLine, Update};
 use guerdon_domain::wallets::WalletType;
 use guerdon_persistence::testing::{TestDatabase, create_databases};
@@ -126,7 +126,7 @@ fn create_audited_settings(fixture: &LedgerFixture) {
         run_next_due_date(
             fixture.background.as_ref(),
             &fixture.command_queue(),
-            &mut SkippedSchedules::default()
+            &mut PausedSchedules::default()
         )
         .unwrap()
         .is_some()

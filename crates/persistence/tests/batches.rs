@@ -219,7 +219,7 @@ impl OutcomeReceiver for NumberedOutcome {
         Ok((201, self.points.to_string().into_bytes()))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 

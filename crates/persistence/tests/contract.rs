@@ -11,12 +11,12 @@ use guerdon_persistence::testing::{
 
 use crate::support::verify_at;
 
-struct Kept {
+struct PersistentStore {
     store: Arc<dyn Store>,
     database: TestDatabase,
 }
 
-impl StoreUnderTest for Kept {
+impl StoreUnderTest for PersistentStore {
     fn run_transaction(&self, work: &mut dyn FnMut(&mut dyn LedgerTx) -> Verdict) -> Result<(), StoreError> {
         self.store.run_transaction(&mut |tx| work(tx))
     }
@@ -36,20 +36,20 @@ impl StoreUnderTest for Kept {
     }
 }
 
-impl Kept {
+impl PersistentStore {
     fn count_rows(&self, from: &str) -> usize {
         usize::try_from(self.database.count_rows(from)).unwrap()
     }
 }
 
 fn run_case(case: Case, database: TestDatabase) {
-    case(&Kept { store: database.open_store(), database });
+    case(&PersistentStore { store: database.open_store(), database });
 }
 
 fn run_with_statement_per_table(case: Case) {
     if covers_postgres() {
         let database = create_postgres();
-        case(&Kept { store: database.open_with_statement_per_table().requests, database });
+        case(&PersistentStore { store: database.open_with_statement_per_table().requests, database });
     }
 }
 

@@ -9,7 +9,7 @@ use guerdon_domain::distributions::{
 use guerdon_domain::money::{Points, Sum};
 use guerdon_domain::ports::{Clock as _, StoreError, StoreExt as _, Timestamp};
 use guerdon_domain::scheduler::{
-    DateOutcome, DueDateError, ProcessedDate, SkippedSchedules, run_next_due_date,
+    DateOutcome, DueDateError, PausedSchedules, ProcessedDate, run_next_due_date,
 };
 use guerdon_domain::values::{CompanyId, IsoDate, ScheduleId};
 use guerdon_domain::wallets::WalletType;
@@ -47,7 +47,7 @@ fn load_schedule(fixture: &LedgerFixture, id: ScheduleId) -> Schedule {
 }
 
 fn process_due_date(fixture: &LedgerFixture) -> Option<ProcessedDate> {
-    run_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), &mut SkippedSchedules::default())
+    run_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), &mut PausedSchedules::default())
         .unwrap()
 }
 
@@ -75,7 +75,7 @@ fn eight_concurrent_workers_over_three_month_ends_pay_each_date_once() {
             let commands =
                 BlockingCommandQueue { queue: Arc::clone(queue), context_sources: fixture.context_sources() };
             for _ in 0..20 {
-                match run_next_due_date(store, &commands, &mut SkippedSchedules::default()) {
+                match run_next_due_date(store, &commands, &mut PausedSchedules::default()) {
                     Ok(Some(ProcessedDate { outcome: DateOutcome::ScheduleChanged, .. })) => {} // another one was faster
                     Ok(Some(ran)) => paid.lock().unwrap().push(ran),
                     Ok(None) => {} // nothing is due, or another worker has claimed it
@@ -183,12 +183,12 @@ fn a_refused_schedule_does_not_block_others() {
     });
 }
 
-/// Runs the next due distribution of a schedule that is not skipped.
+/// Runs the next due distribution of a schedule that is not paused.
 fn try_process_due_date(
     fixture: &LedgerFixture,
-    skipped: &mut SkippedSchedules,
+    paused: &mut PausedSchedules,
 ) -> Result<Option<(ScheduleId, DateOutcome)>, DueDateError> {
-    let ran = run_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), skipped)?;
+    let ran = run_next_due_date(fixture.background.as_ref(), &fixture.command_queue(), paused)?;
     Ok(ran.map(|ran| (ran.schedule, ran.outcome)))
 }
 
@@ -198,9 +198,9 @@ fn a_damaged_schedule_does_not_block_others() {
         fixture.deposit_points(100);
         let damaged = create_peer_schedule(fixture, Period::Month, "2026-11-01", 1).id;
         let intact = create_peer_schedule(fixture, Period::Month, "2026-11-02", 1).id;
-        let mut skipped = SkippedSchedules::default();
-        let mut process = || try_process_due_date(fixture, &mut skipped);
-        let pass_skip_time = || fixture.clock.set_time(fixture.clock.now() + time::Duration::minutes(2));
+        let mut paused = PausedSchedules::default();
+        let mut process = || try_process_due_date(fixture, &mut paused);
+        let pass_pause = || fixture.clock.set_time(fixture.clock.now() + time::Duration::minutes(2));
         let paid = DateOutcome::Distributed { users: 1 };
 
         let set_date = |date: &str| {
@@ -212,7 +212,7 @@ fn a_damaged_schedule_does_not_block_others() {
         assert_eq!(failed.schedule, Some(damaged));
         assert!(matches!(failed.cause, StoreError::Corrupt { column: "next_on", .. }), "{failed}");
         assert_eq!(process().unwrap(), Some((intact, paid.clone())));
-        assert_eq!(process().unwrap(), None, "the damaged schedule is skipped");
+        assert_eq!(process().unwrap(), None, "the damaged schedule is paused");
         set_date("2026-11-01");
 
         let move_to = |sqlite: &str, postgres: &str| {
@@ -224,13 +224,13 @@ fn a_damaged_schedule_does_not_block_others() {
             );
         };
         move_to("zeroblob(16)", "'00000000-0000-0000-0000-000000000000'");
-        pass_skip_time();
+        pass_pause();
         let failed = process().unwrap_err();
         assert_eq!(failed.schedule, Some(damaged));
         assert!(failed.to_string().contains(&damaged.to_string()), "{failed}");
         assert_eq!(process().unwrap(), None);
         move_to("(SELECT id FROM companies)", "(SELECT id FROM companies)");
-        pass_skip_time();
+        pass_pause();
         assert_eq!(process().unwrap(), Some((damaged, paid)));
     });
 }
@@ -246,8 +246,8 @@ fn a_schedule_whose_refusal_cannot_be_recorded_does_not_block_others() {
             fixture.database.execute_sql(&sql, &sql);
         };
         set_email("no address");
-        let mut skipped = SkippedSchedules::default();
-        let mut process = || try_process_due_date(fixture, &mut skipped);
+        let mut paused = PausedSchedules::default();
+        let mut process = || try_process_due_date(fixture, &mut paused);
         assert_eq!(process().unwrap_err().schedule, Some(first));
         assert_eq!(process().unwrap_err().schedule, Some(second));
         assert_eq!(process().unwrap(), None);
@@ -261,10 +261,10 @@ fn a_schedule_that_was_skipped_while_the_clock_was_ahead_is_run_after_the_correc
         fixture.deposit_points(100);
         let id = create_peer_schedule(fixture, Period::Month, "2026-11-01", 1).id;
         let ahead = fixture.clock.now() + time::Duration::hours(12);
-        let mut skipped = SkippedSchedules::from([(id, ahead)]);
-        let ran = try_process_due_date(fixture, &mut skipped).unwrap();
+        let mut paused = PausedSchedules::from([(id, ahead)]);
+        let ran = try_process_due_date(fixture, &mut paused).unwrap();
         assert_eq!(ran, Some((id, DateOutcome::Distributed { users: 1 })));
-        assert_eq!(skipped, SkippedSchedules::default());
+        assert_eq!(paused, PausedSchedules::default());
     });
 }
 

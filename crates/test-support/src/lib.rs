@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Folders with server programs that may be missing in a user's PATH.
-const MORE_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+const EXTRA_PROGRAM_FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
 
 /// Returns the path of a program. If it is missing, fails in CI, and records a skipped test elsewhere.
 pub fn require_program(name: &str) -> Option<PathBuf> {
@@ -46,7 +46,7 @@ pub fn record_database(kind: &str) {
 
 fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(MORE_FOLDERS.map(PathBuf::from));
+    let folders = std::env::split_paths(&path).chain(EXTRA_PROGRAM_FOLDERS.map(PathBuf::from));
     folders.map(|folder| folder.join(name)).find(|file| is_executable(file))
 }
 

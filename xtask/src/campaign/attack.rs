@@ -12,7 +12,7 @@ use super::{damaged_requests, flood, neighbour, overload, refusals, small_object
 use crate::measurement::service::{Database, RunningService};
 use crate::postgres::Cluster;
 
-const MEMORY_MAX_MIB: f64 = 256.0;
+const MEMORY_MIB_MAX: f64 = 256.0;
 /// The labels of responses that acknowledge a recognition, and the query that counts recognitions with at least one
 /// receiver in the ledger. The requests have no keys, so only the numbers of recognitions can be compared.
 const ACKNOWLEDGED_RECOGNITIONS: [&str; 3] =
@@ -61,7 +61,7 @@ impl Attack {
         report.measurements.push(Measurement::at_most(
             "memory of the service",
             mebibytes,
-            MEMORY_MAX_MIB,
+            MEMORY_MIB_MAX,
             " MiB",
         ));
         report.operations = service.count_responses(&[])?;

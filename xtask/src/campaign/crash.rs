@@ -31,7 +31,7 @@ const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
 const RETRIED_BEFORE_KILL: Duration = Duration::from_millis(20);
 const CYCLES_PER_KILL_DURING_START: usize = 10;
 /// The longest time from the start of the process to the kill during a start.
-const START_KILLED_WITHIN: Duration = Duration::from_millis(300);
+const START_KILL_DELAY_MAX: Duration = Duration::from_millis(300);
 const CYCLES_PER_VERIFICATION: usize = 100;
 const START_TIME_MAX: Duration = Duration::from_secs(2);
 /// How many events of one provider a process can have sent but not settled when it is killed.
@@ -101,7 +101,7 @@ impl Cycles {
         })?;
         subject.check_log()?;
         if number.is_multiple_of(CYCLES_PER_KILL_DURING_START) {
-            subject.service.kill_during_start(random.duration_below(START_KILLED_WITHIN))?;
+            subject.service.kill_during_start(random.duration_below(START_KILL_DELAY_MAX))?;
             self.kills_during_start += 1;
         }
         self.start_times.push(subject.restart()?);

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use guerdon_test_harness::{DatabaseProxy, WebhookReceiver};
 
-use self::fault::{Fault, Surroundings};
+use self::fault::{Fault, FaultTargets};
 use self::preload::PreloadedFaults;
 use super::comparison::{Comparison, compare_all, compare_and_resolve};
 use super::context::{Setup, temporary_folder};
@@ -91,14 +91,14 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
         None => subject.sql_client(setup)?,
     };
     let cluster = cluster.map(Mutex::new);
-    let surroundings = Surroundings {
+    let targets = FaultTargets {
         cluster: cluster.as_ref(),
         proxy: proxy.as_ref(),
         preloaded: &preloaded,
         receiver: &receiver,
     };
     let (mut events, mut rounds) = (EventLog::new(&receiver), Rounds::default());
-    let outcome = rounds.run_all(setup, &subject, &surroundings, &sql, &mut events);
+    let outcome = rounds.run_all(setup, &subject, &targets, &sql, &mut events);
     let mut report = rounds.summarize(&events);
     report.measurements.extend(outcome.err().map(|error| Measurement::failure(&error)));
     Ok(report)
@@ -111,7 +111,7 @@ impl Rounds {
         &mut self,
         setup: &Setup<'_>,
         subject: &Subject,
-        surroundings: &Surroundings<'_>,
+        targets: &FaultTargets<'_>,
         sql: &SqlClient,
         events: &mut EventLog<'_>,
     ) -> Result<()> {
@@ -121,7 +121,7 @@ impl Rounds {
             if number >= faults.len() && start.elapsed() > setup.duration {
                 break;
             }
-            self.run_round(subject, surroundings, &mut ledger, *fault, number + 1)
+            self.run_round(subject, targets, &mut ledger, *fault, number + 1)
                 .with_context(|| format!("{} (round {})", fault.name(), number + 1))?;
             events.collect_arrivals()?;
             self.stuck_transactions += count_stuck_transactions(sql)?;
@@ -135,7 +135,7 @@ impl Rounds {
     fn run_round(
         &mut self,
         subject: &Subject,
-        surroundings: &Surroundings<'_>,
+        targets: &FaultTargets<'_>,
         ledger: &mut Ledger,
         fault: Fault,
         number: usize,
@@ -146,7 +146,7 @@ impl Rounds {
             std::thread::sleep(LOAD_BEFORE_FAULT);
             let rate_before = load.rate_between(WARM_UP, load.began.elapsed());
             let began = Instant::now();
-            fault.inject(surroundings, FAULT_DURATION)?;
+            fault.inject(targets, FAULT_DURATION)?;
             let ended = Instant::now();
             let recovery_time = wait_for_full_rate(&load, ended, rate_before);
             std::thread::sleep(LOAD_AFTER_RECOVERY);

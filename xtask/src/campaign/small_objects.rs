@@ -21,7 +21,7 @@ const READERS: usize = 40;
 const BURSTS: [(usize, usize); 2] = [(100, 64 << 10), (12, 1 << 20)];
 /// Connections that then send large bodies one after the other while another client is measured.
 const SENDERS: usize = 8;
-const MEMORY_MAX_MIB: f64 = 200.0;
+const MEMORY_MIB_MAX: f64 = 200.0;
 
 struct LoudProviders<'a> {
     https: &'a HttpsClient,
@@ -62,7 +62,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     Ok(vec![
         Measurement::without_bound("memory with readers", format!("{with_readers} MiB")),
         Measurement::without_bound("memory after the bursts", format!("{with_bursts} MiB")),
-        Measurement::at_most("memory", peak, MEMORY_MAX_MIB, " MiB"),
+        Measurement::at_most("memory", peak, MEMORY_MIB_MAX, " MiB"),
         Measurement::without_bound(
             "bodies served",
             format!("{}", to_f64(providers.served.load(Ordering::Relaxed))),

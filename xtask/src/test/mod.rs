@@ -16,7 +16,7 @@ use crate::postgres::Cluster;
 use crate::python::prepare_environment;
 use crate::workspace::Workspace;
 
-/// If fewer tests than this used a database, its half did not run.
+/// If fewer tests than this used a kind of database, its tests did not run.
 const TESTS_MIN: usize = 20;
 
 /// The environment variable with the URL of the tests' PostgreSQL. If the user sets it, no cluster is started.
@@ -35,9 +35,9 @@ const MAIL_SERVER_PYTHON: &str = "TEST_AIOSMTPD_PYTHON";
 /// PyPI. Set TEST_POSTGRES_URL to use another server.
 #[derive(Default, clap::Args)]
 pub(crate) struct Arguments {
-    /// Run only this half
+    /// Run the tests on this database only
     #[arg(long, value_name = "DATABASE")]
-    only: Option<Half>,
+    only: Option<DatabaseKind>,
     /// Build OpenSSL into libpq, as in releases, and test encrypted connections too; needs perl and make
     #[arg(long)]
     pub(crate) postgres_tls: bool,
@@ -47,16 +47,16 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Half {
+enum DatabaseKind {
     Sqlite,
     Postgres,
 }
 
-impl Half {
+impl DatabaseKind {
     fn name(self) -> &'static str {
         match self {
-            Half::Sqlite => "sqlite",
-            Half::Postgres => "postgres",
+            DatabaseKind::Sqlite => "sqlite",
+            DatabaseKind::Postgres => "postgres",
         }
     }
 }
@@ -68,8 +68,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let tally = folder.path().join("tally");
     let mut environment =
         vec![("TEST_TALLY", Some(tally.clone().into_os_string())), ("TMPDIR", Some(folder.path().into()))];
-    if let Some(half) = arguments.only {
-        environment.push(("TEST_ONLY", Some(half.name().into())));
+    if let Some(kind) = arguments.only {
+        environment.push(("TEST_ONLY", Some(kind.name().into())));
     }
     // The folder of the snapshots. A snapshot changes only on request: INSTA_UPDATE=always.
     environment.push(("INSTA_WORKSPACE_ROOT", Some(workspace.root.clone().into())));
@@ -78,9 +78,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         Ok(folder) => environment.push((MAIL_SERVER_PYTHON, Some(folder.join("bin").join("python").into()))),
         Err(error) => println!("{error:#}"), // the test that needs it is skipped; in CI it fails
     }
-    let needs_cluster = arguments.only != Some(Half::Sqlite) && std::env::var_os(POSTGRES_URL).is_none();
+    let needs_cluster =
+        arguments.only != Some(DatabaseKind::Sqlite) && std::env::var_os(POSTGRES_URL).is_none();
     let cluster = needs_cluster.then(|| Cluster::start(workspace)).transpose()?;
-    if arguments.only == Some(Half::Sqlite) {
+    if arguments.only == Some(DatabaseKind::Sqlite) {
         environment.push((POSTGRES_URL, None));
     } else if let Some(cluster) = &cluster {
         environment.push((POSTGRES_URL, Some(cluster.url().into())));
@@ -105,16 +106,20 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     counted
 }
 
-/// Fails if a requested half did not run.
+/// Fails if the tests did not run on a requested kind of database.
 fn check_databases(tally: &str, arguments: &Arguments) -> Result<()> {
-    let count = |half: Half| report::count_databases(tally, half.name());
-    println!("Databases opened by tests: sqlite {}, postgres {}", count(Half::Sqlite), count(Half::Postgres));
+    let count = |kind: DatabaseKind| report::count_databases(tally, kind.name());
+    println!(
+        "Databases opened by tests: sqlite {}, postgres {}",
+        count(DatabaseKind::Sqlite),
+        count(DatabaseKind::Postgres)
+    );
     if !arguments.filters.is_empty() {
         return Ok(());
     }
-    let wanted = arguments.only.map_or(vec![Half::Sqlite, Half::Postgres], |half| vec![half]);
+    let wanted = arguments.only.map_or(vec![DatabaseKind::Sqlite, DatabaseKind::Postgres], |kind| vec![kind]);
     let missing: Vec<_> =
-        wanted.into_iter().filter(|half| count(*half) < TESTS_MIN).map(Half::name).collect();
+        wanted.into_iter().filter(|kind| count(*kind) < TESTS_MIN).map(DatabaseKind::name).collect();
     if !missing.is_empty() {
         bail!("the tests did not run on {} (fewer than {TESTS_MIN} opened it)", missing.join(" and "));
     }

@@ -39,7 +39,7 @@ const TEST_SUPPORT: &str = "guerdon-test-support";
 
 /// Libraries that only some packages may use. The baseline is exempt, because it consists of minimal programs that the
 /// service is compared with.
-const OWNED: [(&str, &[&str]); 2] = [
+const RESTRICTED_LIBRARIES: [(&str, &[&str]); 2] = [
     ("diesel", &["guerdon-persistence", "guerdon-baseline"]),
     ("actix-web", &["guerdon-http-api", "guerdon", "guerdon-baseline"]),
 ];
@@ -95,7 +95,7 @@ fn broken_rule(package: &str, used: &str, for_tests: bool) -> Option<String> {
             "of our crates it may use {allowed}; connect the two in the server, or through a port"
         ));
     }
-    let (_, owners) = OWNED.iter().find(|(library, _)| *library == used)?;
+    let (_, owners) = RESTRICTED_LIBRARIES.iter().find(|(library, _)| *library == used)?;
     (!owners.contains(&package)).then(|| format!("only {} may use it", owners.join(" and ")))
 }
 

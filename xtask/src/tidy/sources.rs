@@ -13,7 +13,7 @@ const FILE_LINES_MAX: usize = 500;
 const MACHINE_FOLDERS: [&str; 3] = [concat!("/", "work"), concat!("/", "root"), concat!("/", "home")];
 
 /// Strings that sources must not contain, and how to fix them.
-const LOOSE_ENDS: [(&str, &str); 2] =
+const FORBIDDEN_STRINGS: [(&str, &str); 2] =
     [("#[ignore", "run it, or delete it"), ("todo!(", "write it, or return an error that says so")];
 
 const SLEEP: &str = "thread::sleep";
@@ -60,7 +60,7 @@ fn loose_end(line: &str, line_before: &str) -> Option<(String, String)> {
         );
         return Some((format!("{SLEEP} without a reason"), fix));
     }
-    let (word, fix) = LOOSE_ENDS.iter().find(|(word, _)| line.contains(word))?;
+    let (word, fix) = FORBIDDEN_STRINGS.iter().find(|(word, _)| line.contains(word))?;
     Some((format!("holds {word}"), (*fix).to_owned()))
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{ExampleRequest, FieldValue};
 
-/// Returns the program.
+/// Returns a program that sends the request and prints the response.
 pub(super) fn write_program(request: &ExampleRequest) -> String {
     let path = match &request.path_id {
         Some((variable, end)) => {

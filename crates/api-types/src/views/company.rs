@@ -36,11 +36,13 @@ pub struct CompanyView<'a, More> {
 
 /// The additional fields in lists. There are none.
 #[derive(Serialize, JsonSchema)]
-pub struct Listed {}
+#[schemars(rename = "Listed")]
+pub struct ListedFields {}
 
 /// The additional fields in responses to creating and updating.
 #[derive(Serialize, JsonSchema)]
-pub struct Changed<'a> {
+#[schemars(rename = "Changed")]
+pub struct ChangedFields<'a> {
     /// If the reserve falls below this number of points, the company's admins are notified by mail. Example: `1000`
     #[schemars(with = "Option<WireValue<Points>>")]
     reserve_alert: Option<i64>,
@@ -52,9 +54,9 @@ pub struct Changed<'a> {
 /// The additional fields in the response to fetching a company.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "")]
-pub struct Whole<'a> {
+pub struct FetchedFields<'a> {
     #[serde(flatten)]
-    changed: Changed<'a>,
+    changed: ChangedFields<'a>,
     /// The number of active users. Example: `12`
     #[schemars(range(min = 0))]
     user_count: i64,
@@ -63,9 +65,9 @@ pub struct Whole<'a> {
     points_per_dollar: i64,
 }
 
-pub type ListedCompany = CompanyView<'static, Listed>;
-pub type ChangedCompany = CompanyView<'static, Changed<'static>>;
-pub type WholeCompany = CompanyView<'static, Whole<'static>>;
+pub type ListedCompany = CompanyView<'static, ListedFields>;
+pub type ChangedCompany = CompanyView<'static, ChangedFields<'static>>;
+pub type WholeCompany = CompanyView<'static, FetchedFields<'static>>;
 
 impl<'a, More> CompanyView<'a, More> {
     fn with_fields(found: &'a CompanyWithOwner, more: More) -> Self {
@@ -84,32 +86,32 @@ impl<'a, More> CompanyView<'a, More> {
     }
 }
 
-impl<'a> CompanyView<'a, Listed> {
+impl<'a> CompanyView<'a, ListedFields> {
     /// The view of a company in lists.
     pub fn for_list(found: &'a CompanyWithOwner) -> Self {
-        Self::with_fields(found, Listed {})
+        Self::with_fields(found, ListedFields {})
     }
 }
 
-impl<'a> CompanyView<'a, Changed<'a>> {
+impl<'a> CompanyView<'a, ChangedFields<'a>> {
     /// The view of a company in responses to creating and updating.
     pub fn for_change(found: &'a CompanyWithOwner) -> Self {
-        Self::with_fields(found, Changed::from_company(found))
+        Self::with_fields(found, ChangedFields::from_company(found))
     }
 }
 
-impl<'a> CompanyView<'a, Whole<'a>> {
+impl<'a> CompanyView<'a, FetchedFields<'a>> {
     /// The view of a company in the response to fetching it.
     pub fn for_fetch(found: &'a CompanyWithOwner, user_count: i64) -> Self {
         let points_per_dollar = found.company.rate.get();
         Self::with_fields(
             found,
-            Whole { changed: Changed::from_company(found), user_count, points_per_dollar },
+            FetchedFields { changed: ChangedFields::from_company(found), user_count, points_per_dollar },
         )
     }
 }
 
-impl<'a> Changed<'a> {
+impl<'a> ChangedFields<'a> {
     fn from_company(found: &'a CompanyWithOwner) -> Self {
         Self {
             reserve_alert: found.company.reserve_alert.map(Points::get),

@@ -73,8 +73,7 @@ fn ledger_alerts(overview: &Overview, now: OffsetDateTime) -> Vec<Alert> {
     }
     match &ledger.last_verification {
         Some(verification) if verification.violations > 0 => {
-            let found =
-                numbers::count_with_noun(verification.violations, "broken invariant", "broken invariants");
+            let found = numbers::count_with_noun(verification.violations, "violation", "violations");
             let text = format!("The last verification found {found}.");
             alerts.push(Alert::new(Tone::Bad, text).with_command("guerdon verify"));
         }

@@ -77,7 +77,7 @@ pub struct LedgerStatus {
     pub unbalanced_companies: u64,
 }
 
-/// A seal: a link of the hash chain over journal entries.
+/// A seal: a link of the hash chain over journal entries, audit entries and event bodies.
 #[derive(Debug, Clone)]
 pub struct Seal {
     pub sequence: u64,
@@ -90,7 +90,7 @@ pub struct Seal {
 #[derive(Debug, Clone)]
 pub struct Verification {
     pub ended_at: OffsetDateTime,
-    /// The number of broken invariants.
+    /// The number of reported violations.
     pub violations: u64,
 }
 

@@ -200,7 +200,7 @@ fn ledger_facts(overview: &Overview, frame: &Frame) -> Markup {
         @match &ledger.last_verification {
             Some(verification) if verification.violations == 0 => { (components::badge(Tone::Good, "holds")) " " (time_format::render_timestamp_with_age(frame.now, verification.ended_at)) },
             Some(verification) => {
-                (components::badge(Tone::Bad, &numbers::count_with_noun(verification.violations, "broken invariant", "broken invariants"))) " "
+                (components::badge(Tone::Bad, &numbers::count_with_noun(verification.violations, "violation", "violations"))) " "
                 (time_format::render_timestamp_with_age(frame.now, verification.ended_at))
             },
             None => "never",

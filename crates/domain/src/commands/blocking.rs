@@ -30,7 +30,7 @@ impl OutcomeReceiver for ChannelReceiver {
         (self.render)(done)
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 

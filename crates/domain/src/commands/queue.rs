@@ -38,10 +38,9 @@ pub trait OutcomeReceiver: Send {
     /// If the result cannot be rendered. The command then has no effect.
     fn render_response(&mut self, done: &Done) -> Result<(u16, Vec<u8>), StoreError>;
 
-    /// Whether the outcome is still wanted. Called when the command is decided, and again when its result is
-    /// rendered. After returning true, the receiver must wait for the outcome; after returning false, the
-    /// command has no effect.
-    fn is_wanted(&self) -> bool;
+    /// Asks whether to commit the command. Called each time its result has been rendered. After returning true, the
+    /// receiver must wait for the outcome; after returning false, the command has no effect.
+    fn confirm_execution(&self) -> bool;
 
     /// Receives the outcome. Called exactly once.
     fn receive_outcome(self: Box<Self>, outcome: Outcome);

@@ -58,7 +58,7 @@ fn lock_owner<T: Locks + ReadUsers + ?Sized>(
     tx.lock_row(LockableRow::User(id))?;
     match tx.find_user(found.company.provider_id, id)? {
         Lookup::Own(user) if user.deleted_at.is_none() && user.profile.email == *email => Ok(user),
-        Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => Err(tx.lost_race()),
+        Lookup::Own(_) | Lookup::Absent | Lookup::Foreign => Err(tx.abort_for_retry()),
     }
 }
 
@@ -77,7 +77,7 @@ fn create_owner<T: Accounts + Locks + Users + ?Sized>(
     profile.company_admin = true;
     let owner = User::new(UserId::from_uuid(context.ids.next_id()), found.company.id, profile, now);
     if !tx.insert_user(&owner)? {
-        return Err(tx.lost_race().into()); // another transaction has just taken the address
+        return Err(tx.abort_for_retry().into()); // another transaction has just taken the address
     }
     open_wallets(tx, &owner, now)?;
     Ok(with_owner(found, owner, context))

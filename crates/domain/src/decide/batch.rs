@@ -141,7 +141,7 @@ pub fn execute_command<T: LedgerAccess + ?Sized, C: Decide>(
 ///
 /// # Errors
 ///
-/// The same as for [`execute_command`].
+/// The refusal, or a failure of the store. A fact that is still missing after the second load counts as a failure.
 pub(crate) fn decide_command<T: LedgerAccess + ?Sized, C: Decide>(
     tx: &mut T,
     scope: ProviderId,

@@ -79,7 +79,7 @@ impl AccountBook {
             *self.account_mut(account)? = state;
         }
         for transfer in transfers {
-            require_rule(self.add_transfer(transfer.clone()), "leg added twice")?;
+            require_rule(self.add_transfer(transfer.clone()), "a leg is added once")?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ pub use book::AccountBook;
 pub use changes::{Changes, DistributionProgress};
 pub use facts::{CompanyFacts, DistributionStep, Facts, ScheduleFacts};
 pub use needs::Needs;
-pub use payment::{CrossedAlert, Paid, Payment, PaymentKind, PaymentOutcome};
+pub use payment::{Paid, Payment, PaymentKind, PaymentOutcome, ThresholdCrossing};
 pub(crate) use rules::amount_out_of_range;
 #[cfg(feature = "memory")]
 pub(crate) use rules::require_rule;

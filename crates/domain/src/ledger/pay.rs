@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use super::rules::{LedgerError, amount_out_of_range, require_rule};
-use super::{AccountBook, AccountState, CrossedAlert, Paid, Payment, PaymentKind, PaymentOutcome, Transfer};
+use super::{
+    AccountBook, AccountState, Paid, Payment, PaymentKind, PaymentOutcome, ThresholdCrossing, Transfer,
+};
 use crate::money::{Amount, Points, Price, balance_difference};
 use crate::values::checked_cast;
 use crate::wallets::{Account, Reason};
@@ -15,10 +17,11 @@ struct DebitResult {
     /// The sequence number of the first entry of this debit in the account.
     first_sequence: i64,
     /// Set if the debit took the balance below the alert threshold; `None` if it was already below it.
-    crossed_alert: Option<CrossedAlert>,
+    threshold_crossing: Option<ThresholdCrossing>,
 }
 
-const NOTHING_PAID: PaymentOutcome = PaymentOutcome::Paid(Paid { transfer_count: 0, crossed_alert: None });
+const NOTHING_PAID: PaymentOutcome =
+    PaymentOutcome::Paid(Paid { transfer_count: 0, threshold_crossing: None });
 
 impl AccountBook {
     /// Makes a payment. After an error, and after any outcome except [`PaymentOutcome::Paid`], parts of the
@@ -88,7 +91,7 @@ impl AccountBook {
             self.add_leg(payment, leg, ((debited.payer, sequence), credited), (price.each, points))?;
         }
         let transfer_count = checked_cast(credits.len());
-        Ok(PaymentOutcome::Paid(Paid { transfer_count, crossed_alert: debited.crossed_alert }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, threshold_crossing: debited.threshold_crossing }))
     }
 
     /// Empties and closes the open wallets.
@@ -119,7 +122,7 @@ impl AccountBook {
             let points = payment.rate.shown_points(amount);
             self.add_leg(payment, transfer_count, ((*wallet, sequence), credited), (amount, points))?;
         }
-        Ok(PaymentOutcome::Paid(Paid { transfer_count, crossed_alert: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, threshold_crossing: None }))
     }
 
     fn pay_single_leg(
@@ -134,7 +137,7 @@ impl AccountBook {
         };
         let accounts = ((from, debited.first_sequence), (to, self.credit_account(to, price.total)?));
         self.add_leg(payment, leg, accounts, (price.total, price.points_total))?;
-        Ok(PaymentOutcome::Paid(Paid { transfer_count: 1, crossed_alert: debited.crossed_alert }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count: 1, threshold_crossing: debited.threshold_crossing }))
     }
 
     /// Pays the same amount to each open receiver.
@@ -166,7 +169,7 @@ impl AccountBook {
             self.add_leg(payment, *leg, ((from, sequence), credited), (each, points))?;
         }
         let transfer_count = checked_cast(open.len());
-        Ok(PaymentOutcome::Paid(Paid { transfer_count, crossed_alert: None }))
+        Ok(PaymentOutcome::Paid(Paid { transfer_count, threshold_crossing: None }))
     }
 
     fn set_wallet_balance(
@@ -243,11 +246,11 @@ impl AccountBook {
         state.check_rules(payer.kind())?;
         let (balance, rounding_shortfall) = (state.balance, state.rounding_shortfall);
         let crossed = state.alert_below.filter(|threshold| before >= *threshold && balance < *threshold);
-        let crossed_alert = crossed.map(|threshold| CrossedAlert { threshold, balance });
+        let threshold_crossing = crossed.map(|threshold| ThresholdCrossing { threshold, balance });
         if is_short {
             self.cover_shortfall(payment, (payer, first_sequence - 1), rounding_shortfall)?;
         }
-        Ok(Some(DebitResult { payer, first_sequence, crossed_alert }))
+        Ok(Some(DebitResult { payer, first_sequence, threshold_crossing }))
     }
 
     fn find_covering_payer(&self, payers: &[Account], price: Price) -> Result<Option<Account>, LedgerError> {
@@ -297,7 +300,7 @@ impl AccountBook {
             at: payment.at,
         };
         transfer.check_rules()?;
-        require_rule(self.add_transfer(transfer), "leg added twice")
+        require_rule(self.add_transfer(transfer), "a leg is added once")
     }
 }
 

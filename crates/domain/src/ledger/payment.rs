@@ -97,12 +97,12 @@ pub struct Paid {
     /// The number of transfers, not counting a rounding.
     pub transfer_count: u32,
     /// Set if the payment took the reserve below its alert threshold; `None` if the reserve was already below it.
-    pub crossed_alert: Option<CrossedAlert>,
+    pub threshold_crossing: Option<ThresholdCrossing>,
 }
 
 /// The alert threshold of a reserve, and its balance after the payment that took it below the threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CrossedAlert {
+pub struct ThresholdCrossing {
     /// The smallest balance that is not low, as it is stored with the account.
     pub threshold: Amount,
     pub balance: Amount,

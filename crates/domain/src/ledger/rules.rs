@@ -32,7 +32,7 @@ pub(crate) fn amount_out_of_range() -> LedgerError {
     LedgerError::Broken("an amount is out of range".to_owned())
 }
 
-/// Fails if a rule that the databases check does not hold.
+/// Fails if a rule that the databases check does not hold. `rule` states the rule, not the fault.
 pub(crate) fn require_rule(holds: bool, rule: &str) -> Result<(), LedgerError> {
-    if holds { Ok(()) } else { Err(LedgerError::Broken(rule.to_owned())) }
+    if holds { Ok(()) } else { Err(LedgerError::Broken(format!("broken rule: {rule}"))) }
 }

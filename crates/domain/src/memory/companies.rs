@@ -25,11 +25,11 @@ impl StoreData {
 
     /// Fails if something that the company refers to does not exist.
     fn check_references(&self, company: &Company) -> Result<(), StoreError> {
-        require_rule(self.providers.contains_key(&company.provider_id), "no provider has this id")?;
+        require_rule(self.providers.contains_key(&company.provider_id), "the provider exists")?;
         let corporation = company
             .corporation_id
             .is_none_or(|corporation_id| self.corporations.contains_key(&corporation_id));
-        Ok(require_rule(corporation, "no corporation has this id")?)
+        Ok(require_rule(corporation, "the corporation exists")?)
     }
 }
 
@@ -107,7 +107,7 @@ impl Companies for MemoryTx {
             data.check_references(company)?;
             let taken =
                 data.companies.values().any(|other| other.id != company.id && other.domain == company.domain);
-            require_rule(!taken, "a company has this domain")?;
+            require_rule(!taken, "domains are unique")?;
             if let Some(stored) = data.companies.get_mut(&company.id) {
                 *stored = company.clone();
             }

@@ -37,8 +37,8 @@ impl ReadCorporations for MemoryTx {
 impl Corporations for MemoryTx {
     fn insert_corporation(&mut self, corporation: &Corporation) -> Result<(), StoreError> {
         self.execute(|data| {
-            require_rule(data.providers.contains_key(&corporation.provider_id), "no provider has this id")?;
-            require_rule(!data.corporations.contains_key(&corporation.id), "a corporation has this id")?;
+            require_rule(data.providers.contains_key(&corporation.provider_id), "the provider exists")?;
+            require_rule(!data.corporations.contains_key(&corporation.id), "corporation ids are unique")?;
             data.corporations.insert(corporation.id, corporation.clone());
             Ok(())
         })

@@ -20,7 +20,7 @@ impl Locks for MemoryTx {
         self.query(|_| ())
     }
 
-    fn lost_race(&mut self) -> StoreError {
+    fn abort_for_retry(&mut self) -> StoreError {
         self.failure.get_or_insert(StoreError::Busy).clone()
     }
 }

@@ -61,8 +61,8 @@ impl Occasions for MemoryTx {
         self.execute(|data| {
             let company =
                 occasion.company_id.is_none_or(|company_id| data.companies.contains_key(&company_id));
-            require_rule(company, "no company has this id")?;
-            require_rule(!data.occasions.contains_key(&occasion.id), "an occasion has this id")?;
+            require_rule(company, "the company exists")?;
+            require_rule(!data.occasions.contains_key(&occasion.id), "occasion ids are unique")?;
             data.occasions.insert(occasion.id, (occasion.clone(), None));
             Ok(())
         })

@@ -31,7 +31,7 @@ impl Providers for MemoryTx {
                 .providers
                 .values()
                 .any(|other| other.id == provider.id || other.api_key == provider.api_key);
-            require_rule(!taken, "a provider has this id or key")?;
+            require_rule(!taken, "provider ids and API keys are unique")?;
             data.providers.insert(provider.id, provider.clone());
             Ok(())
         })
@@ -43,7 +43,7 @@ impl Providers for MemoryTx {
                 .providers
                 .values()
                 .any(|other| other.id != provider.id && other.api_key == provider.api_key);
-            require_rule(!taken, "a provider has this key")?;
+            require_rule(!taken, "API keys are unique")?;
             if let Some(stored) = data.providers.get_mut(&provider.id) {
                 *stored = provider.clone();
             }

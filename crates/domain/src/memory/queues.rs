@@ -9,7 +9,7 @@ impl Outbox for MemoryTx {
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
         self.execute(|data| {
             for event in events {
-                require_rule(data.events.iter().all(|other| other.id != event.id), "an event has this id")?;
+                require_rule(data.events.iter().all(|other| other.id != event.id), "event ids are unique")?;
                 require_rule(event.body.len() >= 2, "an event has a body")?;
                 let has_own_id = event.id.as_uuid() != event.entry_id.as_uuid();
                 let is_one_of_many = event.kind == EventKind::RecognitionReceived;
@@ -26,7 +26,7 @@ impl NotificationOutbox for MemoryTx {
         self.execute(|data| {
             for notification in new {
                 let is_new = data.notifications.iter().all(|other| other.id != notification.id);
-                require_rule(is_new, "a notification has this id")?;
+                require_rule(is_new, "notification ids are unique")?;
                 data.notifications.push(notification.clone());
             }
             Ok(())
@@ -39,7 +39,7 @@ impl AuditLog for MemoryTx {
         self.execute(|data| {
             require_rule(
                 data.audit_entries.iter().all(|other| other.id != entry.id),
-                "an entry has this id",
+                "audit entry ids are unique",
             )?;
             data.audit_entries.push(entry.clone());
             Ok(())

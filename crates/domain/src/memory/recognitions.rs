@@ -69,7 +69,7 @@ impl StoreData {
                 "a user does not receive a recognition from itself",
             )?;
             let is_new = self.recognitions.insert(recognition.id, recognition.clone()).is_none();
-            require_rule(is_new, "a recognition has this id")?;
+            require_rule(is_new, "recognition ids are unique")?;
         }
         Ok(())
     }

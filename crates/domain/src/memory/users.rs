@@ -154,7 +154,7 @@ impl Users for MemoryTx {
             if data.users.contains_key(&user.id) || data.is_email_taken(user) {
                 return Ok(false);
             }
-            require_rule(data.companies.contains_key(&user.company_id), "no company has this id")?;
+            require_rule(data.companies.contains_key(&user.company_id), "the company exists")?;
             data.users.insert(user.id, user.clone());
             Ok(true)
         })
@@ -172,7 +172,10 @@ impl Users for MemoryTx {
 
     fn update_user(&mut self, user: &User) -> Result<(), StoreError> {
         self.execute(|data| {
-            require_rule(!data.is_email_taken(user), "an active user of the company has this address")?;
+            require_rule(
+                !data.is_email_taken(user),
+                "email addresses are unique among a company's active users",
+            )?;
             if let Some(stored) = data.users.get_mut(&user.id) {
                 *stored = user.clone();
             }

@@ -88,7 +88,7 @@ impl Decide for OverrideBalance {
             PaymentOutcome::AccountClosed => return Err(DecideError::Refused(OverrideError::NoSuchWallet)),
         };
         if paid.transfer_count > 0 {
-            alert_if_low(company, paid.crossed_alert, facts, changes, context)?;
+            alert_if_low(company, paid.threshold_crossing, facts, changes, context)?;
             changes.journal_entries.push(entry);
         } else {
             changes.unchanged_company = Some(company.id);

@@ -11,11 +11,11 @@ pub const DURATION_BOUNDS_MICROS: [i64; 14] = [
 ];
 
 /// The number of buckets.
-pub const DURATION_BUCKETS: usize = DURATION_BOUNDS_MICROS.len() + 1;
+pub const DURATION_BUCKET_COUNT: usize = DURATION_BOUNDS_MICROS.len() + 1;
 
 /// The number of durations in each bucket.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DurationCounts([i64; DURATION_BUCKETS]);
+pub struct DurationCounts([i64; DURATION_BUCKET_COUNT]);
 
 impl DurationCounts {
     /// Returns the bucket of a duration.
@@ -94,7 +94,7 @@ mod tests {
         check(501, 1);
         check(15_000_000, 13);
         check(15_000_001, 14);
-        assert_eq!(DurationCounts::bucket_of(Duration::MAX), DURATION_BUCKETS - 1);
+        assert_eq!(DurationCounts::bucket_of(Duration::MAX), DURATION_BUCKET_COUNT - 1);
     }
 
     #[test]

@@ -35,5 +35,5 @@ pub trait Locks {
 
     /// Gives up this run of the transaction, because a row changed between the first read and the lock. The
     /// transaction runs again from the start, regardless of what the caller does with the error.
-    fn lost_race(&mut self) -> StoreError;
+    fn abort_for_retry(&mut self) -> StoreError;
 }

@@ -8,12 +8,12 @@ pub trait ReadSchedules {
     /// Looks up a schedule, even a cancelled one.
     fn find_schedule(&mut self, id: ScheduleId) -> Result<Option<Schedule>, StoreError>;
 
-    /// The id of the most overdue schedule that is not skipped. The rest of its row is not read, so that the caller can
+    /// The id of the most overdue schedule that is not paused. The rest of its row is not read, so that the caller can
     /// skip a schedule whose row is corrupt.
     fn next_due_schedule_id(
         &mut self,
         now: Timestamp,
-        skipped: &[ScheduleId],
+        paused: &[ScheduleId],
     ) -> Result<Option<ScheduleId>, StoreError>;
 
     /// All schedules of a company, including cancelled ones, oldest first.

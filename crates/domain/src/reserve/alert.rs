@@ -1,7 +1,7 @@
 //! The reserve alert: the administrators of a company are notified once when its reserve falls below a
 //! threshold.
 
-use crate::ledger::{Changes, CrossedAlert, Facts, LedgerError};
+use crate::ledger::{Changes, Facts, LedgerError, ThresholdCrossing};
 use crate::model::{Company, Notification};
 use crate::money::{Amount, Points};
 use crate::notifications;
@@ -35,12 +35,12 @@ pub fn alert_threshold(company: &Company) -> Option<Amount> {
 /// company may have been committed after `company` was loaded.
 pub fn alert_if_low(
     company: &Company,
-    crossed_alert: Option<CrossedAlert>,
+    threshold_crossing: Option<ThresholdCrossing>,
     facts: &Facts,
     changes: &mut Changes,
     context: &Context<'_>,
 ) -> Result<(), LedgerError> {
-    if let Some(CrossedAlert { threshold, balance }) = crossed_alert {
+    if let Some(ThresholdCrossing { threshold, balance }) = threshold_crossing {
         let threshold = company.rate.shown_points(threshold);
         let admins = facts.administrator_addresses(company.id)?.iter().cloned();
         let recipients = admins.chain(company.reserve_bcc.clone());

@@ -119,7 +119,7 @@ impl Decide for ChangeReserve {
             }
             (outcome, _) => outcome.expect_paid()?, // a company's accounts never close
         };
-        alert_if_low(company, paid.crossed_alert, facts, changes, context)?;
+        alert_if_low(company, paid.threshold_crossing, facts, changes, context)?;
         changes.journal_entries.push(entry);
         Ok(BalanceChange { rate, points, before, after: book.shown_points(reserve, rate) })
     }

@@ -18,19 +18,19 @@ use crate::values::{IsoDate, ScheduleId};
 
 /// The time between the refusal of a date and the next attempt.
 const RETRY_INTERVAL: Duration = Duration::HOUR;
-/// How long a date is retried before it is given up.
-const SKIP_AFTER: Duration = Duration::DAY;
-/// How long a schedule is skipped after the store failed, so that other schedules run.
-const SKIP_AFTER_FAILURE: Duration = Duration::MINUTE;
+/// How long the distribution of a date is retried before the date is skipped permanently.
+const DATE_RETRY_PERIOD: Duration = Duration::DAY;
+/// How long a schedule is paused after the store failed, so that other schedules run.
+const FAILED_SCHEDULE_PAUSE: Duration = Duration::MINUTE;
 
-/// The schedules for which the store failed, and until when they are skipped.
-pub type SkippedSchedules = BTreeMap<ScheduleId, Timestamp>;
+/// The schedules for which the store failed, and until when they are paused.
+pub type PausedSchedules = BTreeMap<ScheduleId, Timestamp>;
 
 /// Why no date was processed, although one may be due.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{cause}")]
 pub struct DueDateError {
-    /// The schedule that failed and is skipped for a minute. Others can still run. `None` if the database cannot be
+    /// The schedule that failed and is paused for a minute. Others can still run. `None` if the database cannot be
     /// used now.
     pub schedule: Option<ScheduleId>,
     /// The failure.
@@ -81,27 +81,27 @@ struct DueSchedule {
 ///
 /// # Errors
 ///
-/// If the store fails, or a row that the schedule needs is corrupt or missing. The schedule is then skipped for a
+/// If the store fails, or a row that the schedule needs is corrupt or missing. The schedule is then paused for a
 /// minute, so that it does not delay others.
 pub fn run_next_due_date(
     store: &dyn Store,
     commands: &BlockingCommandQueue,
-    skipped: &mut SkippedSchedules,
+    paused: &mut PausedSchedules,
 ) -> Result<Option<ProcessedDate>, DueDateError> {
     let now = commands.context_sources.clock.now();
     // A longer wait means that the clock was set back.
-    skipped.retain(|_, until| *until > now && *until <= now + SKIP_AFTER_FAILURE);
-    let skipped_ids: Vec<ScheduleId> = skipped.keys().copied().collect();
+    paused.retain(|_, until| *until > now && *until <= now + FAILED_SCHEDULE_PAUSE);
+    let paused_ids: Vec<ScheduleId> = paused.keys().copied().collect();
     let mut next_id = None;
     let processed = store
         .read_snapshot(|reads| -> Result<_, StoreError> {
-            next_id = reads.next_due_schedule_id(now, &skipped_ids)?;
+            next_id = reads.next_due_schedule_id(now, &paused_ids)?;
             next_id.map(|id| read_due_schedule(reads, id)).transpose()
         })
         .and_then(|due| due.flatten().map(|due| run_due_date(store, commands, due)).transpose());
     processed.map_err(|cause| {
         if let Some(id) = next_id {
-            skipped.insert(id, now + SKIP_AFTER_FAILURE);
+            paused.insert(id, now + FAILED_SCHEDULE_PAUSE);
         }
         let is_outage = matches!(cause, StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_));
         DueDateError { schedule: next_id.filter(|_| !is_outage), cause }
@@ -179,7 +179,7 @@ where
         return Ok(processed(DateOutcome::ScheduleChanged));
     }
     let since = schedule.failed_attempts.as_ref().map_or(now, |failed| failed.since);
-    if now - since >= SKIP_AFTER {
+    if now - since >= DATE_RETRY_PERIOD {
         tx.insert_skipped_date(&SkippedDate {
             schedule_id: schedule.id,
             company_id: schedule.company_id,
@@ -191,7 +191,7 @@ where
         tx.update_schedule(&updated)?;
         return Ok(processed(DateOutcome::Skipped { reason }));
     }
-    let retry_at = (now + RETRY_INTERVAL).min(since + SKIP_AFTER);
+    let retry_at = (now + RETRY_INTERVAL).min(since + DATE_RETRY_PERIOD);
     updated.due_at = retry_at;
     updated.failed_attempts = Some(FailedAttempts { since, reason: reason.clone() });
     tx.update_schedule(&updated)?;

@@ -49,7 +49,7 @@ pub(super) fn a_swallowed_failure_rolls_back_the_unit(env: &TestEnv<'_>) {
 pub(super) fn a_lost_race_rolls_back_the_unit(env: &TestEnv<'_>) {
     let lost = env.transaction(|tx| {
         users::create(tx, env.provider, env.company, &user_profile("ann"), &env.context())?;
-        Err::<(), CreateUserError>(tx.lost_race().into())
+        Err::<(), CreateUserError>(tx.abort_for_retry().into())
     });
     assert!(matches!(lost, Err(CreateUserError::Store(StoreError::Busy))));
     assert_eq!(count_active_users(env), 1);

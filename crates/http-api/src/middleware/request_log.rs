@@ -37,7 +37,7 @@ pub(super) struct Failure {
     /// The cause of an internal error, which is logged but not stored.
     internal_cause: Option<String>,
     /// Whether the store failed.
-    is_of_store: bool,
+    is_store_failure: bool,
     /// Whether maintenance was the reason, which is no fault of the service.
     is_planned: bool,
 }
@@ -53,9 +53,9 @@ pub(super) fn find_failure(response: &HttpResponse, path: &str) -> Option<Failur
     let reason = details.map(ErrorDetails::failure_reason);
     let reason = reason.unwrap_or_else(|| status.canonical_reason().unwrap_or_default().to_owned());
     let internal_cause = details.and_then(|details| details.internal_cause.clone());
-    let is_of_store = details.is_some_and(|details| details.failure_kind.is_some());
+    let is_store_failure = details.is_some_and(|details| details.failure_kind.is_some());
     let is_planned = details.is_some_and(|details| details.code == ErrorCode::Maintenance);
-    Some(Failure { reason, internal_cause, is_of_store, is_planned })
+    Some(Failure { reason, internal_cause, is_store_failure, is_planned })
 }
 
 impl HandledRequest<'_> {
@@ -110,7 +110,7 @@ impl HandledRequest<'_> {
     fn log_failure(&self, api: &Api, failure: &Failure, route: &str, duration_ms: u64) {
         let (status, reason) = (self.status.as_u16(), failure.reason.as_str());
         let level = api.request_log_level;
-        let (is_warning, requests) = if self.status.is_server_error() && !failure.is_of_store {
+        let (is_warning, requests) = if self.status.is_server_error() && !failure.is_store_failure {
             let subject = (status, reason.to_owned());
             let requests = api.failed_requests.log_throttle.count_event(subject, Instant::now());
             (requests.is_some(), requests.unwrap_or_default())

@@ -60,7 +60,7 @@ impl FairQueue {
         };
         let _waiting = WaitingGauge::new(self.kind);
         let permit = timeout(Deadlines::REQUEST.permit, receiver).await;
-        permit.ok().and_then(Result::ok).ok_or_else(too_many_requests_error)
+        permit.ok().and_then(Result::ok).ok_or_else(provider_busy_error)
     }
 
     /// Fails with 503 if too many requests of the provider wait already. Callers use it to refuse a request before they
@@ -91,7 +91,7 @@ impl Drop for WaitingGauge {
     }
 }
 
-fn too_many_requests_error() -> ApiError {
+fn provider_busy_error() -> ApiError {
     ApiError::unavailable("the provider has too many requests in progress", 1)
 }
 

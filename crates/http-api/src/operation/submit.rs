@@ -45,7 +45,7 @@ impl<H: Send> OutcomeReceiver for PendingResponse<H> {
         Ok((status, body))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         self.decision.decide_commit()
     }
 

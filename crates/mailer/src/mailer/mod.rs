@@ -21,7 +21,7 @@ use crate::failure::{FailureKind, SendFailure};
 use crate::mail::Mail;
 use crate::mail_store::MailStore;
 use crate::observer::{MailerObserver, NoObserver};
-use crate::transport::{MAX_SENDING_TIME, MailTransport};
+use crate::transport::{MailTransport, SEND_DURATION_MAX};
 use schedule::RETRY_WAIT_MAX;
 use server::ServerAvailability;
 
@@ -205,7 +205,7 @@ impl Mailer {
     }
 
     fn must_end_batch(&self, batch: &MailBatch, now: Timestamp) -> bool {
-        self.is_stopped() || self.store_fails || now + MAX_SENDING_TIME > batch.until
+        self.is_stopped() || self.store_fails || now + SEND_DURATION_MAX > batch.until
     }
 
     fn attempt_mail(&mut self, mail: &Mail, batch: &mut MailBatch) -> NotificationOutcome {
@@ -250,7 +250,7 @@ impl Mailer {
         match failure.kind() {
             FailureKind::Server => {
                 let until = self.server.record_failure(now);
-                schedule::after_outage(mail, now, until)
+                schedule::outcome_after_outage(mail, now, until)
             }
             FailureKind::Mail => {
                 batch.consecutive_failures += 1;
@@ -269,7 +269,7 @@ impl Mailer {
                 }
                 let count = self.refusals.entry(mail.id).or_default();
                 *count += 1;
-                schedule::after_refusal(mail, now, *count)
+                schedule::outcome_after_refusal(mail, now, *count)
             }
             FailureKind::Unsendable => NotificationOutcome::GivenUp,
         }

@@ -27,21 +27,25 @@ pub(super) fn retry_wait(earlier_failures: u32) -> Duration {
 
 /// The outcome of a failure that concerns only this mail.
 pub(super) fn outcome_after_failure(mail: &Mail, now: Timestamp) -> NotificationOutcome {
-    retry_after(mail, now, retry_wait(u32::from(mail.attempts)))
+    retry_or_give_up(mail, now, retry_wait(u32::from(mail.attempts)))
 }
 
 /// The outcome of a refusal. `count` is the number of refusals, including this one.
-pub(super) fn after_refusal(mail: &Mail, now: Timestamp, count: u8) -> NotificationOutcome {
-    if count >= REFUSALS_MAX { NotificationOutcome::GivenUp } else { retry_after(mail, now, REFUSAL_WAIT) }
+pub(super) fn outcome_after_refusal(mail: &Mail, now: Timestamp, count: u8) -> NotificationOutcome {
+    if count >= REFUSALS_MAX {
+        NotificationOutcome::GivenUp
+    } else {
+        retry_or_give_up(mail, now, REFUSAL_WAIT)
+    }
 }
 
 /// The outcome of an attempt that failed for a reason that concerns all mails; none is tried before `until`.
-pub(super) fn after_outage(mail: &Mail, now: Timestamp, until: Timestamp) -> NotificationOutcome {
+pub(super) fn outcome_after_outage(mail: &Mail, now: Timestamp, until: Timestamp) -> NotificationOutcome {
     if must_give_up(mail, now) { NotificationOutcome::GivenUp } else { NotificationOutcome::RetryAt(until) }
 }
 
 /// Retries after `wait`, but makes the last attempt at the end of the retry period.
-fn retry_after(mail: &Mail, now: Timestamp, wait: Duration) -> NotificationOutcome {
+fn retry_or_give_up(mail: &Mail, now: Timestamp, wait: Duration) -> NotificationOutcome {
     if must_give_up(mail, now) {
         return NotificationOutcome::GivenUp;
     }

@@ -13,7 +13,7 @@ use crate::encoded_message::EncodedMessage;
 use crate::failure::SendFailure;
 use crate::from_address::FromAddress;
 use crate::mail::Mail;
-use crate::transport::{MAX_SENDING_TIME, MailTransport};
+use crate::transport::{MailTransport, SEND_DURATION_MAX};
 use connection::ServerSettings;
 use session::SmtpSession;
 
@@ -39,7 +39,7 @@ impl SmtpTransport {
         let tls =
             build_tls_parameters(&url.host, extra_roots).map_err(|cause| InvalidRoots(cause.to_string()))?;
         let server = ServerSettings { url, tls, client_name: ClientId::default() };
-        Ok(Self { server, sender, time_limit: MAX_SENDING_TIME, session: None })
+        Ok(Self { server, sender, time_limit: SEND_DURATION_MAX, session: None })
     }
 
     /// Sets the name that is sent with EHLO: the public name of this machine. A string that is neither a host name nor

@@ -10,7 +10,7 @@ use crate::mail::Mail;
 pub use folder::FolderTransport;
 
 /// The time limit for sending one mail. The mailer starts no mail when less than this time is left of its lease.
-pub(crate) const MAX_SENDING_TIME: Duration = Duration::from_secs(30);
+pub(crate) const SEND_DURATION_MAX: Duration = Duration::from_secs(30);
 
 /// A way to send mails.
 pub trait MailTransport: Send {

@@ -123,7 +123,7 @@ fn decide_job(
     };
     // The response is stored with the changes, unless the client has disconnected.
     let rendered = outcome_receiver.render_response(&done).and_then(|rendered| {
-        if outcome_receiver.is_wanted() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
+        if outcome_receiver.confirm_execution() { Ok(rendered) } else { Err(StoreError::DeadlineExceeded) }
     });
     Ok(CommandResult::Ended(match rendered {
         Ok((status, body)) => {

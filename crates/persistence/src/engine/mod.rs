@@ -163,9 +163,9 @@ impl Drop for Engine {
 }
 
 impl EngineState {
-    fn new(has_locks: bool) -> Self {
+    fn new(has_patient_workers: bool) -> Self {
         Self {
-            queue: Mutex::new(JobQueue::new(has_locks)),
+            queue: Mutex::new(JobQueue::new(has_patient_workers)),
             fast_job_ready: Condvar::new(),
             patient_job_ready: Condvar::new(),
         }

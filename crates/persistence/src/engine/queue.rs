@@ -25,7 +25,7 @@ const WAITING_COMMANDS_METRIC: &str = "guerdon_ledger_commands_waiting";
 const BATCH_COMMANDS_MAX: usize = 32;
 /// The maximum number of waiting commands of one provider, and of all providers. Further commands are refused
 /// immediately.
-const WAITING_MAX_PER_PROVIDER: usize = 1_024;
+const WAITING_PER_PROVIDER_MAX: usize = 1_024;
 const WAITING_MAX: usize = 4_096;
 /// While one fast worker is busy, another starts a batch only if this many commands wait, or if one has
 /// waited this long: most of the cost of a batch does not depend on its size.
@@ -131,12 +131,12 @@ pub(super) struct JobQueue {
     /// The number of busy fast workers.
     busy_fast_workers: usize,
     /// Whether patient workers exist.
-    has_locks: bool,
+    has_patient_workers: bool,
     is_closed: bool,
 }
 
 impl JobQueue {
-    pub(super) fn new(has_locks: bool) -> Self {
+    pub(super) fn new(has_patient_workers: bool) -> Self {
         gauge!(WAITING_COMMANDS_METRIC).set(0.0);
         Self {
             provider_queues: HashMap::new(),
@@ -147,7 +147,7 @@ impl JobQueue {
             busy_accounts: HashSet::new(),
             batches_in_progress: 0,
             busy_fast_workers: 0,
-            has_locks,
+            has_patient_workers,
             is_closed: false,
         }
     }
@@ -158,11 +158,11 @@ impl JobQueue {
         let own = self.provider_queues.get(&provider).map_or(0, VecDeque::len)
             + self.patient_queue.iter().filter(|job| job.submission.provider == provider).count();
         let is_full =
-            own >= WAITING_MAX_PER_PROVIDER || self.waiting_count + self.patient_queue.len() >= WAITING_MAX;
+            own >= WAITING_PER_PROVIDER_MAX || self.waiting_count + self.patient_queue.len() >= WAITING_MAX;
         if self.is_closed || is_full {
             return Err(Box::new(job));
         }
-        if self.has_locks && job.must_wait_for_locks() {
+        if self.has_patient_workers && job.must_wait_for_locks() {
             self.patient_queue.push_back(job);
             return Ok(WorkerKind::Patient);
         }
@@ -189,7 +189,7 @@ impl JobQueue {
     /// Returns commands to the queue for another attempt, ahead of those that arrived later.
     pub(super) fn push_for_retry(&mut self, jobs: Vec<Job>) {
         for job in jobs.into_iter().rev() {
-            if self.has_locks {
+            if self.has_patient_workers {
                 self.patient_queue.push_front(job);
                 continue;
             }

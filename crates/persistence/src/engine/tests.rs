@@ -280,7 +280,7 @@ impl OutcomeReceiver for OutcomeRecorder {
         Ok((201, self.text.clone().into_bytes()))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 
@@ -429,7 +429,7 @@ fn a_disconnected_client_moves_no_points() {
             Ok((201, Vec::new()))
         }
 
-        fn is_wanted(&self) -> bool {
+        fn confirm_execution(&self) -> bool {
             false
         }
 

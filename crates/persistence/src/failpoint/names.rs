@@ -21,7 +21,7 @@ pub enum Place {
     MigrationOfPostgres,
 }
 
-/// A failpoint.
+/// A place in the code at which tests inject an error, a panic or the end of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failpoint {
     /// The name at the call.

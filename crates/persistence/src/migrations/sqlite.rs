@@ -23,8 +23,8 @@ use diesel::SqliteConnection as Conn;
 /// replace a table.
 pub(super) fn migrate_sqlite(path: &Path, known: &[Migration]) -> Result<Vec<String>, OpenError> {
     // One process at a time: SQLite does not wait for a lock when a new file changes to WAL mode.
-    let turn = open_lock_file(path, "migrating")?;
-    turn.lock().map_err(|e| OpenError::failed_because("cannot wait for another migration", &e))?;
+    let migration_lock = open_lock_file(path, "migrating")?;
+    migration_lock.lock().map_err(|e| OpenError::failed_because("cannot wait for another migration", &e))?;
     let mut conn = connect_to_file(path)?;
     prepare_writer(&mut conn, 30_000).map_err(|e| migration_error(&e))?;
     assert_version(&mut conn)?;

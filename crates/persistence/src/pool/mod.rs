@@ -65,12 +65,12 @@ impl<C: Send + 'static> r2d2::ManageConnection for ConnectionManager<C> {
 /// Creates a pool with a maximum number of connections, and opens one connection immediately. While fewer than
 /// `idle_min` are idle, the pool opens more.
 pub(crate) fn create_pool<C: Send + 'static>(
-    most: u32,
+    connections_max: u32,
     idle_min: u32,
     connect: impl Fn() -> ConnectionResult<C> + Send + Sync + 'static,
 ) -> Result<Pool<C>, r2d2::Error> {
     let pool = r2d2::Pool::builder()
-        .max_size(most)
+        .max_size(connections_max)
         .min_idle(Some(idle_min))
         .connection_timeout(Deadlines::REQUEST.connection)
         .test_on_check_out(false)

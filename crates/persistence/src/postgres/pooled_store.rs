@@ -98,9 +98,9 @@ impl PooledStore {
         let mut connection = begin_transaction(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", limits)?;
         let mut unit = Unit::new(&mut connection.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
-        let is_kept = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
+        let should_commit = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
         let (failure, queued) = unit.into_outcome();
-        if is_kept {
+        if should_commit {
             let ended = commit_transaction(&mut connection, self.write_form);
             if matches!(ended, UnitOutcome::Done) {
                 drop(connection); // the connection is free before the result is reported

@@ -36,7 +36,7 @@ impl Locks for Unit<'_> {
         self.query(|conn| lock_company_provider(conn, company, LockMode::Exclusive))
     }
 
-    fn lost_race(&mut self) -> StoreError {
+    fn abort_for_retry(&mut self) -> StoreError {
         self.failure.get_or_insert(StoreError::Busy).clone()
     }
 }

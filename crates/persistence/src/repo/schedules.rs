@@ -29,13 +29,13 @@ impl ReadSchedules for Unit<'_> {
     fn next_due_schedule_id(
         &mut self,
         now: Timestamp,
-        skipped: &[ScheduleId],
+        paused: &[ScheduleId],
     ) -> Result<Option<ScheduleId>, StoreError> {
-        let skipped: Vec<Id<ScheduleId>> = skipped.iter().map(|id| Id(*id)).collect();
+        let paused: Vec<Id<ScheduleId>> = paused.iter().map(|id| Id(*id)).collect();
         let found: Option<Id<ScheduleId>> = self.query(|conn| {
             schedules::table
                 .filter(schedules::cancelled_at.is_null().and(schedules::due_at.le(DbTimestamp(now))))
-                .filter(schedules::id.ne_all(skipped))
+                .filter(schedules::id.ne_all(paused))
                 .filter(sql::<Bool>(IN_OPEN_COMPANY))
                 .order((schedules::due_at, schedules::id))
                 .select(schedules::id)

@@ -33,7 +33,7 @@ impl OutcomeReceiver for IndexedReceiver {
         Ok((201, response_body(done)))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 
@@ -53,7 +53,7 @@ impl OutcomeReceiver for Gate {
         Ok((201, Vec::new()))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::record::{AccountIndex, Answer, End, History, Operation, Request};
+use super::record::{AccountIndex, End, History, Operation, OperationResult, Request};
 
 /// A move, with all of its requests.
 #[derive(Debug)]
@@ -120,10 +120,10 @@ pub fn find_anomalies(history: &History) -> Vec<String> {
             }
         };
         match (&operation.request, &operation.end) {
-            (Request::Read { account }, End::Ok(Answer::Balance(balance))) => {
+            (Request::Read { account }, End::Ok(OperationResult::Balance(balance))) => {
                 check_balance(*account, *balance)
             }
-            (Request::Snapshot, End::Ok(Answer::Balances(balances))) => {
+            (Request::Snapshot, End::Ok(OperationResult::Balances(balances))) => {
                 for (account, balance) in balances.iter().enumerate() {
                     check_balance(account, *balance);
                 }
@@ -132,14 +132,14 @@ pub fn find_anomalies(history: &History) -> Vec<String> {
                     report(format!("the balances of a snapshot sum up to {total} instead of zero"));
                 }
             }
-            (Request::Claim, End::Ok(Answer::Claimed(events))) => {
+            (Request::Claim, End::Ok(OperationResult::Claimed(events))) => {
                 for event in events {
                     if let Some(first) = claimed.insert(event, from) {
                         report(format!("event {event} is also claimed by operation {first}"));
                     }
                 }
             }
-            (Request::Count, End::Ok(Answer::Counted(count))) => {
+            (Request::Count, End::Ok(OperationResult::Counted(count))) => {
                 let confirmed = moves.iter().filter(|moved| moved.confirmed.is_some()).count();
                 let unknown =
                     moves.iter().filter(|moved| moved.confirmed.is_none() && moved.is_unknown).count();
@@ -181,7 +181,7 @@ fn collect_moves<'h>(history: &'h History, anomalies: &mut Vec<String>) -> Vec<M
         };
         moved.invoked = moved.invoked.min(invoked);
         match &operation.end {
-            End::Ok(Answer::Moved(response)) => {
+            End::Ok(OperationResult::Moved(response)) => {
                 let completed = operation.completed.index;
                 moved.confirmed = Some(moved.confirmed.map_or(completed, |first| first.min(completed)));
                 moved.responses.insert(response);
@@ -226,7 +226,7 @@ mod tests {
     use std::time::Duration;
 
     use super::find_anomalies;
-    use crate::history::record::{Answer, End, History, Moment, Operation, Request};
+    use crate::history::record::{End, History, Moment, Operation, OperationResult, Request};
 
     fn operation(invoked: usize, completed: usize, request: Request, end: End) -> Operation {
         let moment = |index| Moment { index, time: Duration::ZERO };
@@ -238,11 +238,11 @@ mod tests {
     }
 
     fn ok(response: &str) -> End {
-        End::Ok(Answer::Moved(response.to_owned()))
+        End::Ok(OperationResult::Moved(response.to_owned()))
     }
 
     fn read(balance: i64) -> (Request, End) {
-        (Request::Read { account: 1 }, End::Ok(Answer::Balance(balance)))
+        (Request::Read { account: 1 }, End::Ok(OperationResult::Balance(balance)))
     }
 
     /// Checks a history of two accounts, of which the first is outside.
@@ -298,7 +298,8 @@ mod tests {
 
     #[test]
     fn snapshots_sum_up_to_zero() {
-        let snapshot = |balances| operation(2, 3, Request::Snapshot, End::Ok(Answer::Balances(balances)));
+        let snapshot =
+            |balances| operation(2, 3, Request::Snapshot, End::Ok(OperationResult::Balances(balances)));
         let deposit = || operation(0, 4, moved(3, None), ok("a"));
         check(vec![deposit(), snapshot(vec![-3, 3])], "");
         check(vec![deposit(), snapshot(vec![0, 3])], "instead of zero");
@@ -307,12 +308,12 @@ mod tests {
     #[test]
     fn events_are_claimed_once_and_entries_match_moves() {
         let claim = |index: usize| {
-            let end = End::Ok(Answer::Claimed(vec!["event".to_owned()]));
+            let end = End::Ok(OperationResult::Claimed(vec!["event".to_owned()]));
             operation(index, index + 1, Request::Claim, end)
         };
         check(vec![claim(0)], "");
         check(vec![claim(0), claim(2)], "also claimed");
-        let count = |count| operation(2, 3, Request::Count, End::Ok(Answer::Counted(count)));
+        let count = |count| operation(2, 3, Request::Count, End::Ok(OperationResult::Counted(count)));
         let deposit = || operation(0, 1, moved(3, None), ok("a"));
         check(vec![deposit(), count(1)], "");
         check(vec![deposit(), count(2)], "2 journal entries for 1 confirmed");

@@ -20,7 +20,7 @@ use guerdon_domain::wallets::{Account, WalletType};
 use guerdon_persistence::OpenDatabase;
 use uuid::Uuid;
 
-use super::record::{AccountIndex, Answer, End, History, Moment, Operation, Request};
+use super::record::{AccountIndex, End, History, Moment, Operation, OperationResult, Request};
 use crate::support::{LedgerFixture, REQUESTER};
 
 /// The processes. Two of them read snapshots, two claim events, and the others move points and read balances.
@@ -223,9 +223,9 @@ impl<'d> Process<'d> {
             Ok((201, format!("{done:?}").into_bytes()))
         });
         match self.queue.submit_and_wait(fixture.provider, REQUESTER.clone(), command, request, render) {
-            Outcome::Done(done) => End::Ok(Answer::Moved(format!("{done:?}"))),
+            Outcome::Done(done) => End::Ok(OperationResult::Moved(format!("{done:?}"))),
             Outcome::AlreadyExecuted(record) => {
-                End::Ok(Answer::Moved(String::from_utf8(record.body).unwrap()))
+                End::Ok(OperationResult::Moved(String::from_utf8(record.body).unwrap()))
             }
             Outcome::Refused(Refusal::Store(StoreError::DeadlineExceeded)) if is_withdrawn => End::Withdrawn,
             Outcome::Refused(refusal) if is_insufficient(&refusal) => End::Refused,
@@ -299,7 +299,7 @@ impl<'d> Process<'d> {
         let account = self.driver.accounts[index].1;
         let invoked = self.driver.moment();
         let read = self.store.read_snapshot(|reads| balance_points(reads, account));
-        let end = read.map_or(End::Unknown, |balance| End::Ok(Answer::Balance(balance)));
+        let end = read.map_or(End::Unknown, |balance| End::Ok(OperationResult::Balance(balance)));
         self.push(invoked, Request::Read { account: index }, end);
     }
 
@@ -308,7 +308,8 @@ impl<'d> Process<'d> {
         let read = self.store.read_snapshot(|reads| {
             self.driver.accounts.iter().map(|(_, account)| balance_points(reads, *account)).collect()
         });
-        let end = read.map_or(End::Unknown, |balances: Vec<i64>| End::Ok(Answer::Balances(balances)));
+        let end =
+            read.map_or(End::Unknown, |balances: Vec<i64>| End::Ok(OperationResult::Balances(balances)));
         self.push(invoked, Request::Snapshot, end);
     }
 
@@ -327,9 +328,9 @@ impl<'d> Process<'d> {
         let claimed = self.store.transaction(|tx| tx.claim_events(&claim));
         let end = claimed.map_or(End::Unknown, |batch| {
             let events = batch.into_iter().flat_map(|batch| batch.events);
-            End::Ok(Answer::Claimed(events.map(|event| event.id.to_string()).collect()))
+            End::Ok(OperationResult::Claimed(events.map(|event| event.id.to_string()).collect()))
         });
-        let count = if let End::Ok(Answer::Claimed(events)) = &end { events.len() } else { 0 };
+        let count = if let End::Ok(OperationResult::Claimed(events)) = &end { events.len() } else { 0 };
         self.push(invoked, Request::Claim, end);
         count
     }
@@ -338,6 +339,6 @@ impl<'d> Process<'d> {
         let invoked = self.driver.moment();
         // Kinds below 4 do not move points.
         let count = self.driver.fixture.database.count_rows("journal_entries WHERE kind >= 4");
-        self.push(invoked, Request::Count, End::Ok(Answer::Counted(count)));
+        self.push(invoked, Request::Count, End::Ok(OperationResult::Counted(count)));
     }
 }

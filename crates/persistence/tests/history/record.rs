@@ -25,7 +25,7 @@ pub enum Request {
 
 /// What a process learned from an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum OperationResult {
     /// The points were moved. The response is equal for every request with the same key.
     Moved(String),
     Balance(i64),
@@ -38,7 +38,7 @@ pub enum Answer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// It took effect.
-    Ok(Answer),
+    Ok(OperationResult),
     /// A rule refused it. It had no effect.
     Refused,
     /// It was withdrawn before it took effect.
@@ -88,7 +88,7 @@ impl History {
             };
             lines.push((operation.invoked.index, line("invoke", operation.invoked, value.clone())));
             let (kind, value) = match &operation.end {
-                End::Ok(answer) => ("ok", self.answer_value(answer, value)),
+                End::Ok(result) => ("ok", self.result_value(result, value)),
                 End::Refused => ("fail", value),
                 End::Withdrawn => ("fail", value),
                 End::Unknown => ("info", value),
@@ -112,21 +112,21 @@ impl History {
         }
     }
 
-    fn answer_value(&self, answer: &Answer, request: Value) -> Value {
+    fn result_value(&self, result: &OperationResult, request: Value) -> Value {
         let with = |name: &str, value: Value| {
             let mut fields = request.as_object().cloned().unwrap_or_default();
             fields.insert(name.to_owned(), value);
             Value::Object(fields)
         };
-        match answer {
-            Answer::Moved(response) => with("response", json!(response)),
-            Answer::Balance(balance) => with("balance", json!(balance)),
-            Answer::Balances(balances) => {
+        match result {
+            OperationResult::Moved(response) => with("response", json!(response)),
+            OperationResult::Balance(balance) => with("balance", json!(balance)),
+            OperationResult::Balances(balances) => {
                 let named = self.accounts.iter().cloned().zip(balances.iter().map(|balance| json!(balance)));
                 with("balances", Value::Object(named.collect()))
             }
-            Answer::Claimed(events) => with("events", json!(events)),
-            Answer::Counted(count) => with("count", json!(count)),
+            OperationResult::Claimed(events) => with("events", json!(events)),
+            OperationResult::Counted(count) => with("count", json!(count)),
         }
     }
 }

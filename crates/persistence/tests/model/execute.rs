@@ -31,7 +31,7 @@ impl OutcomeReceiver for SuccessSender {
         Ok((201, Vec::new()))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 

@@ -114,6 +114,6 @@ mod tests {
             .err()
             .unwrap()
             .to_string();
-        assert!(line.starts_with("master_key must be set"), "{line}");
+        assert!(line.starts_with("master_key or master_key_file must be set"), "{line}");
     }
 }

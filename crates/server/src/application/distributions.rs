@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use guerdon_domain::commands::{BlockingCommandQueue, CommandQueue};
 use guerdon_domain::ports::{Store, StoreError};
 use guerdon_domain::scheduler::{
-    DateOutcome, DueDateError, ProcessedDate, SkippedSchedules, UnfinishedDistribution, finish_distributions,
+    DateOutcome, DueDateError, PausedSchedules, ProcessedDate, UnfinishedDistribution, finish_distributions,
     run_next_due_date,
 };
 use guerdon_domain::values::{JournalEntryId, ScheduleId};
@@ -30,7 +30,7 @@ pub(super) struct DueDistributions {
     commands: BlockingCommandQueue,
     /// Whether the previous run failed, so that an outage is logged only once, however long it lasts.
     previous_run_failed: bool,
-    skipped: SkippedSchedules,
+    paused: PausedSchedules,
     /// The schedules that have been logged because their last attempt failed.
     failed_schedules: BTreeSet<ScheduleId>,
     /// The distributions that have been logged because they cannot be finished.
@@ -44,7 +44,7 @@ impl DueDistributions {
             store,
             commands,
             previous_run_failed: false,
-            skipped: SkippedSchedules::default(),
+            paused: PausedSchedules::default(),
             failed_schedules: BTreeSet::new(),
             reported: BTreeSet::new(),
         }
@@ -89,7 +89,7 @@ impl DueDistributions {
     /// Continues the distributions that are not finished, then runs the next one that is due.
     fn process_next_date(&mut self) -> Result<Option<ProcessedDate>, DueDateError> {
         self.finish_interrupted().map_err(|cause| DueDateError { schedule: None, cause })?;
-        run_next_due_date(self.store.as_ref(), &self.commands, &mut self.skipped)
+        run_next_due_date(self.store.as_ref(), &self.commands, &mut self.paused)
     }
 
     /// Continues the distributions in steps that are not finished.
@@ -123,10 +123,10 @@ pub(crate) fn resume_distributions(settings: &Settings, store: &dyn Store, queue
     }
 }
 
-fn warn_of_unfinished(UnfinishedDistribution { entry_id: cause, reason, .. }: &UnfinishedDistribution) {
+fn warn_of_unfinished(UnfinishedDistribution { entry_id, reason, .. }: &UnfinishedDistribution) {
     log::warn!(
-        distribution_id:% = cause, reason:%;
-        "a distribution cannot be finished, its points stay in transit: run `guerdon verify`"
+        distribution_id:% = entry_id, reason:%;
+        "a distribution cannot be finished; its points stay in transit: run `guerdon verify`"
     );
 }
 

@@ -43,7 +43,7 @@ const WEBHOOK_ATTEMPTS_IN_FLIGHT: &str = "guerdon_webhook_attempts_in_flight";
 const EXHAUSTED_EVENTS: &str = "guerdon_webhook_events_exhausted_total";
 const MAIL_ATTEMPTS: &str = "guerdon_mail_attempts_total";
 /// Histogram buckets in seconds, from the duration of a fast read to longer than clients wait.
-const DURATION_BUCKETS: [f64; 14] =
+const DURATION_BUCKET_BOUNDS_SECONDS: [f64; 14] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0];
 
 /// All metrics of this process.
@@ -58,7 +58,8 @@ impl Metrics {
         if let Some(handle) = HANDLE.get() {
             return Ok(Self(handle.clone()));
         }
-        let recorder = PrometheusBuilder::new().set_buckets(&DURATION_BUCKETS)?.build_recorder();
+        let recorder =
+            PrometheusBuilder::new().set_buckets(&DURATION_BUCKET_BOUNDS_SECONDS)?.build_recorder();
         let handle = HANDLE.get_or_init(|| recorder.handle()).clone();
         if metrics::set_global_recorder(recorder).is_ok() {
             describe_metrics();
@@ -106,7 +107,7 @@ fn describe_api_metrics() {
     describe_histogram!(
         "guerdon_http_request_duration_seconds",
         Unit::Seconds,
-        "Responses by method, route and status"
+        "Duration of requests by method, route and status"
     );
     describe_gauge!("guerdon_http_connections", "Connections to the provider API");
     describe_counter!(
@@ -161,7 +162,7 @@ fn describe_delivery_metrics() {
     describe_counter!(MAIL_ATTEMPTS, "Attempts to send a mail by result: sent, failed, given_up");
 }
 
-/// Sets to 0 the counters that would otherwise be absent until their first event.
+/// Sets the initial values of metrics that would otherwise be absent until their first event.
 fn set_initial_values() {
     gauge!(BUILD_INFO, "version" => VERSION, "commit" => COMMIT).set(1.0);
     gauge!(MAINTENANCE).set(0.0);

@@ -19,7 +19,6 @@ pub(super) const CHECK_INTERVAL: Duration = Duration::from_secs(60);
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 const FULL_PRUNE_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
 
-/// The tasks.
 pub(super) struct Upkeep {
     pruning: Pruning,
     /// `None` if the setting turns it off.

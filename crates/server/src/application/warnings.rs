@@ -20,10 +20,11 @@ fn collect_warnings(settings: &Settings) -> Vec<String> {
             settings.operator_listen
         ));
     }
-    if let Some(everybody) = settings.http.trusted_proxies.iter().find(|network| network.prefix_len() == 0) {
+    if let Some(open_network) = settings.http.trusted_proxies.iter().find(|network| network.prefix_len() == 0)
+    {
         let claim = if settings.http.tls == Tls::Proxy { "claim HTTPS and " } else { "" };
         lines.push(format!(
-            "http.trusted_proxies includes {everybody}: any client of {} can {claim}forge its address",
+            "http.trusted_proxies includes {open_network}: any client of {} can {claim}forge its address",
             settings.http.listen
         ));
     }

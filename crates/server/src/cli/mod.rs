@@ -44,7 +44,6 @@ impl Cli {
     }
 }
 
-/// The subcommand.
 #[derive(Subcommand)]
 pub(crate) enum Invocation {
     /// Run the service; create or migrate the database first.

@@ -53,8 +53,8 @@ pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) 
     line.push(b'\n');
     if u64::try_from(line.len()).is_ok_and(|length| length > LINE_LENGTH_MAX) {
         return SendOutcome::Refused(
-            "larger than 64 MiB, too large for a running `guerdon serve`: import without --atomic, \
-             or in parts"
+            "the command is larger than 64 MiB, the limit of a running `guerdon serve`: import without \
+             --atomic, or in parts"
                 .to_owned(),
         );
     }
@@ -66,7 +66,7 @@ pub(crate) fn send_command(data_dir: &Path, database: &Path, command: &Command) 
     match read_reply(&stream, if command.may_take_long() { LONG_REPLY_TIMEOUT } else { REPLY_TIMEOUT }) {
         Ok(Reply::Done(output)) => SendOutcome::Done(output),
         Ok(Reply::Refused(why)) => SendOutcome::Refused(why),
-        Ok(Reply::Elsewhere) => SendOutcome::NotServed,
+        Ok(Reply::OtherDatabase) => SendOutcome::NotServed,
         Err(_cause) => SendOutcome::Unknown,
     }
 }

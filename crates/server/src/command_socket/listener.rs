@@ -125,7 +125,7 @@ async fn write_reply(stream: &mut BufReader<UnixStream>, reply: &Reply) {
             Reply::Done(_) => {
                 log::warn!("the sender of a command disconnected before the reply; the command ran")
             }
-            Reply::Refused(_) | Reply::Elsewhere => {
+            Reply::Refused(_) | Reply::OtherDatabase => {
                 log::warn!("the sender of a command disconnected before the reply")
             }
         }
@@ -193,7 +193,7 @@ impl CommandHandler {
         };
         drop(line); // an import may have 64 MiB
         if request.database != self.database {
-            return Reply::Elsewhere;
+            return Reply::OtherDatabase;
         }
         match request.command.execute_and_log(&self.environment.with_user(request.by)) {
             Ok(output) => Reply::Done(output),

@@ -50,7 +50,7 @@ enum Reply {
     /// The command was refused or failed, for this reason.
     Refused(String),
     /// The running `serve` uses another database.
-    Elsewhere,
+    OtherDatabase,
 }
 
 /// A path to a file in a folder. It is short enough for a socket address, even if the path of the folder is long.

@@ -9,7 +9,8 @@ use super::{
 command_group! {
     /// A command that uses the database.
     enum Command {
-        /// Verify the ledger; changes nothing in it. Exits with 1 and prints one line per violation.
+        /// Verify the ledger; changes nothing in it. If there are violations, prints at most a hundred per
+        /// invariant and exits with 1.
         Verify(ledger::verify::Verify),
         /// Seal all committed journal entries and print the head of the hash chain.
         Seal(ledger::seal::Seal),

@@ -47,7 +47,8 @@ pub(crate) fn open_existing_keys(settings: &Settings, store: &dyn Store) -> anyh
 pub(crate) fn require_master_key(settings: &Settings) -> anyhow::Result<()> {
     if read_configured_key(settings)?.is_none() && settings.embedded_database().is_none() {
         bail!(
-            "master_key must be set for PostgreSQL (or master_key_file): 64 hex digits, the same for every process"
+            "master_key or master_key_file must be set for PostgreSQL: 64 hex digits, the same for every \
+             process"
         )
     }
     Ok(())

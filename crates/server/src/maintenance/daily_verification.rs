@@ -24,7 +24,7 @@ const SNAPSHOT_DURATION: Duration = Duration::from_millis(200);
 const STATEMENT_DURATION_MAX: Duration = Duration::from_secs(120);
 /// The maximum duration of a pause.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
-/// How many violations are logged. `guerdon verify` prints all of them.
+/// How many violations are logged. `guerdon verify` prints up to a hundred per invariant.
 const LOGGED_VIOLATIONS_MAX: usize = 10;
 
 /// The daily verification of a service.
@@ -100,7 +100,10 @@ impl DailyVerification {
             }
             Err(_ended) if (self.is_stopping)() => self.release_claim(claim),
             Err(cause) => {
-                log::warn!(cause:%; "the daily verification failed and runs again tomorrow");
+                log::warn!(
+                    cause:%;
+                    "the daily verification failed and runs again at the next verify.daily_at"
+                );
             }
         }
     }
@@ -116,7 +119,10 @@ impl DailyVerification {
                 log::info!("the daily verification was interrupted; it starts again after the next start")
             }
             Err(cause) => {
-                log::warn!(cause:%; "the daily verification was interrupted and runs again tomorrow")
+                log::warn!(
+                    cause:%;
+                    "the daily verification was interrupted and runs again at the next verify.daily_at"
+                )
             }
         }
     }

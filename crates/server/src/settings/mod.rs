@@ -19,7 +19,6 @@ use crate::platform::SecretText;
 
 pub(crate) use master_key::MasterKey;
 
-/// The settings.
 #[derive(Clone)]
 pub(crate) struct Settings {
     /// The data folder.

@@ -23,12 +23,12 @@ struct ConfigCheckView {
     ok: bool,
     /// The outcome of each check of `--connect`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tried: Vec<String>,
+    checks: Vec<String>,
 }
 
 impl CommandView for ConfigCheckView {
     fn to_text(&self) -> String {
-        let lines = self.tried.iter().map(|line| format!("{line}\n")).collect::<String>();
+        let lines = self.checks.iter().map(|line| format!("{line}\n")).collect::<String>();
         format!("{lines}the settings are valid")
     }
 }
@@ -37,8 +37,8 @@ pub(crate) fn check_config(settings: &Settings, connects: bool) -> Result<Comman
     let certificate = tls::check_certificate(settings)?;
     require_master_key(settings)?;
     read_webhook_roots(settings)?;
-    let tried = if connects { check_connections(settings, certificate)? } else { Vec::new() };
-    Ok(ConfigCheckView { ok: true, tried }.to_output()?)
+    let checks = if connects { check_connections(settings, certificate)? } else { Vec::new() };
+    Ok(ConfigCheckView { ok: true, checks }.to_output()?)
 }
 
 /// Checks everything that the settings refer to. If there are faults, fails with an error that lists all of them.
@@ -49,14 +49,14 @@ fn check_connections(settings: &Settings, certificate: Option<OffsetDateTime>) -
         check_mail(settings),
         check_certificate_expiry(certificate),
     ];
-    let (mut tried, mut faults) = (Vec::new(), Vec::new());
+    let (mut checks, mut faults) = (Vec::new(), Vec::new());
     for result in results {
         match result {
-            Ok(line) => tried.push(line),
+            Ok(line) => checks.push(line),
             Err(cause) => faults.push(format!("{cause:#}")),
         }
     }
-    if faults.is_empty() { Ok(tried) } else { Err(anyhow!("{}", faults.join("; "))) }
+    if faults.is_empty() { Ok(checks) } else { Err(anyhow!("{}", faults.join("; "))) }
 }
 
 /// Checks that the configured certificate has not expired.
@@ -73,7 +73,7 @@ fn check_folder(settings: &Settings) -> Result<String> {
     let folder = &settings.data_dir;
     let shown = folder.display();
     if !folder.try_exists().with_context(|| format!("cannot access {shown}"))? {
-        return Ok(format!("data folder: {shown} does not exist yet, `guerdon serve` creates it"));
+        return Ok(format!("data folder: {shown} does not exist yet; `guerdon serve` creates it"));
     }
     files::require_own_folder(folder)?;
     let file = folder.join(random::generate_name(".check-")?);
@@ -103,13 +103,13 @@ fn check_database(settings: &Settings) -> Result<String> {
             ))
         }
         Err(OpenError::Missing(_)) => {
-            Ok(format!("database: {shown} does not exist yet, `guerdon serve` creates it"))
+            Ok(format!("database: {shown} does not exist yet; `guerdon serve` creates it"))
         }
         Err(OpenError::Restored) if settings.migrate => Ok(format!(
-            "database: {shown} was restored from a dump of another server, `guerdon serve` migrates it"
+            "database: {shown} was restored from a dump of another server; `guerdon serve` migrates it"
         )),
         Err(OpenError::Older) if settings.migrate => {
-            Ok(format!("database: {shown} is older than this program, `guerdon serve` migrates it"))
+            Ok(format!("database: {shown} is older than this program; `guerdon serve` migrates it"))
         }
         Err(cause) => bail!("database: {cause}"),
     }

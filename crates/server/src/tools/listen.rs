@@ -21,7 +21,7 @@ use crate::terminal::print_line;
 use crate::terminal::printable;
 
 /// The maximum size of a response. A response has at most one event, which is far smaller.
-const RESPONSE_MAX_BYTES: u64 = 8 << 20;
+const RESPONSE_BYTES_MAX: u64 = 8 << 20;
 /// How long a request waits for an event.
 const WAIT_SECONDS: u32 = 20;
 /// The minimum time between requests without an event. A service that is stopping responds at once.
@@ -68,7 +68,7 @@ impl Listen {
         if base_url.scheme() == "http" {
             warn_of_plain_http(&self.base_url);
         }
-        let client = self.build_client(&credentials)?.with_response_max_bytes(RESPONSE_MAX_BYTES);
+        let client = self.build_client(&credentials)?.with_response_max_bytes(RESPONSE_BYTES_MAX);
         let (base, target) =
             (client.base_url(), ForwardTarget::new(&self.forward_to, self.shared_secret.as_deref()));
         let mut position = ListenProgress::load_for(&[base, &credentials.api_key, &self.forward_to])?;

@@ -1,4 +1,5 @@
-//! Commands that always run in this process, even while `serve` holds the database.
+//! Commands that run in this process even while `serve` holds the database. Parts that need the database go through
+//! `run_command`.
 
 mod backup;
 mod config_check;

@@ -38,7 +38,7 @@ pub(super) enum Fault {
 }
 
 /// The parts of the environment into which faults are injected.
-pub(super) struct Surroundings<'a> {
+pub(super) struct FaultTargets<'a> {
     pub(super) cluster: Option<&'a Mutex<Cluster>>,
     pub(super) proxy: Option<&'a DatabaseProxy>,
     pub(super) preloaded: &'a PreloadedFaults,
@@ -81,8 +81,8 @@ impl Fault {
     }
 
     /// Injects the fault for `duration`, or once if it has no duration, and ends it.
-    pub(super) fn inject(self, surroundings: &Surroundings<'_>, duration: Duration) -> Result<()> {
-        let Surroundings { cluster, proxy, preloaded, receiver } = surroundings;
+    pub(super) fn inject(self, targets: &FaultTargets<'_>, duration: Duration) -> Result<()> {
+        let FaultTargets { cluster, proxy, preloaded, receiver } = targets;
         let cluster = || {
             let cluster = cluster.context("no PostgreSQL")?;
             anyhow::Ok(cluster.lock().unwrap_or_else(PoisonError::into_inner))

@@ -17,7 +17,7 @@ const FUZZER_VERSION: &str = "0.13.2";
 const INPUT_SECONDS_MAX: u32 = 2;
 /// The maximum size of an input. It exceeds the longest body of interest, which contains a certificate.
 const INPUT_BYTES_MAX: u32 = 8 << 10;
-const MEMORY_MAX_MIB: u32 = 1_024;
+const MEMORY_MIB_MAX: u32 = 1_024;
 
 /// Builds the fuzzer, and fuzzes each parser for an equal share of the time, one parser on each processor.
 pub(super) fn run(setup: &Setup<'_>, duration: Duration) -> Result<Report> {
@@ -88,7 +88,7 @@ fn fuzz_parser(
         format!("-seed={}", setup.seed),
         format!("-timeout={INPUT_SECONDS_MAX}"),
         format!("-max_len={INPUT_BYTES_MAX}"),
-        format!("-rss_limit_mb={MEMORY_MAX_MIB}"),
+        format!("-rss_limit_mb={MEMORY_MIB_MAX}"),
         "-print_final_stats=1".to_owned(),
     ]);
     let output = fuzzer.output().context("starting the fuzzer")?;

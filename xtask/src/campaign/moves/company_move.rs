@@ -12,7 +12,7 @@ use crate::campaign::random::Random;
 use crate::measurement::service::RunningService;
 
 /// The maximum time from the start of a command to the kill.
-const KILLED_WITHIN: Duration = Duration::from_millis(250);
+const KILL_DELAY_MAX: Duration = Duration::from_millis(250);
 const STEP_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRY_DELAY: Duration = Duration::from_millis(100);
 
@@ -33,7 +33,7 @@ pub(super) struct MovingCompany<'a> {
 
 /// A process that is killed during a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Victim {
+enum KilledProcess {
     Command,
     Service,
 }
@@ -74,11 +74,11 @@ fn kill_during(
 ) -> Result<()> {
     let mut command = service.installation().command(arguments);
     let mut process = ProcessGuard::kill_on_drop(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
-    std::thread::sleep(random.duration_below(KILLED_WITHIN));
+    std::thread::sleep(random.duration_below(KILL_DELAY_MAX));
     let has_ended = process.process().try_wait()?.is_some();
     kills.interrupted += usize::from(!has_ended);
-    match random.one_of(&[Victim::Command, Victim::Service]) {
-        Some(Victim::Service) => {
+    match random.one_of(&[KilledProcess::Command, KilledProcess::Service]) {
+        Some(KilledProcess::Service) => {
             service.kill()?;
             process.wait()?;
             service.restart_until_ready()?;

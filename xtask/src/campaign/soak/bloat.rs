@@ -10,7 +10,7 @@ use crate::campaign::sql::SqlClient;
 const TABLES_MAX: f64 = 1.5;
 const INDEXES_MAX: f64 = 2.0;
 /// A table is named in the results if a rebuild of it or of its indexes frees at least this much.
-const NAMED_MIB_MIN: f64 = 1.0;
+const REPORTED_SAVING_MIB_MIN: f64 = 1.0;
 
 const SIZES: &str = "SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class \
      WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace ORDER BY relname";
@@ -48,7 +48,7 @@ pub(super) fn measure_bloat(sql: &SqlClient) -> Result<Vec<Measurement>> {
         ));
         measurements.push(Measurement::at_most("  ratio", used / rebuilt.max(0.1), ratio_max, ""));
         for (before, after) in before.iter().zip(&after) {
-            if size(before) - size(after) >= NAMED_MIB_MIN {
+            if size(before) - size(after) >= REPORTED_SAVING_MIB_MIN {
                 let sizes = format!("{:.1} and {:.1} MiB", size(before), size(after));
                 measurements.push(Measurement::without_bound(format!("  {}", before.table), sizes));
             }

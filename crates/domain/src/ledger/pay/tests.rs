@@ -86,7 +86,9 @@ fn a_shortfall_within_the_tolerance_is_the_first_entry_of_the_payer() {
 #[test]
 fn an_alert_is_raised_only_below_the_threshold() {
     let alert_at = |threshold| match pay_receivers(&mut new_book(0, Some(threshold))) {
-        PaymentOutcome::Paid(paid) => paid.crossed_alert.map(|alert| (alert.threshold, alert.balance)),
+        PaymentOutcome::Paid(paid) => {
+            paid.threshold_crossing.map(|crossing| (crossing.threshold, crossing.balance))
+        }
         other => panic!("{other:?}"),
     };
     assert_eq!(alert_at(Amount::ZERO), None, "the balance equals the threshold");

@@ -42,7 +42,8 @@ fn transfer_between(reason: Reason, debit: AccountKind, credit: AccountKind) -> 
 }
 
 fn expect_broken(transfer: &Transfer, rule: &str) {
-    assert_eq!(transfer.check_rules(), Err(LedgerError::Broken(rule.to_owned())), "{transfer:?}");
+    let expected = LedgerError::Broken(format!("broken rule: {rule}"));
+    assert_eq!(transfer.check_rules(), Err(expected), "{transfer:?}");
 }
 
 /// The kinds of accounts between which points move for this reason.

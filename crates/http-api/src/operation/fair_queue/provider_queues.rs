@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use guerdon_domain::values::ProviderId;
 use tokio::sync::oneshot::Sender;
 
-use super::{RequestPermit, too_many_requests_error};
+use super::{RequestPermit, provider_busy_error};
 use crate::operation::error::ApiError;
 
 /// How many permits a provider may hold while others wait. The same number of permits is reserved for providers that
@@ -65,7 +65,7 @@ impl ProviderQueues {
         if queue.waiters.len() >= WAITING_PER_PROVIDER_MAX {
             queue.waiters.retain(|sender| !sender.is_closed());
         }
-        if queue.waiters.len() >= WAITING_PER_PROVIDER_MAX { Err(too_many_requests_error()) } else { Ok(()) }
+        if queue.waiters.len() >= WAITING_PER_PROVIDER_MAX { Err(provider_busy_error()) } else { Ok(()) }
     }
 
     pub(super) fn end_request(&mut self, provider: ProviderId) {

@@ -24,7 +24,7 @@ impl OutcomeReceiver for DiscardedOutcome {
         Ok((201, Vec::new()))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         false
     }
 
@@ -192,7 +192,7 @@ fn large_commands_keep_their_turn_without_locks() {
 #[test]
 fn a_full_queue_rejects_and_expired_commands_are_removed() {
     let mut queue = JobQueue::new(true);
-    for number in 0..WAITING_MAX_PER_PROVIDER {
+    for number in 0..WAITING_PER_PROVIDER_MAX {
         assert!(queue.push_job(recognition_job(1, 1, &[2 + u128::try_from(number).unwrap()])).is_ok());
     }
     assert!(queue.push_job(recognition_job(1, 1, &[2])).is_err());
@@ -200,7 +200,7 @@ fn a_full_queue_rejects_and_expired_commands_are_removed() {
     assert!(queue.push_job(new_job(3, Command::DeleteUser(DeleteUser(user_id(1))))).is_ok());
     let now = Instant::now();
     assert!(queue.take_expired(now).is_empty());
-    assert_eq!(queue.take_expired(now + Deadlines::REQUEST.start * 2).len(), WAITING_MAX_PER_PROVIDER + 2);
+    assert_eq!(queue.take_expired(now + Deadlines::REQUEST.start * 2).len(), WAITING_PER_PROVIDER_MAX + 2);
     assert_eq!((queue.waiting_worker_kinds(), queue.provider_order.len()), ((false, false), 0));
     queue.close();
     assert!(queue.is_drained());
@@ -227,7 +227,7 @@ fn a_closed_queue_is_not_drained_while_a_batch_without_accounts_is_in_progress()
 #[test]
 fn patient_commands_are_fair_between_providers() {
     let mut queue = JobQueue::new(true);
-    for number in 0..u128::try_from(WAITING_MAX_PER_PROVIDER).unwrap() {
+    for number in 0..u128::try_from(WAITING_PER_PROVIDER_MAX).unwrap() {
         assert!(queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(10 + number))))).is_ok());
     }
     assert!(queue.push_job(new_job(1, Command::DeleteUser(DeleteUser(user_id(1))))).is_err());

@@ -47,7 +47,7 @@ impl OutcomeReceiver for RefusalCounter {
         Ok((201, Vec::new()))
     }
 
-    fn is_wanted(&self) -> bool {
+    fn confirm_execution(&self) -> bool {
         true
     }
 

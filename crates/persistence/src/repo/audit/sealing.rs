@@ -14,7 +14,7 @@ use crate::rows::seals::{FIRST_HEAD, SealChain};
 use crate::rows::types::Id;
 use crate::rows::{SealRow, TransferRow, kind};
 
-/// Converts a seal.
+/// Converts a stored seal. Fails if its head has the wrong length.
 pub(super) fn to_seal(row: &SealRow) -> Result<Seal, StoreError> {
     let head = row.head.as_slice().try_into().map_err(|_length| StoreError::Corrupt {
         table: "seals",
@@ -101,7 +101,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Chains the next audit entries.
+    /// Chains the audit entries from position `from`, at least `rows_max` if there are as many.
     fn chain_next_audit_entries(
         &mut self,
         from: i64,
