@@ -25,12 +25,12 @@ export class Refused extends Error {
 }
 
 /**
- * A POST may have been executed. Send it again with `key` until it succeeds or is refused with status 400 or 404. The error
- * of the last attempt is `cause`.
+ * A POST may have been executed. Send it again with `key` until it succeeds or is refused with status 400 or 404, except
+ * `idempotency_key_reused`. The error of the last attempt is `cause`.
  */
 export class OutcomeUnknown extends Error {
   constructor(key, cause) {
-    super(`the outcome is unknown; send the request again with the idempotency key ${key}: ${cause.message}`, { cause });
+    super(`the outcome is unknown (${cause.message}); send the request again with the idempotency key ${key}`, { cause });
     this.key = key;
   }
 }
@@ -72,24 +72,26 @@ export class Client {
 
   async call(method, path, body, key) {
     const headers = key === undefined ? {} : { "Idempotency-Key": key };
+    const content = body === undefined ? undefined : JSON.stringify(body);
     let mayHaveTakenEffect = false;
     for (let attempt = 1; ; attempt += 1) {
       let response, failure, isTransient;
       try {
-        response = await this.once(method, path, body, headers);
+        response = await this.once(method, path, content, headers);
       } catch (error) {
         failure = error;
         // A retry would not make the certificate trusted, or the headers valid.
         isTransient = !/CERT|SELF_SIGNED|ALTNAME|ERR_INVALID/.test(error.code ?? "");
         if (isTransient && !/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/.test(error.code ?? "")) mayHaveTakenEffect = true;
       }
-      if (response?.status < 300) return response.text ? JSON.parse(response.text) : null;
+      if (response?.status < 300) return parse(response.text, key);
       if (response) {
         const { status } = response;
         failure = new Refused(status, parseError(response.text));
         if (method === "DELETE" && mayHaveTakenEffect && failure.code === "not_found") return null; // by an earlier attempt
         // The service checks the key before it refuses a request for its content.
-        if ((status === 400 || status === 404) && failure.code) mayHaveTakenEffect = false;
+        const isSettled = failure.code && failure.code !== "idempotency_key_reused";
+        if ((status === 400 || status === 404) && isSettled) mayHaveTakenEffect = false;
         else if (status >= 500 && failure.code !== "maintenance") mayHaveTakenEffect = true;
         isTransient = TRANSIENT.has(status);
       }
@@ -101,8 +103,7 @@ export class Client {
     }
   }
 
-  once(method, path, body, headers) {
-    const text = body === undefined ? undefined : JSON.stringify(body);
+  once(method, path, text, headers) {
     const accept = "application/json, application/problem+json";
     const all = { Authorization: this.authorization, "Content-Type": "application/json", Accept: accept, ...headers };
     if (text !== undefined) all["Content-Length"] = Buffer.byteLength(text);
@@ -121,6 +122,15 @@ export class Client {
       sent.on("error", reject);
       sent.end(text);
     });
+  }
+}
+
+/** Parses the body of a success. What an unreadable success of a POST did is unknown. */
+function parse(text, key) {
+  try {
+    return text ? JSON.parse(text) : null;
+  } catch (error) {
+    throw key === undefined ? error : new OutcomeUnknown(key, error);
   }
 }
 

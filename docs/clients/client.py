@@ -41,11 +41,11 @@ class Refused(Exception):
 
 
 class OutcomeUnknown(Exception):
-    """A POST may have been executed. Send it again with `key` until it succeeds or is refused with status 400 or 404. The
-    error of the last attempt is `__cause__`."""
+    """A POST may have been executed. Send it again with `key` until it succeeds or is refused with status 400 or 404, except
+    `idempotency_key_reused`. The error of the last attempt is `__cause__`."""
 
     def __init__(self, key, last_error):
-        super().__init__(f"the outcome is unknown; send the request again with the idempotency key {key}: {last_error}")
+        super().__init__(f"the outcome is unknown ({last_error}); send the request again with the idempotency key {key}")
         self.key = key
 
 
@@ -107,11 +107,11 @@ class Client:
                 is_transient = not isinstance(cause, ssl.SSLCertVerificationError)
             else:
                 if status < 300:
-                    return json.loads(text) if text else None
+                    return parse(text, key)
                 failure = Refused(status, *reason(text))
                 if method == "DELETE" and may_have_taken_effect and failure.code == "not_found":
                     return None  # an earlier attempt deleted the object
-                if status in (400, 404) and failure.code:
+                if status in (400, 404) and failure.code not in (None, "idempotency_key_reused"):
                     may_have_taken_effect = False  # the service checks the key before it refuses a request for its content
                 elif status >= 500 and failure.code != "maintenance":
                     may_have_taken_effect = True
@@ -130,6 +130,16 @@ class Client:
             response = error  # any status from 300 on is a response as well
         with response:
             return response.status, response.headers.get("Retry-After", ""), response.read()
+
+
+def parse(text, key):
+    """Parses the body of a success. What an unreadable success of a POST did is unknown."""
+    try:
+        return json.loads(text) if text else None
+    except ValueError as error:
+        if key is None:
+            raise
+        raise OutcomeUnknown(key, error) from error
 
 
 def seconds(retry_after):

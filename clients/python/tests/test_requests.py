@@ -65,6 +65,7 @@ MAINTENANCE = refused(503, "maintenance")
         ([DROPPED, httpx.ConnectError("refused")], ConnectionFailed),
         ([refused(503, "unavailable")], ApiError),
         ([refused(500), refused(401)], ApiError),
+        ([DROPPED, refused(400, "idempotency_key_reused")], ApiError),
         ([DROPPED, httpx.Response(404, text="<html>")], ApiError),
         ([httpx.Response(201, text="<html>")], InvalidResponse),
         ([httpx.Response(201, json={"id": "1"})], InvalidResponse),
@@ -97,7 +98,9 @@ def test_a_known_outcome_keeps_its_error(
         Service(*responses).client().create_corporation("Acme")
 
 
-def test_other_methods_have_no_unknown_outcome() -> None:
+def test_requests_without_effect_have_no_unknown_outcome() -> None:
+    with pytest.raises(ConnectionFailed):
+        Service(DROPPED).client().preview_rate("1", 50)
     with pytest.raises(ConnectionFailed):
         Service(DROPPED).client().corporation("1")
     with pytest.raises(ApiError):

@@ -232,7 +232,7 @@ export class Client {
 
   /** Computes what everyone would see at another rate. Nothing changes. */
   previewRate(id: string, pointsPerDollar: number): Promise<RatePreview> {
-    return this.#post(`/companies/${segment(id)}/rate_preview`, { points_per_dollar: pointsPerDollar });
+    return this.#postWithoutEffect(`/companies/${segment(id)}/rate_preview`, { points_per_dollar: pointsPerDollar });
   }
 
   /** Lists the active users of a company, oldest first, and deleted ones if asked for. */
@@ -367,7 +367,7 @@ export class Client {
 
   /** Checks whether a recognition could be sent, and computes its cost. Nothing changes. */
   dryRunRecognition(recognition: NewRecognition): Promise<DryRun> {
-    return this.#post("/recognitions/dry_run", joined(recognition));
+    return this.#postWithoutEffect("/recognitions/dry_run", joined(recognition));
   }
 
   // Events
@@ -406,6 +406,11 @@ export class Client {
 
   async #post<T>(path: string, body: object, { idempotencyKey }: RequestOptions = {}): Promise<T> {
     return this.#transport.post(path, body, object<T>, idempotencyKey);
+  }
+
+  /** Sends a POST that changes nothing, and therefore needs no idempotency key. */
+  async #postWithoutEffect<T>(path: string, body: object): Promise<T> {
+    return object(await this.#transport.request("POST", path, { body }));
   }
 
   async #put<T>(path: string, body: object): Promise<T> {

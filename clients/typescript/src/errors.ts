@@ -41,8 +41,9 @@ export class InvalidResponseError extends GuerdonError {
 
 /**
  * A POST may have taken effect: an attempt got no valid response or a server error, and no later response settled whether
- * it was executed. Repeat the call with the same key until it succeeds or is refused with status 400 or 404; no other
- * refusal settles the outcome.
+ * it was executed. Within 72 hours, repeat the same call with the same key until it succeeds or is refused with
+ * status 400 or 404; no other refusal settles the outcome. The code `idempotency_key_reused` means that a request with
+ * this key took effect, but was another one.
  */
 export class OutcomeUnknownError extends GuerdonError {
   override name = "OutcomeUnknownError";
@@ -53,7 +54,7 @@ export class OutcomeUnknownError extends GuerdonError {
     /** The error of the last attempt. */
     readonly lastError: GuerdonError,
   ) {
-    const what = `the outcome is unknown; send the request again with the idempotency key ${idempotencyKey}`;
-    super(`${what}: ${lastError.message}`, { cause: lastError });
+    const advice = `send the request again with the idempotency key ${idempotencyKey}`;
+    super(`the outcome is unknown (${lastError.message}); ${advice}`, { cause: lastError });
   }
 }

@@ -72,6 +72,7 @@ export class Transport {
     if (body !== undefined) headers["Content-Type"] = "application/json";
     if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
     new Headers(headers); // throws a TypeError if a header has an invalid character
+    const text = body === undefined ? null : JSON.stringify(body);
     const url = `${this.#options.baseUrl}/v1${path}${encode(query)}`;
     let waitMs = FIRST_WAIT_MS;
     let mayHaveTakenEffect = false;
@@ -83,18 +84,18 @@ export class Transport {
         const response = await this.#options.fetch(url, {
           method,
           headers,
-          body: body === undefined ? null : JSON.stringify(body),
+          body: text,
           redirect: "manual", // the credentials are for this address
           signal: AbortSignal.timeout(Math.max(timeoutMs, this.#options.timeoutMs)),
         });
-        const text = await response.text();
-        if (response.ok) return decode(response.status, text);
-        const refused = refusal(response, text);
+        const content = await response.text();
+        if (response.ok) return decode(response.status, content);
+        const refused = refusal(response, content);
         const { status, code } = refused;
         if (method === "DELETE" && mayHaveTakenEffect && code === "not_found") return undefined; // deleted by an earlier attempt
-        if ((status === 400 || status === 404) && code !== "") {
+        if ((status === 400 || status === 404) && code !== "" && code !== "idempotency_key_reused") {
           // The service checks the key before it refuses a POST for its content: no earlier attempt was executed.
-          // Without a code, a proxy responded.
+          // Without a code, a proxy responded. A reused key has been executed with another body.
           mayHaveTakenEffect = false;
         } else if (status >= 500 && code !== "maintenance") {
           mayHaveTakenEffect = true;

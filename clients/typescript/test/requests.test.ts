@@ -76,6 +76,7 @@ test("an unknown outcome has the key that was sent", async () => {
     [[DROPPED, failed("ECONNREFUSED")], ConnectionError],
     [[refused(503, {}, "unavailable")], ApiError],
     [[refused(500), refused(401)], ApiError],
+    [[DROPPED, refused(400, {}, "idempotency_key_reused")], ApiError],
     [[DROPPED, PROXY_MISSING], ApiError],
     [[{ status: 201, body: "<html>" }], InvalidResponseError],
   ];
@@ -105,6 +106,7 @@ test("a known outcome keeps its error", async () => {
   }
   const other = new Service(DROPPED, MAINTENANCE).transport().request("PUT", "/corporations/1", { body: {} });
   await assert.rejects(other, ApiError);
+  await assert.rejects(new Service(DROPPED).client().previewRate(ID, 50), ConnectionError);
 });
 
 test("an invalid key is not sent", async () => {

@@ -45,6 +45,16 @@ impl<C> Api<C> {
         self.new_call(Request::new("POST", path.into()).with_body(body))
     }
 
+    /// A POST request that changes nothing, and therefore needs no idempotency key.
+    pub(crate) fn post_without_effect<T>(
+        &self,
+        path: impl Into<String>,
+        body: &impl Serialize,
+    ) -> Call<'_, C, T> {
+        let request = Request { needs_key: false, ..Request::new("POST", path.into()) };
+        self.new_call(request.with_body(body))
+    }
+
     /// A PUT request. `path` is the path after the version.
     pub fn put<T>(&self, path: impl Into<String>, body: &impl Serialize) -> Call<'_, C, T> {
         self.new_call(Request::new("PUT", path.into()).with_body(body))

@@ -35,10 +35,10 @@ impl<'a, C, T> Call<'a, C, T> {
         self
     }
 
-    /// Returns the request. Adds an idempotency key to a POST request without one.
+    /// Returns the request. Adds an idempotency key if the request needs one.
     pub(crate) fn into_request(self) -> Result<Request, Error> {
         let mut request = self.request?;
-        if request.method == "POST" && request.idempotency_key.is_none() {
+        if request.needs_key && request.idempotency_key.is_none() {
             request.idempotency_key = Some(random_uuid().ok_or(Error::Randomness)?.to_string());
         }
         Ok(request)

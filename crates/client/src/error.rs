@@ -21,7 +21,7 @@ pub enum Error {
     /// whether it was executed. Send the request again with the same key until it succeeds or is refused with status 400
     /// or 404; no other refusal settles the outcome.
     #[error(
-        "the outcome is unknown; send the request again with the idempotency key {idempotency_key}: {last_error}"
+        "the outcome is unknown ({last_error}); send the request again with the idempotency key {idempotency_key}"
     )]
     OutcomeUnknown {
         /// The key of all attempts, for [`Call::with_idempotency_key`](crate::Call::with_idempotency_key).

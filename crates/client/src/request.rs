@@ -17,22 +17,24 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) body: Option<String>,
     pub(crate) idempotency_key: Option<String>,
+    /// Whether the request changes something that a retry could change again. Such a request needs a key.
+    pub(crate) needs_key: bool,
 }
 
 impl Request {
     pub(crate) fn new(method: &'static str, path: String) -> Self {
-        Self { method, path, body: None, idempotency_key: None }
+        Self { method, path, body: None, idempotency_key: None, needs_key: method == "POST" }
     }
 
     pub(crate) fn with_body(self, body: &impl Serialize) -> Result<Self, Error> {
         Ok(Self { body: Some(serde_json::to_string(body)?), ..self })
     }
 
-    /// Returns the error for a request that may have taken effect: [`Error::OutcomeUnknown`] for a POST. Other requests
-    /// can be repeated without a key, so their error is returned unchanged.
+    /// Returns the error for a request that may have taken effect: [`Error::OutcomeUnknown`] if it needs a key. Other
+    /// requests can be repeated without one, so their error is returned unchanged.
     pub(crate) fn with_unknown_outcome(&self, last_error: Error) -> Error {
         match &self.idempotency_key {
-            Some(key) if self.method == "POST" => {
+            Some(key) if self.needs_key => {
                 Error::OutcomeUnknown { idempotency_key: key.clone(), last_error: Box::new(last_error) }
             }
             _ => last_error,

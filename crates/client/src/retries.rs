@@ -85,6 +85,8 @@ impl<'a> Retries<'a> {
     /// Records whether a refused request may have taken effect, in this attempt or an earlier one.
     fn record_refusal(&mut self, status: u16, code: Option<&str>) {
         self.may_have_taken_effect = match (status, code) {
+            // A request with this key was executed, with another body.
+            (_, Some("idempotency_key_reused")) => self.may_have_taken_effect,
             // The service checks the idempotency key before it refuses a POST for its content (behaviour 4.1), so no
             // earlier attempt was executed. Without a code, a proxy responded.
             (400 | 404, Some(_)) => false,

@@ -7,7 +7,7 @@ use http::request::Builder;
 use crate::request::Request;
 
 /// The default of the maximum size of a response.
-const RESPONSE_MAX_BYTES: u64 = 256 << 20;
+const RESPONSE_BYTES_MAX: u64 = 256 << 20;
 /// The version of the API, which is the prefix of each path.
 const VERSION: &str = "/v1";
 /// Errors are problem details (RFC 9457), which have a code.
@@ -35,7 +35,7 @@ impl ServiceEndpoint {
         let base = base.trim_end_matches('/');
         let base = base.strip_suffix(VERSION).unwrap_or(base).trim_end_matches('/').to_owned();
         let authorization = format!("Basic {}", STANDARD.encode(format!("{api_key}:{api_secret}")));
-        Self { base_url: base, authorization, response_max_bytes: RESPONSE_MAX_BYTES }
+        Self { base_url: base, authorization, response_max_bytes: RESPONSE_BYTES_MAX }
     }
 
     pub(crate) fn base_url(&self) -> &str {

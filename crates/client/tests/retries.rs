@@ -57,6 +57,8 @@ const UNAUTHORIZED: &str = "HTTP/1.1 401 Unauthorized\r\ncontent-length: 37\r\nc
                             {\"code\":\"unauthorized\",\"detail\":\"no\"}";
 const NOT_FOUND: &str = "HTTP/1.1 404 Not Found\r\ncontent-length: 34\r\nconnection: close\r\n\r\n\
                          {\"code\":\"not_found\",\"detail\":\"no\"}";
+const KEY_REUSED: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 47\r\nconnection: close\r\n\r\n\
+                          {\"code\":\"idempotency_key_reused\",\"detail\":\"no\"}";
 const PROXY_NOT_FOUND: &str =
     "HTTP/1.1 404 Not Found\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>";
 const REFUSED: &str = "HTTP/1.1 400 Bad Request\r\nx-request-id: r-1\r\ncontent-length: 48\r\nconnection: close\r\n\r\n\
@@ -69,12 +71,13 @@ fn find_key(request: &str) -> Option<&str> {
 
 #[test]
 fn unknown_outcome_has_the_key_that_was_sent() {
-    let cases: [(&'static [&'static str], bool); 9] = [
+    let cases: [(&'static [&'static str], bool); 10] = [
         (&["", MAINTENANCE, MAINTENANCE, MAINTENANCE, MAINTENANCE, MAINTENANCE], true),
         (&[""; 6], true),
         (&[UNAVAILABLE; 6], true),
         (&["", UNAUTHORIZED], true),
         (&["", PROXY_NOT_FOUND], true),
+        (&["", KEY_REUSED], true),
         (&["HTTP/1.1 200 OK\r\ncontent-length: 6\r\nconnection: close\r\n\r\n<html>"], true),
         (&[MAINTENANCE; 6], false),
         (&["", REFUSED], false),

@@ -256,7 +256,7 @@ class Client:
     def preview_rate(self, id: str, points_per_dollar: int) -> RatePreview:
         """Computes what everyone would see at another rate. Nothing changes."""
         body = {"points_per_dollar": points_per_dollar}
-        return self._post(RatePreview, f"/companies/{_segment(id)}/rate_preview", body)
+        return self._post_without_effect(RatePreview, f"/companies/{_segment(id)}/rate_preview", body)
 
     def company_users(
         self,
@@ -425,7 +425,7 @@ class Client:
 
     def dry_run_recognition(self, **recognition: Unpack[NewRecognition]) -> DryRun:
         """Checks whether a recognition could be sent, and computes its cost. Nothing changes."""
-        return self._post(DryRun, "/recognitions/dry_run", _recognition_body(recognition))
+        return self._post_without_effect(DryRun, "/recognitions/dry_run", _recognition_body(recognition))
 
     def recognition(self, id: str) -> Recognition:
         """Fetches a recognition."""
@@ -491,6 +491,10 @@ class Client:
         self, model: type[T], path: str, body: Mapping[str, Any], idempotency_key: str | None = None
     ) -> T:
         return self._transport.post(path, body, lambda created: from_json(model, created), idempotency_key)
+
+    def _post_without_effect(self, model: type[T], path: str, body: Mapping[str, Any]) -> T:
+        """Sends a POST that changes nothing, and therefore needs no idempotency key."""
+        return from_json(model, self._transport.request("POST", path, body=body))
 
     def _put(self, model: type[T], path: str, body: Mapping[str, Any]) -> T:
         return from_json(model, self._transport.request("PUT", path, body=body))

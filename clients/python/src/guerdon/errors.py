@@ -47,12 +47,13 @@ class InvalidResponse(GuerdonError):
 
 class OutcomeUnknown(GuerdonError):
     """A POST may have taken effect: an attempt got no valid response or a server error, and no later response settled
-    whether it was executed. Repeat the call with the same key until it succeeds or is refused with status 400 or 404;
-    no other refusal settles the outcome."""
+    whether it was executed. Within 72 hours, repeat the same call with the same key until it succeeds or is refused
+    with status 400 or 404; no other refusal settles the outcome. The code ``idempotency_key_reused`` means that a
+    request with this key took effect, but was another one."""
 
     def __init__(self, idempotency_key: str, last_error: GuerdonError) -> None:
         super().__init__(
-            f"the outcome is unknown; send the request again with the idempotency key {idempotency_key}: {last_error}"
+            f"the outcome is unknown ({last_error}); send the request again with the idempotency key {idempotency_key}"
         )
         #: The key of all attempts.
         self.idempotency_key = idempotency_key

@@ -89,9 +89,9 @@ class Transport:
                 failure = refusal = _refusal(response)
                 if method == "DELETE" and may_have_taken_effect and refusal.code == "not_found":
                     return None  # an earlier attempt deleted the object
-                if refusal.status in (400, 404) and refusal.code:
+                if refusal.status in (400, 404) and refusal.code not in ("", "idempotency_key_reused"):
                     # The service checks the key before it refuses a POST for its content: no earlier attempt was
-                    # executed. Without a code, a proxy responded.
+                    # executed. Without a code, a proxy responded. A reused key has been executed with another body.
                     may_have_taken_effect = False
                 elif refusal.status >= 500 and refusal.code != "maintenance":
                     may_have_taken_effect = True

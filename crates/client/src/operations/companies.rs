@@ -40,7 +40,7 @@ impl<C> Api<C> {
     /// Computes the totals that balances would have at another rate. Nothing changes.
     pub fn preview_rate(&self, id: Uuid, points_per_dollar: i64) -> Call<'_, C, RatePreview> {
         let body = json!({"points_per_dollar": points_per_dollar});
-        self.post(format!("/companies/{id}/rate_preview"), &body)
+        self.post_without_effect(format!("/companies/{id}/rate_preview"), &body)
     }
 
     /// Lists the active users of a company, oldest first. The list has methods to filter it.

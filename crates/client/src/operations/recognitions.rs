@@ -18,6 +18,6 @@ impl<C> Api<C> {
 
     /// Checks whether a recognition could be sent and computes its cost. Nothing changes.
     pub fn dry_run_recognition(&self, recognition: &NewRecognition) -> Call<'_, C, DryRun> {
-        self.post("/recognitions/dry_run", recognition)
+        self.post_without_effect("/recognitions/dry_run", recognition)
     }
 }
