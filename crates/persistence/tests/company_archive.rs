@@ -91,7 +91,7 @@ fn copy_company(
                 change(*section, &mut rows);
                 insert_rows(tx, &incoming, (*section, rows), &context)?;
             }
-            Ok(finish_import(tx, &incoming, &context)?)
+            Ok(finish_import(tx, &incoming, context.clock.now(), &context)?)
         })
         .unwrap()
 }

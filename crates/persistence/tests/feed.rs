@@ -132,7 +132,7 @@ fn events_of_an_imported_company_arrive_when_it_is_imported() {
             release_code: None,
             created_at: now,
             archived_at: None,
-            completed_at: Some(now),
+            completed_at: Some(now + DAY),
         };
         fixture.store.transaction(|tx| tx.insert_company_move(&import)).unwrap();
         assert_eq!(read_since(an_hour_ago), [event]);

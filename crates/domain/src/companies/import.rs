@@ -132,10 +132,12 @@ fn open_delivery(columns: &SectionColumns, row: &mut ArchivedRow, context: &Cont
     }
 }
 
-/// Checks the imported ledger and records the import. The company is open when the transaction commits.
+/// Checks the imported ledger and records the import, which inserted its first row after `began_at`. The company is open
+/// when the transaction commits.
 pub fn finish_import<T>(
     tx: &mut T,
     incoming: &IncomingCompany,
+    began_at: Timestamp,
     context: &Context<'_>,
 ) -> Result<CheckedRows, ImportCompanyError>
 where
@@ -152,7 +154,8 @@ where
     record_events_pruned_before(tx, incoming.events_pruned_before, now)?;
     let entry = context.new_audit_entry(Action::CompanyImported).with_company(incoming.company_id);
     tx.record_audit_entry(&entry.with_provider(incoming.provider_id).with_object(incoming.token))?;
-    tx.insert_company_move(&completed_move(incoming, MoveDirection::Incoming, now))?;
+    let completed = completed_move(incoming, MoveDirection::Incoming, now);
+    tx.insert_company_move(&CompanyMove { created_at: began_at, ..completed })?;
     Ok(checked)
 }
 

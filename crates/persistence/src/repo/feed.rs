@@ -45,8 +45,9 @@ impl Unit<'_> {
         Ok(FeedPage { ids, next: next.or(wanted.after) })
     }
 
-    /// A position before the first event that arrived at a time or later. An event arrived when it was created or, if
-    /// that was in another cell, when its company was imported. Positions increase with the time of arrival, except
+    /// A position before the first event that arrived at a time or later. An event of an
+    /// imported company arrived when the import began, if that is later than its creation; any other event when it was
+    /// created. Positions increase with the time of arrival, except
     /// between transactions that overlapped or after the clock was set back. A binary search therefore looks for a time
     /// that is earlier by `margin_micros`.
     pub(super) fn position_before(
@@ -76,7 +77,7 @@ impl Unit<'_> {
         before: i64,
     ) -> Result<Option<(i64, Timestamp)>, StoreError> {
         let query = sql::<(BigInt, SqlTimestamp, Nullable<SqlTimestamp>)>(&format!(
-            "SELECT position, created_at, (SELECT max(completed_at) FROM company_moves \
+            "SELECT position, created_at, (SELECT max(created_at) FROM company_moves \
              WHERE company_moves.company_id = events.company_id AND direction = {}) \
              FROM events WHERE provider_id = ",
             MoveDirection::Incoming.code()

@@ -125,8 +125,9 @@ impl Import {
             if tx.find_provider(provider.id)?.is_none() {
                 provider.require_readable_secret(environment)?;
             }
+            let began_at = context.clock.now();
             self.insert_all(environment, &incoming, tx)?;
-            Ok(Some(finish_import(tx, &incoming, &context)?))
+            Ok(Some(finish_import(tx, &incoming, began_at, &context)?))
         })?;
         let domain = incoming.domain.as_str();
         let (already_imported, text) = match imported {
