@@ -64,7 +64,7 @@ fn a_release_does_not_count_as_an_attempt() {
 }
 
 #[test]
-fn a_mail_that_cannot_be_read_is_given_up_and_does_not_block_the_others() {
+fn a_mail_that_cannot_be_read_does_not_block_the_others() {
     on_each_database(|fixture| {
         let at = current_time(fixture);
         queue_mails(fixture, 2, at);
@@ -76,7 +76,7 @@ fn a_mail_that_cannot_be_read_is_given_up_and_does_not_block_the_others() {
         let mut listed = fixture.read_snapshot(|reads| reads.list_notifications(&query));
         listed.sort_by_key(|mail| mail.id);
         let states: Vec<_> = listed.iter().map(|mail| (mail.state, mail.notification.is_some())).collect();
-        assert_eq!(states, [(NotificationState::GivenUp, false), (NotificationState::Waiting, true)]);
+        assert_eq!(states, [(NotificationState::Waiting, false), (NotificationState::Waiting, true)]);
     });
 }
 

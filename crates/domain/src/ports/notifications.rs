@@ -114,7 +114,7 @@ pub enum NotificationOutcome {
 /// Claims and settles notifications.
 pub trait NotificationDeliveries {
     /// Claims due notifications of a channel. Skips those that another process is claiming. A notification that cannot
-    /// be read is given up, so that it does not block the others.
+    /// be read is claimed as well, but not returned, so that it does not block the others.
     fn claim_notifications(
         &mut self,
         claim: &NotificationClaim,

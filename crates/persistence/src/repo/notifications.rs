@@ -114,10 +114,8 @@ impl NotificationDeliveries for Unit<'_> {
             let id = row.id.0;
             match row.into_claimed_notification() {
                 Ok(notification) => claimed.push(notification),
-                Err(cause) => {
-                    log::error!(notification_id:% = id, cause:%; "a notification cannot be read: giving it up");
-                    self.settle_notification(id, claim.lease, NotificationOutcome::GivenUp)?;
-                }
+                // It stays claimed until the end of the lease. A newer version of the service may then read it.
+                Err(cause) => log::error!(notification_id:% = id, cause:%; "a notification cannot be read"),
             }
         }
         Ok(claimed)
