@@ -1,8 +1,7 @@
-//! The parts that commands that move points have in common: the number of points, `--key`, and execution at most
-//! once per key. Keys are stored in the same idempotency records as those of POST requests.
+//! What the commands about points have in common: the number of points, `--key`, and execution at most once per key. Keys are stored in the same idempotency records as those of POST requests.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use guerdon_domain::commands::{Command, Done, Outcome, ResponseRenderer};
 use guerdon_domain::idempotency::{IdempotencyKey, IdempotencyRecord, IdempotentRequest, KeyState};
@@ -16,8 +15,8 @@ use uuid::Uuid;
 use super::points_argument::PointsArgument;
 use crate::commands::{CommandEnvironment, CommandError, CommandOutput};
 
-/// How many times a command is retried while another process holds its key or the store is busy.
-const RETRIES_MAX: u32 = 39;
+/// How long a command is retried while another process holds its key or the store is busy.
+const RETRY_DURATION_MAX: Duration = Duration::from_secs(2);
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 /// The status that is stored with the response of a command.
 const STATUS_DONE: u16 = 200;
@@ -138,15 +137,14 @@ pub(crate) fn execute_once_in_transaction(
 fn retry_while_busy(
     mut execute: impl FnMut() -> Result<CommandOutput, CommandError>,
 ) -> Result<CommandOutput, CommandError> {
-    let mut retries_left = RETRIES_MAX;
+    let start = Instant::now();
     loop {
-        match execute() {
-            Err(CommandError::KeyInUse | CommandError::Store(StoreError::Busy)) if retries_left > 0 => {
-                retries_left -= 1;
-                std::thread::sleep(RETRY_INTERVAL); // tidy: another process may hold the key
-            }
-            result => return result,
+        let result = execute();
+        let is_busy = matches!(result, Err(CommandError::KeyInUse | CommandError::Store(StoreError::Busy)));
+        if !is_busy || start.elapsed() >= RETRY_DURATION_MAX {
+            return result;
         }
+        std::thread::sleep(RETRY_INTERVAL); // tidy: another process may hold the key
     }
 }
 

@@ -99,8 +99,8 @@ impl RunnableCommand for Export {
         }
         let mut closed = None;
         let written = write_file((&self.to, self.force), |file| {
-            // The company is closed only when the file exists and nothing will delay the seal for long.
-            if self.hand_over {
+            // The company is closed only when the file exists and no unfinished distribution delays the seal.
+            if self.hand_over && company.handed_over_at.is_none() {
                 wait_for_distributions_of_others(environment, company.id)?;
             }
             closed = self.hand_over.then(|| close_company(environment, company.id)).transpose()?;
@@ -161,17 +161,22 @@ fn close_company(environment: &CommandEnvironment, id: CompanyId) -> Result<Comp
     })
 }
 
-/// Waits until no distribution of another company is unfinished, because no later journal entry can be sealed.
+/// Waits until no unfinished distribution of another company precedes unsealed entries of the company: they cannot be
+/// sealed before it.
 fn wait_for_distributions_of_others(
     environment: &CommandEnvironment,
     id: CompanyId,
 ) -> Result<(), CommandError> {
     let store = environment.store.as_ref();
     let is_of_another =
-        |owner: &Option<(CompanyId, ProviderId)>| owner.is_none_or(|(company, _provider)| company != id);
+        |owner: &Option<(CompanyId, ProviderId)>| owner.is_some_and(|(company, _provider)| company != id);
     for _ in 0..SEAL_ATTEMPTS_MAX {
-        let in_transit = store.read_snapshot(|reads| reads.distributions_in_transit())?;
-        if !in_transit.distributions.iter().any(|(_id, owner)| is_of_another(owner)) {
+        let can_be_sealed = store.read_snapshot(|reads| -> Result<bool, StoreError> {
+            let in_transit = reads.distributions_in_transit()?;
+            let is_delayed = in_transit.distributions.iter().any(|(_id, owner)| is_of_another(owner));
+            Ok(!is_delayed || reads.is_company_sealed(id)?)
+        })?;
+        if can_be_sealed {
             return Ok(());
         }
         sleep(SEAL_INTERVAL);
