@@ -68,7 +68,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
 }
 
 /// Returns how many recognitions per second the service accepts and delivers. The clients send the next request after
-/// each response, and deliveries that are pending at their end take part of the time.
+/// each response. The time includes the delivery of the events that are pending when the clients stop.
 fn measure_peak(subject: &Subject) -> Result<f64> {
     let request = |connection: usize, count: usize| {
         let body = subject.company.random_recognition(1_000 + connection, count, 1);

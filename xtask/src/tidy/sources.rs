@@ -43,7 +43,8 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
     for (number, line) in (1..).zip(text.lines()) {
         let mut found = machine_path(line);
         if rust_of_a_crate {
-            found = found.or_else(|| loose_end(line, line_before)).or_else(|| backend_name(file, line));
+            found =
+                found.or_else(|| forbidden_string(line, line_before)).or_else(|| backend_name(file, line));
         }
         if let Some((problem, fix)) = found {
             findings.push(Finding::new(format!("{}:{number}", file.display()), problem, fix));
@@ -53,7 +54,7 @@ fn check_file(file: &Path, text: &str) -> Vec<Finding> {
     findings
 }
 
-fn loose_end(line: &str, line_before: &str) -> Option<(String, String)> {
+fn forbidden_string(line: &str, line_before: &str) -> Option<(String, String)> {
     if line.contains(SLEEP) && !line.contains(SLEEP_REASON) && !line_before.contains(SLEEP_REASON) {
         let fix = format!(
             "wait for a condition instead, or state the reason on the same line: `{SLEEP_REASON}reason`"

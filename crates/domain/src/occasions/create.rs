@@ -24,7 +24,8 @@ pub fn create<T: Locks + Occasions + ReadCompanies + ?Sized>(
     visible: bool,
     context: &Context<'_>,
 ) -> Result<Occasion, CreateOccasionError> {
-    tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?; // before the lock, which fails for a company that moved away
+    // Before the lock, which fails for a company that was handed over.
+    tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?;
     tx.lock_provider_shared(company_id)?;
     tx.find_company(scope, company_id)?.or_denied_reference("company_id", company_id.as_uuid())?;
     Ok(insert_new_occasion(tx, Some(company_id), text, enabled, visible, context)?)

@@ -80,7 +80,8 @@ fn lock_company<T: Locks + ReadCompanies + ?Sized>(
     id: CompanyId,
     with_corporation: bool,
 ) -> Result<Company, CreateUserError> {
-    tx.find_company(scope, id)?.or_denied_reference("company_id", id.as_uuid())?; // before the lock, which fails for a company that moved away
+    // Before the lock, which fails for a company that was handed over.
+    tx.find_company(scope, id)?.or_denied_reference("company_id", id.as_uuid())?;
     if with_corporation {
         tx.lock_row(LockableRow::Company(id))?;
     } else {

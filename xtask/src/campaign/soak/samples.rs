@@ -37,7 +37,7 @@ pub(super) struct Sample {
     pending_events: f64,
     requests: f64,
     p99_milliseconds: f64,
-    /// The longest of a few writes to the same disk by this process.
+    /// The longest of a few writes by this process to the disk of the service's folder.
     disk_milliseconds: f64,
 }
 
