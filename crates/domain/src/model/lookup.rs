@@ -20,10 +20,10 @@ pub enum Lookup<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// No object has this id: 404 in the API.
-    #[error("{0} does not exist")]
+    #[error("{} {}", .0, self.reason())]
     Absent(&'static str),
     /// The object belongs to another provider: 403 in the API.
-    #[error("{0} belongs to another provider")]
+    #[error("{} {}", .0, self.reason())]
     Foreign(&'static str),
 }
 

@@ -296,8 +296,8 @@ impl From<InvalidBody> for ApiError {
     }
 }
 
-/// 404 or 403 for an object that a field of the query or the body identifies (behaviour 5.4). The message has the field
-/// and the id.
+/// 404 or 403 for an object that a field of the query or the body identifies (behaviour 5.4). The message contains the
+/// field and the id.
 impl From<DeniedReference> for ApiError {
     fn from(reference: DeniedReference) -> Self {
         let code = match reference.denied {

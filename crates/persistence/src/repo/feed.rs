@@ -45,11 +45,10 @@ impl Unit<'_> {
         Ok(FeedPage { ids, next: next.or(wanted.after) })
     }
 
-    /// A position before the first event that arrived at a time or later. An event of an
-    /// imported company arrived when the import began, if that is later than its creation; any other event when it was
-    /// created. Positions increase with the time of arrival, except
-    /// between transactions that overlapped or after the clock was set back. A binary search therefore looks for a time
-    /// that is earlier by `margin_micros`.
+    /// A position before the first event that arrived at a time or later. An event of an imported company arrived
+    /// when the import began, if that is later than its creation. Any other event arrived when it was created.
+    /// Positions increase with the time of arrival, except between transactions that overlapped or after the clock
+    /// was set back. A binary search therefore looks for a time that is earlier by `margin_micros`.
     pub(super) fn position_before(
         &mut self,
         provider: ProviderId,

@@ -1,4 +1,5 @@
-//! What the commands about points have in common: the number of points, `--key`, and execution at most once per key. Keys are stored in the same idempotency records as those of POST requests.
+//! What the commands about points have in common: the number of points, `--key`, and execution at most once per
+//! key. Keys are stored in the same idempotency records as those of POST requests.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

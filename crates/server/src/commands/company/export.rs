@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use data_encoding::HEXLOWER;
 use guerdon_domain::companies::{CompanyMove, HandOverError, hand_over, record_archive};
-use guerdon_domain::ports::{ArchiveSection, Clock as _, ReadTx, Setting, StoreError, StoreExt, Timestamp};
+use guerdon_domain::ports::{
+    ArchiveSection, Clock as _, ReadTx, Setting, Store, StoreError, StoreExt, Timestamp,
+};
 use guerdon_domain::sealing::seal_committed;
 use guerdon_domain::values::{CompanyId, ProviderId};
 use serde::{Deserialize, Serialize};
@@ -167,29 +169,32 @@ fn wait_for_distributions_of_others(
     environment: &CommandEnvironment,
     id: CompanyId,
 ) -> Result<(), CommandError> {
-    let store = environment.store.as_ref();
     let is_of_another =
         |owner: &Option<(CompanyId, ProviderId)>| owner.is_some_and(|(company, _provider)| company != id);
-    for _ in 0..SEAL_ATTEMPTS_MAX {
-        let can_be_sealed = store.read_snapshot(|reads| -> Result<bool, StoreError> {
+    retry_until_sealable(environment.store.as_ref(), |store| {
+        store.read_snapshot(|reads| {
             let in_transit = reads.distributions_in_transit()?;
             let is_delayed = in_transit.distributions.iter().any(|(_id, owner)| is_of_another(owner));
             Ok(!is_delayed || reads.is_company_sealed(id)?)
-        })?;
-        if can_be_sealed {
-            return Ok(());
-        }
-        sleep(SEAL_INTERVAL);
-    }
-    Err(CommandError::Failed(store.read_snapshot(describe_seal_delay)?))
+        })
+    })
 }
 
 /// Seals until a seal covers all journal entries of the company. Transactions that began earlier delay the seal.
 fn seal_company(environment: &CommandEnvironment, id: CompanyId) -> Result<(), CommandError> {
-    let store = environment.store.as_ref();
-    for _ in 0..SEAL_ATTEMPTS_MAX {
+    retry_until_sealable(environment.store.as_ref(), |store| {
         seal_committed(store, SystemClock.now(), &mut new_pacer())?;
-        if store.read_snapshot(|reads| reads.is_company_sealed(id))? {
+        store.read_snapshot(|reads| reads.is_company_sealed(id))
+    })
+}
+
+/// Repeats `attempt` until it returns true. Fails with what delays the seal if that takes too long.
+fn retry_until_sealable(
+    store: &dyn Store,
+    attempt: impl Fn(&dyn Store) -> Result<bool, StoreError>,
+) -> Result<(), CommandError> {
+    for _ in 0..SEAL_ATTEMPTS_MAX {
+        if attempt(store)? {
             return Ok(());
         }
         sleep(SEAL_INTERVAL);
