@@ -55,8 +55,13 @@ pub fn prune_expired(
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     let events_before = periods.events.map(|period| now - period);
     store.transaction(|tx| record_events_pruned_before(tx, events_before, now))?;
+    // If a partition cannot be dropped, its events are deleted one by one, and everything else is deleted as well.
+    let mut drop_error = None;
     if let Some(before) = events_before {
-        pruned.event_partitions = drop_expired_event_partitions(store, before, pacer)?;
+        match drop_expired_event_partitions(store, before, pacer) {
+            Ok(dropped) => pruned.event_partitions = dropped,
+            Err(cause) => drop_error = Some(cause),
+        }
         pruned.events = prune_events(store, before, pacer)?;
     }
     if let Some(before) = periods.notifications.map(|period| now - period) {
@@ -74,7 +79,7 @@ pub fn prune_expired(
             tx.record_audit_entry(&context.new_audit_entry(Action::Pruned).with_detail(summary.clone()))
         })?;
     }
-    Ok(pruned)
+    drop_error.map_or(Ok(pruned), Err)
 }
 
 /// Prepares the tables for the events of the coming days. Returns the number of new partitions.

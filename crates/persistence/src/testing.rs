@@ -42,6 +42,13 @@ struct SqliteStep {
     detail: String,
 }
 
+/// A step of the program that SQLite runs for a statement.
+#[derive(QueryableByName)]
+struct SqliteOperation {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    opcode: String,
+}
+
 /// A database that belongs to a test.
 pub struct TestDatabase {
     /// Its URL, in the form of the setting `database.url`.
@@ -288,6 +295,19 @@ impl TestDatabase {
             }
         };
         lines.unwrap_or_else(|e| panic!("{statement}: {e}")).into_iter().map(|row| row.line).collect()
+    }
+
+    /// The operations of the program that SQLite runs for a statement.
+    pub fn sqlite_opcodes(&self, statement: &str) -> Vec<String> {
+        let DatabaseUrl::Sqlite(path) = self.database_url() else { panic!("{} is not SQLite", self.url) };
+        let mut conn = SqliteConnection::establish(&path.to_string_lossy()).expect("the database");
+        let operations: QueryResult<Vec<SqliteOperation>> =
+            diesel::sql_query(format!("EXPLAIN {statement}")).load(&mut conn);
+        operations
+            .unwrap_or_else(|e| panic!("{statement}: {e}"))
+            .into_iter()
+            .map(|step| step.opcode)
+            .collect()
     }
 
     /// Runs SQL that bypasses the service, to simulate damage.

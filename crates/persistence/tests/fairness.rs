@@ -39,7 +39,7 @@ fn count_lock_waiters(database: &TestDatabase) -> i64 {
     database.count_rows("pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
 }
 
-fn until_waiting(database: &TestDatabase, count: i64) {
+fn wait_for_lock_waiters(database: &TestDatabase, count: i64) {
     let since = Instant::now();
     while count_lock_waiters(database) < count {
         assert!(since.elapsed() < RESPONSE_TIME_MAX, "{} wait, not {count}", count_lock_waiters(database));
@@ -71,7 +71,7 @@ fn send_sixteen_concurrently<T>(
         };
         let receivers = to.iter().cycle().take(16);
         let all: Vec<_> = receivers.map(|receiver| scope.spawn(move || one(*receiver))).collect();
-        until_waiting(&fixture.database, 1);
+        wait_for_lock_waiters(&fixture.database, 1);
         let lock = while_locked(held);
         let ended = all.into_iter().map(|thread| thread.join().unwrap()).collect();
         drop(lock);
@@ -296,4 +296,31 @@ fn a_server_that_would_lose_commits_is_refused() {
         open(&database.database_url(), Access::ServeWithoutDurability).map(drop).unwrap();
         open(&database.database_url(), Access::Command).map(drop).unwrap();
     }
+}
+
+#[test]
+fn a_large_recognition_to_a_locked_wallet_delays_no_other_large_one() {
+    on_postgres(|fixture| {
+        let create_users = |name: &str| -> Vec<UserId> {
+            (0..101).map(|number| fixture.create_user(&format!("{name}{number}"))).collect()
+        };
+        let (receivers, other_receivers) = (create_users("a"), create_users("b"));
+        let [sender, other_sender] = ["sender", "other"].map(|name| {
+            let user = fixture.create_user(name);
+            fixture.fund_wallet(WalletType::Peer, user, 500);
+            user
+        });
+        let held = lock_wallet(fixture, receivers[50]);
+        std::thread::scope(|scope| {
+            let blocked = scope.spawn(|| fixture.send_recognition(Sender::User(sender), &receivers, 1));
+            wait_for_lock_waiters(&fixture.database, 1);
+            for _ in 0..3 {
+                let since = Instant::now();
+                fixture.send_recognition(Sender::User(other_sender), &other_receivers, 1).unwrap();
+                assert!(since.elapsed() < 2 * UNDELAYED_TIME_MAX, "{:?}", since.elapsed());
+            }
+            drop(held);
+            blocked.join().unwrap().unwrap();
+        });
+    });
 }

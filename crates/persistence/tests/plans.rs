@@ -318,6 +318,12 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             let plan = fixture.database.query_plan(found_by_key.iter().find(condition).unwrap()).join("\n");
             assert!(plan.contains(index), "not by {index}: {plan}");
         }
+        let administrators = distinct_statements(fixture, || {
+            fixture.read_snapshot(|reads| reads.list_admin_emails(fixture.company).map(drop));
+        });
+        let of_users = administrators.iter().find(|statement| statement.contains("company_admin")).unwrap();
+        let plan = fixture.database.query_plan(of_users).join("\n");
+        assert!(plan.contains("users_admins"), "not by users_admins: {plan}");
         let whole = fixture.database.query_plan("SELECT count(*) FROM transfers WHERE amount = 7");
         assert!(!full_scans(&whole).is_empty(), "a scan must be detected: {whole:?}");
     };
@@ -417,4 +423,18 @@ fn every_row_of_a_large_table_has_a_company_id() {
         };
         assert_eq!(database.count_rows(&without), 0, "on {}", database.url);
     }
+}
+
+/// SQLite fills a temporary table for each list of over two values in a condition of a table, at each row.
+#[test]
+fn no_condition_of_a_table_needs_a_temporary_table() {
+    on_filled(&SQLITE, |fixture| {
+        let uses_temporary_table = |statement: &str| {
+            fixture.database.sqlite_opcodes(statement).iter().any(|opcode| opcode == "OpenEphemeral")
+        };
+        for table in LARGE_TABLES {
+            assert!(!uses_temporary_table(&format!("INSERT INTO {table} DEFAULT VALUES")), "{table}");
+        }
+        assert!(uses_temporary_table("SELECT kind FROM accounts WHERE balance NOT IN (1, 2, 3)"));
+    });
 }

@@ -83,6 +83,7 @@ CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE delete
 CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX users_all ON users (company_id, created_at, id);
 CREATE INDEX users_employee ON users (company_id, employee_id, created_at, id) WHERE employee_id IS NOT NULL;
+CREATE INDEX users_admins ON users (company_id, id) WHERE company_admin AND deleted_at IS NULL;
 CREATE INDEX users_updated ON users (company_id, updated_at);
 
 -- The number of a company's users that are not deleted: the sum of up to 16 parts, so that users who are created at
@@ -146,8 +147,8 @@ CREATE TABLE settings (
 );
 
 -- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next: 00:00
--- UTC of that date, or later after a failed try. failing_since is the time of the first failed try, and failure is the
--- reason for the last refusal.
+-- UTC of that date, or later after a failed attempt. failing_since is the time of the first failed attempt, and failure
+-- is the reason for the last refusal.
 CREATE TABLE schedules (
   id uuid NOT NULL PRIMARY KEY,
   company_id uuid NOT NULL REFERENCES companies (id),
@@ -166,7 +167,7 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
 
--- Dates that were given up, with the reason. A paid date has a journal entry instead.
+-- Skipped dates, with the reason. A paid date has a journal entry instead.
 CREATE TABLE skipped_dates (
   schedule_id uuid NOT NULL REFERENCES schedules (id),
   due_on text NOT NULL CHECK (length(due_on) = 10),
@@ -247,7 +248,7 @@ CREATE FUNCTION complete_before() RETURNS bigint LANGUAGE sql STABLE
   );
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
-  BEGIN RAISE EXCEPTION '% are never changed', TG_TABLE_NAME; END $$;
+  BEGIN RAISE EXCEPTION 'rows of % are immutable', TG_TABLE_NAME; END $$;
 -- TRUNCATE has separate triggers: Citus does not create a trigger that combines TRUNCATE with other statements on the
 -- node that stores the rows.
 
@@ -361,8 +362,8 @@ CREATE TRIGGER recognitions_not_truncated BEFORE TRUNCATE ON recognitions
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
 -- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding. entry_count is the number of its
--- entries. spent stops at the largest integer. rounding_shortfall is the shortfall of the last debit, within the
--- tolerance. alert_below is the smallest balance that does not count as low.
+-- entries. spent saturates at the maximum of a 64-bit integer. rounding_shortfall is the shortfall of the last debit,
+-- within the tolerance. An alert is sent when the balance falls below alert_below.
 CREATE TABLE accounts (
   owner_id uuid NOT NULL,
   kind smallint NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),

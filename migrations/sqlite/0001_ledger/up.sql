@@ -83,6 +83,7 @@ CREATE UNIQUE INDEX users_email ON users (company_id, email_folded) WHERE delete
 CREATE INDEX users_active ON users (company_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX users_all ON users (company_id, created_at, id);
 CREATE INDEX users_employee ON users (company_id, employee_id, created_at, id) WHERE employee_id IS NOT NULL;
+CREATE INDEX users_admins ON users (company_id, id) WHERE company_admin AND deleted_at IS NULL;
 CREATE INDEX users_updated ON users (company_id, updated_at);
 
 -- The number of a company's users that are not deleted. Triggers maintain it. With a single writer there is only one
@@ -139,8 +140,8 @@ CREATE TABLE settings (
 ) STRICT, WITHOUT ROWID;
 
 -- A recurring distribution. next_on is the oldest date that is not settled yet. due_at is when it is tried next: 00:00
--- UTC of that date, or later after a failed try. failing_since is the time of the first failed try, and failure is the
--- reason for the last refusal.
+-- UTC of that date, or later after a failed attempt. failing_since is the time of the first failed attempt, and failure
+-- is the reason for the last refusal.
 CREATE TABLE schedules (
   id BLOB NOT NULL PRIMARY KEY CHECK (length(id) = 16),
   company_id BLOB NOT NULL REFERENCES companies (id) CHECK (length(company_id) = 16),
@@ -159,7 +160,7 @@ CREATE TABLE schedules (
 CREATE INDEX schedules_due ON schedules (due_at, id) WHERE cancelled_at IS NULL;
 CREATE INDEX schedules_company ON schedules (company_id, created_at, id);
 
--- Dates that were given up, with the reason. A paid date has a journal entry instead.
+-- Skipped dates, with the reason. A paid date has a journal entry instead.
 CREATE TABLE skipped_dates (
   schedule_id BLOB NOT NULL REFERENCES schedules (id) CHECK (length(schedule_id) = 16),
   due_on TEXT NOT NULL CHECK (length(due_on) = 10),
@@ -263,9 +264,9 @@ CREATE INDEX journal_entries_not_by_provider ON journal_entries (id) WHERE actor
 CREATE INDEX journal_entries_amended ON journal_entries (subject_id, position) WHERE kind = 5;
 CREATE UNIQUE INDEX journal_entries_unique_date ON journal_entries (subject_id, due_on) WHERE due_on IS NOT NULL;
 CREATE TRIGGER journal_entries_reject_updates BEFORE UPDATE ON journal_entries
-  BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of journal_entries are immutable'); END;
 CREATE TRIGGER journal_entries_reject_deletes BEFORE DELETE ON journal_entries
-  BEGIN SELECT RAISE(ABORT, 'journal_entries are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of journal_entries are immutable'); END;
 
 -- A recognition is a leg of a journal entry, which has its points, occasion and message; the column message is set only if an
 -- amendment replaced that message. If a company sends a recognition, sender_id is the id of the company.
@@ -285,14 +286,14 @@ CREATE TABLE recognitions (
 CREATE INDEX recognitions_receiver ON recognitions (receiver_id, created_at, id);
 CREATE INDEX recognitions_sender ON recognitions (sender_id, created_at, id);
 CREATE TRIGGER recognitions_reject_updates BEFORE UPDATE OF journal_entry_id, leg, id, company_id, sender_id, receiver_id, created_at ON recognitions
-  BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'these columns of recognitions are immutable'); END;
 CREATE TRIGGER recognitions_reject_deletes BEFORE DELETE ON recognitions
-  BEGIN SELECT RAISE(ABORT, 'recognitions are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of recognitions cannot be deleted'); END;
 
 -- An account is identified by its owner (a user or a company) and its kind: 1 user wallet, 2 peer wallet, 3 manager
 -- wallet, 4 reserve, 5 in transit; outside: 6 funding, 7 redeemed, 8 rounding. entry_count is the number of its
--- entries. spent stops at the largest integer. rounding_shortfall is the shortfall of the last debit, within the
--- tolerance. alert_below is the smallest balance that does not count as low.
+-- entries. spent saturates at the maximum of a 64-bit integer. rounding_shortfall is the shortfall of the last debit,
+-- within the tolerance. An alert is sent when the balance falls below alert_below.
 CREATE TABLE accounts (
   owner_id BLOB NOT NULL CHECK (length(owner_id) = 16),
   kind INTEGER NOT NULL CONSTRAINT known_kind CHECK (kind BETWEEN 1 AND 8),
@@ -314,13 +315,14 @@ CREATE TABLE accounts (
   CONSTRAINT only_reserve_has_alert CHECK (alert_below IS NULL OR kind = 4)
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER accounts_reject_updates BEFORE UPDATE OF owner_id, kind, company_id, created_at ON accounts
-  BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'these columns of accounts are immutable'); END;
 CREATE TRIGGER accounts_reject_deletes BEFORE DELETE ON accounts
-  BEGIN SELECT RAISE(ABORT, 'accounts are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of accounts cannot be deleted'); END;
 
 -- reason: 1 recognition, 2 redemption, 3 point distribution, 4 user deleted, 5 refund, 6 override, 7 deposit,
 -- 8 rounding, which is leg 0 of its journal entry, 9 withdrawal. debit_sequence and credit_sequence are the numbers of
--- the two entries in the histories of their accounts.
+-- the two entries in the histories of their accounts. No list in a condition has over two values: for longer ones,
+-- SQLite fills a temporary table for each row.
 CREATE TABLE transfers (
   journal_entry_id BLOB NOT NULL CHECK (length(journal_entry_id) = 16),
   leg INTEGER NOT NULL CHECK (leg >= 0),
@@ -339,11 +341,11 @@ CREATE TABLE transfers (
   PRIMARY KEY (journal_entry_id, leg),
   CONSTRAINT accounts_match_reason CHECK (
     CASE reason
-      WHEN 1 THEN debit_kind IN (2, 3, 4) AND credit_kind = 1
+      WHEN 1 THEN debit_kind BETWEEN 2 AND 4 AND credit_kind = 1
       WHEN 2 THEN debit_kind = 1 AND credit_kind = 7
-      WHEN 3 THEN (debit_kind IN (4, 5) AND credit_kind IN (1, 2, 3)) OR (debit_kind = 4 AND credit_kind = 5)
+      WHEN 3 THEN (debit_kind IN (4, 5) AND credit_kind BETWEEN 1 AND 3) OR (debit_kind = 4 AND credit_kind = 5)
         OR (debit_kind = 5 AND credit_kind = 4)
-      WHEN 4 THEN debit_kind IN (1, 2, 3) AND credit_kind = 4
+      WHEN 4 THEN debit_kind BETWEEN 1 AND 3 AND credit_kind = 4
       WHEN 5 THEN debit_kind = 7 AND credit_kind = 1
       WHEN 6 THEN (debit_kind = 4 AND credit_kind <= 3) OR (credit_kind = 4 AND debit_kind <= 3)
       WHEN 7 THEN debit_kind = 6 AND credit_kind = 4
@@ -358,11 +360,11 @@ CREATE TABLE transfers (
   CONSTRAINT rounding_is_leg_zero CHECK (
     (reason = 8) = (leg = 0) AND (reason <> 8 OR (points = 0 AND amount <= 10000000))
   ),
-  CONSTRAINT reason_has_one_leg CHECK (reason NOT IN (2, 5, 6, 7, 9) OR leg = 1),
+  CONSTRAINT reason_has_one_leg CHECK (leg = 1 OR reason IN (1, 3) OR reason IN (4, 8)),
   -- Tolerates half a nano-dollar in both directions. Whole dollars come first, so that no product overflows. A transfer
   -- into transit, or of the remainder from there, is the sum of the amounts for many receivers.
   CONSTRAINT amount_matches_points CHECK (
-    reason NOT IN (1, 2, 3, 7, 9) OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
+    reason BETWEEN 4 AND 6 OR reason = 8 OR (debit_kind = 4 AND credit_kind = 5) OR (debit_kind = 5 AND credit_kind = 4) OR CASE
       WHEN abs((amount / 1000000000) * points_per_dollar - points) > 20000 THEN 0
       ELSE abs(((amount / 1000000000) * points_per_dollar - points) * 1000000000
         + (amount % 1000000000) * points_per_dollar) * 2 <= points_per_dollar
@@ -372,9 +374,9 @@ CREATE TABLE transfers (
 CREATE UNIQUE INDEX transfers_debit ON transfers (debit_owner, debit_kind, debit_sequence);
 CREATE UNIQUE INDEX transfers_credit ON transfers (credit_owner, credit_kind, credit_sequence);
 CREATE TRIGGER transfers_reject_updates BEFORE UPDATE ON transfers
-  BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of transfers are immutable'); END;
 CREATE TRIGGER transfers_reject_deletes BEFORE DELETE ON transfers
-  BEGIN SELECT RAISE(ABORT, 'transfers are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of transfers are immutable'); END;
 
 -- Seal n extends the chain of seal n - 1 by the rows that no earlier seal covers: the journal entries before
 -- `journal_before`, with their transfers and recognitions, and the audit entries before `audit_before`. A message is
@@ -395,9 +397,9 @@ CREATE TABLE seals (
   CONSTRAINT covers_an_entry CHECK (journal_entries + audit_entries >= 1)
 ) STRICT;
 CREATE TRIGGER seals_reject_updates BEFORE UPDATE ON seals
-  BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of seals are immutable'); END;
 CREATE TRIGGER seals_reject_deletes BEFORE DELETE ON seals
-  BEGIN SELECT RAISE(ABORT, 'seals are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of seals are immutable'); END;
 
 -- The id of an event is that of its subject: the recognition, the amendment or the redemption. kind: 1 recognition
 -- received, 2 recognition updated, 3 redemption created. The last event is never deleted, because the position of the
@@ -437,11 +439,12 @@ CREATE INDEX deliveries_exhausted ON deliveries (event_id) WHERE state = 3;
 CREATE INDEX deliveries_exhausted_by_provider ON deliveries (provider_id, event_id) WHERE state = 3;
 CREATE INDEX deliveries_unaddressed ON deliveries (event_id) WHERE state = 4;
 CREATE INDEX deliveries_unaddressed_by_provider ON deliveries (provider_id, event_id) WHERE state = 4;
+CREATE INDEX deliveries_handed_over ON deliveries (event_id) WHERE state = 5;
 
 -- Only delivered events may be deleted. A deleted user's data can be erased from the body of any event.
 CREATE TRIGGER events_reject_updates
   BEFORE UPDATE OF position, id, company_id, provider_id, kind, journal_entry_id, created_at ON events
-  BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'these columns of events are immutable'); END;
 CREATE TRIGGER events_deleted_after_delivery BEFORE DELETE ON events
   WHEN NOT EXISTS (SELECT 1 FROM deliveries WHERE event_id = OLD.id AND state = 2)
   BEGIN SELECT RAISE(ABORT, 'only delivered events may be deleted'); END;
@@ -490,7 +493,7 @@ CREATE TABLE idempotency_records (
   created_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL CHECK (expires_at > created_at),
   PRIMARY KEY (scope, idempotency_key)
-) STRICT; -- rows in insertion order: in key order, bodies would be written all over the table
+) STRICT; -- rows in insertion order: in key order, bodies would be scattered over the table
 CREATE INDEX idempotency_records_expiry ON idempotency_records (expires_at);
 
 -- Audit entries: who changed what, if no journal entry records it: credentials, single sign-on settings, options,
@@ -514,9 +517,9 @@ CREATE TABLE audit_entries (
 CREATE INDEX audit_entries_company ON audit_entries (company_id, id);
 CREATE INDEX audit_entries_provider ON audit_entries (provider_id, id);
 CREATE TRIGGER audit_entries_reject_updates BEFORE UPDATE ON audit_entries
-  BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of audit_entries are immutable'); END;
 CREATE TRIGGER audit_entries_reject_deletes BEFORE DELETE ON audit_entries
-  BEGIN SELECT RAISE(ABORT, 'audit_entries are never changed'); END;
+  BEGIN SELECT RAISE(ABORT, 'rows of audit_entries are immutable'); END;
 
 -- The latest failed requests, without personal data. provider_id is NULL if the request had no valid credentials; route
 -- is NULL if the path matches no route. status_class is 4 or 5.

@@ -1,6 +1,6 @@
 //! The stored data, and helpers to list it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::ledger::AccountBook;
 use crate::model::{
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::ports::{NewEvent, NewNotification, Timestamp};
 use crate::values::{
-    CompanyId, CorporationId, JournalEntryId, OccasionId, Page, ProviderId, RecognitionId, UserId,
+    CompanyId, CorporationId, EventId, JournalEntryId, OccasionId, Page, ProviderId, RecognitionId, UserId,
     checked_cast,
 };
 
@@ -26,6 +26,7 @@ pub(super) struct StoreData {
     pub(super) recognitions: BTreeMap<RecognitionId, Recognition>,
     pub(super) book: AccountBook,
     pub(super) events: Vec<NewEvent>,
+    pub(super) event_ids: HashSet<EventId>,
     pub(super) notifications: Vec<NewNotification>,
     pub(super) audit_entries: Vec<AuditEntry>,
     /// Distributions in steps: the remaining steps by their first legs, and the number of unpaid receivers.

@@ -2,7 +2,7 @@
 //!
 //! The store supports the use cases for companies, users, occasions, recognitions, redemptions, wallets and
 //! reserves: everything in [`LedgerTx`]. It rejects what the databases reject and passes the same contract
-//! tests. The files mirror those of `ports`.
+//! tests. Files that implement a port have its name; `queues.rs` implements the outbox and the audit log.
 //!
 //! A unit of work changes a copy of all data, which replaces the original on commit. This makes a unit
 //! atomic, but its duration grows with the amount of data. Units run one at a time, so locks do nothing.

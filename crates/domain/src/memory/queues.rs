@@ -9,7 +9,7 @@ impl Outbox for MemoryTx {
     fn queue_events(&mut self, events: &[NewEvent]) -> Result<(), StoreError> {
         self.execute(|data| {
             for event in events {
-                require_rule(data.events.iter().all(|other| other.id != event.id), "event ids are unique")?;
+                require_rule(data.event_ids.insert(event.id), "event ids are unique")?;
                 require_rule(event.body.len() >= 2, "an event has a body")?;
                 let has_own_id = event.id.as_uuid() != event.entry_id.as_uuid();
                 let is_one_of_many = event.kind == EventKind::RecognitionReceived;

@@ -246,7 +246,7 @@ impl EngineState {
                 match batch::final_outcome(&committed, result) {
                     Some(outcome) => finished.push((job, outcome)),
                     None if job.retries < RETRIES_MAX && !job.is_out_of_time(Instant::now()) => {
-                        job.retries += 1;
+                        job.count_retry(Instant::now());
                         retried.push(job);
                     }
                     None => {

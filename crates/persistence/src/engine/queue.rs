@@ -33,6 +33,8 @@ const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
 /// A command that affects more objects than this is executed in a separate batch.
 const SHARED_BATCH_SIZE_MAX: usize = 16;
+/// How long a large command pauses after a conflict with another transaction.
+const LARGE_RETRY_PAUSE: Duration = Duration::from_millis(250);
 /// On a database with a single writer, a command that affects more objects than this is committed separately.
 const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
@@ -43,6 +45,8 @@ pub(super) struct Job {
     arrived: Instant,
     /// How often the command was retried.
     pub(super) retries: u32,
+    /// The command is not attempted before this time.
+    paused_until: Option<Instant>,
     /// Whether it must be executed in a separate batch, because a previous decision needed more than the first
     /// load had read.
     pub(super) needs_own_batch: bool,
@@ -52,7 +56,14 @@ impl Job {
     pub(super) fn new(submission: Submission) -> Self {
         let mut needs = submission.command.initial_needs();
         needs.keys.extend(submission.idempotent_request.iter().map(|request| request.key.clone()));
-        Self { submission, needs, arrived: Instant::now(), retries: 0, needs_own_batch: false }
+        Self {
+            submission,
+            needs,
+            arrived: Instant::now(),
+            retries: 0,
+            paused_until: None,
+            needs_own_batch: false,
+        }
     }
 
     pub(super) fn complete_with(self, outcome: Outcome) {
@@ -83,6 +94,17 @@ impl Job {
     /// The time that is left to commit the command.
     pub(super) fn time_left(&self, now: Instant) -> Duration {
         (self.arrived + Deadlines::REQUEST.commit).saturating_duration_since(now)
+    }
+
+    /// Counts an attempt that conflicted with another transaction. A large command then lets others go first, because one
+    /// worker executes all large commands.
+    pub(super) fn count_retry(&mut self, now: Instant) {
+        self.retries += 1;
+        self.paused_until = self.is_large().then(|| now + LARGE_RETRY_PAUSE);
+    }
+
+    fn is_paused(&self, now: Instant) -> bool {
+        self.paused_until.is_some_and(|until| now < until)
     }
 
     /// Whether too little time is left for another attempt.
@@ -258,7 +280,7 @@ impl JobQueue {
     pub(super) fn take_batch(&mut self, worker: Worker) -> Option<JobBatch> {
         let jobs = match worker {
             Worker::Fast => self.take_fast_batch(),
-            Worker::Patient { takes_large } => self.take_patient_batch(takes_large),
+            Worker::Patient { takes_large } => self.take_patient_batch(takes_large, Instant::now()),
         };
         if jobs.is_empty() {
             return None;
@@ -322,8 +344,10 @@ impl JobQueue {
     }
 
     /// Takes the first command that waits for a lock, and others that need one of its accounts.
-    fn take_patient_batch(&mut self, takes_large: bool) -> Vec<Job> {
-        let can_take = |job: &Job| self.has_free_accounts(job) && (takes_large || !job.is_large());
+    fn take_patient_batch(&mut self, takes_large: bool, now: Instant) -> Vec<Job> {
+        let can_take = |job: &Job| {
+            self.has_free_accounts(job) && (takes_large || !job.is_large()) && !job.is_paused(now)
+        };
         let last_provider = self.last_patient_provider;
         let is_turn = |job: &Job| Some(job.submission.provider) != last_provider && can_take(job);
         let found = self

@@ -10,11 +10,15 @@ use super::error_classes::classify_error;
 use crate::engine::Locking;
 use crate::write_form::WriteForm;
 
+const BEGIN_WITH_SHORT_LOCK_LIMIT: &str =
+    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 500";
+
 /// The limits of one unit of work, over all its attempts.
 pub(crate) struct UnitLimits {
     /// The unit does not commit after this time.
     deadline: Option<Instant>,
     locking: Locking,
+    waits_briefly: bool,
     write_form: WriteForm,
 }
 
@@ -22,7 +26,18 @@ impl UnitLimits {
     /// The limits of a unit with this time limit, or without a deadline.
     pub(crate) fn new(time_limit: Option<Duration>, locking: Locking, write_form: WriteForm) -> Self {
         let deadline = time_limit.map(|time_limit| Instant::now() + time_limit);
-        Self { deadline, locking, write_form }
+        Self { deadline, locking, waits_briefly: false, write_form }
+    }
+
+    /// Shortens the waits for locks. For a unit that locks many rows: other transactions wait for the rows that it has
+    /// already locked.
+    pub(crate) fn wait_briefly_for_locks(&mut self) {
+        self.waits_briefly = true;
+    }
+
+    /// The statement that starts a transaction that writes.
+    pub(crate) fn begin_write(&self) -> &'static str {
+        if self.waits_briefly { BEGIN_WITH_SHORT_LOCK_LIMIT } else { "BEGIN ISOLATION LEVEL READ COMMITTED" }
     }
 
     pub(crate) fn write_form(&self) -> WriteForm {

@@ -60,8 +60,10 @@ pub(crate) const BY_POSITION_HINT: &str = "";
 pub(crate) const HAS_FEED_INDEX: bool = true;
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 65_535;
-/// Makes a claim skip rows that other transactions are claiming.
-pub(crate) const SKIP_LOCKED: &str = " FOR UPDATE SKIP LOCKED";
+/// The clause of a claim that locks the rows of a table, and skips those that other transactions are claiming.
+pub(crate) fn lock_and_skip_locked(table: &str) -> String {
+    format!(" FOR NO KEY UPDATE OF {table} SKIP LOCKED")
+}
 
 /// Writes a record with the id of the transaction to the write-ahead log.
 pub(crate) const LOG_EMPTY_MESSAGE: &str = "SELECT pg_logical_emit_message(true, 'guerdon', '')";

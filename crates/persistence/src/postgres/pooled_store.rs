@@ -95,7 +95,7 @@ impl PooledStore {
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
         limits: &mut UnitLimits,
     ) -> Result<UnitOutcome, StoreError> {
-        let mut connection = begin_transaction(&self.writes, "BEGIN ISOLATION LEVEL READ COMMITTED", limits)?;
+        let mut connection = begin_transaction(&self.writes, limits.begin_write(), limits)?;
         let mut unit = Unit::new(&mut connection.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let should_commit = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();
@@ -185,10 +185,13 @@ impl Backend for PooledStore {
         &self,
         locking: Locking,
         time_limit: Duration,
-        _is_large: bool,
+        is_large: bool,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let mut limits = UnitLimits::new(Some(time_limit), locking, self.write_form);
+        if is_large {
+            limits.wait_briefly_for_locks();
+        }
         // If no transaction can be started, none of the commands is the cause.
         match self.try_unit(&mut |tx| work(tx), &mut limits).map_err(BatchError::Unavailable)? {
             UnitOutcome::Done => Ok(()),

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Unit;
 use crate::rows::CompanyMoveRow;
-use crate::rows::conditions::PENDING;
+use crate::rows::conditions::{HANDED_OVER, PENDING};
 use crate::rows::schema::{company_moves, deliveries};
 use crate::rows::types::{DbTimestamp, Id, Identifier};
 
@@ -132,9 +132,7 @@ impl CompanyMoves for Unit<'_> {
         self.query(super::disable_statement_timeout)?;
         let changed = self.query(|conn| {
             diesel::update(deliveries::table)
-                .filter(
-                    deliveries::company_id.eq(Id(company)).and(deliveries::state.eq(HANDED_OVER_DELIVERY)),
-                )
+                .filter(deliveries::company_id.eq(Id(company)).and(sql::<Bool>(HANDED_OVER)))
                 .set((
                     deliveries::state.eq(EventState::Pending.code()),
                     deliveries::next_attempt_at.eq(Some(DbTimestamp(now))),

@@ -10,7 +10,7 @@ use guerdon_domain::ports::{
 };
 use guerdon_domain::values::{EventId, ProviderId, checked_cast};
 
-use super::super::{SKIP_LOCKED, placeholder, write_settlements};
+use super::super::{lock_and_skip_locked, placeholder, write_settlements};
 use super::Unit;
 use crate::failpoint::{failpoint, is_mutant};
 use crate::rows::ClaimedEventRow;
@@ -55,7 +55,8 @@ impl Deliveries for Unit<'_> {
             return Ok(None);
         };
         let is_due = if is_mutant("claim_leased_events") { "IS DISTINCT FROM" } else { "<=" };
-        let lock = if is_mutant("claim_without_lock") { "" } else { SKIP_LOCKED };
+        let lock = lock_and_skip_locked("deliveries");
+        let lock = if is_mutant("claim_without_lock") { Default::default() } else { lock };
         let query = format!(
             "SELECT event_id AS id, deliveries.company_id AS company_id, body, attempts, attempts_before_replay \
              FROM deliveries JOIN events ON id = event_id \

@@ -74,9 +74,11 @@ impl Erasure for Unit<'_> {
     }
 
     fn replace_event_body(&mut self, id: EventId, body: &[u8]) -> Result<(), StoreError> {
-        let (before, original): (Vec<u8>, Option<Vec<u8>>) = self.query(|conn| {
-            events::table.find(Id(id)).select((events::body, events::original_digest)).get_result(conn)
+        let stored: Option<(Vec<u8>, Option<Vec<u8>>)> = self.query(|conn| {
+            let event = events::table.find(Id(id));
+            event.select((events::body, events::original_digest)).get_result(conn).optional()
         })?;
+        let Some((before, original)) = stored else { return Ok(()) }; // deleted after its retention period
         let original = original.unwrap_or_else(|| digest(&SHA256, &before).as_ref().to_vec());
         self.execute(|conn| {
             diesel::update(events::table.find(Id(id)))

@@ -13,7 +13,7 @@ use guerdon_domain::ports::{
 };
 use uuid::Uuid;
 
-use super::super::{BOUND_VALUES_MAX, SKIP_LOCKED, placeholder};
+use super::super::{BOUND_VALUES_MAX, lock_and_skip_locked, placeholder};
 use super::Unit;
 use super::events::first_id_since;
 use crate::rows::conditions::PENDING;
@@ -85,11 +85,12 @@ impl NotificationDeliveries for Unit<'_> {
     ) -> Result<Vec<ClaimedNotification>, StoreError> {
         let query = format!(
             "SELECT {} FROM notifications WHERE channel = {} AND {PENDING} AND next_attempt_at <= {} \
-             ORDER BY next_attempt_at, id LIMIT {}{SKIP_LOCKED}",
+             ORDER BY next_attempt_at, id LIMIT {}{}",
             ClaimedNotificationRow::COLUMN_NAMES,
             placeholder(1),
             placeholder(2),
-            placeholder(3)
+            placeholder(3),
+            lock_and_skip_locked("notifications")
         );
         let rows: Vec<ClaimedNotificationRow> = self.query(|conn| {
             diesel::sql_query(query)

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use guerdon_domain::events::EventState;
-use guerdon_domain::ports::{
-    NotificationState, Retention, StoreError, Timestamp, days_since_epoch, hours_since_epoch,
-};
+use guerdon_domain::ports::{Retention, StoreError, Timestamp, days_since_epoch, hours_since_epoch};
 use guerdon_domain::values::{CompanyId, EventId};
 
 use super::super::{create_event_partitions, drop_expired_event_partition, end_of_row_deletion};
 use super::Unit;
 use super::events::first_id_since;
+use crate::rows::conditions::SENT;
 use crate::rows::schema::{
     attempts, deliveries, duration_statistics, events, notifications, occasion_statistics,
     provider_statistics, service_statistics,
@@ -64,11 +65,7 @@ impl Retention for Unit<'_> {
     fn prune_notifications(&mut self, before: Timestamp, limit: i64) -> Result<usize, StoreError> {
         let old: Vec<Id> = self.query(|conn| {
             notifications::table
-                .filter(
-                    notifications::state
-                        .eq(NotificationState::Sent.code())
-                        .and(notifications::created_at.lt(DbTimestamp(before))),
-                )
+                .filter(sql::<Bool>(SENT).and(notifications::created_at.lt(DbTimestamp(before))))
                 .filter(notifications::id.lt(Id(first_id_since(before)))) // ids increase with time
                 .order(notifications::id)
                 .limit(limit)

@@ -11,18 +11,21 @@ use crate::rows::types::{Id, Identifier};
 
 /// A LIKE pattern that matches every string that contains `text`, with `!` as the escape character.
 fn containing(text: &str) -> String {
-    let escaped = text.to_lowercase().replace('!', "!!").replace('%', "!%").replace('_', "!_");
+    let escaped = text.replace('!', "!!").replace('%', "!%").replace('_', "!_");
     format!("%{escaped}%")
 }
 
 impl ReadSearch for Unit<'_> {
     fn search_companies(&mut self, text: &str, limit: i64) -> Result<Vec<FoundCompany>, StoreError> {
-        let pattern = containing(text);
+        // SQLite changes only ASCII letters to lower case, so the text is also searched as it was entered.
+        let (pattern, lowered) = (containing(text), containing(&text.to_lowercase()));
         let query = sql::<(Identifier, Text, Text)>(
             "SELECT id, company_name, domain FROM companies WHERE lower(domain) LIKE ",
         )
-        .bind::<Text, _>(&pattern)
+        .bind::<Text, _>(&lowered)
         .sql(" ESCAPE '!' OR lower(company_name) LIKE ")
+        .bind::<Text, _>(&lowered)
+        .sql(" ESCAPE '!' OR company_name LIKE ")
         .bind::<Text, _>(&pattern)
         .sql(" ESCAPE '!' ORDER BY company_name, id LIMIT ")
         .bind::<BigInt, _>(limit);
@@ -57,6 +60,6 @@ mod tests {
 
     #[test]
     fn wildcards_match_only_themselves() {
-        assert_eq!(containing("50%_Off!"), "%50!%!_off!!%");
+        assert_eq!(containing("50%_Off!"), "%50!%!_Off!!%");
     }
 }

@@ -11,6 +11,7 @@ use guerdon_domain::values::{CompanyId, EmailAddress, Page, ProviderId, SingleLi
 
 use super::super::Db;
 use super::Unit;
+use crate::rows::conditions::IS_ACTIVE_ADMIN;
 use crate::rows::schema::{companies, users};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{RowReader, UserRow, UserSummaryRow};
@@ -207,7 +208,7 @@ impl ReadUsers for Unit<'_> {
         let found: Vec<(Id<UserId>, String)> = self.query(|conn| {
             users::table
                 .filter(users::company_id.eq(Id(company)))
-                .filter(users::deleted_at.is_null().and(users::company_admin.eq(true)))
+                .filter(sql::<Bool>(IS_ACTIVE_ADMIN))
                 .order(users::id)
                 .select((users::id, users::email))
                 .get_results(conn)

@@ -1,5 +1,5 @@
-//! Rows whose columns are declared only once. The structs, the lists of columns and the arrays that insert
-//! many rows with one statement must agree, so the macro `declare_row!` generates all of them from one declaration.
+//! Rows whose columns are declared only once. The structs, the lists of columns, and the values or arrays that
+//! an INSERT binds must agree, so the macro `declare_row!` generates all of them from one declaration.
 
 use std::borrow::Cow;
 
@@ -7,6 +7,7 @@ use diesel::QueryResult;
 use diesel::pg::Pg;
 use diesel::query_builder::AstPass;
 use diesel::sql_types::{BigInt, Binary, Bool, Integer, Nullable, SmallInt, Text};
+use diesel::sqlite::Sqlite;
 
 use super::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 
@@ -25,6 +26,9 @@ pub(crate) trait DeclaredRow: Sized {
     /// Appends rows as a table expression. Its SQL is the same for any number of rows, so the statement stays
     /// prepared.
     fn push_arrays<'b>(arrays: &'b Self::Arrays<'_>, out: AstPass<'_, 'b, Pg>) -> QueryResult<()>;
+
+    /// Appends the values of the row, separated by commas.
+    fn push_values<'b>(&'b self, out: AstPass<'_, 'b, Sqlite>) -> QueryResult<()>;
 }
 
 /// A row of a table.
@@ -126,6 +130,20 @@ macro_rules! declare_row {
                     out.push_sql(<$type as ColumnType>::ARRAY);
                     left -= 1;
                     out.push_sql(if left > 0 { ", " } else { ")" });
+                )+
+                Ok(())
+            }
+
+            fn push_values<'b>(
+                &'b self,
+                mut out: diesel::query_builder::AstPass<'_, 'b, diesel::sqlite::Sqlite>,
+            ) -> diesel::QueryResult<()> {
+                use $crate::rows::columns::ColumnType;
+                let mut left = Self::COLUMNS;
+                $(
+                    out.push_bind_param::<<$type as ColumnType>::Sql, _>(&self.$column)?;
+                    left -= 1;
+                    out.push_sql(if left > 0 { ", " } else { "" });
                 )+
                 Ok(())
             }

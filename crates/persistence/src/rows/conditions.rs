@@ -7,6 +7,10 @@ pub(crate) const PENDING: &str = "state = 1";
 pub(crate) const EXHAUSTED: &str = "state = 3";
 /// Deliveries without a destination (`deliveries_unaddressed`, `deliveries_unaddressed_by_provider`).
 pub(crate) const UNADDRESSED: &str = "state = 4";
+/// Deliveries that were handed over with their company (`deliveries_handed_over`).
+pub(crate) const HANDED_OVER: &str = "state = 5";
+/// Active users who administer their company (`users_admins`).
+pub(crate) const IS_ACTIVE_ADMIN: &str = "company_admin AND deleted_at IS NULL";
 /// Notifications that were sent (`notifications_sent`).
 pub(crate) const SENT: &str = "state = 2";
 /// Notifications that were given up (`notifications_given_up`).
@@ -32,6 +36,7 @@ pub(crate) const IS_WALLET: &str = "kind <= 3";
 
 #[cfg(test)]
 mod tests {
+    use guerdon_domain::companies::HANDED_OVER_DELIVERY;
     use guerdon_domain::events::{EventKind, EventState};
     use guerdon_domain::journal::Actor;
     use guerdon_domain::ports::NotificationState;
@@ -48,6 +53,7 @@ mod tests {
         assert_eq!(GIVEN_UP, state(NotificationState::GivenUp.code()));
         assert_eq!(SENT, state(NotificationState::Sent.code()));
         assert_eq!(EXHAUSTED, state(EventState::Exhausted.code()));
+        assert_eq!(HANDED_OVER, state(HANDED_OVER_DELIVERY));
         assert_eq!(UNADDRESSED, state(EventState::Unaddressed.code()));
         assert_eq!(
             [kind::COMPANY_CREATION, kind::RATE_CHANGE, kind::COMPANY_TRANSFER, kind::RECOGNITION],

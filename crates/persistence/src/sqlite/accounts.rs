@@ -7,10 +7,11 @@ use diesel::sql_types::{BigInt, Bool, Nullable, SmallInt};
 use guerdon_domain::ledger::AccountBook;
 use guerdon_domain::wallets::Account;
 
+use super::insert_row::InsertRow;
 use super::{Conn, Db};
 use crate::engine::Locking;
 use crate::failpoint::{failpoint, is_mutant};
-use crate::rows::schema::{accounts as table, transfers};
+use crate::rows::schema::accounts as table;
 use crate::rows::types::{DbTimestamp, Id, Identifier, SqlTimestamp};
 use crate::rows::{AccountStateRow, TransferRow};
 use crate::statement::statement;
@@ -63,7 +64,7 @@ pub(crate) fn write_book(conn: &mut Conn, book: &AccountBook) -> QueryResult<()>
     }
     for transfer in book.transfers() {
         failpoint("sqlite.insert.transfers")?;
-        diesel::insert_into(transfers::table).values(&TransferRow::from_transfer(transfer)).execute(conn)?;
+        InsertRow(&TransferRow::from_transfer(transfer)).execute(conn)?;
     }
     Ok(())
 }

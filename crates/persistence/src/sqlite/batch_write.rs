@@ -7,11 +7,10 @@ use guerdon_domain::values::CompanyId;
 
 use super::Conn;
 use super::accounts::write_book;
+use super::insert_row::InsertRow;
 use crate::engine::Locking;
 use crate::failpoint::failpoint;
-use crate::rows::schema::{
-    deliveries, events, idempotency_records, journal_entries, notifications, recognitions, users,
-};
+use crate::rows::schema::{idempotency_records, users};
 use crate::rows::types::{DbTimestamp, Id};
 use crate::rows::{
     DeliveryRow, EventRow, IdempotencyRow, JournalEntryRow, NewRecognitionRow, NotificationRow,
@@ -42,10 +41,10 @@ pub(crate) fn load_records(conn: &mut Conn, keys: &[IdempotencyKey]) -> QueryRes
 /// Inserts rows one by one: the statement for one row stays prepared. The failpoint is passed before each
 /// row.
 macro_rules! insert {
-    ($conn:expr, $failpoint:expr, $table:path, $rows:expr) => {
+    ($conn:expr, $failpoint:expr, $rows:expr) => {
         for row in $rows {
             $failpoint?;
-            diesel::insert_into($table).values(&row).execute($conn)?;
+            InsertRow(&row).execute($conn)?;
         }
     };
 }
@@ -58,15 +57,15 @@ pub(crate) fn write_changes(
     _form: WriteForm,
 ) -> QueryResult<()> {
     let rows = changes.journal_entries.iter().map(JournalEntryRow::from_entry);
-    insert!(conn, failpoint("sqlite.insert.journal_entries"), journal_entries::table, rows);
+    insert!(conn, failpoint("sqlite.insert.journal_entries"), rows);
     let rows = changes.recognitions.iter().map(|(entry_id, leg, recognition)| {
         NewRecognitionRow::from_recognition(*entry_id, *leg, recognition)
     });
-    insert!(conn, failpoint("sqlite.insert.recognitions"), recognitions::table, rows);
+    insert!(conn, failpoint("sqlite.insert.recognitions"), rows);
     let rows = changes.events.iter().map(EventRow::from_event);
-    insert!(conn, failpoint("sqlite.insert.events"), events::table, rows);
+    insert!(conn, failpoint("sqlite.insert.events"), rows);
     let rows = changes.events.iter().map(DeliveryRow::for_new_event);
-    insert!(conn, failpoint("sqlite.insert.deliveries"), deliveries::table, rows);
+    insert!(conn, failpoint("sqlite.insert.deliveries"), rows);
     write_book(conn, book)?;
     for (user, at) in &changes.deleted_users {
         failpoint("sqlite.update.users")?;
@@ -79,8 +78,8 @@ pub(crate) fn write_changes(
         diesel::delete(idempotency_records::table.find((Id(key.scope), &key.key))).execute(conn)?;
     }
     let rows = changes.idempotency_records.iter().map(IdempotencyRow::from_record);
-    insert!(conn, failpoint("sqlite.insert.idempotency_records"), idempotency_records::table, rows);
+    insert!(conn, failpoint("sqlite.insert.idempotency_records"), rows);
     let rows = changes.notifications.iter().map(NotificationRow::from_new_notification);
-    insert!(conn, failpoint("sqlite.insert.notifications"), notifications::table, rows);
+    insert!(conn, failpoint("sqlite.insert.notifications"), rows);
     Ok(())
 }

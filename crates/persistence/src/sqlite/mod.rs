@@ -25,6 +25,7 @@ mod batch_write;
 mod checkpoint_thread;
 mod error_classes;
 mod group_commit;
+mod insert_row;
 mod integrity_check;
 mod limits;
 pub(crate) mod open;
@@ -66,9 +67,10 @@ pub(crate) const BY_POSITION_HINT: &str = " NOT INDEXED";
 pub(crate) const HAS_FEED_INDEX: bool = false;
 /// The maximum number of bound values of one statement.
 pub(crate) const BOUND_VALUES_MAX: usize = 32_766;
-/// PostgreSQL needs this clause to skip rows that other transactions are claiming. With a single writer there
-/// are none.
-pub(crate) const SKIP_LOCKED: &str = "";
+/// Returns nothing: with a single writer, no other transaction is claiming rows.
+pub(crate) fn lock_and_skip_locked(_table: &str) -> &'static str {
+    ""
+}
 
 /// The placeholder of a bound value in hand-written SQL.
 pub(crate) fn placeholder(number: u16) -> String {

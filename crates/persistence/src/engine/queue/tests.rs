@@ -246,3 +246,21 @@ fn a_sending_company_needs_its_reserve_account() {
     let reserve = Account::Reserve(CompanyId::from_uuid(Uuid::from_u128(77)));
     assert_eq!(needs.accounts, BTreeSet::from([Account::Wallet(WalletType::User, user_id(2)), reserve]));
 }
+
+#[test]
+fn a_large_command_that_conflicted_lets_another_one_go_first() {
+    let many: Vec<u128> = (100..120).collect();
+    let mut queue = JobQueue::new(true);
+    let now = Instant::now();
+    let mut conflicted = recognition_job(1, 1, &many);
+    conflicted.count_retry(now);
+    queue.push_for_retry(vec![conflicted]);
+    assert!(queue.push_job(recognition_job(1, 2, &(200..220).collect::<Vec<_>>())).is_ok());
+    let take = |queue: &mut JobQueue, now| {
+        let batch = queue.take_patient_batch(true, now);
+        batch.iter().map(|job| job.retries).collect::<Vec<_>>()
+    };
+    assert_eq!(take(&mut queue, now), [0]);
+    assert_eq!(take(&mut queue, now), [0; 0]);
+    assert_eq!(take(&mut queue, now + LARGE_RETRY_PAUSE), [1]);
+}
