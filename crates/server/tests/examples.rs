@@ -141,7 +141,9 @@ fn placeholder_values(service: &mut TestService, sample: &SampleCompany) -> Vec<
         ("HEADERS", path("headers")),
         ("BODY", path("body")),
         ("NEW_COPY", path("copy.db")),
+        ("OTHER_NEW_FILE", path("new-2.jsonl")),
         ("NEW_FILE", path("new.jsonl")),
+        ("OTHER_ARCHIVE", path("archive-2")),
         ("ARCHIVE", path("archive")),
         ("RELEASE_CODE", hand_over_company(service, provider, &path("moved.jsonl"))),
         ("COPY", path("copy.db")),
@@ -179,8 +181,8 @@ fn write_delivery(headers: &str, body: &str) {
     fs::write(headers, lines).unwrap();
 }
 
-/// Creates two mails about a low reserve. Both are in the state `given-up`, as if no mail server had been available for
-/// days.
+/// Creates two emails about a low reserve. Both are in the state `given-up`, as if no mail server had been available
+/// for days.
 fn create_given_up_mails(service: &mut TestService, sample: &SampleCompany) -> [String; 2] {
     let alert = json!({"reserve_alert": 10_000_000, "reserve_bcc": "bcc@acme.example"});
     let path = format!("/v1/companies/{}", sample.company);

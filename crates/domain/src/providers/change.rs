@@ -1,5 +1,7 @@
 //! Changing a provider.
 
+use url::Url;
+
 use crate::model::{Action, Provider};
 use crate::ports::{AuditLog, Context, LockableRow, Locks, Providers, StoreError};
 use crate::values::{ProviderId, Update};
@@ -48,18 +50,24 @@ pub fn change_provider<T: AuditLog + Locks + Providers + ?Sized>(
     Ok(provider)
 }
 
-/// The details of a change for the audit log.
+/// The details of a change for the audit log. Of a callback URL they have only the origin, because path and query may
+/// contain a token.
 fn describe_change(change: &ProviderChange) -> String {
     let callback_url = match &change.callback_url {
         Update::Keep => None,
         Update::Clear => Some("no callback URL".to_owned()),
-        Update::Set(url) => Some(format!("callback URL {url}")),
+        Update::Set(url) => Some(format!("callback URL at {}", origin_of(url))),
     };
     let name = change.name.as_ref().map(|name| format!("name {name}"));
     let manages = change.manages_all_domain_resources;
     let manages = manages.map(|manages| format!("manages all domain resources {manages}"));
     let suspended = change.suspended.map(|suspended| format!("suspended {suspended}"));
     [name, callback_url, manages, suspended].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// The scheme, host and port of a URL. The text may not be a URL: it is checked before each attempt.
+fn origin_of(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| "an unknown host".to_owned(), |url| url.origin().ascii_serialization())
 }
 
 /// Locks the row of a provider, and loads the provider as it is under the lock.

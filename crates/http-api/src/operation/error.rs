@@ -282,7 +282,8 @@ impl From<StoreError> for ApiError {
             StoreError::CompanyHandedOver => Self::unavailable(kind, HANDED_OVER_RETRY_SECONDS),
             StoreError::Corrupt { .. } | StoreError::Broken(_) => Self::internal(error.to_string()),
         };
-        if refusal.details.code != ErrorCode::Internal {
+        // A company that was handed over says nothing about the state of the database.
+        if refusal.details.code != ErrorCode::Internal && !matches!(error, StoreError::CompanyHandedOver) {
             refusal.store_failure = Some(error);
         }
         refusal.details.failure_kind = Some(kind);

@@ -29,8 +29,8 @@ const SEARCH_BODY_MAX: usize = 4_096;
 /// The maximum number of pages and status queries that read the database at the same time. Slow ones leave connections
 /// for the background jobs.
 const CONCURRENT_READS_MAX: usize = 2;
-/// How long a request waits until it may read.
-const READ_WAIT_MAX: Duration = Duration::from_secs(10);
+/// How long a request waits until it may read. `guerdon status` waits five seconds for the response.
+const READ_WAIT_MAX: Duration = Duration::from_secs(4);
 
 /// The open listener.
 pub(super) struct OperatorServer {
@@ -157,7 +157,11 @@ async fn get_metrics(health: Data<HealthSources>) -> HttpResponse {
 async fn get_status(service: Data<StatusSources>, reads: Data<Semaphore>) -> HttpResponse {
     match run_read(reads, move || service.read_status()).await {
         Some(Ok(status)) => json_response(StatusCode::OK, &status),
-        _ => status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available"),
+        Some(Err(_)) => status_response(StatusCode::SERVICE_UNAVAILABLE, "the database is not available"),
+        None => status_response(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "busy with other status queries and console pages",
+        ),
     }
 }
 

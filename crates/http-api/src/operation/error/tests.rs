@@ -32,6 +32,13 @@ fn every_error_has_its_code_and_its_fields() {
 }
 
 #[test]
+fn a_company_that_was_handed_over_is_no_failure_of_the_database() {
+    let error = ApiError::from(StoreError::CompanyHandedOver);
+    assert_eq!((error.status_and_message().0, error.store_failure().is_some()), (503, false));
+    assert!(ApiError::from(StoreError::Busy).store_failure().is_some());
+}
+
+#[test]
 fn an_invalid_body_keeps_the_faults_of_its_fields() {
     let mut fields = guerdon_api_types::body::Fields::parse(br#"{"a": 1, "z": 1}"#).unwrap();
     fields.read_required::<guerdon_domain::values::UserId>("a");

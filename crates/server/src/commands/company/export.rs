@@ -40,7 +40,7 @@ const REOPEN_WITH_ARCHIVE: &str = "; or keep it in this cell: an archive of this
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company export acme.example --to NEW_FILE
-  guerdon company export moved.example --hand-over --to NEW_FILE-2")]
+  guerdon company export moved.example --hand-over --to OTHER_NEW_FILE")]
 pub(crate) struct Export {
     /// The company: an id or a domain
     #[arg(value_name = "COMPANY")]

@@ -26,7 +26,7 @@ use crate::company_archive::{ArchiveError, ArchiveReader};
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = r"Examples:
   guerdon company import ARCHIVE
-  guerdon company import ARCHIVE-2 --refuse")]
+  guerdon company import OTHER_ARCHIVE --refuse")]
 pub(crate) struct Import {
     /// The file that `guerdon company export --hand-over` wrote
     #[arg(value_name = "FILE", value_parser = absolute_path)]

@@ -100,6 +100,10 @@ impl Replay {
 }
 
 impl RunnableCommand for Replay {
+    fn may_take_long(&self) -> bool {
+        self.provider.is_some()
+    }
+
     fn execute_in(&self, environment: &CommandEnvironment) -> Result<CommandOutput, CommandError> {
         let context = environment.context();
         let replayed = match &self.provider {
