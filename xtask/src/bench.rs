@@ -37,7 +37,7 @@ const RUN_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// Measure the service on SQLite and on PostgreSQL, and compare it with minimal programs on the same machine
 ///
-/// Builds the release binary, starts throw-away services on loopback, and prints a table. Writes the same as CSV and as
+/// Builds the release binary, starts temporary services on loopback, and prints a table. Writes the same as CSV and as
 /// a picture to target/bench/. All cases take a quarter of an hour on two cores, a single one takes one or two minutes.
 /// Keep the machine otherwise idle. docs/performance.md explains each number.
 #[derive(clap::Args)]
@@ -102,10 +102,10 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let mut rows = Vec::new();
     let outcome = measure_all(workspace, &program, &baseline_program, arguments, &mut rows);
     // Rows that were measured before a failure are printed too.
-    let facts = machine::describe_machine(workspace)?;
+    let properties = machine::describe_machine(workspace)?;
     match arguments.output {
-        Format::Text => println!("{}", table::format_table(&facts, &rows)),
-        Format::Json => println!("{:#}", table::format_json(&facts, &rows)),
+        Format::Text => println!("{}", table::format_table(&properties, &rows)),
+        Format::Json => println!("{:#}", table::format_json(&properties, &rows)),
     }
     let folder = workspace.target.join("bench");
     std::fs::create_dir_all(&folder)?;

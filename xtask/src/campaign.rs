@@ -1,4 +1,4 @@
-//! `cargo xtask campaign`: long runs against throw-away services, with attacks, faults or load, that must show no
+//! `cargo xtask campaign`: long runs against temporary services, with attacks, faults or load, that must show no
 //! violation.
 //!
 //! A campaign fits its work into the given number of minutes, prints its measurements with their bounds, and ends with
@@ -57,7 +57,7 @@ use crate::workspace::Workspace;
 /// The time limit of a campaign, in addition to its minutes, for preparations and checks.
 const OVERHEAD_MAX: Duration = Duration::from_secs(1_800);
 
-/// Run campaigns against throw-away services: attacks, faults, load, each of which must show no violation
+/// Run campaigns against temporary services: attacks, faults, load, each of which must show no violation
 ///
 /// Starts a service on loopback for each campaign, on SQLite and on PostgreSQL. Prints each measurement with its bound
 /// and one summary line for each campaign and database, and fails on any violation. Keep the machine otherwise idle.

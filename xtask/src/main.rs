@@ -41,12 +41,12 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Test(test::Arguments),
-    /// Check what no compiler checks: dependencies between crates, file lengths, migrations, metrics, READMEs,
+    /// Check rules that the compiler cannot: dependencies between crates, file lengths, migrations, metrics, READMEs,
     /// citations, links
     Tidy,
     /// Run everything that must pass before a change is merged: format, lints, tidy, docs, tests
     Ci,
-    /// Create a migration, or try the existing ones on throw-away databases
+    /// Create a migration, or try the existing ones on temporary databases
     #[command(subcommand)]
     Migration(migration::Command),
     Dev(dev::Arguments),

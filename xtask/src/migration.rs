@@ -1,4 +1,4 @@
-//! `cargo xtask migration`: creates migrations, and proves on throw-away databases that they can be applied and
+//! `cargo xtask migration`: creates migrations, and proves on temporary databases that they can be applied and
 //! reverted.
 
 use std::path::{Path, PathBuf};
@@ -40,9 +40,9 @@ pub(crate) enum Command {
         /// Name in lower case, such as add_mailbox
         name: String,
     },
-    /// Run `guerdon migrate` on a throw-away SQLite file and a throw-away PostgreSQL
+    /// Run `guerdon migrate` on a temporary SQLite file and a temporary PostgreSQL
     Run,
-    /// Prove on a throw-away SQLite file and a throw-away PostgreSQL that the newest migration is reversible
+    /// Prove on a temporary SQLite file and a temporary PostgreSQL that the newest migration is reversible
     ///
     /// Applies every up.sql but the newest, then the newest up.sql, its down.sql, which must restore the previous
     /// schema, and its up.sql again. No other database is touched, and no command reverts a migration there. Needs
@@ -146,16 +146,19 @@ fn apply_and_revert(folder: &Path, database: &dyn Fn(&str) -> Result<String>) ->
     }
     let before = database("")?;
     apply(newest.join("up.sql"))?;
-    let there = database("")?;
+    let applied = database("")?;
     apply(newest.join("down.sql"))?;
-    let back = database("")?;
-    ensure!(back == before, "down.sql does not restore the schema:\nbefore:\n{before}\nafter:\n{back}");
+    let reverted = database("")?;
+    ensure!(
+        reverted == before,
+        "down.sql does not restore the schema:\nbefore:\n{before}\nafter:\n{reverted}"
+    );
     apply(newest.join("up.sql"))?;
-    ensure!(database("")? == there, "up.sql creates a different schema the second time");
+    ensure!(database("")? == applied, "up.sql creates a different schema the second time");
     Ok(newest.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
 }
 
-/// The schema is compared without blanks and quotes, which SQLite writes differently for a recreated table.
+/// The schema is compared without whitespace and quotes, which SQLite writes differently for a recreated table.
 const SQLITE_SCRIPT: &str = r#"
 import sqlite3, sys
 database = sqlite3.connect(sys.argv[1])

@@ -37,9 +37,9 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
     let printed = command_output(guerdon_command(&workspace.build_guerdon()?).arg("openapi"))?;
     if arguments.check {
         if current.trim_end() != printed.trim_end() {
-            bail!("{FILE} is not what the program prints; run `cargo xtask openapi` to update it");
+            bail!("{FILE} is out of date: run `cargo xtask openapi`");
         }
-        println!("{FILE} is current");
+        println!("{FILE} is up to date");
         return Ok(());
     }
     fs::create_dir_all(&workspace.target)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &Arguments) -> Result<()> {
         reject_breaking_changes(workspace, &file, &candidate)?;
     }
     fs::copy(&candidate, &file).with_context(|| format!("writing {FILE}"))?;
-    println!("{FILE} is written");
+    println!("wrote {FILE}");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! A private, throw-away PostgreSQL on a Unix socket.
+//! A private, temporary PostgreSQL on a Unix socket.
 
 use std::fs::File;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

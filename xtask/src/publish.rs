@@ -20,7 +20,7 @@ pub(crate) fn check_packages(workspace: &Workspace) -> Result<()> {
     for (package, features, max) in PACKAGES_MAX {
         let count = count_packages(workspace, package, features)?;
         println!("{package} {}: {count} packages, at most {max}", features.join(" "));
-        ensure!(count <= max, "{package} brings {count} packages; the limit is {max}");
+        ensure!(count <= max, "{package} depends on {count} packages; the limit is {max}");
     }
     // Cargo takes a packaged crate of a known version from its caches, which are named after the target folder.
     let target = tempfile::Builder::new().prefix("publish-").tempdir_in(&workspace.target)?;

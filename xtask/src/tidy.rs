@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: checks what no compiler checks. Each file of this module is one kind of check.
+//! `cargo xtask tidy`: checks rules that the compiler cannot. Each file of this module is one kind of check.
 
 mod citations;
 mod cited_tests;
@@ -62,7 +62,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     findings.extend(links::check(workspace)?);
     findings.extend(language::check(workspace)?);
     if findings.is_empty() {
-        println!("tidy: nothing found");
+        println!("tidy: no problems found");
         return Ok(());
     }
     for finding in &findings {

@@ -111,13 +111,13 @@ export interface NewRecognition {
   sender_id: string;
   receiver_ids: readonly string[];
   points_per_receiver: number;
-  /** The default message of the occasion unless given. */
+  /** Defaults to the occasion's default message. */
   message?: string;
-  /** Whether it is public; true unless given. */
+  /** Whether the recognition is public. Default: true. */
   share?: boolean;
 }
 
-/** Which events to read; all unless given. */
+/** Filters for events. Default: all events. */
 export interface EventQuery {
   /** Start after this cursor. */
   after?: string;
@@ -128,7 +128,7 @@ export interface EventQuery {
   state?: EventState;
   /** The number of events per page, up to 100. */
   limit?: number;
-  /** The feed ends only after so many seconds, up to 20, without an event. */
+  /** The feed ends only after `wait` seconds (at most 20) without an event. */
   wait?: number;
 }
 
@@ -379,7 +379,7 @@ export class Client {
 
   /**
    * Reads the events up to the present, and then each new event as soon as it is created. The feed does not end; each of
-   * its requests waits up to `wait` seconds for an event, 20 unless given.
+   * its requests waits up to `wait` seconds for an event (default: 20).
    */
   followEvents(query: Omit<EventQuery, "limit"> = {}): EventFeed {
     return new EventFeed(this.#transport, { ...query, wait: query.wait ?? WAIT_SECONDS }, true);

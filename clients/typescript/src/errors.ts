@@ -41,9 +41,9 @@ export class InvalidResponseError extends GuerdonError {
 
 /**
  * A POST may have taken effect: an attempt got no valid response or a server error, and no later response settled whether
- * it was executed. Within 72 hours, repeat the same call with the same key until it succeeds or is refused with
- * status 400 or 404; no other refusal settles the outcome. The code `idempotency_key_reused` means that a request with
- * this key took effect, but was another one.
+ * it was executed. Retry the call with `idempotencyKey` within 72 hours, until it succeeds or is refused with
+ * status 400 or 404; no other refusal settles the outcome. It takes effect at most once. The code
+ * `idempotency_key_reused` means that a different request with this key took effect.
  */
 export class OutcomeUnknownError extends GuerdonError {
   override name = "OutcomeUnknownError";
@@ -54,7 +54,7 @@ export class OutcomeUnknownError extends GuerdonError {
     /** The error of the last attempt. */
     readonly lastError: GuerdonError,
   ) {
-    const advice = `send the request again with the idempotency key ${idempotencyKey}`;
+    const advice = `retry the request with the idempotency key ${idempotencyKey}`;
     super(`the outcome is unknown (${lastError.message}); ${advice}`, { cause: lastError });
   }
 }

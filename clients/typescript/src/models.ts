@@ -248,7 +248,7 @@ export interface RedemptionData {
   company_id: string;
 }
 
-/** An event, told apart by `type`. Confirm types that you do not know: later versions add some. */
+/** A webhook event, discriminated by `type`. Respond with 200 to unknown types: later versions may add types. */
 export type WebhookEvent =
   | { type: "recognition.received" | "recognition.updated"; version: string; data: RecognitionData }
   | { type: "redemption.created"; version: string; data: RedemptionData };

@@ -1,4 +1,4 @@
-//! Sends mails to an independent mail server, aiosmtpd.
+//! Sends emails to an independent mail server, aiosmtpd.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

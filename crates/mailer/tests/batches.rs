@@ -1,4 +1,4 @@
-//! Leases, outcomes, and the effect of one mail on the others.
+//! Leases, outcomes, and the effect of one email on the others.
 
 use std::sync::Arc;
 

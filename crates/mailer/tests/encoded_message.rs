@@ -1,4 +1,4 @@
-//! The encoding of mails.
+//! The encoding of emails.
 
 use guerdon_mailer::{EncodedMessage, FailureKind};
 

@@ -1,4 +1,4 @@
-//! Mails that are written to files.
+//! Emails that are written to files.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-"""A mail server for the tests: prints its port, then each mail it takes as a line of JSON."""
+"""A mail server for the tests: prints its port, then each email it takes as a line of JSON."""
 
 import asyncio
 import email

@@ -50,7 +50,7 @@ fn stopping_finishes_the_current_mail_and_releases_the_rest() {
     assert!(settlements[1..].iter().all(|(_, outcome)| *outcome == NotificationOutcome::Released(START)));
 }
 
-/// Panics when the first mail was sent.
+/// Panics when the first email was sent.
 #[derive(Default)]
 struct PanickingObserver(AtomicBool);
 

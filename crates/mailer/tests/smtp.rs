@@ -1,4 +1,4 @@
-//! Mails over SMTP without faults.
+//! Emails over SMTP without faults.
 
 use guerdon_mailer::{FailureKind, MailTransport, SmtpTransport, SmtpUrl};
 

@@ -12,11 +12,11 @@ use crate::support::server::ServerAction::{self, Close, Drip, Hang, Respond, Res
 use crate::support::server::{Server, ServerOptions};
 use crate::support::{MailerHarness, START, SequentialIds, SettableClock, new_mail};
 
-/// A short time limit for servers that hang. Do not use it for mails that must arrive.
+/// A short time limit for servers that hang. Do not use it for emails that must arrive.
 const SHORT_TIMEOUT: Duration = Duration::from_millis(100);
 const LONG_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Sends two mails to a misbehaving server, the first one with this time limit.
+/// Sends two emails to a misbehaving server, the first one with this time limit.
 fn send_two(
     limit: Duration,
     actions: &[(&'static str, &[ServerAction])],

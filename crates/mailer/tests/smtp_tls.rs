@@ -1,4 +1,4 @@
-//! Mails over TLS.
+//! Emails over TLS.
 
 use std::sync::Arc;
 

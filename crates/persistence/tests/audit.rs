@@ -191,7 +191,7 @@ fn find_violations(store: &dyn Store, head: [u8; 32], pacer: &dyn AuditPacer) ->
     found
 }
 
-/// Damages a sound ledger on each database and asserts that the audit reports exactly these invariants as broken.
+/// Damages an intact ledger on each database and asserts that the audit reports exactly these invariants as broken.
 fn assert_violations(damage: &str, expected: &[&str]) {
     assert_violations_of_each(damage, damage, expected);
 }

@@ -139,7 +139,7 @@ fn a_command_that_cannot_be_written_fails_alone() {
 
 /// Other commands fail only if no connection can be opened within a second, as on a busy machine.
 #[test]
-fn a_connection_lost_before_the_commit_loses_and_doubles_nothing() {
+fn a_connection_lost_before_the_commit_loses_and_duplicates_nothing() {
     on_each_database(|fixture| {
         let (receiver, poison) = (fixture.create_user("there"), fixture.create_user("poison"));
         fixture.deposit_points(100);

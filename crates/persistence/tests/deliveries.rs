@@ -1,4 +1,4 @@
-//! Events and mails: each is claimed by one process at a time and settled only by the holder of its lease.
+//! Events and emails: each is claimed by one process at a time and settled only by the holder of its lease.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub fn lease_id(number: u64) -> Uuid {
     Uuid::from_u64_pair(7, number)
 }
 
-/// Queues events: sends recognitions of one point from the company.
-pub fn cause_events(fixture: &LedgerFixture, count: usize) {
+/// Creates pending events by sending one-point recognitions from the company.
+pub fn create_events(fixture: &LedgerFixture, count: usize) {
     let ann = fixture.create_user("receiver");
     fixture.deposit_points(1_000_000);
     for _ in 0..count {
@@ -75,7 +75,7 @@ pub fn settle_events(fixture: &LedgerFixture, settlements: &[Settlement]) {
 #[test]
 fn an_event_is_claimed_once_until_its_lease_ends() {
     on_each_database(|fixture| {
-        cause_events(fixture, 5);
+        create_events(fixture, 5);
         let at = current_time(fixture);
         let first = claim_events(fixture, at, 1, 3);
         assert_eq!(first.len(), 3);
@@ -99,7 +99,7 @@ fn an_event_is_claimed_once_until_its_lease_ends() {
 #[test]
 fn each_outcome_is_stored_with_its_attempt() {
     with_each_write_form(|fixture| {
-        cause_events(fixture, 5);
+        create_events(fixture, 5);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 5);
         let retry = at + Duration::from_secs(15);
@@ -136,7 +136,7 @@ fn each_outcome_is_stored_with_its_attempt() {
 #[test]
 fn the_responses_to_an_event_are_cleared_with_its_body_unchanged() {
     on_each_database(|fixture| {
-        cause_events(fixture, 2);
+        create_events(fixture, 2);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 2);
         let outcome = DeliveryOutcome::RetryAt(at + Duration::from_secs(15));
@@ -154,7 +154,7 @@ fn the_responses_to_an_event_are_cleared_with_its_body_unchanged() {
 #[test]
 fn the_last_failure_is_found_among_many_untried_deliveries() {
     on_each_database(|fixture| {
-        cause_events(fixture, 30);
+        create_events(fixture, 30);
         let last = || {
             let mut found = None;
             fixture.read_snapshot(|reads| {
@@ -185,7 +185,7 @@ fn the_last_failure_is_found_among_many_untried_deliveries() {
 #[test]
 fn the_first_of_two_settlements_under_one_lease_wins() {
     with_each_write_form(|fixture| {
-        cause_events(fixture, 1);
+        create_events(fixture, 1);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 1);
         let twice = [DeliveryOutcome::Delivered, DeliveryOutcome::Exhausted]
@@ -201,7 +201,7 @@ fn the_first_of_two_settlements_under_one_lease_wins() {
 #[test]
 fn concurrent_claims_never_overlap() {
     on_each_database(|fixture| {
-        cause_events(fixture, 40);
+        create_events(fixture, 40);
         let at = current_time(fixture);
         let claimed = std::sync::Mutex::new(Vec::new());
         run_concurrently(8, |client| {
@@ -221,7 +221,7 @@ fn concurrent_claims_never_overlap() {
 #[test]
 fn a_replay_makes_waiting_events_due_and_leaves_events_in_flight() {
     on_each_database(|fixture| {
-        cause_events(fixture, 2);
+        create_events(fixture, 2);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 2);
         let later = at + Duration::from_secs(3_600);
@@ -247,7 +247,7 @@ fn a_replay_makes_waiting_events_due_and_leaves_events_in_flight() {
 #[test]
 fn events_of_another_provider_are_not_listed() {
     on_each_database(|fixture| {
-        cause_events(fixture, 2);
+        create_events(fixture, 2);
         let count = |provider, state, since| {
             let query = EventQuery { provider, state, since, limit: 10, ..EventQuery::default() };
             fixture.read_snapshot(|reads| reads.list_events(&query)).len()
@@ -264,7 +264,7 @@ fn events_of_another_provider_are_not_listed() {
 #[test]
 fn all_waiting_events_of_a_provider_become_due_at_once() {
     on_each_database(|fixture| {
-        cause_events(fixture, 4);
+        create_events(fixture, 4);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 4);
         let later = at + Duration::from_secs(3_600);
@@ -304,7 +304,7 @@ fn all_waiting_events_of_a_provider_become_due_at_once() {
 #[test]
 fn events_of_another_provider_are_not_replayed() {
     on_each_database(|fixture| {
-        cause_events(fixture, 1);
+        create_events(fixture, 1);
         let at = current_time(fixture);
         let claimed = claim_events(fixture, at, 1, 1);
         settle_events(fixture, &[new_settlement(fixture, &claimed[0], 1, DeliveryOutcome::Delivered, at)]);
@@ -329,7 +329,7 @@ fn events_of_another_provider_are_not_replayed() {
 #[test]
 fn events_of_a_suspended_provider_wait() {
     on_each_database(|fixture| {
-        cause_events(fixture, 1);
+        create_events(fixture, 1);
         let at = current_time(fixture);
         let providers = || fixture.store.transaction(|tx| tx.providers_with_due_events(at)).unwrap();
         assert_eq!(providers(), [fixture.provider]);

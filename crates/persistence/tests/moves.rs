@@ -1,4 +1,4 @@
-//! Moving a company to another provider.
+//! Transfers of companies to another provider, and hand-overs to another cell.
 
 use std::sync::mpsc::channel;
 
@@ -38,7 +38,7 @@ fn create_other_provider(fixture: &LedgerFixture) -> ProviderId {
 }
 
 #[test]
-fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afterwards() {
+fn a_company_transfer_waits_for_requests_in_flight_and_blocks_the_old_provider() {
     on_each_database(|fixture| {
         let (ann, other) = (fixture.create_user("ann"), create_other_provider(fixture));
         fixture.deposit_points(100);
@@ -62,7 +62,7 @@ fn a_move_waits_for_requests_in_flight_and_none_writes_for_the_old_provider_afte
                 })
             });
             let provider = || fixture.read_snapshot(|reads| reads.provider_of_company(fixture.company));
-            assert_eq!(provider(), Some(fixture.provider), "the move waits");
+            assert_eq!(provider(), Some(fixture.provider), "the transfer waits");
             let_go.send(()).unwrap();
             moving.join().unwrap().unwrap();
             assert_eq!(provider(), Some(other));

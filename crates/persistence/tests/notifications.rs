@@ -27,7 +27,7 @@ fn queue_mails(fixture: &LedgerFixture, count: u64, created_at: Timestamp) {
     fixture.store.transaction(|tx| tx.queue_notifications(&mails)).unwrap();
 }
 
-/// Claims due mails and returns each with the number of its attempts.
+/// Claims due emails and returns each with the number of its attempts.
 fn claim_mails(fixture: &LedgerFixture, now: Timestamp, lease: u64, limit: u16) -> Vec<(Uuid, u16)> {
     let claim = claim_of_mails(now, now + LEASE, lease, limit);
     let claimed = fixture.store.transaction(|tx| tx.claim_notifications(&claim)).unwrap();

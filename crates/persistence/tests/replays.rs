@@ -6,7 +6,7 @@ use guerdon_domain::events::EventState;
 use guerdon_domain::ports::{DeliveryOutcome, ReplayQuery, StoreExt as _, Timestamp};
 use guerdon_domain::values::EventId;
 
-use crate::deliveries::{cause_events, claim_events, current_time, new_settlement, settle_events};
+use crate::deliveries::{claim_events, create_events, current_time, new_settlement, settle_events};
 use crate::support::{LedgerFixture, on_each_database};
 
 /// Claims all due events and settles each with the same outcome. Returns their ids.
@@ -21,7 +21,7 @@ fn settle_all(fixture: &LedgerFixture, at: Timestamp, number: u64, outcome: Deli
 #[test]
 fn a_replay_continues_after_the_events_that_it_examined() {
     on_each_database(|fixture| {
-        cause_events(fixture, 5);
+        create_events(fixture, 5);
         let at = current_time(fixture);
         let states = [
             (EventState::Delivered, DeliveryOutcome::Delivered),
@@ -51,7 +51,7 @@ fn a_replay_continues_after_the_events_that_it_examined() {
 #[test]
 fn events_that_were_created_earlier_or_attempted_since_are_not_replayed() {
     on_each_database(|fixture| {
-        cause_events(fixture, 2);
+        create_events(fixture, 2);
         let at = current_time(fixture);
         let provider = fixture.provider;
         for (number, outcome, state) in [
@@ -77,7 +77,7 @@ fn events_that_were_created_earlier_or_attempted_since_are_not_replayed() {
 #[test]
 fn the_newest_attempts_are_listed_with_or_without_responses() {
     on_each_database(|fixture| {
-        cause_events(fixture, 1);
+        create_events(fixture, 1);
         let at = current_time(fixture);
         let ids = [1, 2, 3].map(|number| settle_all(fixture, at, number, DeliveryOutcome::RetryAt(at)));
         let id = ids[0][0];

@@ -9,7 +9,7 @@ use guerdon_domain::ports::{
 use guerdon_domain::values::{EmailAddress, EventId, Page};
 use uuid::Uuid;
 
-use crate::deliveries::{cause_events, current_time, new_settlement, settle_events};
+use crate::deliveries::{create_events, current_time, new_settlement, settle_events};
 use crate::support::{LedgerFixture, on_each_database};
 
 fn durations_of(millis: &[u64]) -> DurationCounts {
@@ -77,7 +77,7 @@ fn results_of_several_processes_are_appended_and_the_oldest_dropped() {
 #[test]
 fn the_latest_attempt_of_each_event_is_found() {
     on_each_database(|fixture| {
-        cause_events(fixture, 3);
+        create_events(fixture, 3);
         let at = current_time(fixture);
         let claim = |number: u64, at| {
             let lease = Uuid::from_u64_pair(7, number);

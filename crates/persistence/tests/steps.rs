@@ -32,7 +32,7 @@ pub fn one_step(fixture: &LedgerFixture) {
 }
 
 #[test]
-fn a_distribution_in_steps_is_sound_after_each_step_and_complete_at_the_end() {
+fn a_distribution_in_steps_passes_the_audit_after_each_step_and_is_complete_at_the_end() {
     for database in create_databases() {
         let fixture = &LedgerFixture::with_rate(database, 7); // a rate at which a point is not a whole fraction of a dollar
         let users = create_users(fixture, USER_COUNT);

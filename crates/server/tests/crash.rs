@@ -23,7 +23,7 @@ struct SentRequest {
 }
 
 #[test]
-fn kill_nine_under_load_loses_and_duplicates_nothing() {
+fn sigkill_under_load_loses_and_duplicates_nothing() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, CLIENTS + 1);
         sample.fund_peer_wallets(service, 1_000_000);

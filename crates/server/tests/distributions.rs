@@ -184,7 +184,7 @@ fn assert_all_or_nothing(service: &TestService, sample: &SampleCompany, paid_in:
 }
 
 #[test]
-fn kill_nine_during_a_large_distribution_leaves_it_complete_or_absent() {
+fn sigkill_during_a_large_distribution_leaves_it_complete_or_absent() {
     const FUNDS: i64 = 1_000_000;
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 1);

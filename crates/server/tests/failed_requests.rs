@@ -35,7 +35,7 @@ fn send_with_id(service: &TestService, provider: &ProviderCredentials, path: &st
 }
 
 #[test]
-fn a_failed_request_is_found_by_its_id_also_after_a_restart() {
+fn a_failed_request_is_found_by_its_id_even_after_a_restart() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 0);
         let other = service.create_provider("Other", false);
@@ -155,7 +155,7 @@ fn a_request_over_the_rate_limit_is_recorded_with_its_provider() {
 }
 
 #[test]
-fn requests_of_every_process_are_listed_also_those_before_its_stop() {
+fn requests_of_every_process_are_listed_including_those_before_it_stopped() {
     for_each_database(|service| {
         let sample = SampleCompany::create(service, 0);
         assert_eq!(send_with_id(service, &sample.provider, "/v1/users/x", "to-the-first"), 404);

@@ -264,10 +264,12 @@ fn requests_from_a_proxy_are_parsed_strictly() {
             let authorization = basic_authorization(&provider);
             format!("{line}\r\nHost: a\r\nX-Forwarded-Proto: https\r\nAuthorization: {authorization}\r\n\r\n")
         };
-        let sound = request("GET /v1/companies/example.com HTTP/1.1");
+        let valid_request = request("GET /v1/companies/example.com HTTP/1.1");
         let bad = request("GET ftp://a/v1/companies/example.com HTTP/1.1");
         let mut stream = TcpStream::connect(service.running.api_url.split("://").nth(1).unwrap()).unwrap();
-        stream.write_all([&*sound, &*sound, &*bad, &*sound].concat().as_bytes()).unwrap();
+        stream
+            .write_all([&*valid_request, &*valid_request, &*bad, &*valid_request].concat().as_bytes())
+            .unwrap();
         let mut all = String::new();
         stream.read_to_string(&mut all).unwrap();
         let statuses: Vec<u16> =
@@ -415,13 +417,13 @@ fn chunked_bodies_are_accepted_with_any_method() {
         };
         let statuses =
             |responses: &[HttpResponse]| responses.iter().map(|response| response.status).collect::<Vec<_>>();
-        let sound = "3\r\nabc\r\n0\r\n\r\n";
+        let valid_body = "3\r\nabc\r\n0\r\n\r\n";
         for (line, status) in [
             (format!("GET {path} HTTP/1.1"), 200),
             ("DELETE /v1/users/00000000-0000-7000-8000-000000000000 HTTP/1.1".to_owned(), 404),
             ("OPTIONS * HTTP/1.1".to_owned(), 404),
         ] {
-            assert_eq!(statuses(&ask(&line, sound)), [status, 200], "{line}");
+            assert_eq!(statuses(&ask(&line, valid_body)), [status, 200], "{line}");
             let responses = ask(&line, "3\r\nabcd\r\n0\r\n\r\n");
             assert_eq!(statuses(&responses), [400], "{line}");
             let large = format!("{:x}\r\n{}\r\n0\r\n\r\n", 70_000, "x".repeat(70_000));

@@ -1,4 +1,4 @@
-//! The reserve alert: when the reserve falls below the threshold, all recipients get a mail (behaviour 11.7).
+//! The reserve alert: when the reserve falls below the threshold, all recipients get an email (behaviour 11.7).
 
 mod server;
 
@@ -83,7 +83,7 @@ fn assert_alert_text(text: &str, sample: &SampleCompany, left: i64, missing: i64
     assert!(body.contains(&format!("at least {missing} for the company {}", sample.company)), "{body}");
 }
 
-/// Waits until the folder contains `count` mails. Returns the mails by recipient, oldest first.
+/// Waits until the folder contains `count` emails. Returns the emails by recipient, oldest first.
 fn wait_for_mail_files(folder: &Path, count: usize) -> BTreeMap<String, Vec<String>> {
     let mut names = wait_until("the mails should be in the folder", || {
         let all =
@@ -146,7 +146,7 @@ fn alerts_wait_while_the_mail_server_is_unavailable() {
         wait_until("all mails should be sent", || {
             (service.database.count_rows("notifications WHERE state = 2") == 12).then_some(())
         });
-        send_points(service, &sample, 51); // later mails are new ones
+        send_points(service, &sample, 51); // later emails are new ones
         for _ in 0..3 {
             assert!(RECIPIENTS.contains(&server.next().to.as_str()));
         }
@@ -176,7 +176,7 @@ fn administrators_are_notified_once_of_an_expired_certificate() {
                 let page = service.running.operator_page("/metrics").body;
                 page.lines().any(|line| line == "guerdon_saml_certificates_expiring 1").then_some(())
             });
-            // A killed process may have been sending the mail, so wait until its lease ends.
+            // A killed process may have been sending the email, so wait until its lease ends.
             wait_until("the mail should be sent", || {
                 (service.database.count_rows("notifications WHERE state = 2") == 1).then_some(())
             });

@@ -11,7 +11,7 @@ const CONNECTIONS: usize = 32;
 
 /// Regression test: after a pause, a timer of the HTTP parser ended connections whose next request had arrived.
 #[test]
-fn requests_sent_during_a_pause_are_answered() {
+fn requests_sent_during_a_pause_are_served() {
     for_each_database(|service| {
         let authorization = basic_authorization(&service.create_provider("Sample", true));
         let request =

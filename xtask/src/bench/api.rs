@@ -112,7 +112,7 @@ pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<R
     }
     let mut rows = Vec::new();
     for case in &selected {
-        for (baseline, [must, reach]) in case.baselines(plan) {
+        for (baseline, [required, target]) in case.baselines(plan) {
             let at_least = |bound: Option<f64>| bound.map(Goal::RatioAtLeast);
             let row = ResultRow::from_rounds(
                 case.case.name(),
@@ -120,7 +120,7 @@ pub(super) fn measure(service: &RunningService, plan: &Plan<'_>) -> Result<Vec<R
             );
             rows.push(
                 row.compared_with(baseline.name())
-                    .with_goals(at_least(must).as_slice(), at_least(reach).as_slice()),
+                    .with_goals(at_least(required).as_slice(), at_least(target).as_slice()),
             );
             let measured = baseline_rounds
                 .remove(&baseline)
@@ -242,7 +242,7 @@ impl<'a> BaselineRunner<'a> {
         self.plan.flush_writes()?;
         let measured = self.measure_round(baseline)?;
         let rate = measured.per_second;
-        ensure!(rate > 0.0, "a baseline completed nothing");
+        ensure!(rate > 0.0, "{} completed no operation", baseline.name());
         self.rounds.insert(baseline, measured);
         Ok(rate)
     }

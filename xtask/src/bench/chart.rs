@@ -1,4 +1,4 @@
-//! Draws the ratios: a bar per case, with marks for the required ratio and the one to aim for.
+//! Draws the ratios: a bar per case, with marks for the required and the target ratio.
 
 use std::fmt::Write as _;
 
@@ -15,15 +15,15 @@ pub(super) fn render_svg(rows: &[ResultRow]) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" font-family=\"sans-serif\" \
          font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"10\" y=\"18\" font-weight=\"bold\">Rates as parts of a baseline of the same run; | must, : reach for</text>\n"
+         <text x=\"10\" y=\"18\" font-weight=\"bold\">Rate relative to the baseline of the same run; | required, : target</text>\n"
     );
     let mut top = LINE_HEIGHT * 1.5;
-    for (name, ratio, must, reach) in bars {
-        let scale = (WIDTH - LABEL_WIDTH - 90.0) / ratio.max(reach) / 1.05;
+    for (name, ratio, required, target) in bars {
+        let scale = (WIDTH - LABEL_WIDTH - 90.0) / ratio.max(target) / 1.05;
         let at = |value: f64| LABEL_WIDTH + value * scale;
-        let colour = if ratio >= reach {
+        let colour = if ratio >= target {
             "#2e7d32"
-        } else if ratio >= must {
+        } else if ratio >= required {
             "#7cb342"
         } else {
             "#e57373"
@@ -33,14 +33,14 @@ pub(super) fn render_svg(rows: &[ResultRow]) -> String {
             svg,
             "<text x=\"{x}\" y=\"{text}\" text-anchor=\"end\">{name}</text>\n\
              <rect x=\"{LABEL_WIDTH}\" y=\"{bar}\" width=\"{width:.1}\" height=\"14\" fill=\"{colour}\"/>\n\
-             <path d=\"M{must:.1} {top}V{end}\" stroke=\"black\" stroke-width=\"2\"/>\n\
-             <path d=\"M{reach:.1} {top}V{end}\" stroke=\"black\" stroke-dasharray=\"3 3\"/>\n\
+             <path d=\"M{required:.1} {top}V{end}\" stroke=\"black\" stroke-width=\"2\"/>\n\
+             <path d=\"M{target:.1} {top}V{end}\" stroke=\"black\" stroke-dasharray=\"3 3\"/>\n\
              <text x=\"{label:.1}\" y=\"{text}\">{ratio:.2}</text>\n",
             x = LABEL_WIDTH - 8.0,
             width = ratio * scale,
-            must = at(must),
-            reach = at(reach),
-            label = at(ratio.max(reach)) + 8.0,
+            required = at(required),
+            target = at(target),
+            label = at(ratio.max(target)) + 8.0,
         ); // writing to a String cannot fail
         top += LINE_HEIGHT;
     }

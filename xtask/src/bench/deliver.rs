@@ -64,7 +64,7 @@ fn deliver_backlog(
     let cpu = Some(meter.per_request(u32::try_from(EVENTS)?));
     let arrived = receiver.unread_requests();
     let distinct: HashSet<_> = arrived.iter().filter_map(|event| first_id(&event.body)).collect();
-    ensure!(distinct.len() == EVENTS, "{} different events arrived", distinct.len());
+    ensure!(distinct.len() == EVENTS, "{} distinct events arrived, expected {EVENTS}", distinct.len());
     let first = arrived.iter().map(|event| event.received_at).min().context("nothing arrived")?;
     let last = arrived.iter().map(|event| event.received_at).max().context("nothing arrived")?;
     let bodies: Vec<_> = arrived.into_iter().map(|event| event.body).collect();

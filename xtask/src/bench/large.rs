@@ -33,7 +33,7 @@ const USER_DISTRIBUTIONS: usize = 8;
 const RECEIVERS_MAX: usize = 10_000;
 /// The number of users of each company that are requested.
 const REQUESTED_USERS: usize = 1_000;
-const FACTS_FILE: &str = "filled.json";
+const FIXTURE_FILE: &str = "filled.json";
 
 /// What to measure, and for how long.
 pub(super) struct Parameters<'a> {
@@ -76,11 +76,11 @@ pub(super) fn measure(parameters: &Parameters<'_>) -> Result<Vec<ResultRow>> {
         }
         // The median response time must be at most 1.3 times that of the small database, and should be at most 1.1
         // times.
-        let (must, reach) = (Goal::RatioAtLeast(0.77), Goal::RatioAtLeast(0.91));
+        let (required, target) = (Goal::RatioAtLeast(0.77), Goal::RatioAtLeast(0.91));
         rows.push(
             ResultRow::from_rounds(format!("large: {name}"), rounds)
                 .compared_with("the same with 1,020 users")
-                .with_goals(&[must], &[reach]),
+                .with_goals(&[required], &[target]),
         );
     }
     rows.extend(console::measure(&large.service, &large.first.id, &large.provider.id)?);
@@ -93,11 +93,11 @@ pub(super) fn measure(parameters: &Parameters<'_>) -> Result<Vec<ResultRow>> {
 
 impl FilledService {
     fn open_or_create(parameters: &Parameters<'_>, folder: &Path) -> Result<Self> {
-        let facts = folder.join(FACTS_FILE);
+        let fixture_file = folder.join(FIXTURE_FILE);
         let scratch = tempfile::Builder::new().prefix("guerdon-bench-").tempdir()?;
-        if let Ok(text) = fs::read_to_string(&facts) {
+        if let Ok(text) = fs::read_to_string(&fixture_file) {
             let (service, cluster) = start_service(parameters, folder, scratch.path())?;
-            let (provider, companies) = facts_from_json(&serde_json::from_str(&text)?)?;
+            let (provider, companies) = fixture_from_json(&serde_json::from_str(&text)?)?;
             return Self::from_parts(provider, companies, service, cluster, None);
         }
         if folder.exists() {
@@ -107,7 +107,7 @@ impl FilledService {
         let (service, cluster) = start_service(parameters, folder, scratch.path())?;
         let (provider, companies) = fill_ledger(&service, LARGE_USERS)?;
         service.run_cli(&["verify"])?;
-        fs::write(&facts, facts_to_json(&provider, &companies).to_string())?;
+        fs::write(&fixture_file, fixture_to_json(&provider, &companies).to_string())?;
         Self::from_parts(provider, companies, service, cluster, None)
     }
 
@@ -289,7 +289,7 @@ fn fill_ledger(service: &RunningService, [first, others]: [usize; 2]) -> Result<
     Ok((provider, companies))
 }
 
-fn facts_to_json(provider: &Provider, companies: &[Company]) -> Value {
+fn fixture_to_json(provider: &Provider, companies: &[Company]) -> Value {
     let company =
         |company: &Company| json!({ "id": company.id, "occasion": company.occasion, "users": company.users });
     json!({
@@ -298,22 +298,22 @@ fn facts_to_json(provider: &Provider, companies: &[Company]) -> Value {
     })
 }
 
-fn facts_from_json(facts: &Value) -> Result<(Provider, Vec<Company>)> {
+fn fixture_from_json(fixture: &Value) -> Result<(Provider, Vec<Company>)> {
     let string = |object: &Value, name: &str| {
         object
             .get(name)
             .and_then(Value::as_str)
             .map(str::to_owned)
-            .with_context(|| format!("no {name} in {FACTS_FILE}"))
+            .with_context(|| format!("no {name} in {FIXTURE_FILE}"))
     };
     let array = |object: &Value, name: &str| {
         object
             .get(name)
             .and_then(Value::as_array)
             .cloned()
-            .with_context(|| format!("no {name} in {FACTS_FILE}"))
+            .with_context(|| format!("no {name} in {FIXTURE_FILE}"))
     };
-    let credentials = facts.get("provider").with_context(|| format!("no provider in {FACTS_FILE}"))?;
+    let credentials = fixture.get("provider").with_context(|| format!("no provider in {FIXTURE_FILE}"))?;
     let provider = Provider::with_credentials(
         string(credentials, "id")?,
         string(credentials, "shared_secret")?,
@@ -323,5 +323,5 @@ fn facts_from_json(facts: &Value) -> Result<(Provider, Vec<Company>)> {
         let users = array(company, "users")?.iter().filter_map(|id| id.as_str().map(str::to_owned)).collect();
         Ok(Company { id: string(company, "id")?, occasion: string(company, "occasion")?, users })
     };
-    Ok((provider, array(facts, "companies")?.iter().map(company).collect::<Result<_>>()?))
+    Ok((provider, array(fixture, "companies")?.iter().map(company).collect::<Result<_>>()?))
 }

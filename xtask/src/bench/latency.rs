@@ -39,13 +39,13 @@ pub(super) struct HealthyReceiver {
 
 pub(super) fn measure(service: &RunningService, _plan: &Plan<'_>) -> Result<Vec<ResultRow>> {
     let paced = HealthyReceiver::new(service)?.measure_paced(service, EVENTS)?;
-    let must = [Goal::MedianBelow(Duration::from_millis(3)), Goal::P99Below(Duration::from_millis(7))];
-    let reach = [Goal::MedianBelow(Duration::from_micros(1_500))];
+    let required = [Goal::MedianBelow(Duration::from_millis(3)), Goal::P99Below(Duration::from_millis(7))];
+    let target = [Goal::MedianBelow(Duration::from_micros(1_500))];
     Ok(vec![
         ResultRow::new("latency: 201 read to first byte at the receiver")
             .with_rate(paced.rate)
             .with_times(paced.after_response)
-            .with_goals(&must, &reach),
+            .with_goals(&required, &target),
         ResultRow::new("  request sent to first byte at the receiver")
             .with_rate(paced.rate)
             .with_times(paced.after_request),

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::workspace::{Workspace, command_output};
 
-/// Returns the facts with their names.
+/// Returns the properties of the program and the machine, with their names.
 pub(super) fn describe_machine(workspace: &Workspace) -> Result<Vec<(&'static str, String)>> {
     let git =
         |arguments: &[&str]| command_output(Command::new("git").args(arguments).current_dir(&workspace.root));

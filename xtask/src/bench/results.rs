@@ -37,8 +37,8 @@ pub(super) struct ResultRow {
     pub(super) baseline: Option<&'static str>,
     /// For each round, the ratio of the measured rate to that of the other program. The median counts.
     pub(super) ratios: Vec<f64>,
-    pub(super) must: Vec<Goal>,
-    pub(super) reach: Vec<Goal>,
+    pub(super) required: Vec<Goal>,
+    pub(super) target: Vec<Goal>,
     pub(super) note: String,
 }
 
@@ -99,8 +99,8 @@ impl ResultRow {
         self
     }
 
-    pub(super) fn with_goals(mut self, must: &[Goal], reach: &[Goal]) -> Self {
-        (self.must, self.reach) = (must.to_vec(), reach.to_vec());
+    pub(super) fn with_goals(mut self, required: &[Goal], target: &[Goal]) -> Self {
+        (self.required, self.target) = (required.to_vec(), target.to_vec());
         self
     }
 
@@ -114,30 +114,30 @@ impl ResultRow {
     }
 
     fn misses_requirement(&self) -> bool {
-        self.must.iter().any(|goal| !goal.is_met(self))
+        self.required.iter().any(|goal| !goal.is_met(self))
     }
 
     /// Returns how the result compares with its goal.
     pub(super) fn verdict(&self) -> &'static str {
-        let is_judged = !self.must.is_empty() || !self.reach.is_empty();
-        match (is_judged, self.misses_requirement(), self.reach.iter().all(|goal| goal.is_met(self))) {
+        let is_judged = !self.required.is_empty() || !self.target.is_empty();
+        match (is_judged, self.misses_requirement(), self.target.iter().all(|goal| goal.is_met(self))) {
             (false, ..) => "",
-            (_, true, _) => "MISSED",
-            (_, _, true) => "reached",
-            (_, _, false) => "holds",
+            (_, true, _) => "BELOW REQUIREMENT",
+            (_, _, true) => "meets target",
+            (_, _, false) => "meets requirement",
         }
     }
 
-    /// Returns a bar of the chart: name, ratio, required ratio, ratio to aim for.
+    /// Returns a bar of the chart: name, ratio, required ratio, target ratio.
     pub(super) fn chart_bar(&self) -> Option<(String, f64, f64, f64)> {
         let bound = |goals: &[Goal]| {
             goals
                 .iter()
                 .find_map(|goal| if let Goal::RatioAtLeast(bound) = goal { Some(*bound) } else { None })
         };
-        let must = bound(&self.must)?;
+        let required = bound(&self.required)?;
         let name = format!("{}, {}", self.name, self.database);
-        Some((name, self.median_ratio()?, must, bound(&self.reach).unwrap_or(must)))
+        Some((name, self.median_ratio()?, required, bound(&self.target).unwrap_or(required)))
     }
 }
 
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn the_median_round_is_compared_with_the_goals() {
-        assert_eq!(row(&[50.0, 10.0, 90.0]).verdict(), "holds");
-        assert_eq!(row(&[90.0, 10.0, 80.0]).verdict(), "reached");
-        assert_eq!(row(&[49.0]).verdict(), "MISSED");
+        assert_eq!(row(&[50.0, 10.0, 90.0]).verdict(), "meets requirement");
+        assert_eq!(row(&[90.0, 10.0, 80.0]).verdict(), "meets target");
+        assert_eq!(row(&[49.0]).verdict(), "BELOW REQUIREMENT");
         let unmeasured = ResultRow::new("x").with_goals(&[Goal::P99Below(Duration::from_secs(1))], &[]);
-        assert_eq!(unmeasured.verdict(), "MISSED");
+        assert_eq!(unmeasured.verdict(), "BELOW REQUIREMENT");
         assert_eq!(ResultRow::new("x").verdict(), "");
     }
 }

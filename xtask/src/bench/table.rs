@@ -17,8 +17,8 @@ const COLUMNS: [&str; 12] = [
     "memory",
     "baseline",
     "ratio",
-    "must",
-    "reach",
+    "required",
+    "target",
     "",
 ];
 
@@ -40,8 +40,8 @@ impl ResultRow {
             self.median_ratio()
                 .map(|ratio| format!("{ratio:.2}{}", self.format_spread()))
                 .unwrap_or_default(),
-            goal_texts(&self.must),
-            goal_texts(&self.reach),
+            goal_texts(&self.required),
+            goal_texts(&self.target),
             [self.verdict(), &self.note]
                 .iter()
                 .filter(|note| !note.is_empty())
@@ -71,12 +71,12 @@ impl ResultRow {
             "service_cpu_us": self.cpu.map(|times| times.0.as_micros()), "database_cpu_us": self.cpu.map(|times| times.1.as_micros()),
             "median_ms": time(|times| times.median), "p99_ms": time(|times| times.p99), "memory_bytes": self.memory,
             "baseline": self.baseline, "ratio": self.median_ratio(), "ratios": self.ratios,
-            "must": goal_texts(&self.must), "reach": goal_texts(&self.reach), "verdict": self.verdict(), "note": self.note,
+            "required": goal_texts(&self.required), "target": goal_texts(&self.target), "verdict": self.verdict(), "note": self.note,
         })
     }
 }
 
-pub(super) fn format_table(facts: &[(&str, String)], rows: &[ResultRow]) -> String {
+pub(super) fn format_table(properties: &[(&str, String)], rows: &[ResultRow]) -> String {
     let mut lines = vec![COLUMNS.map(str::to_owned)];
     lines.extend(rows.iter().map(ResultRow::to_cells));
     let mut widths = [0; COLUMNS.len()];
@@ -85,12 +85,12 @@ pub(super) fn format_table(facts: &[(&str, String)], rows: &[ResultRow]) -> Stri
             *width = cell.chars().count().max(*width);
         }
     }
-    let facts = facts.iter().map(|(name, value)| format!("{name}: {value}"));
+    let properties = properties.iter().map(|(name, value)| format!("{name}: {value}"));
     let rows = lines.iter().map(|line| {
         let cells = line.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
     });
-    facts.chain([String::new()]).chain(rows).collect::<Vec<_>>().join("\n")
+    properties.chain([String::new()]).chain(rows).collect::<Vec<_>>().join("\n")
 }
 
 /// Formats rows as CSV (RFC 4180).
@@ -105,10 +105,10 @@ pub(super) fn format_csv(rows: &[ResultRow]) -> String {
     std::iter::once(header).chain(rows.iter().map(ResultRow::to_cells)).map(line).collect()
 }
 
-pub(super) fn format_json(facts: &[(&str, String)], rows: &[ResultRow]) -> Value {
-    let facts: serde_json::Map<_, _> =
-        facts.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
-    json!({ "machine": facts, "figures": rows.iter().map(ResultRow::to_json).collect::<Vec<_>>() })
+pub(super) fn format_json(properties: &[(&str, String)], rows: &[ResultRow]) -> Value {
+    let properties: serde_json::Map<_, _> =
+        properties.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
+    json!({ "machine": properties, "figures": rows.iter().map(ResultRow::to_json).collect::<Vec<_>>() })
 }
 
 fn format_cpu(service: Duration, database: Duration) -> String {
@@ -138,6 +138,6 @@ mod tests {
         let table = format_csv(&[row.with_note("a, \"b\"".to_owned())]);
         let line = table.lines().nth(1).unwrap();
         assert!(line.starts_with("\"\",\"x\",\"60\",\"7 µs\","), "{line}");
-        assert!(line.ends_with("\"holds; a, \"\"b\"\"\""), "{line}");
+        assert!(line.ends_with("\"meets requirement; a, \"\"b\"\"\""), "{line}");
     }
 }

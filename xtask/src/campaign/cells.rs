@@ -263,9 +263,9 @@ fn compare_cells(cells: &[Cell; 2], receiver: &WebhookReceiver, results: Results
         Measurement::without_bound("acknowledged", results.comparison.acknowledged.to_string()),
         Measurement::without_bound("503 responses during failovers", results.unavailable.to_string()),
         Measurement::at_most("  different response to a retry", to_f64(results.comparison.changed), 0.0, ""),
-        Measurement::at_most("their events lost", to_f64(events_lost), 0.0, ""),
+        Measurement::at_most("lost events of acknowledged requests", to_f64(events_lost), 0.0, ""),
         Measurement::duration_below(
-            "full rate again, at the slowest",
+            "slowest return to the full rate",
             results.slowest_recovery,
             RECOVERY_TIME_MAX,
         ),
@@ -277,13 +277,14 @@ fn compare_cells(cells: &[Cell; 2], receiver: &WebhookReceiver, results: Results
         ),
         Measurement::at_most("requests dropped by reloads and restarts", to_f64(results.dropped), 0.0, ""),
     ];
-    measurements
-        .extend(results.first_dropped.map(|first| Measurement::without_bound("the first of them", first)));
+    measurements.extend(
+        results.first_dropped.map(|first| Measurement::without_bound("first dropped request", first)),
+    );
     Ok(Report {
         measurements,
         operations,
         faults: results.failovers,
         lost: whole.lost,
-        doubled: whole.doubled,
+        duplicated: whole.duplicated,
     })
 }

@@ -221,7 +221,7 @@ impl Results {
             operations,
             faults: self.moves + self.kills + self.delays,
             lost: whole.lost,
-            doubled: whole.doubled,
+            duplicated: whole.duplicated,
         })
     }
 }

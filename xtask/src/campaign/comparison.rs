@@ -23,7 +23,7 @@ pub(super) struct Comparison {
     /// Responses to retries that differ from the first response.
     pub(super) changed: usize,
     /// Recognitions that were not requested, or that exist more than once.
-    pub(super) doubled: usize,
+    pub(super) duplicated: usize,
 }
 
 impl AddAssign for Comparison {
@@ -34,7 +34,7 @@ impl AddAssign for Comparison {
         self.unknown_committed += other.unknown_committed;
         self.retried += other.retried;
         self.changed += other.changed;
-        self.doubled += other.doubled;
+        self.duplicated += other.duplicated;
     }
 }
 
@@ -60,7 +60,7 @@ pub(super) fn compare_and_resolve(
     retry_uncertain(target, log, is_uncertain, &mut comparison)?;
     let after = ledger.read_recognitions()?;
     comparison.lost = comparison.lost.max(count_lost(&after, &log.requests));
-    comparison.doubled = count_doubled(after, &log.requests);
+    comparison.duplicated = count_duplicated(after, &log.requests);
     Ok(comparison)
 }
 
@@ -72,7 +72,12 @@ pub(super) fn compare_all<'r>(
     let recorded = ledger.read_all_recognitions()?;
     let acknowledged = requests.clone().into_iter().count();
     let lost = count_lost(&recorded, requests.clone());
-    Ok(Comparison { acknowledged, lost, doubled: count_doubled(recorded, requests), ..Comparison::default() })
+    Ok(Comparison {
+        acknowledged,
+        lost,
+        duplicated: count_duplicated(recorded, requests),
+        ..Comparison::default()
+    })
 }
 
 /// Counts acknowledged recognitions that are not recorded with the key of their request.
@@ -92,7 +97,7 @@ pub(super) fn is_recorded(recorded: &RecognitionsByKey, request: &LoadRequest) -
 }
 
 /// Counts recorded recognitions beyond one for each request.
-fn count_doubled<'r>(
+fn count_duplicated<'r>(
     mut recorded: RecognitionsByKey,
     requests: impl IntoIterator<Item = &'r LoadRequest>,
 ) -> usize {
@@ -138,7 +143,7 @@ mod tests {
 
     use guerdon_test_harness::HttpResponse;
 
-    use super::{count_doubled, count_lost};
+    use super::{count_duplicated, count_lost};
     use crate::campaign::ledger::{RecognitionsByKey, plain_id};
     use crate::campaign::request_log::{Acknowledgement, LoadRequest};
 
@@ -160,11 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn lost_and_doubled_recognitions_are_counted() {
-        let check = |rows: &[(&str, &[&str])], lost, doubled| {
+    fn lost_and_duplicated_recognitions_are_counted() {
+        let check = |rows: &[(&str, &[&str])], lost, duplicated| {
             let requests = [request(0, Some(ID)), request(1, None)];
             assert_eq!(count_lost(&ledger(rows), &requests), lost, "{rows:?}");
-            assert_eq!(count_doubled(ledger(rows), &requests), doubled, "{rows:?}");
+            assert_eq!(count_duplicated(ledger(rows), &requests), duplicated, "{rows:?}");
         };
         check(&[("1-2-0", &[ID])], 0, 0);
         check(&[("1-2-0", &[ID]), ("1-2-1", &[OTHER_ID])], 0, 0);

@@ -133,20 +133,20 @@ impl Cycles {
             count("unknown outcomes", comparison.unknown),
             count("  of these committed", comparison.unknown_committed),
             count("retries", comparison.retried),
-            zero("  with another response than before", comparison.changed),
+            zero("  with a different response", comparison.changed),
             zero("responses that are neither 201 nor 503", log.unexpected.len()),
             count("recognitions with an event", events.count_events()),
             zero("events lost", self.events_lost),
             zero("events without a requested recognition", events.count_unrequested(log.recognition_ids())),
             zero("events whose body or id changed", events.changed),
-            Measurement::at_most("deliveries repeated", to_f64(events.duplicates), duplicates_max, ""),
+            Measurement::at_most("duplicate deliveries", to_f64(events.duplicates), duplicates_max, ""),
         ];
         Report {
             measurements,
             operations: log.requests.len(),
             faults: kills,
             lost: whole.lost.max(comparison.lost),
-            doubled: whole.doubled.max(comparison.doubled),
+            duplicated: whole.duplicated.max(comparison.duplicated),
         }
     }
 }

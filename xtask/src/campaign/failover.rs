@@ -104,7 +104,7 @@ pub(super) fn run(setup: &Setup<'_>) -> Result<Report> {
         operations: requests.len(),
         faults: results.len(),
         lost: whole.lost.max(sum(&|round| round.comparison.lost)),
-        doubled: whole.doubled.max(sum(&|round| round.comparison.doubled)),
+        duplicated: whole.duplicated.max(sum(&|round| round.comparison.duplicated)),
     })
 }
 
@@ -176,16 +176,16 @@ fn is_disconnected(round: usize) -> bool {
     round.is_multiple_of(2)
 }
 
-const TABLE_HEADER: &str = "round  parted  before/s  after/s  promoted  first 201  full rate  longest  acknowledged  lost  doubled  503  \
-     of these done  cut off  other  unknown   retried  changed  events lost  twice";
+const TABLE_HEADER: &str = "round  disconnected  before/s  after/s  promoted  first 201  full rate  longest  acknowledged  lost  duplicated  503  \
+     503 committed  broken  other  unknown   retried  changed  events lost  events duplicated";
 
 fn format_round(number: usize, round: &RoundResult) -> String {
     let seconds =
         |time: Option<Duration>| time.map_or("-".to_owned(), |time| format!("{:.2} s", time.as_secs_f64()));
     let (comparison, log) = (&round.comparison, &round.log);
     format!(
-        "{number:5}  {:6}  {:8.0}  {:7.0}  {:>8}  {:>9}  {:>9}  {:>7}  {:12}  {:4}  {:7}  {:3}  {:13}  {:7}  {:5}  {:7}  {:8}  \
-         {:7}  {:11}  {:5}",
+        "{number:5}  {:12}  {:8.0}  {:7.0}  {:>8}  {:>9}  {:>9}  {:>7}  {:12}  {:4}  {:10}  {:3}  {:13}  {:6}  {:5}  {:7}  {:8}  \
+         {:7}  {:11}  {:17}",
         if is_disconnected(number) { "yes" } else { "" },
         round.rate_before,
         round.rate_after,
@@ -195,7 +195,7 @@ fn format_round(number: usize, round: &RoundResult) -> String {
         seconds(Some(log.longest_wait)),
         comparison.acknowledged,
         comparison.lost,
-        comparison.doubled,
+        comparison.duplicated,
         log.unavailable,
         log.replayed,
         log.broken_connections,
@@ -225,7 +225,12 @@ fn summarize_rounds(rounds: &[RoundResult]) -> Vec<Measurement> {
             0.0,
             "",
         ),
-        Measurement::at_most("their events lost", sum(&|round| round.events_lost), 0.0, ""),
+        Measurement::at_most(
+            "lost events of acknowledged requests",
+            sum(&|round| round.events_lost),
+            0.0,
+            "",
+        ),
         Measurement::at_most(
             "responses that are neither 201 nor 503",
             sum(&|round| round.log.unexpected.len()),
@@ -238,9 +243,10 @@ fn summarize_rounds(rounds: &[RoundResult]) -> Vec<Measurement> {
             0.0,
             "",
         ),
-        Measurement::duration_below("full rate again, at the slowest", slowest, RECOVERY_TIME_MAX),
+        Measurement::duration_below("slowest return to the full rate", slowest, RECOVERY_TIME_MAX),
     ];
-    measurements
-        .extend(unexpected.map(|response| Measurement::without_bound("the first of them", response.clone())));
+    measurements.extend(
+        unexpected.map(|response| Measurement::without_bound("first unexpected response", response.clone())),
+    );
     measurements
 }

@@ -180,20 +180,20 @@ impl Rounds {
             count("unknown outcomes", comparison.unknown),
             count("  of these committed", comparison.unknown_committed),
             count("retries", comparison.retried),
-            zero("  with another response than before", comparison.changed),
+            zero("  with a different response", comparison.changed),
             zero("transactions that do not end", self.stuck_transactions),
             count("recognitions with an event", events.count_events()),
             zero("events lost", self.events_lost),
             zero("events without a requested recognition", events.count_unrequested(log.recognition_ids())),
             zero("events whose body or id changed", events.changed),
-            count("deliveries repeated", events.duplicates),
+            count("duplicate deliveries", events.duplicates),
         ]);
         Report {
             measurements,
             operations: log.requests.len(),
             faults: results.len(),
             lost: whole.lost.max(comparison.lost),
-            doubled: whole.doubled.max(comparison.doubled),
+            duplicated: whole.duplicated.max(comparison.duplicated),
         }
     }
 }

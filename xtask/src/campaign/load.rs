@@ -70,7 +70,7 @@ impl LoadTarget<'_> {
             if response.status == 201 {
                 return Acknowledgement::from_response(&response);
             }
-            ensure!(response.status == 503, "a retry: {}", response.text());
+            ensure!(response.status == 503, "unexpected response to a retry: {}", response.text());
             ensure!(start.elapsed() < RETRY_TIMEOUT, "a retry got only 503 responses");
             std::thread::sleep(response.retry_after());
         }

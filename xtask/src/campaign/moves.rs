@@ -224,7 +224,7 @@ impl Moves {
             operations: all.len(),
             faults: self.kills.commands + self.kills.services,
             lost: whole.lost + lost_in_source,
-            doubled: whole.doubled,
+            duplicated: whole.duplicated,
         })
     }
 }

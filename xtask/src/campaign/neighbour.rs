@@ -18,8 +18,8 @@ const MESSAGE_LENGTH: usize = 10_000;
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let (service, period) = (context.service, context.period(2));
-    let (loud, path) = create_loud_provider(service, "loud")?;
-    let request = loud.get_request(&path);
+    let (noisy, path) = create_noisy_provider(service, "noisy")?;
+    let request = noisy.get_request(&path);
     let victim = Victim::create(service)?;
     let before = victim.measure_for(period)?;
     let (ended, pages, bytes) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -45,11 +45,11 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let rate = to_f64(pages.into_inner()) / period.as_secs_f64();
     Ok(vec![
         Measurement::without_bound(
-            "pages of the loud provider",
+            "pages of the noisy provider",
             format!("{rate:.0}/s of {} KB", bytes.into_inner() / 1_000),
         ),
         Measurement::without_bound("the other provider's p99 before", format!("{:.1?}", before.times.p99)),
-        Measurement::duration_below("  and meanwhile", during.times.p99, bound),
+        Measurement::duration_below("  under load", during.times.p99, bound),
         Measurement::at_most("  refused", to_f64(during.refused), 0.0, ""),
     ])
 }
@@ -63,7 +63,7 @@ pub(super) fn p99_max(database: Database) -> Duration {
 }
 
 /// Creates a provider, and returns it with the path of the largest page that it can request.
-pub(super) fn create_loud_provider(service: &RunningService, name: &str) -> Result<(Provider, String)> {
+pub(super) fn create_noisy_provider(service: &RunningService, name: &str) -> Result<(Provider, String)> {
     let provider = Provider::create(service, None)?;
     let company = Company::create(service, &provider, name, 1)?;
     let user = company.users.first().context("no user")?;

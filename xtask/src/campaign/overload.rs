@@ -54,7 +54,7 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         let (responses, offered) = send_at_rate(context, connections, peak * LOAD_FACTOR, &request)?;
         let recovery = wait_for_recovery(&other, &before)?;
         measurements.extend(judge_responses(clients, peak, offered, responses, period));
-        measurements.push(Measurement::duration_below("back to normal", recovery, RECOVERY_TIME_MAX));
+        measurements.push(Measurement::duration_below("recovery time", recovery, RECOVERY_TIME_MAX));
     }
     Ok(measurements)
 }

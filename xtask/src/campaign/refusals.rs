@@ -28,7 +28,11 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         let meter = context.service.start_cpu_meter();
         let bytes = |_, _| request.to_vec();
         let result = closed_loop(context.service.https(), CONNECTIONS, period, 429, &bytes)?;
-        ensure!(result.times.len() > result.unexpected * 10, "{} were served", result.unexpected);
+        ensure!(
+            result.times.len() > result.unexpected * 10,
+            "{} requests were served, but nearly all should be refused",
+            result.unexpected
+        );
         Ok(meter.per_request(result.responses).0.as_secs_f64() * 1_000_000.0)
     };
     closed_loop(context.service.https(), CONNECTIONS, period / 10, 429, &|_, _| get.clone())?;

@@ -13,7 +13,7 @@ pub(super) struct Report {
     /// Effects that were acknowledged and are missing.
     pub(super) lost: usize,
     /// Effects that exist more often than they were requested.
-    pub(super) doubled: usize,
+    pub(super) duplicated: usize,
 }
 
 /// A result and its bound.
@@ -28,33 +28,33 @@ impl Report {
     /// Returns the number of exceeded bounds. Lost effects count as one, and so do duplicated effects.
     pub(super) fn count_violations(&self) -> usize {
         let exceeded = self.measurements.iter().filter(|measurement| !measurement.holds).count();
-        exceeded + usize::from(self.lost > 0) + usize::from(self.doubled > 0)
+        exceeded + usize::from(self.lost > 0) + usize::from(self.duplicated > 0)
     }
 
     /// Adds the results of another part of the campaign.
     pub(super) fn add(&mut self, part: Self) {
-        let Self { measurements, operations, faults, lost, doubled } = part;
+        let Self { measurements, operations, faults, lost, duplicated } = part;
         self.measurements.extend(measurements);
         self.operations += operations;
         self.faults += faults;
         self.lost += lost;
-        self.doubled += doubled;
+        self.duplicated += duplicated;
     }
 
     /// Prints each measurement with its bound.
     pub(super) fn print_measurements(&self, database: &str, campaign: &str) {
         for Measurement { name, value, bound, holds } in &self.measurements {
-            let verdict = if *holds { "" } else { "BROKEN" };
+            let verdict = if *holds { "" } else { "EXCEEDED" };
             println!("{database:8}  {campaign:13}  {name:52}  {value:>16}  {bound:14}  {verdict}");
         }
     }
 
     /// Returns the summary line.
     pub(super) fn format_summary(&self, database: &str, campaign: &str, duration: Duration) -> String {
-        let Self { operations, faults, lost, doubled, .. } = self;
+        let Self { operations, faults, lost, duplicated, .. } = self;
         format!(
             "campaign {campaign} on {database}: {} s, {operations} operations, {faults} faults, {lost} lost, \
-             {doubled} duplicated, {} violations",
+             {duplicated} duplicated, {} violations",
             duration.as_secs(),
             self.count_violations(),
         )
@@ -122,7 +122,7 @@ mod tests {
     use super::{Measurement, Report};
 
     #[test]
-    fn exceeded_bounds_lost_and_doubled_effects_are_violations() {
+    fn exceeded_bounds_lost_and_duplicated_effects_are_violations() {
         let second = Duration::from_secs(1);
         let count = |measurement: Measurement| Report::from(vec![measurement]).count_violations();
         assert_eq!(count(Measurement::duration_below("a", second / 2, second)), 0);
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(count(Measurement::at_least("a", 85.0, 85.0, " %")), 0);
         assert_eq!(count(Measurement::at_least("a", 84.0, 85.0, " %")), 1);
         assert_eq!(count(Measurement::failure(&anyhow::anyhow!("no service"))), 1);
-        let report = Report { operations: 9, faults: 3, lost: 2, doubled: 1, ..Report::default() };
+        let report = Report { operations: 9, faults: 3, lost: 2, duplicated: 1, ..Report::default() };
         let mut whole = Report::from(vec![Measurement::without_bound("a", "")]);
         whole.add(Report { operations: 1, lost: 1, ..Report::default() });
         assert_eq!((whole.operations, whole.count_violations()), (1, 1));

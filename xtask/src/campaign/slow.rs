@@ -82,7 +82,7 @@ pub(super) fn run(context: &AttackContext<'_>, mode: SlowMode) -> Result<Vec<Mea
             open_max
         });
         Ok(vec![
-            Measurement::without_bound("most open connections", open_max.to_string()),
+            Measurement::without_bound("peak open connections", open_max.to_string()),
             Measurement::without_bound(
                 "connections opened",
                 format!("{}", to_f64(opened_count.into_inner())),

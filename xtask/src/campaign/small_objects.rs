@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use guerdon_test_harness::{HttpsClient, HttpsConnection};
 
 use super::context::{AttackContext, lower_priority};
-use super::neighbour::{create_loud_provider, p99_max};
+use super::neighbour::{create_noisy_provider, p99_max};
 use super::report::Measurement;
 use super::victim::{Victim, to_f64};
 use crate::measurement::fixture::Provider;
@@ -23,7 +23,7 @@ const BURSTS: [(usize, usize); 2] = [(100, 64 << 10), (12, 1 << 20)];
 const SENDERS: usize = 8;
 const MEMORY_MIB_MAX: f64 = 200.0;
 
-struct LoudProviders<'a> {
+struct NoisyProviders<'a> {
     https: &'a HttpsClient,
     providers: Vec<(Provider, String)>,
     served: AtomicUsize,
@@ -32,8 +32,8 @@ struct LoudProviders<'a> {
 
 pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
     let (service, period) = (context.service, context.period(2));
-    let providers = (0..PROVIDERS).map(|number| create_loud_provider(service, &format!("loud-{number}")));
-    let providers = LoudProviders {
+    let providers = (0..PROVIDERS).map(|number| create_noisy_provider(service, &format!("noisy-{number}")));
+    let providers = NoisyProviders {
         https: service.https(),
         providers: providers.collect::<Result<_>>()?,
         served: AtomicUsize::new(0),
@@ -69,12 +69,12 @@ pub(super) fn run(context: &AttackContext<'_>) -> Result<Vec<Measurement>> {
         ),
         Measurement::at_most("bodies refused", to_f64(providers.refused.load(Ordering::Relaxed)), 0.0, ""),
         Measurement::without_bound("another client's p99 before", format!("{:.1?}", before.times.p99)),
-        Measurement::duration_below("  and meanwhile", during.times.p99, p99_max(context.setup.database)),
+        Measurement::duration_below("  under load", during.times.p99, p99_max(context.setup.database)),
         Measurement::at_most("  refused", to_f64(during.refused), 0.0, ""),
     ])
 }
 
-impl LoudProviders<'_> {
+impl NoisyProviders<'_> {
     /// Connects from the address of this provider.
     fn connect(&self, provider: usize) -> Result<HttpsConnection> {
         let last = u8::try_from(provider + 1).unwrap_or(u8::MAX);

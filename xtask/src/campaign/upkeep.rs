@@ -29,9 +29,10 @@ const USERS: usize = 200;
 const POINTS: &str = "1000000";
 /// The interval between two recognitions of a client.
 const REQUEST_INTERVAL: Duration = Duration::from_millis(10);
-/// The number of rows of the import, and the number of rows per transaction (`commands/import.rs`).
+/// The number of rows in the import file.
 const IMPORT_ROWS: u64 = 10_000;
-const ROWS_PER_TRANSACTION: u64 = 100;
+/// Divides the number of rows per transaction on both databases: 100 and 500 (`commands/import/mod.rs`).
+const ROWS_PER_TRANSACTION_DIVISOR: u64 = 100;
 /// Events that are old enough to be deleted.
 const OLD_EVENTS: u32 = 30_000;
 /// The longest permitted response time while a backup is taken.
@@ -166,7 +167,10 @@ fn check_import(
     let number = |name: &str| report.get(name).and_then(serde_json::Value::as_u64).unwrap_or(u64::MAX);
     let (created, unchanged) = (number("created"), number("unchanged"));
     ensure!(created.checked_add(unchanged) == Some(IMPORT_ROWS), "not every row exists once: {report}");
-    ensure!(unchanged.is_multiple_of(ROWS_PER_TRANSACTION), "a batch was half done: {report}");
+    ensure!(
+        unchanged.is_multiple_of(ROWS_PER_TRANSACTION_DIVISOR),
+        "a transaction was partly applied: {report}"
+    );
     Ok(())
 }
 
@@ -206,7 +210,8 @@ fn check_prune(copy: &RestoredCopy<'_>, random: &mut Random, results: &mut Round
     let (events, deliveries, attempts) = copy.count_old_events()?;
     ensure!(
         events == deliveries && events == attempts,
-        "{events} events, {deliveries} states, {attempts} attempts"
+        "the killed prune left {events} old events, {deliveries} deliveries and {attempts} attempts; the numbers must \
+         be equal"
     );
     let report = copy.installation().run_json(&["prune"])?;
     let micros = report.get("longest_step_micros").and_then(serde_json::Value::as_u64);

@@ -136,9 +136,9 @@ impl VictimMeasurements {
                 "another client's median before",
                 format!("{:.1?}", before.times.median),
             ),
-            Measurement::without_bound("  and meanwhile", format!("{:.1?}", self.times.median)),
+            Measurement::without_bound("  under load", format!("{:.1?}", self.times.median)),
             Measurement::without_bound("another client's p99 before", format!("{:.1?}", before.times.p99)),
-            Measurement::duration_below("  and meanwhile", self.times.p99, bound),
+            Measurement::duration_below("  under load", self.times.p99, bound),
             Measurement::at_most("  refused", to_f64(self.refused), 0.0, ""),
             Measurement::duration_below("slowest /healthz", self.slowest_health, Duration::from_millis(100)),
         ])

@@ -1,4 +1,4 @@
-//! A throw-away service with data, and the tools with which benchmarks and campaigns measure it.
+//! A temporary service with data, and the tools with which benchmarks and campaigns measure it.
 
 pub(crate) mod closed_loop;
 pub(crate) mod cpu;

@@ -1,4 +1,4 @@
-//! A throw-away service to measure.
+//! A temporary service to measure.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;

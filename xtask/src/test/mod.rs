@@ -29,7 +29,7 @@ const POSTGRES_PROGRAMS: &str = "TEST_POSTGRES_PROGRAMS";
 const MAIL_SERVER: &str = "aiosmtpd==1.4.6";
 const MAIL_SERVER_PYTHON: &str = "TEST_AIOSMTPD_PYTHON";
 
-/// Run every test on SQLite and on a throw-away PostgreSQL, and fail if either half did not run
+/// Run every test on SQLite and on a temporary PostgreSQL, and fail if the tests of either database did not run
 ///
 /// PostgreSQL is a private cluster, started from PG_BIN, pg_config, PATH or /usr/lib/postgresql, or downloaded from
 /// PyPI. Set TEST_POSTGRES_URL to use another server.

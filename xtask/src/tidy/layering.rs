@@ -90,9 +90,9 @@ fn broken_rule(package: &str, used: &str, for_tests: bool) -> Option<String> {
         && !allowed.contains(&used)
         && !(for_tests && used == TEST_SUPPORT)
     {
-        let allowed = if allowed.is_empty() { "no package" } else { &allowed.join(" and ") };
+        let allowed = if allowed.is_empty() { "none" } else { &allowed.join(" and ") };
         return Some(format!(
-            "of our crates it may use {allowed}; connect the two in the server, or through a port"
+            "among workspace crates, it may depend only on {allowed}; connect the two in the server, or through a port"
         ));
     }
     let (_, owners) = RESTRICTED_LIBRARIES.iter().find(|(library, _)| *library == used)?;

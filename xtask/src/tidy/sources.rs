@@ -62,7 +62,7 @@ fn forbidden_string(line: &str, line_before: &str) -> Option<(String, String)> {
         return Some((format!("{SLEEP} without a reason"), fix));
     }
     let (word, fix) = FORBIDDEN_STRINGS.iter().find(|(word, _)| line.contains(word))?;
-    Some((format!("holds {word}"), (*fix).to_owned()))
+    Some((format!("contains {word}"), (*fix).to_owned()))
 }
 
 fn backend_name(file: &Path, line: &str) -> Option<(String, String)> {
@@ -70,7 +70,7 @@ fn backend_name(file: &Path, line: &str) -> Option<(String, String)> {
     if file.starts_with("crates/persistence") {
         return None;
     }
-    Some((format!("names {name}"), "only persistence may use the databases; go through the ports".to_owned()))
+    Some((format!("uses {name} outside crates/persistence"), "access the database through a port".to_owned()))
 }
 
 fn machine_path(line: &str) -> Option<(String, String)> {

@@ -121,9 +121,9 @@ class NewRecognition(TypedDict):
     sender_id: str
     receiver_ids: Sequence[str]
     points_per_receiver: int
-    #: The default message of the occasion unless given.
+    #: Defaults to the occasion's default message.
     message: NotRequired[str]
-    #: Whether it is public; true unless given.
+    #: Whether the recognition is public. Default: true.
     share: NotRequired[bool]
 
 
@@ -444,8 +444,8 @@ class Client:
         wait: int | None = None,
     ) -> EventFeed:
         """Reads the events up to the present, oldest first: from the beginning, ``after`` a cursor, or ``since`` a
-        time. ``limit`` is the number of events per page, up to 100. With ``wait``, the feed ends only after so many seconds,
-        up to 20, without an event."""
+        time. ``limit`` is the number of events per page, up to 100. With ``wait``, the feed ends only after ``wait``
+        seconds (at most 20) without an event."""
         query = {"after": after, "since": since, "type": type, "state": state, "limit": limit, "wait": wait}
         return EventFeed(self._transport, query)
 

@@ -47,13 +47,13 @@ class InvalidResponse(GuerdonError):
 
 class OutcomeUnknown(GuerdonError):
     """A POST may have taken effect: an attempt got no valid response or a server error, and no later response settled
-    whether it was executed. Within 72 hours, repeat the same call with the same key until it succeeds or is refused
-    with status 400 or 404; no other refusal settles the outcome. The code ``idempotency_key_reused`` means that a
-    request with this key took effect, but was another one."""
+    whether it was executed. Retry the call with ``idempotency_key`` within 72 hours, until it succeeds or is refused
+    with status 400 or 404; no other refusal settles the outcome. It takes effect at most once. The code
+    ``idempotency_key_reused`` means that a different request with this key took effect."""
 
     def __init__(self, idempotency_key: str, last_error: GuerdonError) -> None:
         super().__init__(
-            f"the outcome is unknown ({last_error}); send the request again with the idempotency key {idempotency_key}"
+            f"the outcome is unknown ({last_error}); retry the request with the idempotency key {idempotency_key}"
         )
         #: The key of all attempts.
         self.idempotency_key = idempotency_key

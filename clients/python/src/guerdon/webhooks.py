@@ -88,7 +88,8 @@ class RedemptionData:
 
 @dataclass(frozen=True)
 class WebhookEvent:
-    """An event. ``data`` is None for a type that this version does not know: confirm it, and read ``json``."""
+    """An event. ``data`` is None for an unknown type. Respond with 200 to unknown types; their content is in
+    ``json``."""
 
     type: str
     version: str

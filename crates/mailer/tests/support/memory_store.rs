@@ -10,7 +10,7 @@ use guerdon_domain::ports::{
 use guerdon_mailer::{Mail, MailStore};
 use uuid::Uuid;
 
-/// The state of a mail.
+/// The state of an email.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailState {
     Pending,

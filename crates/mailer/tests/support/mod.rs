@@ -53,7 +53,7 @@ pub fn mail_id(number: u64) -> Uuid {
     Uuid::from_u128(u128::from(number))
 }
 
-/// The mail with this number, queued at `START`.
+/// The email with this number, queued at `START`.
 pub fn new_mail(number: u64) -> Mail {
     Mail {
         id: mail_id(number),
@@ -151,7 +151,7 @@ impl MailerHarness {
         self.attempts.lock().unwrap().iter().map(|(at, _)| (*at - START).whole_seconds()).collect()
     }
 
-    /// The mails of the attempts, in order.
+    /// The emails of the attempts, in order.
     pub fn attempted_mails(&self) -> Vec<Uuid> {
         self.attempts.lock().unwrap().iter().map(|(_, id)| *id).collect()
     }

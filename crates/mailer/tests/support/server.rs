@@ -39,7 +39,7 @@ pub struct ServerLog {
     pub mails: Vec<ReceivedMail>,
 }
 
-/// A mail that the server accepted.
+/// An email that the server accepted.
 #[derive(Clone)]
 pub struct ReceivedMail {
     pub from: String,

@@ -73,7 +73,7 @@ fn seal_next(fixture: &LedgerFixture) {
 }
 
 #[test]
-fn a_ledger_that_changes_between_snapshots_is_sound() {
+fn a_ledger_that_changes_between_snapshots_passes_the_audit() {
     on_each_database(|fixture| {
         let users: Vec<UserId> = (0..8).map(|n| fixture.create_user(&format!("user-{n}"))).collect();
         let sent = send_and_seal(fixture, &users, 400);
@@ -99,7 +99,7 @@ fn a_ledger_that_changes_between_snapshots_is_sound() {
 }
 
 #[test]
-fn a_distribution_in_steps_between_snapshots_is_sound() {
+fn a_distribution_in_steps_between_snapshots_passes_the_audit() {
     for database in create_databases() {
         let fixture = &LedgerFixture::new(database);
         let users = create_users(fixture, USERS_IN_STEPS);

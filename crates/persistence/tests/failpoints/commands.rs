@@ -52,7 +52,7 @@ fn check_failpoint(failpoint: &Failpoint, is_embedded: bool) -> usize {
             matches!(fault, Fault::Panics | Fault::FailsAfter { error: InjectedError::Broken, .. });
         for size in Size::ALL.into_iter().filter(|size| is_typical || *size == Size::OneCommand) {
             let tag = format!("{cases}");
-            let users = users.with_new_leaver(&fixture, &tag);
+            let users = users.with_new_user_to_delete(&fixture, &tag);
             let mix = Mix::for_failpoint(failpoint.name, size);
             let is_hit = check_fault((&fixture, &users, &tag), failpoint.name, fault, (size, mix));
             assert!(is_hit, "{} was not passed: {fault:?}, {size:?}", failpoint.name);
@@ -69,7 +69,7 @@ fn check_each_statement(is_embedded: bool) -> usize {
     let users = Users::create(&fixture, "all");
     let check = |passes: usize| {
         let tag = format!("statement-{passes}");
-        let users = users.with_new_leaver(&fixture, &tag);
+        let users = users.with_new_user_to_delete(&fixture, &tag);
         let fault = Fault::FailsAfter { passes, error: InjectedError::Broken };
         check_fault((&fixture, &users, &tag), "unit.query", fault, (Size::OneCommand, Mix::Few))
     };
@@ -89,7 +89,7 @@ fn child_checks_errors_and_panics_of_commands() {
 }
 
 #[test]
-fn an_error_or_panic_at_any_step_of_a_command_loses_and_doubles_nothing() {
+fn an_error_or_panic_at_any_step_of_a_command_loses_and_duplicates_nothing() {
     for database in super::databases() {
         let test = "failpoints::commands::child_checks_errors_and_panics_of_commands";
         run_passing_child(test, &[("database", database)]);

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::child::{kill_this_process, received_task, run_killed_child, run_passing_child};
 use super::kill::{ids_to_text, open_fixture};
 use super::{failpoints_at, survivable_faults};
-use crate::deliveries::{cause_events, current_time, new_settlement};
+use crate::deliveries::{create_events, current_time, new_settlement};
 use crate::support::LedgerFixture;
 
 /// The test that the killed child processes run.
@@ -131,7 +131,7 @@ fn child_checks_errors_and_panics_of_deliveries() {
 }
 
 #[test]
-fn an_error_or_panic_while_delivering_loses_and_doubles_no_event() {
+fn an_error_or_panic_while_delivering_loses_and_duplicates_no_event() {
     for database in super::databases() {
         let test = "failpoints::delivery::child_checks_errors_and_panics_of_deliveries";
         run_passing_child(test, &[("database", database)]);
@@ -150,7 +150,7 @@ fn child_is_killed_while_it_delivers() {
 }
 
 #[test]
-fn a_kill_while_delivering_loses_and_doubles_no_event() {
+fn a_kill_while_delivering_loses_and_duplicates_no_event() {
     for database in super::databases() {
         let is_embedded = database == "sqlite";
         let mut generation = 0;
@@ -158,7 +158,7 @@ fn a_kill_while_delivering_loses_and_doubles_no_event() {
             for events in COUNTS {
                 let fixture =
                     LedgerFixture::new(if is_embedded { create_sqlite() } else { create_postgres() });
-                cause_events(&fixture, events);
+                create_events(&fixture, events);
                 let ids = ids_to_text(&fixture.fixture_ids());
                 let LedgerFixture { database, store, commands, background, .. } = fixture;
                 drop((store, commands, background)); // the child process opens the database

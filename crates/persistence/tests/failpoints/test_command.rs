@@ -81,7 +81,7 @@ pub struct Users {
     earner: UserId,
     receivers: [UserId; 3],
     /// The user that is deleted.
-    pub leaver: UserId,
+    pub user_to_delete: UserId,
 }
 
 impl Users {
@@ -93,25 +93,25 @@ impl Users {
             fixture.distribute_points(wallet, 10_000, Recipients::Named(vec![user])).unwrap();
         }
         let receivers = ["first", "second", "third"].map(create);
-        Self { sender, earner, receivers, leaver: create("leaver") }
+        Self { sender, earner, receivers, user_to_delete: create("user-to-delete") }
     }
 
     /// The same users, with another one to delete.
-    pub fn with_new_leaver(&self, fixture: &LedgerFixture, tag: &str) -> Self {
-        Self { leaver: fixture.create_user(&format!("leaver-{tag}")), ..*self }
+    pub fn with_new_user_to_delete(&self, fixture: &LedgerFixture, tag: &str) -> Self {
+        Self { user_to_delete: fixture.create_user(&format!("user-to-delete-{tag}")), ..*self }
     }
 
     /// The ids as text, for another process.
     pub fn to_text(&self) -> String {
         let [first, second, third] = self.receivers;
-        let ids = [self.sender, self.earner, first, second, third, self.leaver];
+        let ids = [self.sender, self.earner, first, second, third, self.user_to_delete];
         ids.map(|id| id.to_string()).join(",")
     }
 
     pub fn from_text(text: &str) -> Self {
         let ids: Vec<UserId> = text.split(',').map(|id| id.parse().unwrap()).collect();
-        let [sender, earner, first, second, third, leaver] = ids[..] else { panic!("{text}") };
-        Self { sender, earner, receivers: [first, second, third], leaver }
+        let [sender, earner, first, second, third, user_to_delete] = ids[..] else { panic!("{text}") };
+        Self { sender, earner, receivers: [first, second, third], user_to_delete }
     }
 }
 
@@ -183,7 +183,7 @@ pub fn list_commands(
         send(company, &[first]),
         (Command::SendRecognition(too_much), 0, None),
         (Command::ChangeReserve(withdrawal), 0, no_event),
-        (Command::DeleteUser(DeleteUser(users.leaver)), 0, no_event),
+        (Command::DeleteUser(DeleteUser(users.user_to_delete)), 0, no_event),
         send(company, &[first, second, third]),
         (
             Command::Redeem(Redeem { user_id: users.earner, sum: one_point }),

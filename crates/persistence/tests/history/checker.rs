@@ -188,7 +188,7 @@ fn collect_moves<'h>(history: &'h History, anomalies: &mut Vec<String>) -> Vec<M
             }
             End::Refused => moved.refused = moved.refused.max(Some(invoked)),
             End::Unknown => moved.is_unknown = true,
-            End::Ok(_) | End::Withdrawn => {}
+            End::Ok(_) | End::Cancelled => {}
         }
         moves.extend(without_key);
     }

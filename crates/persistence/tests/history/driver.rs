@@ -78,7 +78,8 @@ impl<'f> Driver<'f> {
         Self { fixture, second, users, accounts, next_index, next_key, start }
     }
 
-    /// Runs about this many operations. `start_fault` is called after the first deposit.
+    /// Runs about this many operations. `start_fault` is called after the initial deposit and
+    /// distributions.
     pub fn run(&self, operations: usize, seed: u64, start_fault: &dyn Fn()) -> History {
         let mut setup = Process::new(self, PROCESSES, seed);
         setup.deposit_points(INITIAL_POINTS);
@@ -190,12 +191,12 @@ impl<'d> Process<'d> {
     fn record_move(&mut self, command: &Command, changes: Vec<(AccountIndex, i64)>) {
         let key = (self.random.below(2) == 0)
             .then(|| format!("k{}", self.driver.next_key.fetch_add(1, Ordering::Relaxed)));
-        let is_withdrawn = key.is_none() && self.random.below(20) == 0;
+        let is_cancelled = key.is_none() && self.random.below(20) == 0;
         let requests = if key.is_some() { 1 + self.random.below(2) } else { 1 };
         for _ in 0..requests {
             let request = Request::Move { changes: changes.clone(), key: key.clone() };
             let invoked = self.driver.moment();
-            let end = self.execute(command.clone(), key.as_deref(), is_withdrawn);
+            let end = self.execute(command.clone(), key.as_deref(), is_cancelled);
             self.push(invoked, request, end);
         }
         // A client that reads after its own write must see the write, so half of the moves are followed by a read.
@@ -209,7 +210,7 @@ impl<'d> Process<'d> {
         self.operations.push(Operation { process: self.number, invoked, completed, request, end });
     }
 
-    fn execute(&self, command: Command, key: Option<&str>, is_withdrawn: bool) -> End {
+    fn execute(&self, command: Command, key: Option<&str>, is_cancelled: bool) -> End {
         let fixture = self.driver.fixture;
         let request = key.map(|key| IdempotentRequest {
             key: IdempotencyKey { scope: fixture.provider.as_uuid(), key: key.to_owned() },
@@ -217,7 +218,7 @@ impl<'d> Process<'d> {
             retention: Duration::from_secs(30 * 86_400),
         });
         let render = Box::new(move |done: &Done| {
-            if is_withdrawn {
+            if is_cancelled {
                 return Err(StoreError::DeadlineExceeded); // as if the client had disconnected
             }
             Ok((201, format!("{done:?}").into_bytes()))
@@ -227,7 +228,7 @@ impl<'d> Process<'d> {
             Outcome::AlreadyExecuted(record) => {
                 End::Ok(OperationResult::Moved(String::from_utf8(record.body).unwrap()))
             }
-            Outcome::Refused(Refusal::Store(StoreError::DeadlineExceeded)) if is_withdrawn => End::Withdrawn,
+            Outcome::Refused(Refusal::Store(StoreError::DeadlineExceeded)) if is_cancelled => End::Cancelled,
             Outcome::Refused(refusal) if is_insufficient(&refusal) => End::Refused,
             Outcome::Refused(refusal) => match refusal.into_failure() {
                 Ok(_failure) => End::Unknown,

@@ -1,7 +1,7 @@
 //! Histories of concurrent processes on each database, and whether every operation in them can be explained.
 //!
 //! `HISTORY_OPERATIONS` sets the number of operations on each database, `HISTORY_SEED` the seed, and `HISTORY_FILE` the
-//! beginning of the names of the files to which the histories are written (docs/history-format.md).
+//! path of the history files without an extension: `history` becomes `history.sqlite.jsonl` (docs/history-format.md).
 
 #![expect(clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ fn setting<T: std::str::FromStr>(name: &str, default: T) -> T {
     }
 }
 
-/// Writes a history to the file that `HISTORY_FILE` names, or to a temporary file. Returns the path.
+/// Writes a history to `HISTORY_FILE` plus `.<database>.jsonl`, or to a temporary file. Returns the path.
 fn write_history(history: &History, database: &str) -> PathBuf {
     let begin = std::env::var_os("HISTORY_FILE").map(PathBuf::from);
     let begin = begin.unwrap_or_else(|| std::env::temp_dir().join(format!("history-{}", std::process::id())));

@@ -41,8 +41,8 @@ pub enum End {
     Ok(OperationResult),
     /// A rule refused it. It had no effect.
     Refused,
-    /// It was withdrawn before it took effect.
-    Withdrawn,
+    /// The client disconnected before the operation took effect.
+    Cancelled,
     /// It is unknown whether it took effect.
     Unknown,
 }
@@ -90,7 +90,7 @@ impl History {
             let (kind, value) = match &operation.end {
                 End::Ok(result) => ("ok", self.result_value(result, value)),
                 End::Refused => ("fail", value),
-                End::Withdrawn => ("fail", value),
+                End::Cancelled => ("fail", value),
                 End::Unknown => ("info", value),
             };
             lines.push((operation.completed.index, line(kind, operation.completed, value)));

@@ -17,9 +17,9 @@ fn wait_at_most_a_second(is_visible: impl Fn() -> bool) {
     }
 }
 
-fn set_designated(service: &TestService, provider: &ProviderCredentials, yes: bool) {
-    let yes = yes.to_string();
-    service.run_json_command(&["provider", "set", &provider.id, "--manages-all-domain-resources", &yes]);
+fn set_designated(service: &TestService, provider: &ProviderCredentials, is_designated: bool) {
+    let value = is_designated.to_string();
+    service.run_json_command(&["provider", "set", &provider.id, "--manages-all-domain-resources", &value]);
 }
 
 fn has_designation(service: &TestService, provider: &ProviderCredentials) -> bool {
@@ -102,7 +102,7 @@ fn a_designated_provider_may_use_every_operation() {
 }
 
 #[test]
-fn a_stored_response_is_not_replayed_after_the_right_was_withdrawn() {
+fn a_stored_response_is_not_replayed_after_designation_is_revoked() {
     for_each_database(|service| {
         let provider = service.create_provider("Acme", true);
         let body = json!({"name": "Group"});
@@ -122,7 +122,7 @@ fn a_stored_response_is_not_replayed_after_the_right_was_withdrawn() {
 }
 
 #[test]
-fn withdrawn_rights_stop_within_a_second() {
+fn revoked_permissions_stop_working_within_a_second() {
     for_each_database(|service| {
         let fixture = ProviderFixture::create(service, "zebra");
         let provider = fixture.provider();
@@ -247,11 +247,11 @@ fn a_transferred_company_is_foreign_immediately() {
 }
 
 #[test]
-fn rights_withdrawn_after_the_head_of_a_request_do_not_work() {
+fn permissions_revoked_after_the_request_head_are_not_honoured() {
     for_each_database(|service| {
         let fixture = ProviderFixture::create(service, "zebra");
         let (provider, sample) = (fixture.provider(), &fixture.sample);
-        let send_after = |withdraw: &dyn Fn(), path: &str, body: &str, status: u16| {
+        let send_after = |revoke: &dyn Fn(), path: &str, body: &str, status: u16| {
             let mut connection = service.running.https().connect().unwrap();
             let head = format!(
                 "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nExpect: 100-continue\r\n\
@@ -264,7 +264,7 @@ fn rights_withdrawn_after_the_head_of_a_request_do_not_work() {
             let interim = connection.receive_bytes(&mut buffer).unwrap();
             assert!(interim.starts_with(b"HTTP/1.1 100"), "the request is admitted");
             let admitted_at = Instant::now();
-            withdraw();
+            revoke();
             while admitted_at.elapsed() < Duration::from_millis(550) {
                 service.running.health_status("/healthz");
             }

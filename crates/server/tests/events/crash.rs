@@ -16,7 +16,7 @@ use crate::support::{SampleCompany, for_each_database_with, wait_until};
 const CYCLES: usize = 5;
 const CLIENTS: usize = 2;
 /// How many events of one provider a process can have sent but not settled when it dies.
-const IN_FLIGHT: usize = 64;
+const EVENTS_IN_FLIGHT_MAX: usize = 64;
 
 /// A request from the client's point of view: its provider, key and body, and whether a response arrived.
 struct SentRecognition {
@@ -27,7 +27,7 @@ struct SentRecognition {
 }
 
 #[test]
-fn kill_nine_loses_no_event_and_duplicates_few() {
+fn sigkill_loses_no_event_and_duplicates_few() {
     let campaign = std::env::var("TEST_EVENT_CRASH_CYCLES").ok().map(|cycles| cycles.parse().unwrap());
     let cycles = campaign.unwrap_or(CYCLES);
     for_each_database_with(&ALLOW_LOCAL_RECEIVERS, |service| {
@@ -57,7 +57,7 @@ fn kill_nine_loses_no_event_and_duplicates_few() {
             let arrivals = wait_for_all_events(fixture, &committed, timeout);
             let twice = arrivals.len() - committed.len();
             eprintln!("{}: {cycles} kills, {} events, {twice} twice", service.database.url, committed.len());
-            assert!(twice <= IN_FLIGHT * cycles, "{twice}");
+            assert!(twice <= EVENTS_IN_FLIGHT_MAX * cycles, "{twice}");
         }
     });
 }

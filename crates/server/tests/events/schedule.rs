@@ -33,7 +33,7 @@ fn an_event_is_tried_eleven_times_stored_and_replayed() {
                 format!(
                     "{:#?}, {} without an answer",
                     fixture.list_events(service),
-                    count_unanswered_attempts(service)
+                    count_attempts_without_response(service)
                 )
             };
             let arrival = fixture.receiver.try_next_request().unwrap_or_else(|| panic!("{}", describe()));
@@ -57,7 +57,7 @@ fn an_event_is_tried_eleven_times_stored_and_replayed() {
     });
 }
 
-fn count_unanswered_attempts(service: &TestService) -> i64 {
+fn count_attempts_without_response(service: &TestService) -> i64 {
     service.database.count_rows("attempts WHERE status IS NULL")
 }
 

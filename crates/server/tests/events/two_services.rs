@@ -13,8 +13,8 @@ use crate::support::wait_until;
 const USERS: usize = 26;
 const EVENTS: usize = 500;
 const DELIVERED: &str = r#"guerdon_webhook_attempts_total{result="delivered"}"#;
-/// How many events a process can have sent but not settled when it dies.
-const IN_FLIGHT: usize = 32;
+/// A process's share of the 64 events per provider that may be in flight: two processes share the limit.
+const EVENTS_IN_FLIGHT_MAX: usize = 32;
 
 /// Runs a test with two services, on PostgreSQL only, because the embedded database permits only one.
 fn for_each_pair(test: impl Fn(&mut TestService, ServiceProcess)) {
@@ -75,7 +75,7 @@ fn the_events_of_a_dead_service_are_delivered_by_the_other() {
             arrivals.extend(fixture.receiver.unread_requests());
             (count_distinct_events(&arrivals) == 40).then_some(())
         });
-        assert!(arrivals.len() <= 40 + IN_FLIGHT, "{}", arrivals.len());
+        assert!(arrivals.len() <= 40 + EVENTS_IN_FLIGHT_MAX, "{}", arrivals.len());
     });
 }
 

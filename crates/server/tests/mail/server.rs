@@ -8,14 +8,14 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use crate::support::receiver::RECEIVE_TIMEOUT;
 
-/// A mail as it was received.
+/// An email as it was received.
 pub(super) struct ReceivedMail {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) text: String,
 }
 
-/// Accepts mails until it is dropped.
+/// Accepts emails until it is dropped.
 pub(super) struct MailServer {
     port: u16,
     is_stopped: Arc<AtomicBool>,
@@ -40,12 +40,12 @@ impl MailServer {
         Self { port, is_stopped: over, mails }
     }
 
-    /// The next mail.
+    /// The next email.
     pub(super) fn next(&self) -> ReceivedMail {
         self.mails.recv_timeout(RECEIVE_TIMEOUT).expect("a mail should arrive")
     }
 
-    /// The number of mails that were received but not yet read by the test.
+    /// The number of emails that were received but not yet read by the test.
     pub(super) fn count_unread_mails(&self) -> usize {
         self.mails.try_iter().count()
     }

@@ -101,17 +101,17 @@ impl Rounds {
             Measurement::without_bound("  time to restore, verify and start", seconds(&self.restore_times)),
             zero("  requests that a copy should not contain", self.too_new),
             count("  missing requests, sent again with their keys", self.sent_again),
-            zero("retries with another response than before", self.comparison.changed),
+            zero("retries with a different response", self.comparison.changed),
             zero("responses that are neither 201 nor 503", self.log.unexpected.len()),
             zero("events lost", self.events_lost),
-            count("deliveries repeated", events.duplicates),
+            count("duplicate deliveries", events.duplicates),
         ];
         Report {
             measurements,
             operations: self.log.requests.len(),
             faults: self.restore_times.len(),
             lost: self.lost + self.comparison.lost.max(self.whole.lost),
-            doubled: self.comparison.doubled.max(self.whole.doubled),
+            duplicated: self.comparison.duplicated.max(self.whole.duplicated),
         }
     }
 }

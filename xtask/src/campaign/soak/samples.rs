@@ -134,7 +134,7 @@ impl Samples {
         vec![
             Measurement::without_bound("memory, mean", format!("{:.1} MiB", mean(&memory))),
             Measurement::without_bound("  slope", format!("{:.2} MiB/h", growth / hours)),
-            Measurement::at_most("  growth in this time by the slope", growth, growth_max.round(), " MiB"),
+            Measurement::at_most("  projected growth", growth, growth_max.round(), " MiB"),
             Measurement::without_bound(
                 "descriptors in the first quarter",
                 format!("{}", largest(first_quarter(&descriptors))),
@@ -153,7 +153,7 @@ impl Samples {
             ),
             Measurement::without_bound("database, at the end", format!("{:.1} MiB", last(&database))),
             Measurement::without_bound(
-                "  growth for each recognition",
+                "  growth per recognition",
                 format!("{:.0} bytes", database_growth * 1_048_576.0 / requests.max(1.0)),
             ),
             Measurement::without_bound(
@@ -166,7 +166,7 @@ impl Samples {
                 format!("{:.1} ms, {:.1} ms", median(first_quarter(&disk)), median(last_quarter(&disk))),
             ),
             Measurement::without_bound(
-                "events pending, at most",
+                "peak pending events",
                 format!("{}", largest(&self.values(|sample| sample.pending_events))),
             ),
         ]
