@@ -55,14 +55,14 @@ pub fn prune_expired(
     let mut pruned = Pruned { idempotency_records, ..Pruned::default() };
     let events_before = periods.events.map(|period| now - period);
     store.transaction(|tx| record_events_pruned_before(tx, events_before, now))?;
-    // If a partition cannot be dropped, its events are deleted one by one, and everything else is deleted as well.
+    // If a partition cannot be dropped, everything else is deleted nevertheless. Its events are deleted one by one, unless
+    // the next run may succeed in dropping it.
     let mut drop_error = None;
     if let Some(before) = events_before {
-        match drop_expired_event_partitions(store, before, pacer) {
-            Ok(dropped) => pruned.event_partitions = dropped,
-            Err(cause) => drop_error = Some(cause),
+        drop_error = drop_expired_event_partitions(store, before, pacer, &mut pruned.event_partitions).err();
+        if !matches!(drop_error, Some(StoreError::Busy)) {
+            pruned.events = prune_events(store, before, pacer)?;
         }
-        pruned.events = prune_events(store, before, pacer)?;
     }
     if let Some(before) = periods.notifications.map(|period| now - period) {
         pruned.notifications =
@@ -146,13 +146,13 @@ fn drop_expired_event_partitions(
     store: &dyn Store,
     before: Timestamp,
     pacer: &mut dyn Pacer,
-) -> Result<usize, StoreError> {
+    dropped: &mut usize,
+) -> Result<(), StoreError> {
     pacer.begin_phase();
-    let mut dropped = 0;
     while run_step(pacer, |_| store.transaction(|tx| tx.drop_expired_event_partition(before)))? {
-        dropped += 1;
+        *dropped += 1;
     }
-    Ok(dropped)
+    Ok(())
 }
 
 fn prune_events(store: &dyn Store, before: Timestamp, pacer: &mut dyn Pacer) -> Result<usize, StoreError> {

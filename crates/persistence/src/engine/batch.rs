@@ -37,11 +37,11 @@ pub(super) fn run_batch<B: Backend>(
     locking: Locking,
 ) -> (Result<(), BatchError>, Vec<CommandResult>) {
     let mut results = Vec::new();
-    let is_large = jobs.iter().any(Job::is_large_commit);
+    let affected_count = jobs.iter().map(Job::affected_count).max().unwrap_or_default();
     let now = Instant::now();
     let time_left = jobs.iter().map(|job| job.time_left(now)).min().unwrap_or_default();
     let mut failure = None;
-    let mut committed = backend.run_transaction(locking, time_left, is_large, &mut |tx| {
+    let mut committed = backend.run_transaction(locking, time_left, affected_count, &mut |tx| {
         results.clear();
         // Only a panic before the commit is caught. After the commit, a retry would execute the commands
         // twice.

@@ -29,11 +29,10 @@ use guerdon_domain::commands::{CommandQueue, Outcome, Refusal, Submission};
 use guerdon_domain::ports::{Deadlines, LedgerAccess, StoreError, Verdict};
 
 use self::batch::CommandResult;
+pub(crate) use self::queue::SHARED_BATCH_SIZE_MAX;
 use self::queue::{Job, JobBatch, JobQueue, SECOND_BATCH_WAIT, WorkerKind};
 use crate::failpoint::pass_failpoint;
 
-/// The number of retries after which a command fails because the database is busy.
-const RETRIES_MAX: u32 = 6;
 /// How often workers look for expired commands.
 const EXPIRY_CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
@@ -87,11 +86,12 @@ pub(crate) trait Backend: Send + Sync + 'static {
     const HAS_LOCKS: bool;
 
     /// Runs `work` once in one transaction, which does not commit later than `time_limit` from now.
+    /// `affected_count` is the number of objects that the largest command affects.
     fn run_transaction(
         &self,
         locking: Locking,
         time_limit: Duration,
-        is_large: bool,
+        affected_count: usize,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError>;
 }
@@ -245,7 +245,7 @@ impl EngineState {
                 job.needs_own_batch |= waits_for_locks && matches!(result, CommandResult::NotLoaded);
                 match batch::final_outcome(&committed, result) {
                     Some(outcome) => finished.push((job, outcome)),
-                    None if job.retries < RETRIES_MAX && !job.is_out_of_time(Instant::now()) => {
+                    None if job.may_retry(Instant::now()) => {
                         job.count_retry(Instant::now());
                         retried.push(job);
                     }
@@ -277,7 +277,7 @@ fn is_connection_failure(committed: &Result<(), BatchError>) -> bool {
 /// Waits for a connection, as long as a request does.
 fn check_connection<B: Backend>(backend: &B) -> Result<(), StoreError> {
     let time_limit = Deadlines::REQUEST.connection;
-    match backend.run_transaction(Locking::Skip, time_limit, false, &mut |_| Verdict::Rollback) {
+    match backend.run_transaction(Locking::Skip, time_limit, 0, &mut |_| Verdict::Rollback) {
         Ok(()) | Err(BatchError::Contended) => Ok(()),
         Err(BatchError::Failed(cause) | BatchError::Unavailable(cause)) => Err(cause),
     }

@@ -32,11 +32,11 @@ const WAITING_MAX: usize = 4_096;
 const SECOND_BATCH_MIN: usize = 12;
 pub(super) const SECOND_BATCH_WAIT: Duration = Duration::from_millis(4);
 /// A command that affects more objects than this is executed in a separate batch.
-const SHARED_BATCH_SIZE_MAX: usize = 16;
+pub(crate) const SHARED_BATCH_SIZE_MAX: usize = 16;
+/// The number of retries after which a command fails because the database is busy.
+const RETRIES_MAX: u32 = 6;
 /// How long a large command pauses after a conflict with another transaction.
 const LARGE_RETRY_PAUSE: Duration = Duration::from_millis(250);
-/// On a database with a single writer, a command that affects more objects than this is committed separately.
-const SHARED_COMMIT_SIZE_MAX: usize = 100;
 
 /// A waiting command.
 pub(super) struct Job {
@@ -70,12 +70,13 @@ impl Job {
         self.submission.outcome_receiver.receive_outcome(outcome);
     }
 
-    pub(super) fn is_large_commit(&self) -> bool {
-        self.submission.command.affected_count() > SHARED_COMMIT_SIZE_MAX
+    /// The number of objects that it affects.
+    pub(super) fn affected_count(&self) -> usize {
+        self.submission.command.affected_count()
     }
 
     fn is_large(&self) -> bool {
-        self.submission.command.affected_count() > SHARED_BATCH_SIZE_MAX
+        self.affected_count() > SHARED_BATCH_SIZE_MAX
     }
 
     /// Whether it must be executed in a separate batch. A command that was retried several times must also
@@ -89,6 +90,12 @@ impl Job {
     fn must_wait_for_locks(&self) -> bool {
         let Needs { locked_users, schedules, distributions, .. } = &self.needs;
         self.is_large() || !(locked_users.is_empty() && schedules.is_empty() && distributions.is_empty())
+    }
+
+    /// Whether another attempt may follow one that conflicted with another transaction. A large command waits only
+    /// briefly for locks, so it may try until its time is over.
+    pub(super) fn may_retry(&self, now: Instant) -> bool {
+        (self.is_large() || self.retries < RETRIES_MAX) && !self.is_out_of_time(now)
     }
 
     /// The time that is left to commit the command.
@@ -314,7 +321,9 @@ impl JobQueue {
             }
         }
         let mut unavailable_accounts = self.busy_accounts.clone();
-        unavailable_accounts.extend(self.patient_queue.iter().flat_map(|job| &job.needs.accounts));
+        let now = Instant::now();
+        let waiting_for_locks = self.patient_queue.iter().filter(|job| !job.is_paused(now));
+        unavailable_accounts.extend(waiting_for_locks.flat_map(|job| &job.needs.accounts));
         let mut batch: Vec<Job> = Vec::new();
         let mut turns: VecDeque<(ProviderId, usize)> =
             self.provider_order.iter().map(|provider| (*provider, 0)).collect();

@@ -67,7 +67,7 @@ impl Backend for InMemory {
         &self,
         _locking: Locking,
         _within: Duration,
-        _is_large: bool,
+        _affected_count: usize,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let done: Result<(), Option<StoreError>> = self
@@ -384,10 +384,10 @@ impl Backend for PanicsAfterCommit {
         &self,
         locking: Locking,
         time_limit: Duration,
-        is_large: bool,
+        affected_count: usize,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
-        self.0.run_transaction(locking, time_limit, is_large, work)?;
+        self.0.run_transaction(locking, time_limit, affected_count, work)?;
         assert!(self.1.swap(true, Ordering::Relaxed), "after the commit");
         Ok(())
     }

@@ -16,7 +16,7 @@ use super::transaction::{
     UnitOutcome, begin_transaction, commit_transaction, rollback_transaction, take_connection,
 };
 use super::{retry_pause, schema_check};
-use crate::engine::{Backend, BatchError, Locking};
+use crate::engine::{Backend, BatchError, Locking, SHARED_BATCH_SIZE_MAX};
 use crate::failpoint::is_mutant;
 use crate::pool::Pool;
 use crate::write_form::WriteForm;
@@ -185,11 +185,11 @@ impl Backend for PooledStore {
         &self,
         locking: Locking,
         time_limit: Duration,
-        is_large: bool,
+        affected_count: usize,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let mut limits = UnitLimits::new(Some(time_limit), locking, self.write_form);
-        if is_large {
+        if affected_count > SHARED_BATCH_SIZE_MAX {
             limits.wait_briefly_for_locks();
         }
         // If no transaction can be started, none of the commands is the cause.

@@ -47,7 +47,7 @@ impl ReadNotifications for Unit<'_> {
         let mut wanted =
             notifications::table.filter(of_channel).select(StoredNotificationRow::as_select()).into_boxed();
         if let Some(state) = query.state {
-            wanted = wanted.filter(notifications::state.eq(state.code()));
+            wanted = wanted.filter(sql::<Bool>(&format!("state = {}", state.code())));
         }
         if let Some(since) = query.since {
             let first = Id(first_id_since(since));

@@ -31,6 +31,9 @@ use crate::failpoint::{is_mutant, pass_failpoint};
 use crate::pool::Pool;
 use crate::pool::wait_metrics::record_wait;
 
+/// A command that affects more objects than this is committed separately, so that others do not wait for it.
+const SHARED_COMMIT_SIZE_MAX: usize = 100;
+
 /// A panic outside the work of a unit. The savepoint of the unit may be lost.
 const PANICKED: &str = "a unit of work panicked";
 
@@ -183,9 +186,10 @@ impl Backend for Arc<GroupCommit> {
         &self,
         _locking: Locking,
         time_limit: Duration,
-        is_large: bool,
+        affected_count: usize,
         work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
+        let is_large = affected_count > SHARED_COMMIT_SIZE_MAX;
         self.run_with_limit(Some(time_limit), is_large, &mut |tx| work(tx)).map_err(|cause| match cause {
             StoreError::Busy | StoreError::WouldBlock | StoreError::DeadlineExceeded => BatchError::Contended,
             StoreError::Unavailable(_) | StoreError::OutcomeUnknown(_) => BatchError::Unavailable(cause),

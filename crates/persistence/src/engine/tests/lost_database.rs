@@ -27,7 +27,7 @@ impl Backend for LostDatabase {
         &self,
         _locking: Locking,
         _time_limit: Duration,
-        _is_large: bool,
+        _affected_count: usize,
         _work: &mut dyn FnMut(&mut dyn LedgerAccess) -> Verdict,
     ) -> Result<(), BatchError> {
         let cause = StoreError::Unavailable("no connection".to_owned());

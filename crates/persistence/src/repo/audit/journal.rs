@@ -4,7 +4,9 @@ use guerdon_domain::values::{JournalEntryId, RecognitionId, checked_cast};
 use std::collections::{HashMap, HashSet};
 
 use diesel::connection::DefaultLoadingMode;
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use guerdon_domain::audit::{AuditOptions, Findings, JournalEntryAudit};
 use guerdon_domain::ports::{EventBodies, StoreError};
 
@@ -12,9 +14,10 @@ use super::super::Unit;
 use super::pages::{JournalPosition, PAGE_ENTRIES, PositionedEntry, split_into_batches};
 use super::seal_chain::SealProgress;
 use super::{PartStatus, SnapshotTimer};
+use crate::rows::conditions::IS_AMENDMENT;
 use crate::rows::schema::journal_entries;
 use crate::rows::types::Id;
-use crate::rows::{AuditedRecognitionRow, TransferRow, kind};
+use crate::rows::{AuditedRecognitionRow, TransferRow};
 
 /// The state of the check while it reads the journal.
 pub(super) struct JournalProgress {
@@ -163,11 +166,7 @@ impl Unit<'_> {
         let changed: Vec<Id> = changed.iter().map(|id| Id(id.0.as_uuid())).collect();
         let amended: HashSet<Option<Id>> = self.query(|conn| {
             journal_entries::table
-                .filter(
-                    journal_entries::kind
-                        .eq(kind::AMENDMENT)
-                        .and(journal_entries::subject_id.eq_any(&changed)),
-                )
+                .filter(sql::<Bool>(IS_AMENDMENT).and(journal_entries::subject_id.eq_any(&changed)))
                 .select(journal_entries::subject_id)
                 .load_iter::<_, DefaultLoadingMode>(conn)?
                 .collect()
