@@ -13,8 +13,9 @@ use guerdon_domain::money::PointsPerDollar;
 use guerdon_domain::notifications::Channel;
 use guerdon_domain::occasions;
 use guerdon_domain::ports::{
-    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NotificationClaim, ReplayQuery,
-    Role, StoreError, StoreExt as _, Timestamp, Tx, UserQuery,
+    AuditLogQuery, ClaimRequest, DurationSubject, EventQuery, LockableRow, NotificationClaim,
+    NotificationQuery, NotificationState, ReplayQuery, Role, StoreError, StoreExt as _, Timestamp, Tx,
+    UserQuery,
 };
 use guerdon_domain::recognitions::Sender;
 use guerdon_domain::saml::{self, UpdateSaml};
@@ -318,12 +319,6 @@ fn no_statement_of_a_request_reads_a_whole_table() {
             let plan = fixture.database.query_plan(found_by_key.iter().find(condition).unwrap()).join("\n");
             assert!(plan.contains(index), "not by {index}: {plan}");
         }
-        let administrators = distinct_statements(fixture, || {
-            fixture.read_snapshot(|reads| reads.list_admin_emails(fixture.company).map(drop));
-        });
-        let of_users = administrators.iter().find(|statement| statement.contains("company_admin")).unwrap();
-        let plan = fixture.database.query_plan(of_users).join("\n");
-        assert!(plan.contains("users_admins"), "not by users_admins: {plan}");
         let whole = fixture.database.query_plan("SELECT count(*) FROM transfers WHERE amount = 7");
         assert!(!full_scans(&whole).is_empty(), "a scan must be detected: {whole:?}");
     };
@@ -437,4 +432,30 @@ fn no_condition_of_a_table_needs_a_temporary_table() {
         }
         assert!(uses_temporary_table("SELECT kind FROM accounts WHERE balance NOT IN (1, 2, 3)"));
     });
+}
+
+#[test]
+fn administrators_and_given_up_mails_are_found_by_their_indexes() {
+    let judge = |fixture: &LedgerFixture| {
+        let administrators = distinct_statements(fixture, || {
+            fixture.read_snapshot(|reads| reads.list_admin_emails(fixture.company).map(drop));
+        });
+        let of_users = administrators.iter().find(|statement| statement.contains("company_admin")).unwrap();
+        let plan = fixture.database.query_plan(of_users).join("\n");
+        assert!(plan.contains("users_admins"), "not by users_admins: {plan}");
+        let given_up = NotificationQuery {
+            channel: Channel::Mail,
+            state: Some(NotificationState::GivenUp),
+            since: None,
+            limit: 50,
+        };
+        let listed = distinct_statements(fixture, || {
+            fixture.read_snapshot(|reads| reads.list_notifications(&given_up).map(drop));
+        });
+        let of_state = listed.iter().find(|statement| statement.contains("state = 3")).unwrap();
+        let plan = fixture.database.query_plan(of_state).join("\n");
+        assert!(plan.contains("notifications_given_up"), "not by notifications_given_up: {plan}");
+    };
+    on_filled(&SQLITE, judge);
+    on_filled(&POSTGRES, judge);
 }
