@@ -26,6 +26,9 @@ pub struct Deadlines {
     /// To wait for a lock on PostgreSQL. After that the unit of work counts as conflicting with another one, and is
     /// retried.
     pub lock: Duration,
+    /// To wait for a lock on PostgreSQL for a command that locks many rows: others wait for those that it has
+    /// already locked.
+    pub large_lock: Duration,
     /// To run one statement on PostgreSQL. A slower one fails and is not retried.
     pub statement: Duration,
     /// To commit, including all waits and retries of the unit of work. Nothing commits later. For a command,
@@ -53,6 +56,7 @@ impl Deadlines {
         start: Duration::from_secs(2),
         connection: Duration::from_secs(1),
         lock: Duration::from_secs(2),
+        large_lock: Duration::from_millis(500),
         statement: Duration::from_secs(5),
         commit: Duration::from_secs(8),
         retry_min: Duration::from_millis(100),
@@ -107,6 +111,8 @@ mod tests {
         check(limits.connection, "A request waits for a connection for up to {} s.");
         check(limits.statement, "Each connection sets a statement limit of {} s");
         check(limits.lock, "and a lock limit of {} s.");
+        assert_eq!(limits.large_lock.as_millis(), 500);
+        check(limits.commit, "over 16 receivers waits up to 0.5 s, and tries again until its {} s are over.");
         check(limits.commit, "After {} s in all, waiting for a connection included,");
         check(limits.commit, "| duration of a request | {} s to the commit,");
         check(limits.response, "s to the commit, {} s to the response |");

@@ -1,13 +1,11 @@
 //! Inserts any number of rows with one statement. The SQL does not depend on the number of rows, so the
 //! statement stays prepared.
 
-use std::marker::PhantomData;
-
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 
-use crate::rows::{DeclaredRow, TableRow};
+use crate::rows::{DeclaredRow, InsertInto, TableRow};
 
 /// Inserts rows.
 pub(super) struct InsertRows<'r, R: DeclaredRow + 'r>(R::Arrays<'r>);
@@ -17,9 +15,6 @@ impl<'r, R: DeclaredRow> InsertRows<'r, R> {
         Self(R::column_arrays(rows))
     }
 }
-
-/// Identifies the statement that inserts into a table.
-pub(super) struct InsertInto<T>(PhantomData<T>);
 
 impl<R: TableRow> QueryId for InsertRows<'_, R> {
     type QueryId = InsertInto<R::Table>;

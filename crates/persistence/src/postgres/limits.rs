@@ -1,5 +1,6 @@
 //! The limits of a unit of work on PostgreSQL: its deadline, and whether it waits for locks.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use diesel::prelude::*;
@@ -9,9 +10,6 @@ use guerdon_domain::ports::{Deadlines, StoreError};
 use super::error_classes::classify_error;
 use crate::engine::Locking;
 use crate::write_form::WriteForm;
-
-const BEGIN_WITH_SHORT_LOCK_LIMIT: &str =
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = 500";
 
 /// The limits of one unit of work, over all its attempts.
 pub(crate) struct UnitLimits {
@@ -36,8 +34,12 @@ impl UnitLimits {
     }
 
     /// The statement that starts a transaction that writes.
-    pub(crate) fn begin_write(&self) -> &'static str {
-        if self.waits_briefly { BEGIN_WITH_SHORT_LOCK_LIMIT } else { "BEGIN ISOLATION LEVEL READ COMMITTED" }
+    pub(crate) fn begin_write(&self) -> Cow<'static, str> {
+        const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+        if !self.waits_briefly {
+            return BEGIN.into();
+        }
+        format!("{BEGIN}; SET LOCAL lock_timeout = {}", Deadlines::REQUEST.large_lock.as_millis()).into()
     }
 
     pub(crate) fn write_form(&self) -> WriteForm {

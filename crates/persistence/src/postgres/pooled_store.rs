@@ -95,7 +95,7 @@ impl PooledStore {
         work: &mut dyn FnMut(&mut dyn Tx) -> Verdict,
         limits: &mut UnitLimits,
     ) -> Result<UnitOutcome, StoreError> {
-        let mut connection = begin_transaction(&self.writes, limits.begin_write(), limits)?;
+        let mut connection = begin_transaction(&self.writes, &limits.begin_write(), limits)?;
         let mut unit = Unit::new(&mut connection.conn, limits);
         let verdict = catch_unwind(AssertUnwindSafe(|| work(&mut unit)));
         let should_commit = matches!(verdict, Ok(Verdict::Commit)) && unit.ensure_active().is_ok();

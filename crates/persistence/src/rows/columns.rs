@@ -2,6 +2,7 @@
 //! an INSERT binds must agree, so the macro `declare_row!` generates all of them from one declaration.
 
 use std::borrow::Cow;
+use std::marker::PhantomData;
 
 use diesel::QueryResult;
 use diesel::pg::Pg;
@@ -37,6 +38,9 @@ pub(crate) trait TableRow: DeclaredRow {
 
     const TABLE: &'static str;
 }
+
+/// Identifies the statement that inserts rows into a table.
+pub(crate) struct InsertInto<T>(PhantomData<T>);
 
 /// A Rust type of columns, with its SQL type and the PostgreSQL name of its array type.
 pub(crate) trait ColumnType {

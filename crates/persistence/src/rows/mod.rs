@@ -42,7 +42,7 @@ pub(crate) use audit_log::AuditEntryRow;
 pub(crate) use audited_states::{
     AuditedState, AuditedSubject, OccasionState, OptionsState, ProviderState, SamlState, ScheduleState,
 };
-pub(crate) use columns::{DeclaredRow, TableRow};
+pub(crate) use columns::{DeclaredRow, InsertInto, TableRow};
 pub(crate) use companies::{CompanyRow, OwnerRow};
 pub(crate) use company_moves::CompanyMoveRow;
 pub(crate) use corporations::CorporationRow;

@@ -1,19 +1,14 @@
 //! Inserts a row with a statement whose SQL never changes. diesel's INSERT would build its SQL for each row to find the
 //! prepared statement.
 
-use std::marker::PhantomData;
-
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 
 use super::{Conn, Db};
-use crate::rows::TableRow;
+use crate::rows::{InsertInto, TableRow};
 
 /// Inserts a row.
 pub(super) struct InsertRow<'r, R>(pub(super) &'r R);
-
-/// Identifies the statement that inserts into a table.
-pub(super) struct InsertInto<T>(PhantomData<T>);
 
 impl<R: TableRow> QueryId for InsertRow<'_, R> {
     type QueryId = InsertInto<R::Table>;
