@@ -1,9 +1,12 @@
 //! The partitions of `events`, `deliveries` and `attempts`: ranges of the event's id, which increases with time.
 //!
 //! Partitions are created before ids reach their range, and dropped when all of their events were delivered and are
-//! past their retention. Events outside all ranges, such as those of an imported company, are in the default
-//! partitions, from which they are deleted row by row. The three tables have the same ranges, and their partitions
-//! the same suffixes.
+//! past their retention. The first range contains everything before the database was created, such as the events of an
+//! imported company, and is never dropped. Events outside all ranges are in the default partitions. From both, events
+//! are deleted row by row. The three tables have the same ranges, and their partitions the same suffixes.
+//!
+//! A default partition must stay small: PostgreSQL reads all of it, under an exclusive lock, before it creates another
+//! partition.
 
 use std::time::Duration;
 
@@ -15,6 +18,7 @@ use guerdon_domain::companies::HANDED_OVER_DELIVERY;
 use guerdon_domain::events::EventState;
 use guerdon_domain::ports::Timestamp;
 use guerdon_domain::values::EventId;
+use uuid::Uuid;
 
 use crate::rows::types::{Id, Identifier, first_id_of_millisecond};
 
@@ -32,6 +36,8 @@ const DAYS_MAX: u32 = 91;
 /// A range with an undelivered event stays. If there are more ranges than this, new ones have the maximum length, so that
 /// there are few partitions even after ten years: most queries read all of them.
 const SHORT_RANGES_MAX: usize = 24;
+/// The suffix of the partitions for everything before the database was created.
+const EARLIER: &str = "earlier";
 /// The maximum number of ranges that one call creates.
 const CREATED_MAX: usize = 4;
 /// A transaction that waits for the lock of a whole table makes all others wait, so it waits only for a short time. The
@@ -55,6 +61,15 @@ impl PartitionRange {
         let date = start.to_utc().date();
         let suffix = format!("{:04}{:02}{:02}", date.year(), u8::from(date.month()), date.day());
         Self { suffix, start: Id(first_id_at(start)), end: Id(first_id_at(end)) }
+    }
+
+    /// The range of all ids before another range.
+    fn before(first: &Self) -> Self {
+        Self { suffix: EARLIER.to_owned(), start: Id(EventId::from_uuid(Uuid::nil())), end: first.start }
+    }
+
+    fn expires_as_a_whole(&self) -> bool {
+        self.suffix != EARLIER
     }
 }
 
@@ -103,6 +118,9 @@ pub(crate) fn create_event_partitions(
         let existing = load_ranges(conn)?;
         let mut missing = missing_ranges(&existing, now, range_length(retention, existing.len()));
         missing.truncate(CREATED_MAX);
+        if existing.is_empty() {
+            missing.extend(missing.first().map(PartitionRange::before));
+        }
         let mut unused = Vec::new();
         for range in missing {
             if !is_any_default_used(conn, &range)? {
@@ -176,7 +194,7 @@ fn create_range(conn: &mut PgConnection, range: &PartitionRange) -> QueryResult<
 /// there are none. The duration does not depend on the number of events.
 pub(crate) fn drop_expired_event_partition(conn: &mut PgConnection, end: EventId) -> QueryResult<bool> {
     for range in load_ranges(conn)?.iter().take_while(|range| range.end.0 <= end) {
-        if has_undelivered(conn, range)? {
+        if !range.expires_as_a_whole() || has_undelivered(conn, range)? {
             continue;
         }
         lock_tables(conn)?;
@@ -206,7 +224,8 @@ fn has_undelivered(conn: &mut PgConnection, range: &PartitionRange) -> QueryResu
 /// because that range is dropped as a whole later, or `end` itself if no range contains it.
 pub(crate) fn end_of_row_deletion(conn: &mut PgConnection, end: EventId) -> QueryResult<EventId> {
     let ranges = load_ranges(conn)?;
-    let containing = ranges.iter().find(|range| (range.start.0..range.end.0).contains(&end));
+    let mut expiring = ranges.iter().filter(|range| range.expires_as_a_whole());
+    let containing = expiring.find(|range| (range.start.0..range.end.0).contains(&end));
     Ok(containing.map_or(end, |range| range.start.0))
 }
 

@@ -53,10 +53,10 @@ const LARGE_TABLES: [&str; 12] = [
     "users",
 ];
 
-/// Whether PostgreSQL scans a whole table. The rows of a partitioned table are in its default partition; its other
-/// partitions are empty, and may be scanned.
+/// Whether PostgreSQL scans a whole table. The rows of a partitioned table are in the partition for everything
+/// before the database was created; its other partitions are empty, and may be scanned.
 fn is_seq_scan_of(line: &str, table: &str) -> bool {
-    ["", "_default"]
+    ["", "_earlier"]
         .iter()
         .any(|suffix| format!("{line} ").contains(&format!("Seq Scan on {table}{suffix} ")))
 }
@@ -387,7 +387,7 @@ fn no_console_page_scans_a_growing_table() {
                     || ["accounts", "deliveries", "events", "journal_entries"]
                         .iter()
                         .any(|table| is_seq_scan_of(line, table))
-                    || line.contains("Index Scan Backward using deliveries_default_pkey")
+                    || line.contains("Index Scan Backward using deliveries_") && line.contains("_pkey")
             };
             assert_eq!(plan.iter().find(walks), None, "{statement}\n{}", plan.join("\n"));
         }

@@ -188,11 +188,14 @@ fn count_in_partition(fixture: &LedgerFixture) -> Vec<i64> {
     fixture.database.count_each(&tables.each_ref().map(String::as_str))
 }
 
-/// Runs a test on PostgreSQL, with the clock set to the time of the ids.
+/// Runs a test on PostgreSQL, with the clock set to the time of the ids, and no partition for that time.
 fn on_postgres(test: impl Fn(&LedgerFixture)) {
     on_each_database(|fixture| {
         if !fixture.database.is_embedded() {
             fixture.clock.set_time(time_of_ids());
+            fixture
+                .database
+                .execute_sql("", "DROP TABLE events_earlier, deliveries_earlier, attempts_earlier");
             test(fixture);
         }
     });
@@ -257,6 +260,25 @@ fn events_that_precede_their_partition_stay_in_the_default_partition() {
         create_settled_events(fixture, &[DeliveryOutcome::Delivered]);
         assert_eq!(create_partitions(fixture), 1, "only the next range");
         assert_eq!(prune_events(fixture, expiry_of_partition(fixture), 100), 1);
+    });
+}
+
+#[test]
+fn events_from_before_the_database_existed_leave_the_default_partition_empty_and_are_deleted_one_by_one() {
+    on_each_database(|fixture| {
+        if fixture.database.is_embedded() {
+            return;
+        }
+        fixture.clock.set_time(time_of_ids());
+        let outcomes = [DeliveryOutcome::Delivered, DeliveryOutcome::Exhausted];
+        let events = create_settled_events(fixture, &outcomes);
+        let tables = ["events_default", "deliveries_default", "attempts_default", "events_earlier"];
+        assert_eq!(fixture.database.count_each(&tables), [0, 0, 0, 2]);
+        let later = time_of_ids() + 24 * 365 * HOUR;
+        fixture.clock.set_time(later);
+        assert!(!drop_partition(fixture, later).unwrap());
+        assert_eq!(prune_events(fixture, later, 100), 1);
+        assert_eq!(stored_events(fixture), [events[1]].into());
     });
 }
 
